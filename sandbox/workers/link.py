@@ -1,0 +1,181 @@
+"""The service's side of one zygote: start it, order forks, hear its reports, end it."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from sandbox.workers.base import WorkersUnavailable
+from sandbox.workers.frames import PACKET_BYTES, Broken, Order, Ready, Report
+
+_BOOT: Final = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv[3])
+from sandbox.workers.zygote import main
+main(int(sys.argv[1]), int(sys.argv[2]))
+"""
+
+_ENVIRONMENT: Final = {
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",  # the order of sets must not decide a verdict
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""All of it. Nothing is inherited, so no secret can be."""
+
+_END_PATIENCE_S: Final = 5.0
+
+_decoder: Final = msgspec.msgpack.Decoder(Report)
+
+
+class Link:
+    """One running zygote. Made by `Link.open`; `close` must be awaited however it ends."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+        self._process = process
+        self._control = control
+        self._pidfd = os.pidfd_open(process.pid)
+        self._loop = asyncio.get_running_loop()
+        self._hear: Callable[[Report, int], None] = self._hear_first
+        self._first: asyncio.Future[None] = self._loop.create_future()
+        self.gone: asyncio.Future[None] = self._loop.create_future()
+        """Done when the zygote can no longer be heard."""
+        self._loop.add_reader(control, self._read)
+
+    @classmethod
+    async def open(cls, order: Order, timeout_s: float) -> "Link":
+        """Start a zygote and wait until every task is imported and warm.
+
+        Raises:
+            WorkersUnavailable: it did not get there; the message has the zygote's own traceback if there is one.
+        """
+        try:
+            link = cls(*_launch(order))
+        except OSError as error:
+            raise WorkersUnavailable(f"the zygote process could not be started: {error}") from error
+        try:
+            async with asyncio.timeout(timeout_s):
+                await link._first
+        except TimeoutError as error:
+            link.kill()
+            await link.close()
+            raise WorkersUnavailable(f"the zygote was not ready within {timeout_s:g} s") from error
+        except BaseException:
+            link.kill()
+            await link.close()
+            raise
+        return link
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def listen(self, hear: Callable[[Report, int], None]) -> None:
+        """Call `hear(report, pidfd)` for each report from now on; pidfd is -1 where none came with it."""
+        self._hear = hear
+
+    def fork(self, number: int, connection: socket.socket) -> None:
+        """Order a worker on this end of a socket pair, which the caller may close then.
+
+        Raises:
+            OSError: the zygote has gone, or does not read.
+        """
+        socket.send_fds(self._control, [number.to_bytes(8, "little")], [connection.fileno()])
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """End the zygote, and with it every worker it still has."""
+        self._lose()
+        self._control.close()
+        try:
+            async with asyncio.timeout(_END_PATIENCE_S):
+                await ended(self._pidfd)
+        except TimeoutError:
+            self.kill()
+            await ended(self._pidfd)
+        finally:
+            self.kill()
+            self._process.wait()
+            os.close(self._pidfd)
+
+    def _read(self) -> None:
+        try:
+            packet, fds, _, _ = socket.recv_fds(self._control, PACKET_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            return
+        except OSError:
+            packet, fds = b"", []
+        if not packet:
+            self._lose()
+            return
+        self._hear(_decoder.decode(packet), fds[0] if fds else -1)
+
+    def _hear_first(self, report: Report, _pidfd: int) -> None:
+        if self._first.done():
+            return
+        if isinstance(report, Ready):
+            self._first.set_result(None)
+        elif isinstance(report, Broken):
+            self._first.set_exception(WorkersUnavailable(f"the workers' tasks cannot be loaded:\n{report.message}"))
+
+    def _lose(self) -> None:
+        if self.gone.done():
+            return
+        self._loop.remove_reader(self._control)
+        self.gone.set_result(None)
+        if not self._first.done():
+            self._first.set_exception(WorkersUnavailable("the zygote ended before it was ready; see standard error"))
+            self._first.exception()  # nobody may be waiting for it any more
+
+
+def _launch(order: Order) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start the interpreter. On the loop's own thread: the kernel's parent-death signal watches that thread."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    paths = [os.path.abspath(path) for path in sys.path]
+    try:
+        with theirs, open(os.memfd_create("order"), "w+b") as file:
+            file.write(msgspec.msgpack.encode(order))
+            file.seek(0)
+            fd = theirs.fileno()
+            numbers = [str(fd), str(os.getpid())]
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
+                [sys.executable, "-s", "-P", "-c", _BOOT, *numbers, msgspec.json.encode(paths).decode()],
+                stdin=file,
+                stdout=subprocess.DEVNULL,
+                env=_ENVIRONMENT,
+                cwd="/",
+                pass_fds=[fd],
+                start_new_session=True,
+            )
+    except BaseException:
+        ours.close()
+        raise
+    ours.setblocking(False)
+    return process, ours
+
+
+async def ended(pidfd: int) -> None:
+    """Wait for the end of a process, without reaping it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def end() -> None:
+        loop.remove_reader(pidfd)
+        if not done.done():
+            done.set_result(None)
+
+    loop.add_reader(pidfd, end)
+    try:
+        await done
+    finally:
+        loop.remove_reader(pidfd)

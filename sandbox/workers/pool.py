@@ -1,0 +1,828 @@
+"""The asyncio side: a queue of items, the workers that take them in small windows, and the clock over each.
+
+    queue ──► window of a fast worker ──► answered
+      ▲             │ head used SLOW_AFTER_S of CPU: its worker leaves the fast ones, the rest goes back to the front
+      ├─────────────┘
+      │             │ head's worker died: it is suspect, the rest goes back to the front
+      └─────────────┤
+    suspects ──► a fresh worker of its own ──► answered, or died again: CRASHED. Never a third time.
+
+A worker answers its window in order, so the first unanswered item is the one it works on, and the only one it can
+be blamed for. Nothing here is done per item but moving it: no tasks, futures or timers.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
+from sandbox.workers.frames import (
+    ANSWER,
+    CODES,
+    EXIT_MEMORY,
+    EXITS,
+    HELLO,
+    MAX_MESSAGE_BYTES,
+    MAX_PAYLOAD_BYTES,
+    QUESTION,
+    Ended,
+    Forked,
+    Order,
+    Refused,
+    Report,
+)
+from sandbox.workers.link import Link, ended
+
+WINDOW_ITEMS: Final = 16
+WINDOW_BYTES: Final = 256 * 1024
+WINDOW_CPU_S: Final = 0.005
+"""A window holds about so much work, judged by the task's items so far, but two items at least."""
+
+SLOW_AFTER_S: Final = 0.1
+"""CPU after which an item no longer has a fast worker."""
+SLOW_NICENESS: Final = 10
+
+CANCEL_AFTER_S: Final = 0.05
+"""An item of a cancelled call that has run longer than this is killed; others end by themselves sooner."""
+
+STALL_FACTOR: Final = 5
+MIN_STALL_S: Final = 2.0
+"""Wall time an item may take: its CPU limit times the factor, and at least so much (the machine is shared)."""
+
+ZYGOTE_PATIENCE_S: Final = 10.0
+"""A zygote that takes longer to fork, or to report an end, is killed and replaced."""
+RETRY_S: Final = 0.2
+MAX_RETRY_S: Final = 5.0
+MAX_FAILURES: Final = 3
+"""After so many failures in a row the pool is unavailable, while it goes on trying."""
+MAX_INTERRUPTIONS: Final = 3
+"""Zygotes that may die under one item before it is given up as STALLED."""
+
+_MIN_TICK_S: Final = 0.005
+_READ_BYTES: Final = 65536
+_GUESSED_CPU_S: Final = 0.0005
+_COST_WEIGHT: Final = 0.1
+_COST_CAP_S: Final = 0.02
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder().decode
+
+
+class _Call:
+    """One call of `map`."""
+
+    __slots__ = ("abandoned", "done", "missing", "on_outcome", "outcomes")
+
+    def __init__(
+        self, items: int, done: asyncio.Future[None], on_outcome: Callable[[int, Outcome], None] | None
+    ) -> None:
+        self.on_outcome = on_outcome
+        self.outcomes: list[Outcome | None] = [None] * items
+        self.missing = items
+        self.done = done
+        self.abandoned = False
+        """Nobody waits for the outcomes any more."""
+
+    def settle(self, index: int, outcome: Outcome) -> None:
+        self.outcomes[index] = outcome
+        self.missing -= 1
+        if self.on_outcome is not None and not self.abandoned:
+            self.on_outcome(index, outcome)
+        if self.missing == 0 and not self.done.done():
+            self.done.set_result(None)
+
+
+class _Item:
+    __slots__ = ("body", "call", "deaths", "index", "interruptions", "limit_s", "task")
+
+    def __init__(self, call: _Call, index: int, task: int, limit_s: float, body: bytes) -> None:
+        self.call = call
+        self.index = index
+        self.task = task
+        self.limit_s = limit_s
+        self.body = body
+        self.deaths = 0
+        """Workers that died of it."""
+        self.interruptions = 0
+        """Times it was under way when the zygote died, which says nothing about it."""
+
+    def settle(self, exit_: Exit, message: str, elapsed_s: float = 0.0) -> None:
+        self.call.settle(self.index, Outcome(exit_, None, message, elapsed_s))
+
+
+class _Role(Enum):
+    FAST = auto()
+    """One of the `size` that take items from the queue."""
+    SLOW = auto()
+    """Working on a slow or a suspect item, after which it ends."""
+    LEAVING = auto()
+    """To be recycled when its window is answered."""
+
+
+class _Worker:
+    __slots__ = (
+        "answered", "asked", "closing", "connection", "cpu_s", "first_rss_kb", "gone", "head_since", "incoming",
+        "number", "outgoing", "pid", "pidfd", "ready", "role", "solo", "suspect", "timer", "waited_since", "window",
+        "window_bytes",
+    )  # fmt: skip
+
+    def __init__(self, number: int, role: _Role, connection: socket.socket, now: float, solo: _Item | None) -> None:
+        self.number = number
+        self.role = role
+        self.connection = connection
+        self.waited_since: float | None = now
+        """Since when the zygote owes us a report about it."""
+        self.solo = solo
+        """The one item it is for, until it is ready for it."""
+        self.suspect: _Item | None = None
+        """The item it died of, until we know how."""
+        self.closing = ""
+        """Why it takes no more items; empty while it does."""
+        self.ready = False
+        self.gone = False
+        self.pid = 0
+        self.pidfd = -1
+        self.window: deque[_Item] = deque()
+        """Sent and not answered, in order; the first is under way."""
+        self.window_bytes = 0
+        self.head_since = 0.0
+        self.incoming = bytearray()
+        self.outgoing = bytearray()
+        self.asked = 0
+        self.answered = 0
+        self.cpu_s = 0.0
+        """Its CPU clock at the last answer, as it says itself; the wall limit holds even if it lies."""
+        self.first_rss_kb = 0
+        self.timer: asyncio.TimerHandle | None = None
+
+    def cpu_since_answer_s(self) -> float:
+        """CPU used by the item under way, from the kernel's clock of that process (see clock_getcpuclockid(3))."""
+        try:
+            return max(0.0, time.clock_gettime((~self.pid << 3) | 2) - self.cpu_s)
+        except OSError:  # it has just ended
+            return 0.0
+
+    def close(self) -> None:
+        self.connection.close()
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+
+class Workers:
+    """A pool of `size` processes, and at most `slow_size` more for items that turn out slow or deadly.
+
+    Beyond `slow_size`, slow items keep their places among the fast. The queue has no bound of its own: callers have.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        memory_mb: int = 1024,
+        output_bytes: int = 1024 * 1024,
+        recycle_items: int = 20_000,
+        recycle_rss_mb: int = 256,
+        slow_size: int | None = None,
+        start_timeout_s: float = 60.0,
+        on_restart: Callable[[str], None] | None = None,
+    ) -> None:
+        """Limits are per worker; memory and RSS count from what a fresh worker has.
+
+        `on_restart(reason)` is told of every worker that is replaced before its time and why, as `restarts` counts.
+        """
+        self.size = size
+        self.slow_size = size if slow_size is None else slow_size
+        if self.size < 1 or self.slow_size < 1:
+            raise ValueError(f"size {self.size} and slow_size {self.slow_size} must be at least 1")
+        self._order = Order([], memory_mb, output_bytes)
+        self._recycle_items = recycle_items
+        self._recycle_rss_kb = recycle_rss_mb * 1024
+        self._start_timeout_s = start_timeout_s
+        self._on_restart = on_restart
+        self._tasks: dict[tuple[str, str], int] = {}
+        self._cost_s: list[float] = []
+        """Usual CPU seconds of each task's items."""
+        self._restarts: Counter[str] = Counter()
+        self._queue: deque[_Item] = deque()
+        self._suspects: deque[_Item] = deque()
+        self._calls: set[_Call] = set()
+        self._workers: dict[int, _Worker] = {}
+        """Every worker not known to be dead and reaped."""
+        self._fast: set[_Worker] = set()
+        self._slow: set[_Worker] = set()
+        self._next_number = 0
+        self._link: Link | None = None
+        self._supervisor: asyncio.Task[None] | None = None
+        self._started: asyncio.Future[None] | None = None
+        self._unavailable = "the workers are not started"
+        """Why calls are refused; empty while they are not."""
+        self._failures = 0
+        """Forks and zygotes that came to nothing since a worker last became ready."""
+        self._retry: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
+
+    @property
+    def queued(self) -> int:
+        """Items no worker has been given yet."""
+        return len(self._queue) + len(self._suspects)
+
+    @property
+    def busy(self) -> int:
+        """Workers with an item under way."""
+        return sum(1 for worker in self._workers.values() if worker.window)
+
+    @property
+    def restarts(self) -> Mapping[str, int]:
+        """Workers ended and replaced, by reason; `zygote` counts the deaths of the zygote."""
+        return MappingProxyType(self._restarts)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a worker could take an item now or when it has answered the one it has."""
+        return not self._unavailable and any(worker.ready for worker in self._fast)
+
+    def register(self, task: Task) -> None:
+        """Have the workers know this task; before `start`."""
+        if self._supervisor is not None:
+            raise RuntimeError(f"register task {task.module}.{task.function} before the workers are started")
+        key = (task.module, task.function)
+        if key in self._tasks:
+            self._order.tasks[self._tasks[key]][2].extend(task.warm)
+            return
+        self._tasks[key] = len(self._tasks)
+        self._cost_s.append(_GUESSED_CPU_S)
+        self._order.tasks.append((task.module, task.function, list(task.warm)))
+
+    async def start(self) -> None:
+        """Start; returns when all `size` workers are warm. Once stopped, the pool can be started again.
+
+        Raises:
+            WorkersUnavailable: a task's module or warm payload failed, or no process could be started.
+        """
+        if self._supervisor is not None:
+            raise RuntimeError("the workers are started already")
+        self._failures = 0
+        self._unavailable = "the workers are starting"
+        self._started = asyncio.get_running_loop().create_future()
+        self._supervisor = asyncio.create_task(self._supervise())
+        try:
+            await self._started
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Kill every worker and the zygote; calls under way raise WorkersUnavailable. No process or file is left."""
+        if self._supervisor is None:
+            return
+        self._refuse("the workers are stopped")
+        if not self._supervisor.cancelling():
+            self._supervisor.cancel()
+        supervisor = self._supervisor
+        await asyncio.wait([supervisor])
+        self._supervisor = None
+        if not supervisor.cancelled():
+            supervisor.result()
+
+    async def map(
+        self, task: Task, payloads: Sequence[Any], on_outcome: Callable[[int, Outcome], None] | None = None
+    ) -> list[Outcome]:
+        """Run a registered task on each payload: one outcome per payload, in order, whatever the items do.
+
+        `on_outcome` is told of each with its payload's position as soon as it exists, and must not raise. The time
+        limit is that of the `task` given here. Cancelling drops what is queued, and kills what runs long.
+
+        Raises:
+            WorkersUnavailable: the pool cannot work now; says nothing about any item.
+        """
+        number = self._tasks.get((task.module, task.function))
+        if number is None:
+            raise ValueError(f"task {task.module}.{task.function} is not registered; there are {sorted(self._tasks)}")
+        if self._unavailable:
+            raise WorkersUnavailable(self._unavailable)
+        if not payloads:
+            return []
+        call = _Call(len(payloads), asyncio.get_running_loop().create_future(), on_outcome)
+        self._calls.add(call)
+        for index, payload in enumerate(payloads):
+            try:
+                body = _encode(payload)
+            except (TypeError, ValueError, OverflowError, RecursionError) as error:
+                text = f"payload: {type(error).__name__}: {error}"[:500].encode("utf-8", "replace").decode()
+                call.settle(index, Outcome(Exit.RAISED, None, text))
+                continue
+            if len(body) > MAX_PAYLOAD_BYTES:
+                call.settle(index, Outcome(Exit.RAISED, None, f"payload: {len(body)} > {MAX_PAYLOAD_BYTES} bytes"))
+                continue
+            self._queue.append(_Item(call, index, number, task.time_limit_s, body))
+        self._fill_all()
+        try:
+            await call.done
+        finally:
+            self._calls.discard(call)
+            if call.missing:
+                self._abandon(call)
+        return call.outcomes  # type: ignore[return-value]  # none is missing, so none is None
+
+    # ---- items to workers
+
+    def _fill_all(self) -> None:
+        """Give queued items out: to idle workers first."""
+        for worker in self._fast:
+            if not worker.window:
+                self._fill(worker)
+        for worker in self._fast:
+            if not self._queue:
+                return
+            self._fill(worker)
+
+    def _fill(self, worker: _Worker) -> None:
+        """Top the worker's window up when less than half of it is left, with its fair share of the queue."""
+        queue, window = self._queue, worker.window
+        if not queue or worker.closing or not worker.ready or worker.role is not _Role.FAST:
+            return
+        full = max(2, min(WINDOW_ITEMS, int(WINDOW_CPU_S / self._cost_s[queue[0].task])))
+        if len(window) > full // 2:
+            return
+        share = min(full - len(window), -(-len(queue) // len(self._fast)))
+        items: list[_Item] = []
+        size = worker.window_bytes
+        while queue and len(items) < share:
+            size += len(queue[0].body)
+            if size > WINDOW_BYTES and (window or items):
+                break
+            items.append(queue.popleft())
+        self._ask(worker, items)
+
+    def _ask(self, worker: _Worker, items: Sequence[_Item]) -> None:
+        if not items:
+            return
+        loop = asyncio.get_running_loop()
+        if not worker.window:
+            worker.head_since = loop.time()
+        frames = bytearray()
+        for item in items:
+            worker.asked = (worker.asked + 1) & 0xFFFFFFFF
+            frames += QUESTION.pack(len(item.body), worker.asked, item.task)
+            frames += item.body
+            worker.window.append(item)
+            worker.window_bytes += len(item.body)
+        if worker.timer is None:
+            worker.timer = loop.call_later(min(worker.window[0].limit_s, SLOW_AFTER_S), self._tick, worker)
+        if worker.outgoing:
+            worker.outgoing += frames
+            return
+        worker.outgoing = frames
+        self._flush(worker)
+        if worker.outgoing:
+            loop.add_writer(worker.connection, self._flush_rest, worker)
+
+    def _flush(self, worker: _Worker) -> None:
+        try:
+            sent = worker.connection.send(worker.outgoing)
+        except BlockingIOError:
+            return
+        except OSError:  # it has died: the reader will see it
+            sent = len(worker.outgoing)
+        del worker.outgoing[:sent]
+
+    def _flush_rest(self, worker: _Worker) -> None:
+        self._flush(worker)
+        if not worker.outgoing:
+            asyncio.get_running_loop().remove_writer(worker.connection)
+
+    # ---- answers
+
+    def _receive(self, worker: _Worker) -> bool:
+        """Take what the worker has said; false when there was nothing to read (now, or ever again)."""
+        try:
+            chunk = worker.connection.recv(_READ_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self._lose(worker)
+            return False
+        incoming = worker.incoming
+        incoming += chunk
+        start = 0
+        now = asyncio.get_running_loop().time()
+        while len(incoming) - start >= ANSWER.size and not worker.gone:
+            size, number, code, rss_kb, cpu_s = ANSWER.unpack_from(incoming, start)
+            if not self._makes_sense(worker, size, number, code):
+                self._lose(worker)
+                break
+            end = start + ANSWER.size + size
+            if end > len(incoming):
+                break
+            self._take(worker, code, rss_kb, cpu_s, bytes(memoryview(incoming)[start + ANSWER.size : end]), now)
+            start = end
+        if worker.gone:
+            return False
+        del incoming[:start]
+        self._fill(worker)
+        return True
+
+    def _makes_sense(self, worker: _Worker, size: int, number: int, code: int) -> bool:
+        if not worker.ready:
+            return number == 0 and code in (HELLO, CODES[Exit.RAISED]) and size <= MAX_MESSAGE_BYTES
+        largest = self._order.output_bytes if code == CODES[Exit.OK] else MAX_MESSAGE_BYTES
+        return bool(
+            worker.window and number == (worker.answered + 1) & 0xFFFFFFFF and code < len(EXITS) and size <= largest
+        )
+
+    def _take(self, worker: _Worker, code: int, rss_kb: int, cpu_s: float, body: bytes, now: float) -> None:
+        if not worker.ready:
+            self._greet(worker, code, rss_kb, cpu_s, body)
+            return
+        exit_ = EXITS[code]
+        elapsed_s = max(0.0, cpu_s - worker.cpu_s)
+        if exit_ is Exit.OK:
+            try:
+                value = _decode(body)
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                self._lose(worker)
+                return
+            outcome = Outcome(exit_, value, "", elapsed_s)
+        else:
+            outcome = Outcome(exit_, None, body.decode("utf-8", "replace"), elapsed_s)
+        item = worker.window.popleft()
+        worker.window_bytes -= len(item.body)
+        worker.answered = (worker.answered + 1) & 0xFFFFFFFF
+        worker.cpu_s = cpu_s
+        worker.head_since = now
+        cost_s = self._cost_s[item.task]
+        self._cost_s[item.task] = cost_s + _COST_WEIGHT * (min(elapsed_s, _COST_CAP_S) - cost_s)
+        if exit_ is Exit.MEMORY_LIMIT:
+            if worker.answered > 1 and item.deaths == 0:
+                # What earlier items left behind counts against the limit: that must not decide this one.
+                item.deaths = 1
+                self._suspect(item)
+            else:
+                item.call.settle(item.index, outcome)
+            self._end(worker, "memory_limit")
+            return
+        item.call.settle(item.index, outcome)
+        if worker.role is _Role.FAST and not worker.closing:
+            if worker.answered >= self._recycle_items:
+                self._recycle(worker, "recycled_items")
+            elif rss_kb - worker.first_rss_kb > self._recycle_rss_kb:
+                self._recycle(worker, "recycled_rss")
+        if not worker.window and (worker.closing or worker.role is _Role.SLOW):
+            self._end(worker, worker.closing)
+
+    def _greet(self, worker: _Worker, code: int, rss_kb: int, cpu_s: float, body: bytes) -> None:
+        """The worker is ready, or says why it cannot be."""
+        if code != HELLO:
+            self._fail(f"a worker could not limit itself: {body.decode('utf-8', 'replace')}")
+            self._end(worker, "")
+            return
+        worker.ready = True
+        worker.first_rss_kb = rss_kb
+        worker.cpu_s = cpu_s
+        worker.waited_since = None
+        self._failures = 0
+        if worker.solo is not None:
+            item, worker.solo = worker.solo, None
+            self._ask(worker, [item])
+        if self._started is not None and not self._started.done():
+            if sum(1 for fast in self._fast if fast.ready) < self.size:
+                return
+            self._started.set_result(None)
+        self._unavailable = ""
+
+    def _recycle(self, worker: _Worker, reason: str) -> None:
+        """Let the worker answer its window and end; its successor is forked now."""
+        worker.closing = reason
+        worker.role = _Role.LEAVING
+        self._fast.discard(worker)
+        self._fork_missing()
+
+    # ---- the clock
+
+    def _tick(self, worker: _Worker) -> None:
+        """Look at the item under way: what has it used? Then say when to look again."""
+        worker.timer = None
+        while self._receive(worker):  # this loop may be late, and the answer be waiting
+            pass
+        if worker.gone or not worker.window or worker.timer is not None:
+            return
+        loop = asyncio.get_running_loop()
+        item = worker.window[0]
+        wall_s = loop.time() - worker.head_since
+        stall_s = max(MIN_STALL_S, STALL_FACTOR * item.limit_s)
+        if wall_s < min(item.limit_s, SLOW_AFTER_S):
+            self._tick_in(worker, min(item.limit_s, SLOW_AFTER_S) - wall_s)
+            return
+        used_s = worker.cpu_since_answer_s()
+        if item.call.abandoned and wall_s > CANCEL_AFTER_S:
+            self._stop_head(worker, "cancelled")
+        elif used_s >= item.limit_s:
+            item.settle(Exit.TIME_LIMIT, f"used more than {item.limit_s:g} s of CPU", used_s)
+            self._stop_head(worker, "time_limit")
+        elif wall_s >= stall_s:
+            item.settle(Exit.STALLED, f"not done after {stall_s:g} s, of which it was given {used_s:.2f} s CPU", used_s)
+            self._stop_head(worker, "stalled")
+        else:
+            if used_s >= SLOW_AFTER_S and worker.closing != "slow":
+                self._step_aside(worker)
+            next_s = item.limit_s - used_s
+            if used_s < SLOW_AFTER_S:
+                next_s = min(next_s, SLOW_AFTER_S - used_s)
+            self._tick_in(worker, min(next_s, stall_s - wall_s))
+
+    def _tick_in(self, worker: _Worker, delay_s: float) -> None:
+        worker.timer = asyncio.get_running_loop().call_later(max(_MIN_TICK_S, delay_s), self._tick, worker)
+
+    def _stop_head(self, worker: _Worker, reason: str) -> None:
+        worker.window.popleft()
+        self._end(worker, reason)
+
+    def _step_aside(self, worker: _Worker) -> None:
+        """The worker's item is slow: what waits behind it is handed back, and another worker takes its place."""
+        head = worker.window.popleft()
+        self._hand_back(worker.window)
+        worker.window.clear()
+        worker.window.append(head)
+        worker.closing = "slow"
+        if worker.role is not _Role.FAST or len(self._slow) < self.slow_size:
+            self._fast.discard(worker)
+            self._slow.add(worker)
+            worker.role = _Role.SLOW
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, worker.pid, SLOW_NICENESS)
+            self._fork_missing()
+        self._fill_all()
+
+    def _hand_back(self, items: Iterable[_Item]) -> None:
+        self._queue.extendleft(item for item in reversed([*items]) if not item.call.abandoned)
+
+    def _abandon(self, call: _Call) -> None:
+        call.abandoned = True
+        self._queue = deque(item for item in self._queue if item.call is not call)
+        self._suspects = deque(item for item in self._suspects if item.call is not call)
+        now = asyncio.get_running_loop().time()
+        for worker in list(self._workers.values()):
+            if worker.window and worker.window[0].call is call and now - worker.head_since > CANCEL_AFTER_S:
+                self._stop_head(worker, "cancelled")
+
+    # ---- the lives of workers
+
+    def _fork_missing(self) -> None:
+        """Order what is missing: fast workers up to `size`, and one for each suspect up to `slow_size`."""
+        while self._link is not None and len(self._fast) < self.size:
+            if not self._fork(_Role.FAST, None):
+                return
+        while self._link is not None and self._suspects and len(self._slow) < self.slow_size:
+            if not self._fork(_Role.SLOW, self._suspects.popleft()):
+                return
+
+    def _fork(self, role: _Role, solo: _Item | None) -> bool:
+        assert self._link is not None
+        loop = asyncio.get_running_loop()
+        self._next_number += 1
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        worker = _Worker(self._next_number, role, ours, loop.time(), solo)
+        try:
+            with theirs:
+                self._link.fork(worker.number, theirs)
+        except OSError as error:  # the zygote does not read, or has just died
+            ours.close()
+            if solo is not None:
+                self._suspects.appendleft(solo)
+            self._fail(f"the zygote takes no orders: {error}")
+            return False
+        self._workers[worker.number] = worker
+        (self._fast if role is _Role.FAST else self._slow).add(worker)
+        self._watch_zygote()
+        return True
+
+    def _hear(self, report: Report, pidfd: int) -> None:
+        match report:
+            case Forked(number, pid):
+                worker = self._workers[number]
+                worker.pid, worker.pidfd = pid, pidfd
+                if worker.gone:
+                    self._kill(worker)
+                else:
+                    asyncio.get_running_loop().add_reader(worker.connection, self._receive, worker)
+            case Refused(number, message):
+                worker = self._workers.pop(number)
+                self._fail(f"no worker could be forked: {message}")
+                self._end(worker, "")
+                worker.close()
+            case Ended(number, status):
+                worker = self._workers[number]
+                while not worker.gone and self._receive(worker):  # it may have answered before it died
+                    pass
+                if not worker.gone:  # somebody else holds its end open
+                    self._lose(worker)
+                del self._workers[number]
+                worker.close()
+                if worker.suspect is not None:
+                    self._charge(worker.suspect, status)
+
+    def _suspect(self, item: _Item) -> None:
+        if not item.call.abandoned:
+            self._suspects.append(item)
+
+    def _lose(self, worker: _Worker) -> None:
+        """The worker died, or talks nonsense: its first item is suspect, until the zygote tells how it ended."""
+        if worker.window:
+            worker.suspect = worker.window.popleft()
+        elif not worker.ready:
+            self._fail("a worker ended before it was ready")
+        self._end(worker, "crashed")
+
+    def _charge(self, item: _Item, status: int) -> None:
+        """A worker died of this item, in the way `status` says."""
+        item.deaths += 1
+        if item.deaths == 1:
+            self._suspect(item)
+            self._fork_missing()
+            return
+        code = os.waitstatus_to_exitcode(status)
+        if code == EXIT_MEMORY:
+            item.settle(Exit.MEMORY_LIMIT, "its worker had no memory left to answer")
+            return
+        how = f"signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit status {code}"
+        item.settle(Exit.CRASHED, f"its worker ended with {how}, and so did another before")
+
+    def _end(self, worker: _Worker, reason: str) -> None:
+        """Kill the worker, hand back what it has not begun, and have it replaced. An empty reason is not counted."""
+        if worker.gone:
+            return
+        self._drop(worker)
+        self._fast.discard(worker)
+        self._slow.discard(worker)
+        self._hand_back(worker.window)
+        worker.window.clear()
+        if worker.solo is not None:
+            self._suspects.appendleft(worker.solo)
+        if reason:
+            self._count(reason)
+        self._watch_zygote()
+        if self._retry is None:
+            self._fork_missing()
+        self._fill_all()
+
+    def _drop(self, worker: _Worker) -> None:
+        """Kill the worker and hear no more of it; its socket stays until the zygote has reported its end."""
+        loop = asyncio.get_running_loop()
+        worker.gone = True
+        worker.waited_since = loop.time()
+        if worker.timer is not None:
+            worker.timer.cancel()
+        loop.remove_reader(worker.connection)
+        loop.remove_writer(worker.connection)
+        self._kill(worker)
+
+    def _kill(self, worker: _Worker) -> None:
+        if worker.pidfd >= 0:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(worker.pidfd, signal.SIGKILL)
+
+    def _count(self, reason: str) -> None:
+        self._restarts[reason] += 1
+        if self._on_restart is not None:
+            self._on_restart(reason)
+
+    # ---- the zygote, and what to do without
+
+    async def _supervise(self) -> None:
+        """Keep a zygote running until cancelled."""
+        try:
+            while True:
+                await self._run_zygote()
+                await asyncio.sleep(0.0 if self._failures <= 1 else min(MAX_RETRY_S, RETRY_S * self._failures))
+        finally:
+            self._refuse("the workers are stopped")
+
+    async def _run_zygote(self) -> None:
+        """Start a zygote and let it work until it dies."""
+        try:
+            link = await Link.open(self._order, self._start_timeout_s)
+        except WorkersUnavailable as error:
+            self._fail(str(error))
+            return
+        try:
+            self._link = link
+            link.listen(self._hear)
+            self._fork_missing()
+            await asyncio.shield(link.gone)
+            self._failures += 1
+            self._count("zygote")
+        finally:
+            self._link = None
+            await _to_the_end(_close(link, self._give_up_workers()))
+
+    def _give_up_workers(self) -> list[_Worker]:
+        """Without a zygote its workers are dead or dying; their items wait for the next ones."""
+        for timer in (self._retry, self._watch):
+            if timer is not None:
+                timer.cancel()
+        self._retry = self._watch = None
+        orphans = list(self._workers.values())
+        again: list[_Item] = []
+        for worker in orphans:
+            if not worker.gone:
+                self._drop(worker)
+            under_way = worker.suspect or (worker.window[0] if worker.window else None)
+            if under_way is not None:
+                under_way.interruptions += 1
+            again += [worker.suspect] if worker.suspect is not None else []
+            again += worker.window
+            if worker.solo is not None:
+                self._suspects.append(worker.solo)
+        self._workers.clear()
+        self._fast.clear()
+        self._slow.clear()
+        for item in reversed(again):
+            if item.interruptions >= MAX_INTERRUPTIONS:
+                item.settle(Exit.STALLED, f"the workers' zygote died {item.interruptions} times under it")
+            elif not item.call.abandoned:
+                (self._suspects if item.deaths else self._queue).appendleft(item)
+        return orphans
+
+    def _fail(self, message: str) -> None:
+        """A fork or a zygote came to nothing. Try again in a while; after some failures, with calls refused."""
+        self._failures += 1
+        starting = self._started is not None and not self._started.done()
+        if (starting or self._failures >= MAX_FAILURES) and not any(worker.ready for worker in self._fast):
+            self._refuse(message)
+        if self._link is not None and self._retry is None:
+            self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        self._fork_missing()
+
+    def _refuse(self, message: str) -> None:
+        """End every call under way with WorkersUnavailable, and refuse new ones."""
+        self._unavailable = message
+        if self._started is not None and not self._started.done():
+            self._started.set_exception(WorkersUnavailable(message))
+            self._started.exception()  # `start` may have been cancelled
+        for call in self._calls:
+            if not call.done.done():
+                call.done.set_exception(WorkersUnavailable(message))
+                call.done.exception()  # its caller may have been cancelled
+
+    def _watch_zygote(self) -> None:
+        if self._watch is None and self._link is not None:
+            self._watch = asyncio.get_running_loop().call_later(ZYGOTE_PATIENCE_S, self._check_zygote)
+
+    def _check_zygote(self) -> None:
+        """Replace a zygote that has owed us a report for too long."""
+        self._watch = None
+        now = asyncio.get_running_loop().time()
+        since = [worker.waited_since for worker in self._workers.values() if worker.waited_since is not None]
+        if self._link is None or not since:
+            return
+        if now - min(since) >= ZYGOTE_PATIENCE_S:
+            self._link.kill()
+        else:
+            self._watch_zygote()
+
+
+async def _close(link: Link, workers: Sequence[_Worker]) -> None:
+    """End a zygote and wait until its workers are dead too."""
+    await link.close()
+    for worker in workers:
+        if worker.pidfd >= 0:
+            await ended(worker.pidfd)
+            _reap_orphan(worker.pidfd)
+        worker.close()
+
+
+def _reap_orphan(pidfd: int) -> None:
+    """A dead zygote's workers fall to PID 1, which in a container may be us."""
+    with suppress(ChildProcessError):
+        os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await work that cancelling must not leave half done; the cancellation goes on afterwards."""
+    task = asyncio.create_task(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            cancelled = True
+    task.result()
+    if cancelled:
+        raise asyncio.CancelledError

@@ -1,0 +1,111 @@
+"""What runs in a worker: read a question, call the function, answer; until the service or a limit ends it."""
+
+import os
+import resource
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import msgspec
+
+from sandbox.workers.base import Exit
+from sandbox.workers.confine import confine
+from sandbox.workers.frames import ANSWER, CODES, EXIT_MEMORY, HELLO, MAX_MESSAGE_BYTES, QUESTION
+
+Function = Callable[[Any], Any]
+
+_READ_BYTES = 262144
+_MAX_ERROR_CHARS = 500
+_MAX_FRAMES = 8
+_RSS_EVERY_ITEMS = 64
+_RSS_AFTER_CPU_S = 0.001
+
+
+def serve(connection: socket.socket, functions: Sequence[Function], memory_mb: int, output_bytes: int) -> NoReturn:
+    """Answer questions until the service closes its end. Never returns: a worker ends without clean-up of its own."""
+    try:
+        confine(memory_mb)
+    except OSError as error:
+        _send(connection, 0, CODES[Exit.RAISED], 0, 0.0, describe(error))
+        os._exit(1)
+    try:
+        _answer_all(connection, functions, output_bytes)
+    except MemoryError:
+        os._exit(EXIT_MEMORY)
+    except OSError:  # the service has gone, or wants no more of us
+        pass
+    os._exit(0)
+
+
+def _answer_all(connection: socket.socket, functions: Sequence[Function], output_bytes: int) -> None:
+    rss_kb = _peak_rss_kb()
+    cpu_s = time.process_time()
+    _send(connection, 0, HELLO, rss_kb, cpu_s, b"")
+    served = 0
+    pending = bytearray()
+    while chunk := connection.recv(_READ_BYTES):
+        pending += chunk
+        start = 0
+        while len(pending) - start >= QUESTION.size:
+            body_bytes, number, task = QUESTION.unpack_from(pending, start)
+            end = start + QUESTION.size + body_bytes
+            if end > len(pending):
+                break
+            payload = bytes(memoryview(pending)[start + QUESTION.size : end])
+            start = end
+            exit_, body = _answer(functions[task], payload, output_bytes)
+            now_s = time.process_time()
+            served += 1
+            if served % _RSS_EVERY_ITEMS == 0 or now_s - cpu_s > _RSS_AFTER_CPU_S:
+                rss_kb = _peak_rss_kb()
+            cpu_s = now_s
+            _send(connection, number, CODES[exit_], rss_kb, cpu_s, body)
+            if exit_ is Exit.MEMORY_LIMIT:  # what is left of the heap is not to be trusted with the next item
+                os._exit(EXIT_MEMORY)
+        del pending[:start]
+
+
+def _answer(function: Function, payload: bytes, output_bytes: int) -> tuple[Exit, bytes]:
+    try:
+        value = function(msgspec.msgpack.decode(payload))
+    except MemoryError:
+        return Exit.MEMORY_LIMIT, b""
+    except BaseException as error:  # noqa: BLE001 - sys.exit() in a task must not end the worker; all are reported
+        return Exit.RAISED, describe(error)
+    try:
+        if isinstance(value, str | bytes | bytearray) and len(value) > output_bytes:
+            return Exit.OUTPUT_LIMIT, b""
+        body = msgspec.msgpack.encode(value)
+    except MemoryError:  # so much for a result that had to fit into `output_bytes`
+        return Exit.OUTPUT_LIMIT, b""
+    except Exception as error:  # noqa: BLE001 - a value's own methods may raise anything; all are reported
+        return Exit.RAISED, describe(error)
+    if len(body) > output_bytes:
+        return Exit.OUTPUT_LIMIT, b""
+    return Exit.OK, body
+
+
+def describe(error: BaseException) -> bytes:
+    """`TypeName: text` and the innermost lines of its traceback, as UTF-8 of bounded length; never fails."""
+    try:
+        text = str(error)[:_MAX_ERROR_CHARS]
+    except Exception:  # noqa: BLE001 - __str__ is the error's own code
+        text = "(its text cannot be had)"
+    frames: deque[str] = deque(maxlen=_MAX_FRAMES)
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append(f"\n  {code.co_filename[-200:]}:{trace.tb_lineno} {code.co_name[:100]}")
+        trace = trace.tb_next
+    message = f"{type(error).__name__}: {text}"[:_MAX_ERROR_CHARS] + "".join(frames)
+    return message.encode("utf-8", "replace")[:MAX_MESSAGE_BYTES]
+
+
+def _send(connection: socket.socket, number: int, code: int, rss_kb: int, cpu_s: float, body: bytes) -> None:
+    connection.sendall(ANSWER.pack(len(body), number, code, rss_kb, cpu_s) + body)
+
+
+def _peak_rss_kb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
