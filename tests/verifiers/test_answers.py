@@ -1,0 +1,449 @@
+r"""Which part of a response is its answer.
+
+The laws first (any text, spans, thinking, braces, linear work), then what each channel takes and refuses.
+"""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from verifiers.answers import (
+    DEFAULT_CHANNELS,
+    Channel,
+    Extraction,
+    ExtractionParams,
+    extract,
+    final_segment,
+    fold,
+    names_alternatives,
+)
+
+PIECES = (
+    *(
+        "\\boxed{",
+        "}",
+        "{",
+        "\\{",
+        "\\fbox",
+        "\\boxed ",
+        "<answer>",
+        "</answer>",
+        "<think>",
+        "</think>",
+        "####",
+        "\n",
+        " ",
+    ),
+    *(
+        "The answer is ",
+        "Answer:",
+        "答案是",
+        " or ",
+        " and ",
+        ", ",
+        "not ",
+        "7",
+        "-3.5",
+        "1,000",
+        "x",
+        "$",
+        "**",
+        ".",
+        "%",
+    ),
+    *("<|im_end|>", "\x00", "\u200b", "İ", "½", "１２", "\\frac{1}{2}", "correct option is", "Final Answer"),
+)
+RESPONSES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+PARAMS = st.builds(
+    ExtractionParams,
+    think=st.sampled_from(["auto", "required", "none"]),
+    extract=st.one_of(
+        st.just("auto"), st.sampled_from(Channel), st.lists(st.sampled_from(Channel), min_size=1, max_size=5).map(tuple)
+    ),
+    on_conflict=st.sampled_from(["last", "reject"]),
+)
+
+
+def taken(response: str, **params: Any) -> str | None:
+    return extract(response, ExtractionParams(**params)).answer
+
+
+def outcome(response: str, **params: Any) -> str:
+    extraction = extract(response, ExtractionParams(**params))
+    return extraction.reason if extraction.answer is None else extraction.answer
+
+
+# --- laws
+
+
+@settings(max_examples=500)
+@given(response=RESPONSES, params=PARAMS)
+def test_any_text_gets_an_extraction_whose_spans_are_true(response: str, params: ExtractionParams) -> None:
+    extraction = extract(response, params)
+    assert (extraction.answer is None) == (extraction.reason != "found") == (extraction.span is None)
+    for candidate in extraction.candidates:
+        assert response[slice(*candidate.span)] == candidate.text
+        assert candidate.channel is extraction.channel
+    if extraction.answer is not None and extraction.span is not None:
+        whole = response[slice(*extraction.span)]
+        assert all(part in whole for part in extraction.answer.split(", "))
+        assert extraction.answer.strip()
+
+
+@given(before=RESPONSES, after=RESPONSES)
+def test_what_stands_before_the_last_closing_tag_never_matters(before: str, after: str) -> None:
+    alone = extract("</think>" + after, ExtractionParams())
+    behind = extract(before + "</think>" + after, ExtractionParams())
+    assert (behind.answer, behind.channel, behind.reason) == (alone.answer, alone.channel, alone.reason)
+
+
+@given(
+    nested=st.recursive(
+        st.text("ab1 +,", max_size=5), lambda inner: st.lists(inner, max_size=3).map(lambda p: "{" + "x".join(p) + "}")
+    )
+)
+def test_nested_braces_come_back_whole(nested: str) -> None:
+    expected = nested.strip() or None
+    assert taken(f"So it is \\boxed{{{nested}}} as asked.") == expected
+
+
+@given(responses=st.lists(st.sampled_from(PIECES), max_size=12), count=st.integers(1, 6))
+def test_a_rejecting_policy_accepts_nothing_that_the_other_does_not(responses: list[str], count: int) -> None:
+    text = "".join(responses) * count
+    strict, last = extract(text, ExtractionParams(on_conflict="reject")), extract(text, ExtractionParams())
+    assert strict.answer in (None, last.answer)
+
+
+FLOODS = {
+    "open boxes": "\\boxed{",
+    "boxes": "\\boxed{1} ",
+    "boxed words": "\\boxed ",
+    "braces": "{a",
+    "open answers": "<answer>",
+    "answers": "<answer>1</answer>",
+    "thoughts": "<think>",
+    "closed thoughts": "</think>",
+    "phrases": "the answer is ",
+    "phrases without an end": "answer to ",
+    "Chinese phrases": "答案是",
+    "hashes": "#### 5 ",
+    "digits": "1",
+    "numbers": "1,",
+    "fractions": "\\frac{1}{",
+    "signs": "-",
+    "pads": "<pad> ",
+    "spaces": " ",
+    "stars": "*",
+    "backslashes": "\\",
+    "dollars": "$",
+}
+
+
+@pytest.mark.parametrize("unit", FLOODS.values(), ids=FLOODS)
+@pytest.mark.parametrize(
+    "params", [{}, {"on_conflict": "reject"}, {"extract": "answer_line"}, {"extract": "last_number"}]
+)
+def test_a_flood_of_two_million_characters_is_over_soon(unit: str, params: dict[str, Any]) -> None:
+    response = unit * (2_000_000 // len(unit))
+    started = time.process_time()
+    extraction = extract(response, ExtractionParams(**params))
+    assert time.process_time() - started < 5
+    assert len(extraction.candidates) <= 16
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "\\boxed{" + "{" * 1_000_000,
+        "\\boxed{" + "{a" * 500_000,
+        "Answer:" + " " * 1_000_000,
+        "<answer>" + "*" * 1_000_000,
+    ],
+)
+def test_a_flood_behind_an_opening_is_no_answer(response: str) -> None:
+    assert extract(response, ExtractionParams()).answer is None
+
+
+def test_a_hundred_thousand_boxes_in_one_another_are_the_innermost() -> None:
+    assert taken("\\boxed{" * 100_000 + "5" + "}" * 100_000) == "5"
+
+
+# --- the final segment
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("<think>\\boxed{1}</think>\\boxed{2}", "2"),
+        ("<think>\\boxed{1}</think>I do not know.", "no_answer"),
+        ("<think>a</think>\\boxed{1}<think>b</think>\\boxed{2}", "2"),
+        ("\\boxed{1}</think>\\boxed{2}", "2"),
+        ("<think>the answer is \\boxed{1}", "truncated"),
+        ("<think>a</think>\\boxed{1}<think>", "truncated"),
+        ("<THINKING>\\boxed{1}</THINKING >\\boxed{2}", "2"),
+        ("<reasoning>\\boxed{1}</reasoning>\\boxed{2}", "2"),
+        ("<thought>\\boxed{1}</thought>\\boxed{2}", "2"),
+        ("<|begin_of_thought|>\\boxed{1}<|end_of_thought|>\\boxed{2}", "2"),
+        ("<|begin_of_thought|>\\boxed{1}", "truncated"),
+        ("[THINK]\\boxed{1}[/THINK]\\boxed{2}", "2"),
+        ("◁think▷\\boxed{1}◁/think▷\\boxed{2}", "2"),
+        ("<think>all of it</think>\n<|im_end|>\n", "empty"),
+        ("", "empty"),
+        ("\u200b \n", "empty"),
+    ],
+)
+def test_only_the_text_after_thinking_is_judged(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
+def test_thinking_can_be_required_or_ignored() -> None:
+    assert outcome("\\boxed{1}", think="required") == "no_answer"
+    assert outcome("<think>\\boxed{1}", think="required") == "truncated"
+    assert outcome("a</think>\\boxed{1}", think="required") == "1"
+    assert outcome("<think>\\boxed{1}", think="none") == "1"
+
+
+def test_chat_tokens_at_the_end_are_not_part_of_the_answer() -> None:
+    response = " Paris <|im_end|>\n<|endoftext|></s><pad><pad>"
+    segment = final_segment(response)
+    assert response[segment.start : segment.end] == "Paris"
+    assert taken(response, extract="whole") == "Paris"
+    assert taken("The answer is 5<|eot_id|>") == "5"
+
+
+# --- channels
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("\\boxed{42}", "42"),
+        ("$$\\boxed{ 42 }$$", "42"),
+        ("\\boxed{$42$}", "42"),
+        ("\\\\boxed{42}", "42"),
+        ("\\boxed{\\frac{1}{2}}", "\\frac{1}{2}"),
+        ("\\boxed{\\{1,2\\}}", "\\{1,2\\}"),
+        ("\\boxed{\\}}", "\\}"),
+        ("x\\\\\\boxed{42}", "42"),
+        ("\\boxed{\\boxed{42}}", "42"),
+        ("\\boxed{a\\boxed{4}}", "a\\boxed{4}"),
+        ("\\boxed {42}", "42"),
+        ("\\fbox{42}", "42"),
+        ("\\framebox[3cm][l]{42}", "42"),
+        ("\\boxed 42.", "42"),
+        ("\\boxed x", "x"),
+        ("\\boxed\\frac{1}{2}$", "\\frac{1}{2}"),
+        ("I box it, \\boxed{42}, with \\boxed as asked.", "42"),
+        ("{ \\boxed{42}", "42"),
+        ("\\boxed{41 oops \\boxed{42}", "42"),
+        ("\\boxed{42", "truncated"),
+        ("\\boxed{41}. Wait: \\boxed{4", "truncated"),
+        ("It is 5. \\boxed{\\frac{1}{2}", "truncated"),
+        ("It is 5. \\boxed", "truncated"),
+        ("It is 5. \\boxed{}", "no_answer"),
+        ("It is \\boxed{5}. No: \\boxed{ }", "no_answer"),
+        ("It is not \\boxed{5}", "no_answer"),
+    ],
+)
+def test_boxes(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("<answer>42</answer>", "42"),
+        ("<answer> $42$ </answer>", "42"),
+        ("<ANSWER>42</ANSWER >", "42"),
+        ("<answer>the box: \\boxed{42}</answer>", "42"),
+        ("\\boxed{41} <answer>42</answer>", "42"),
+        ("in <answer> tags: <answer>42</answer>", "42"),
+        ("It is 5. <answer></answer>", "no_answer"),
+        ("It is 5. <answer>42", "truncated"),
+        ("<answer>41</answer> no, <answer>42", "truncated"),
+        ("<answer>\\boxed{42</answer>", "truncated"),
+    ],
+)
+def test_answer_tags(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("work\n#### 42", "42"),
+        ("work\n####42\n", "42"),
+        ("#### $1,000.", "$1,000"),
+        ("#### 41\nNo.\n#### 42", "42"),
+        ("#### 1. Add\nwe add\n#### 2. Result\nThe answer is 7.", "7"),
+        ("##### 3\nThe answer is 7.", "7"),
+        ("It is 5.\n####", "no_answer"),
+    ],
+)
+def test_hashes(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("The answer is 42.", "42"),
+        ("The final answer is $42$. I hope it is correct.", "42"),
+        ("Final Answer: The final answer is $42$. I hope it is correct.", "42"),
+        ("So the answer is: **42**.", "42"),
+        ("**Answer:** 42", "42"),
+        ("**Answer: 42**", "42"),
+        ("ANSWER: \\(x+1\\).", "x+1"),
+        ("## Final Answer\n\n**42**\n", "42"),
+        ("Answer:\n\n$$\nx^2\n$$\n", "x^2"),
+        ("The answer to the question is 3.5, because we halve 7.", "3.5"),
+        ("The answers are 1 and 2.", "1 and 2"),
+        ("The correct option is C.", "C"),
+        ("The answer is 5!", "5!"),
+        ("The answer is not 10 but 12.", "12"),
+        ("The answer is 41. Wait, no. The answer is 42.", "42"),
+        ("答案：12", "12"),
+        ("所以答案是 $\\frac12$。", "\\frac12"),
+        ("故答案为：-3。", "-3"),
+        ("【答案】C", "C"),
+        ("最终答案为 B，因为甲先到。", "B"),
+        ("La respuesta correcta es 7.", "7"),
+        ("Die Antwort lautet 7.", "7"),
+        ("정답: 7", "7"),
+        ("Answer: x=5 or x=-5", "x=5 or x=-5"),
+        ("The answer is 1 or 2.", "conflicting_answers"),
+        ("The answer is $42$ or $43$.", "conflicting_answers"),
+        ("答案是1或2。", "conflicting_answers"),
+        ("It was 5. The answer is", "no_answer"),
+    ],
+)
+def test_answer_lines(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["So the answer is correct.", "We must find the answer: think.", "The answer is not 10.", "answering: x"],
+)
+def test_a_remark_about_the_answer_is_none(response: str) -> None:
+    assert extract(response, ExtractionParams(extract=Channel.ANSWER_LINE)).reason == "no_answer"
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("It is 42.", "42"),
+        ("**42**", "42"),
+        ("x = -42", "-42"),
+        ("x = - 42", "- 42"),
+        ("So he earned $1,250.50.", "$1,250.50"),
+        ("about 28%", "28%"),
+        ("it is 6.02e23 in all", "6.02e23"),
+        ("it is $6.4\\times10^{-19}$", "6.4\\times10^{-19}"),
+        ("half of it, 1/2", "1/2"),
+        ("so $\\frac{3}{4}$", "\\frac{3}{4}"),
+        ("so 2 1/4 cups", "2 1/4"),
+        ("一共１２个", "１２"),
+        ("3 * 6 = 18 dollars", "18"),
+        ("$3 \\times 2 = 6$ and then $6+1=7$.", "7"),
+        ("Step 3: 42", "42"),
+        ("Total - 5", "5"),
+        ("5 cm", "5"),
+        ("1, 2, 3", "1, 2, 3"),
+        ("12 or 15", "conflicting_answers"),
+        ("between 10-20", "conflicting_answers"),
+        ("from 10 to 20", "conflicting_answers"),
+        ("f(x) = 7x+3", "no_answer"),
+        ("2^10", "no_answer"),
+        ("x > 5", "no_answer"),
+        ("2\\sqrt{3}", "no_answer"),
+        ("7x", "no_answer"),
+        ("none", "no_answer"),
+    ],
+)
+def test_last_numbers(response: str, expected: str) -> None:
+    assert outcome(response, extract="last_number") == expected
+
+
+def test_the_last_line_and_the_whole() -> None:
+    assert taken("a\nb \n\n", extract="last_line") == "b"
+    assert taken("a\nb \n\n", extract="whole") == "a\nb"
+
+
+def test_the_first_channel_in_use_decides() -> None:
+    text = "\\boxed{1}\n#### 2\nThe answer is 3."
+    assert taken(text) == "1"
+    assert taken(text, extract=("answer_line", "boxed")) == "3"
+    assert taken(text, extract="hash4") == "2"
+    assert extract(text, ExtractionParams(), auto=(Channel.WHOLE,)).channel is Channel.WHOLE
+    assert outcome(text, extract="answer_tag") == "no_answer"
+    assert Channel.WHOLE not in DEFAULT_CHANNELS
+
+
+@pytest.mark.parametrize("bad", [{"extract": "box"}, {"extract": ()}, {"think": "maybe"}, {"on_conflict": "first"}])
+def test_unknown_parameters_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ExtractionParams(**bad)
+
+
+# --- commitment
+
+
+@pytest.mark.parametrize(
+    ("response", "last", "reject"),
+    [
+        ("First \\boxed{41}. Wait, I made an error. The correct value is \\boxed{42}.", "42", "conflicting_answers"),
+        ("Initially \\boxed{11}, but after checking, it is \\boxed{9}.", "9", "conflicting_answers"),
+        ("\\boxed{7} and again, to be clear: $\\boxed{7}$", "7", "7"),
+        ("either \\boxed{12} or \\boxed{15}", "conflicting_answers", "conflicting_answers"),
+        ("\\boxed{12} or perhaps $\\boxed{15}$", "conflicting_answers", "conflicting_answers"),
+        ("\\boxed{12}. Or \\boxed{15}", "conflicting_answers", "conflicting_answers"),
+        ("\\boxed{12} 或 \\boxed{15}", "conflicting_answers", "conflicting_answers"),
+        ("\\boxed{12}\n\n\\boxed{15}", "conflicting_answers", "conflicting_answers"),
+        (
+            "\\boxed{12} or \\boxed{15}? Checking the sum shows that only the second one can be right: \\boxed{15}",
+            "15",
+            "conflicting_answers",
+        ),
+        ("\\boxed{1} first \\boxed{2} second \\boxed{3} third", "conflicting_answers", "conflicting_answers"),
+        ("\\boxed{12}, not \\boxed{15}", "12", "12"),
+        ("So we have \\boxed{2} and \\boxed{3}.", "2, 3", "2, 3"),
+        ("$x = \\boxed{2}$, $y = \\boxed{3}$", "2, 3", "2, 3"),
+        ("\\boxed{2}, \\boxed{3}, and \\boxed{4}", "2, 3, 4", "2, 3, 4"),
+        ("<answer>A</answer><answer>B</answer>", "conflicting_answers", "conflicting_answers"),
+        ("<answer>A</answer> Sorry, that was wrong: <answer>B</answer>", "B", "conflicting_answers"),
+        ("<answer>\\boxed{A}</answer><answer>\\boxed{B}</answer>", "conflicting_answers", "conflicting_answers"),
+    ],
+)
+def test_commitment(response: str, last: str, reject: str) -> None:
+    assert outcome(response) == last
+    assert outcome(response, on_conflict="reject") == reject
+
+
+def test_an_answer_in_parts_spans_them_all() -> None:
+    response = "We have \\boxed{2} and \\boxed{3}."
+    extraction = extract(response, ExtractionParams())
+    assert extraction.span is not None
+    assert response[slice(*extraction.span)] == "2} and \\boxed{3"
+    assert [candidate.text for candidate in extraction.candidates] == ["2", "3"]
+
+
+def test_the_detail_tells_the_channel_and_on_request_the_candidates() -> None:
+    extraction = extract("\\boxed{41}. Wait, it is \\boxed{42}", ExtractionParams())
+    assert extraction.detail() == {"channel": "boxed", "span": [31, 33]}
+    assert extraction.detail(explain=True)["candidates"] == ["41", "42"]
+    assert Extraction(None, None, None, "no_answer").detail() == {}
+
+
+def test_folding_drops_what_cannot_be_seen() -> None:
+    assert fold("Ｃ\u200b①") == "C1"
+
+
+def test_alternatives_are_told_from_solutions() -> None:
+    assert names_alternatives("A or B")
+    assert not names_alternatives("x=1 or x=2")
+    assert not names_alternatives("for")

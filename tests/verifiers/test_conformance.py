@@ -1,0 +1,153 @@
+"""What every verifier promises, asked of every verifier that is found."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sandbox.workers import Workers
+from verifiers import registry
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict
+from verifiers.registry import Entry
+
+NAMES = list(registry.load(Resources(workers=Workers(1))))
+ODD_TEXTS = [
+    "",
+    " ",
+    "\x00",
+    "\\boxed{",
+    "a" * 50_000,
+    "<think>",
+    "\u200b",
+    "1e999",
+    "{" * 5_000,
+    "𝟙½①Ⅻ",
+    "<answer></answer>",
+]
+WAIT_S = 240
+PATIENT = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+class Found:
+    """The registry over started workers, on an event loop of its own, so that plain tests can ask it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._workers = Workers(1)
+        self.registry = registry.load(Resources(workers=self._workers))
+        self._run(self._workers.start())
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S)
+
+    def close(self) -> None:
+        self._run(self._workers.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def score(self, entry: Entry, items: Sequence[Item[Any]]) -> list[Verdict]:
+        verdicts = list(self._run(_score(entry, items)))
+        assert len(verdicts) == len(items)
+        return verdicts
+
+
+async def _score(entry: Entry, items: Sequence[Item[Any]]) -> Sequence[Verdict]:
+    return await entry.verifier.score(items)
+
+
+@pytest.fixture(scope="module")
+def found() -> Iterator[Found]:
+    everything = Found()
+    yield everything
+    everything.close()
+
+
+@pytest.fixture(params=NAMES)
+def entry(request: pytest.FixtureRequest, found: Found) -> Entry:
+    return found.registry[request.param]
+
+
+def item_of(entry: Entry, example: Example, response: str | None = None, explain: bool = False) -> Item[Any]:
+    params = entry.verifier.params.model_validate_json(json.dumps(example.params))
+    return Item(example.response if response is None else response, params, example.prompt, explain)
+
+
+def test_examples_hold(entry: Entry, found: Found) -> None:
+    for example in entry.examples:
+        for explain in (False, True):
+            (verdict,) = found.score(entry, [item_of(entry, example, explain=explain)])
+            assert (verdict.status, verdict.score, verdict.reason) == (example.status, example.score, example.reason), (
+                example
+            )
+
+
+@PATIENT
+@given(data=st.data())
+def test_any_text_gets_a_verdict(entry: Entry, found: Found, data: st.DataObject) -> None:
+    example = data.draw(st.sampled_from(entry.examples))
+    texts = st.one_of(
+        st.sampled_from(ODD_TEXTS),
+        st.text(max_size=200),
+        st.text("\\boxed{}<>/answer think#0123456789.,-+*^$()ABC=或是\n\x00", max_size=200),
+        st.lists(st.sampled_from([example.response for example in entry.examples]), max_size=4).map("\n".join),
+    )
+    response = data.draw(texts)
+    (verdict,) = found.score(entry, [item_of(entry, example, response, explain=data.draw(st.booleans()))])
+    assert verdict.status in ({Status.INVALID} if example.status is Status.INVALID else {Status.OK, Status.INVALID})
+    assert msgspec.json.decode(msgspec.json.encode(verdict)) is not None
+    assert len(msgspec.json.encode(verdict)) < 20_000
+
+
+def test_order_and_neighbours_do_not_matter(entry: Entry, found: Found) -> None:
+    items = [item_of(entry, example) for example in entry.examples]
+    alone = [found.score(entry, [item])[0] for item in items]
+    assert found.score(entry, items) == alone
+    assert found.score(entry, items[::-1]) == alone[::-1]
+    assert found.score(entry, [item for item in items for _ in range(2)]) == [v for v in alone for _ in range(2)]
+
+
+def test_parameters_have_a_json_schema(entry: Entry) -> None:
+    schema = entry.verifier.params.model_json_schema()
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+    assert json.loads(json.dumps(schema)) == schema
+
+
+def test_it_says_what_it_is(entry: Entry) -> None:
+    verifier = entry.verifier
+    assert verifier.name in NAMES
+    assert verifier.version
+    assert verifier.summary
+    assert "\n" not in verifier.summary
+    assert all(example.note for example in entry.examples)
+    assert any(example.status is Status.OK and example.score == 1.0 for example in entry.examples)
+
+
+@PATIENT
+@given(name=st.text(max_size=30))
+def test_an_unknown_name_never_finds_anything_else(found: Found, name: str) -> None:
+    if name in found.registry:
+        assert found.registry.find(name).verifier.name == name
+        return
+    with pytest.raises(InvalidItem, match="no verifier"):
+        found.registry.find(name)
+
+
+def test_workers_that_are_not_there_are_no_verdict() -> None:
+    idle = registry.load(Resources(workers=Workers(1)))["regex"]
+    example = next(example for example in idle.examples if "(?!" in example.params["reference"])
+    with pytest.raises(Unavailable):
+        asyncio.run(_score(idle, [item_of(idle, example)]))

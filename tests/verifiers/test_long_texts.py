@@ -1,0 +1,85 @@
+"""A long response gets the verdict a short one would, only elsewhere."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from sandbox.workers import Workers
+from verifiers import registry
+from verifiers.answers import ExtractionParams, extract
+from verifiers.base import Item, Resources, Unavailable, Verdict
+from verifiers.long_texts import EXTRACT, INLINE_CHARS, extract_all
+from verifiers.registry import Registry
+
+FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
+
+
+@pytest.fixture
+async def workers() -> AsyncIterator[Workers]:
+    workers = Workers(1)
+    workers.register(EXTRACT)
+    yield workers
+    await workers.stop()
+
+
+@pytest.fixture
+async def found(workers: Workers) -> Registry:
+    loaded = registry.load(Resources(workers))
+    await workers.start()
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "ending", "params"),
+    [
+        ("numeric", "The answer is 12.", {"reference": "12"}),
+        ("numeric", "The answer is 13.", {"reference": "12"}),
+        ("numeric", "\\boxed{12} or \\boxed{13}", {"reference": "12"}),
+        ("exact_match", "The answer is Paris.", {"reference": "Paris", "extract": "answer_line"}),
+        ("exact_match", "end", {"reference": "end"}),
+        ("multiple_choice", "The answer is (B).", {"reference": "B", "choices": ["x", "y"]}),
+        ("regex", "The answer is 2024.", {"reference": r"\d{4}", "extract": "answer_line"}),
+        ("regex", "The answer is 2024.", {"reference": r"(?=\d{5}).*", "extract": "answer_line"}),
+        ("regex", "", {"reference": "("}),
+        ("math", "The answer is $\\boxed{\\frac{2}{4}}$.", {"reference": "0.5"}),
+        ("math", "The answer is $\\boxed{x+1}$.", {"reference": "1+x"}),
+    ],
+)
+async def test_a_long_response_is_judged_as_a_short_one(
+    found: Registry, name: str, ending: str, params: dict[str, Any]
+) -> None:
+    verifier = found[name].verifier
+    typed = verifier.params.model_validate(params)
+    short, long = await verifier.score([Item(f"So.\n\n{ending}", typed), Item(f"{FILLER}\n\n{ending}", typed)])
+    assert (long.status, long.score, long.reason) == (short.status, short.score, short.reason)
+    if name != "exact_match" or params["reference"] == "Paris":
+        assert long.extracted == short.extracted
+        assert {key: value for key, value in long.detail.items() if key != "span"} == {
+            key: value for key, value in short.detail.items() if key != "span"
+        }
+
+
+async def test_long_and_short_keep_their_places(found: Registry) -> None:
+    verifier = found["numeric"].verifier
+    typed = verifier.params.model_validate({"reference": "7"})
+    texts = [f"{FILLER if n % 3 == 0 else ''}\n#### {n}" for n in range(12)]
+    verdicts: Sequence[Verdict] = await verifier.score([Item(text, typed) for text in texts])
+    assert [verdict.score for verdict in verdicts] == [float(n == 7) for n in range(12)]
+
+
+async def test_extraction_elsewhere_finds_the_same(found: Registry, workers: Workers) -> None:
+    text = f"<think>{FILLER}</think>\nEither \\boxed{{12}} or \\boxed{{13}}. Answer: 14"
+    params = ExtractionParams()
+    (there,) = await extract_all(workers, [Item(text, params)])
+    here = extract(text, params)
+    assert there == here
+
+
+async def test_a_pool_that_does_not_work_is_unavailable_not_wrong() -> None:
+    workers = Workers(1)
+    loaded = registry.load(Resources(workers))
+    verifier = loaded["numeric"].verifier
+    item = Item(FILLER, verifier.params.model_validate({"reference": "7"}))
+    with pytest.raises(Unavailable):
+        await verifier.score([item])

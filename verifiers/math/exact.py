@@ -1,0 +1,128 @@
+r"""The cheap decisions: equal as written, or two plain numbers.
+
+They are made in the service process, so everything is linear in the text and nothing builds a large number: a plain
+number has at most `MAX_PLAIN_DIGITS` digits and `MAX_PLAIN_EXPONENT` as its exponent. A decimal is the exact rational
+it spells: 0.5 is 1/2, and 0.333 is not 1/3.
+"""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verifiers.math.limits import MAX_EQUAL_TEXT_CHARS
+
+MAX_PLAIN_DIGITS = 1_000
+MAX_PLAIN_EXPONENT = 1_000
+
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
+_FULL_WIDTH = str.maketrans("０１２３４５６７８９．，／－−＋", "0123456789.,/--+")
+"""Not NFKC: that makes 52 of 5²."""
+_WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"))
+_BOX = re.compile(r"\\f?boxed\s*\{|\\fbox\s*\{")
+_THOUSANDS = r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\{,\}\d{3})+|(?:,\\!\d{3})+|(?:\\,\d{3})+)"
+_UNSIGNED = rf"(?:{_THOUSANDS}|\d+)(?:\.\d+)?|\.\d+"
+_FRACTION_COMMAND = r"\\[dtc]?frac\s*(?:\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}|(\d)\s*(\d))"
+_DECIMAL = re.compile(rf"([+-]?)\s*({_UNSIGNED})(?:[eE]([+-]?\d{{1,4}}))?\.?")
+_SLASH = re.compile(r"([+-]?)\s*(\d+)\s*/\s*(\d+)")
+_FRACTION = re.compile(rf"([+-]?)\s*{_FRACTION_COMMAND}")
+_SEPARATORS = re.compile(r"\{,\}|,\\!|\\,|,")
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a value may be from the reference, beside being equal to it: either bound is enough."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+    def allows(self, reference: Fraction, answer: Fraction) -> bool:
+        if reference == answer:
+            return True
+        gap = abs(reference - answer)
+        return gap <= Fraction(self.absolute) or gap <= Fraction(self.relative) * abs(reference)
+
+
+EXACT = Tolerance()
+
+
+def decide(reference: str, answer: str, tolerance: Tolerance) -> tuple[bool, str] | None:
+    """Equality and how it was found (`text`, `exact`); None when reading is needed."""
+    if plain(reference) == plain(answer):
+        return True, "text"
+    left, right = number(reference), number(answer)
+    if left is None or right is None:
+        return None
+    return tolerance.allows(left, right), "exact"
+
+
+def plain(text: str) -> str:
+    """A text without what carries no meaning: invisible characters, wrappers such as `$..$`, runs of blanks."""
+    if len(text) > MAX_EQUAL_TEXT_CHARS:
+        return text
+    return _SPACES.sub(" ", unwrap(text.translate(_INVISIBLE))).strip()
+
+
+def unwrap(text: str) -> str:
+    r"""The inside of `$x$`, `\(x\)`, `\boxed{x}`, `**x**` when that is the whole text, up to four deep."""
+    for _ in range(4):
+        text = text.strip()
+        inner = _inside(text)
+        if inner is None:
+            return text
+        text = inner
+    return text.strip()
+
+
+def _inside(text: str) -> str | None:
+    for opening, closing in _WRAPPERS:
+        if len(text) > len(opening) + len(closing) and text.startswith(opening) and text.endswith(closing):
+            inner = text[len(opening) : -len(closing)]
+            if opening.strip("*") and (opening in inner or closing in inner):
+                continue
+            return inner
+    box = _BOX.match(text)
+    if box and text.endswith("}") and _closes_at_end(text, box.end() - 1):
+        return text[box.end() : -1]
+    return None
+
+
+def _closes_at_end(text: str, start: int) -> bool:
+    depth = 0
+    for index in range(start, len(text)):
+        if text[index] == "{":
+            depth += 1
+        elif text[index] == "}":
+            depth -= 1
+            if depth == 0:
+                return index == len(text) - 1
+    return False
+
+
+def number(text: str) -> Fraction | None:
+    r"""The value of a plain number: `-3`, `1,234.50`, `3/4`, `\frac{3}{4}`, `1.5e3`; None for anything else."""
+    if len(text) > 3 * MAX_PLAIN_DIGITS:
+        return None
+    text = plain(text).translate(_FULL_WIDTH)
+    if match := _DECIMAL.fullmatch(text):
+        return _decimal(*match.groups())
+    if match := _SLASH.fullmatch(text):
+        sign, top, bottom = match.groups()
+    elif match := _FRACTION.fullmatch(text):
+        sign = match[1]
+        top, bottom = match[2] or match[4], match[3] or match[5]
+    else:
+        return None
+    if max(len(top), len(bottom)) > MAX_PLAIN_DIGITS or int(bottom) == 0:
+        return None
+    value = Fraction(int(top), int(bottom))
+    return -value if sign == "-" else value
+
+
+def _decimal(sign: str, digits: str, exponent: str | None) -> Fraction | None:
+    digits = _SEPARATORS.sub("", digits)
+    if len(digits) > MAX_PLAIN_DIGITS or abs(int(exponent or 0)) > MAX_PLAIN_EXPONENT:
+        return None
+    whole, _, decimals = digits.partition(".")
+    value = Fraction(int(whole + decimals), 10 ** len(decimals)) * Fraction(10) ** int(exponent or 0)
+    return -value if sign == "-" else value

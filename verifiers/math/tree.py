@@ -1,0 +1,43 @@
+"""What reading an answer gives: a tree of nodes, or one of two refusals."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+
+class Unreadable(Exception):
+    """This is not mathematics as we read it."""
+
+
+class TooComplex(Exception):
+    """This is larger than what we read or compute."""
+
+
+Leaf = Fraction | str | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One part of what was read; equal nodes were written alike, up to spacing and synonyms."""
+
+    kind: str
+    args: tuple["Node", ...] = ()
+    leaf: Leaf = None
+    depth: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.args:
+            object.__setattr__(self, "depth", 1 + max(arg.depth for arg in self.args))
+
+    def walk(self) -> Iterator["Node"]:
+        yield self
+        for arg in self.args:
+            yield from arg.walk()
+
+
+def show(node: Node) -> str:
+    """A node in prefix form, for people."""
+    if not node.args:
+        return str(node.leaf) if node.leaf is not None else node.kind
+    name = node.kind if node.leaf is None else f"{node.kind}:{node.leaf}"
+    return f"{name}({', '.join(show(arg) for arg in node.args)})"

@@ -1,0 +1,121 @@
+"""Finds verifiers: the modules of this package, then the entry points `rewardline.verifiers`.
+
+Nothing is listed by hand. A module of this package (or of one of its family folders) that has a `create` function is
+a verifier; so is a folder whose `__init__` has one. An entry point names a module of the same form, or its `create`.
+A module that fails to load, lacks examples, or takes a name that is taken stops the service: a verifier that is
+silently absent would turn into `unknown_verifier` in the middle of a training run.
+"""
+
+import difflib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Any
+
+import verifiers
+from verifiers.base import Example, InvalidItem, Params, Resources, Verifier
+
+ENTRY_POINT_GROUP = "rewardline.verifiers"
+
+
+class BrokenVerifier(Exception):
+    """A verifier cannot be loaded as it stands; the service must not start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A verifier that was found, with what its module says of it."""
+
+    verifier: Verifier[Any]
+    examples: Sequence[Example]
+    origin: str
+
+
+class Registry(Mapping[str, Entry]):
+    """The verifiers by name, in the order of their names."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self._entries = dict(sorted(entries.items()))
+
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, name: str) -> Entry:
+        """The entry of this name.
+
+        Raises:
+            InvalidItem: there is none; the message lists the nearest names, or all.
+        """
+        entry = self._entries.get(name)
+        if entry is None:
+            near = difflib.get_close_matches(name, self._entries, n=3)
+            hint = f"did you mean {near}" if near else f"there are {list(self._entries)}"
+            raise InvalidItem("unknown_verifier", f"no verifier {name[:100]!r}; {hint}")
+        return entry
+
+
+def load(resources: Resources) -> Registry:
+    """Find and create every verifier.
+
+    Raises:
+        BrokenVerifier: one does not load; its cause is chained.
+    """
+    entries: dict[str, Entry] = {}
+    for origin, module in _modules():
+        entry = _create(origin, module, resources)
+        name = entry.verifier.name
+        if name in entries:
+            raise BrokenVerifier(f"verifier {name!r} is defined twice: {entries[name].origin} and {origin}")
+        entries[name] = entry
+    return Registry(entries)
+
+
+def _modules() -> Iterator[tuple[str, ModuleType]]:
+    yield from _package_modules(verifiers.__name__, verifiers.__path__)
+    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
+        yield f"entry point {point.name} = {point.value}", _import(point.module, point.value)
+
+
+def _package_modules(package: str, path: Sequence[str]) -> Iterator[tuple[str, ModuleType]]:
+    """Modules with a `create`; a folder without one is a family, and is looked into once."""
+    for info in pkgutil.iter_modules(path):
+        name = f"{package}.{info.name}"
+        if name == __name__:
+            continue
+        module = _import(name, name)
+        if hasattr(module, "create"):
+            yield name, module
+        elif info.ispkg and package == verifiers.__name__:
+            yield from _package_modules(name, module.__path__)
+
+
+def _import(module: str, origin: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except Exception as error:
+        raise BrokenVerifier(f"{origin} does not load: {error!r}") from error
+
+
+def _create(origin: str, module: ModuleType, resources: Resources) -> Entry:
+    create: Callable[[Resources], Verifier[Any]] | None = getattr(module, "create", None)
+    examples: Sequence[Example] = getattr(module, "EXAMPLES", ())
+    if create is None:
+        raise BrokenVerifier(f"{origin} has no function create(resources)")
+    if not {1.0, 0.0} <= {example.score for example in examples}:
+        raise BrokenVerifier(f"{origin}: EXAMPLES must show at least one pass (1.0) and one fail (0.0)")
+    try:
+        verifier = create(resources)
+    except Exception as error:
+        raise BrokenVerifier(f"{origin}: create(resources) raised {error!r}") from error
+    if not issubclass(verifier.params, Params):
+        raise BrokenVerifier(f"{origin}: params of {verifier.name!r} is not a verifiers.base.Params")
+    return Entry(verifier, tuple(examples), origin)

@@ -1,0 +1,84 @@
+"""The text equals the reference, or one of several, character by character.
+
+Judged is the whole text after thinking; `extract` can name a part of it instead (`last_line`, `boxed`, ...). Space around
+either side does not count; everything else does, Unicode forms included ("é" in one code point is not "é" in two), so
+that a format a user asks for can be enforced. `ignore_case` compares Unicode case folds ("Straße" equals "STRASSE").
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sandbox.workers import Workers
+from verifiers import answers, long_texts
+from verifiers.answers import Channel
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.long_texts import judge_all
+
+_AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
+
+
+class ExactMatchParams(answers.ExtractionParams):
+    """What the text must be."""
+
+    reference: str | Annotated[tuple[str, ...], Field(min_length=1)]
+    """The text, or several of which one must match."""
+    ignore_case: bool = False
+    extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
+        Channel.WHOLE
+    )
+
+
+class ExactMatch(Verifier[ExactMatchParams]):
+    name = "exact_match"
+    version = "1"
+    params = ExactMatchParams
+    summary = "The whole text, its last line or its extracted answer equals the reference exactly"
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[ExactMatchParams]]) -> Sequence[Verdict]:
+        return await judge_all(self._workers, judge, items)
+
+
+def create(resources: Resources) -> ExactMatch:
+    resources.workers.register(long_texts.JUDGE)
+    return ExactMatch(resources.workers)
+
+
+def judge(response: str, params: ExactMatchParams, explain: bool = False) -> Verdict:
+    references = (params.reference,) if isinstance(params.reference, str) else params.reference
+    wanted = [_form(reference, params) for reference in references]
+    if not all(wanted):
+        return Verdict.invalid("empty_reference", "a reference must hold more than space")
+    extraction = answers.extract(response, params, _AUTO)
+    if extraction.answer is None:
+        return Verdict.wrong(extraction.reason, **extraction.detail(explain))
+    found = _form(extraction.answer, params)
+    detail = extraction.detail(explain)
+    if explain:
+        detail |= {"compared": {"answer": clip(found), "references": [clip(text) for text in wanted[:_MAX_SHOWN]]}}
+    if found in wanted:
+        return Verdict.correct(extraction.answer, **detail)
+    return Verdict.wrong(extracted=extraction.answer, **detail)
+
+
+_MAX_SHOWN = 16
+
+
+def _form(text: str, params: ExactMatchParams) -> str:
+    text = text.strip()
+    return text.casefold() if params.ignore_case else text
+
+
+EXAMPLES = (
+    Example("<think>Rome? No.</think>\nParis\n", {"reference": "Paris"}, 1.0, "correct", "the text after thinking"),
+    Example("London", {"reference": ["Paris", "paris"]}, 0.0, "wrong_answer", "none of the references"),
+    Example("Paris.", {"reference": "Paris"}, 0.0, "wrong_answer", "looks right, but a full stop is a character"),
+    Example(
+        "I think so.\nYES", {"reference": "yes", "extract": "last_line", "ignore_case": True}, 1.0, "correct", "line"
+    ),
+    Example("Paris", {"reference": " "}, None, "empty_reference", "nothing to compare with", Status.INVALID),
+)

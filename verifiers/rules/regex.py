@@ -1,0 +1,191 @@
+r"""The text fully matches the reference pattern.
+
+Patterns have RE2's syntax (https://github.com/google/re2/wiki/Syntax) and are matched by RE2, in time linear in the
+text. One that RE2 does not take (look-around, back-references) is matched by the backtracking `regex` library, in a
+worker process under a CPU limit, with the same ASCII meaning of `\d`, `\w` and `\b`. A long text under a large
+pattern goes to a worker too.
+
+Judged is the whole text after thinking; `extract` can name a part of it. The pattern must match from its first to its
+last character; `.` does not match a line break unless the pattern says `(?s)`. A pattern that does not compile, or that
+exhausts the limit on some response, is the caller's to mend: status invalid.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import re2
+import regex
+from pydantic import Field
+
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from verifiers import answers, long_texts
+from verifiers.answers import Channel, Extraction
+from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.long_texts import INLINE_CHARS
+
+_AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
+_MAX_PATTERN_CHARS = 4096
+_MAX_MEMORY_BYTES = 2 << 20
+"""Of one compiled pattern; RE2 keeps up to 128 of them."""
+_MAX_INLINE_STEPS = 1_500_000
+"""Bytes of text times instructions of the pattern: a bound of RE2's work, about 20 ms for the worst patterns tried."""
+_SLOW = Task(
+    module="verifiers.rules.regex",
+    function="match_in_worker",
+    time_limit_s=1.0,
+    warm=(["(a)(?=b)", "ab", False], ["a+", "aa", True]),
+)
+_LONG = Task(module="verifiers.rules.regex", function="judge_in_worker", time_limit_s=5.0)
+
+
+class RegexParams(answers.ExtractionParams):
+    """What the text must match."""
+
+    reference: Annotated[str, Field(max_length=_MAX_PATTERN_CHARS)]
+    """The pattern."""
+    ignore_case: bool = False
+    extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
+        Channel.WHOLE
+    )
+
+
+class Regex(Verifier[RegexParams]):
+    name = "regex"
+    version = "1"
+    params = RegexParams
+    summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
+    concurrency = None
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[RegexParams]]) -> Sequence[Verdict]:
+        verdicts: dict[int, Verdict] = {}
+        slow: dict[int, tuple[Extraction, list[Any]]] = {}
+        long: list[int] = []
+        for index, item in enumerate(items):
+            if len(item.response) > INLINE_CHARS:
+                long.append(index)
+                continue
+            extraction = answers.extract(item.response, item.params, _AUTO)
+            judged = judge(extraction, item.params, item.explain)
+            if isinstance(judged, Verdict):
+                verdicts[index] = judged
+            else:
+                slow[index] = extraction, judged
+        if slow:
+            outcomes = await self._map(_SLOW, [payload for _, payload in slow.values()])
+            for (index, (extraction, _)), outcome in zip(slow.items(), outcomes, strict=True):
+                verdicts[index] = _verdict(outcome, extraction, items[index].explain)
+        if long:
+            payloads = [
+                [item.response, item.params.model_dump_json(), item.explain] for item in map(items.__getitem__, long)
+            ]
+            for index, outcome in zip(long, await self._map(_LONG, payloads), strict=True):
+                verdicts[index] = _long_verdict(outcome)
+        return [verdicts[index] for index in range(len(items))]
+
+    async def _map(self, task: Task, payloads: list[list[Any]]) -> Sequence[Outcome]:
+        try:
+            return await self._workers.map(task, payloads)
+        except WorkersUnavailable as error:
+            raise Unavailable("workers_unavailable", str(error)) from error
+
+
+def create(resources: Resources) -> Regex:
+    resources.workers.register(_SLOW)
+    resources.workers.register(_LONG)
+    return Regex(resources.workers)
+
+
+def judge(extraction: Extraction, params: RegexParams, explain: bool = False) -> Verdict | list[Any]:
+    """The verdict, or what a worker must decide: whether the pattern is one, too, even when there is no text."""
+    text = (extraction.answer or "").encode(errors="replace")
+    pattern = params.reference.encode(errors="replace")
+    compiled = _compile(pattern, params.ignore_case)
+    if compiled is None or len(text) * compiled.programsize > _MAX_INLINE_STEPS:
+        return [pattern.decode(), text.decode(), params.ignore_case]
+    return _matched(compiled.fullmatch(text) is not None, extraction, explain)
+
+
+def match_in_worker(payload: Sequence[Any]) -> bool | str:
+    """Whether it matches, or what is wrong with the pattern; may run for ever."""
+    pattern, text, ignore_case = payload
+    compiled = _compile(pattern.encode(), ignore_case)
+    if compiled is not None:
+        return compiled.fullmatch(text.encode()) is not None
+    try:
+        flags = regex.VERSION0 | regex.ASCII | (regex.IGNORECASE if ignore_case else 0)
+        return regex.fullmatch(pattern, text, flags=flags) is not None
+    except (regex.error, ValueError, OverflowError, RecursionError) as error:
+        return str(error)
+
+
+def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
+    """A long text from beginning to end, as a verdict's fields; may run for ever."""
+    response, chosen, explain = payload
+    params = RegexParams.model_validate_json(chosen)
+    extraction = answers.extract(response, params, _AUTO)
+    judged = judge(extraction, params, explain)
+    if not isinstance(judged, Verdict):
+        judged = _verdict(Outcome(Exit.OK, match_in_worker(judged)), extraction, explain)
+    return long_texts.fields_of(judged)
+
+
+@lru_cache(maxsize=128)
+def _compile(pattern: bytes, ignore_case: bool) -> Any:
+    """The compiled RE2 pattern; None when RE2 does not take it."""
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY_BYTES
+    options.log_errors = False
+    options.never_capture = True
+    options.case_sensitive = not ignore_case
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None
+
+
+def _long_verdict(outcome: Outcome) -> Verdict:
+    if outcome.exit is Exit.OK:
+        return long_texts.verdict_of(outcome.value)
+    return _verdict(outcome, answers.Extraction(None, None, None, "no_answer"), False)
+
+
+def _verdict(outcome: Outcome, extraction: Extraction, explain: bool) -> Verdict:
+    match outcome.exit:
+        case Exit.OK if isinstance(outcome.value, bool):
+            return _matched(outcome.value, extraction, explain)
+        case Exit.OK:
+            return Verdict.invalid("bad_pattern", f"the pattern does not compile: {outcome.value}")
+        case Exit.TIME_LIMIT:
+            message = f"the pattern took more than {_SLOW.time_limit_s} s on a response; avoid nested repetition"
+            return Verdict.invalid("pattern_too_slow", message)
+        case Exit.MEMORY_LIMIT | Exit.CRASHED:
+            return Verdict.invalid("bad_pattern", f"the pattern brings its matcher down: {outcome.exit}")
+        case _:
+            return Verdict.failed("worker_failed", outcome.message.partition("\n")[0])
+
+
+def _matched(matches: bool, extraction: Extraction, explain: bool) -> Verdict:
+    detail = extraction.detail(explain)
+    if extraction.answer is None:
+        return Verdict.wrong(extraction.reason, **detail)
+    if matches:
+        return Verdict.correct(extraction.answer, **detail)
+    return Verdict.wrong(extracted=extraction.answer, **detail)
+
+
+EXAMPLES = (
+    Example(
+        "<think>easy</think> 2024-05-17", {"reference": r"\d{4}-\d\d-\d\d"}, 1.0, "correct", "the text after thinking"
+    ),
+    Example(
+        "on 2024-05-17", {"reference": r"\d{4}-\d\d-\d\d"}, 0.0, "wrong_answer", "all of it must match, not a part"
+    ),
+    Example("１２", {"reference": r"\d+"}, 0.0, "wrong_answer", "looks like digits; \\d is ASCII"),
+    Example("abcabc", {"reference": r"(\w+)\1"}, 1.0, "correct", "a back-reference is matched in a worker"),
+    Example("aab", {"reference": "(?!a)a*b"}, 0.0, "wrong_answer", "so is look-ahead"),
+    Example("abc", {"reference": "(abc"}, None, "bad_pattern", "the caller must mend it", Status.INVALID),
+)
