@@ -1,0 +1,130 @@
+"""Calls of one item each, made at almost the same time, travel as one request.
+
+Trainers that score sample by sample would otherwise pay for a request per sample. The first call opens a group and
+waits at most the window; those which come meanwhile join. One caller's bad item costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from rewardline.batching import Entry
+from rewardline.errors import RequestError, RewardlineError
+from rewardline.results import Result
+from rewardline.retry import Deadline
+
+
+class Options(NamedTuple):
+    """What a request says once for all its items; only equal ones travel together."""
+
+    deadline_s: float
+    cache: str
+    explain: bool
+
+
+class _Waiting(NamedTuple):
+    entry: Entry
+    future: asyncio.Future[Result]
+
+
+class _Group:
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.deadline = Deadline(options.deadline_s)
+        self.waiting: list[_Waiting] = []
+        self.size = 0
+        self.timer: asyncio.TimerHandle | None = None
+        self.task: asyncio.Task[None] | None = None
+
+
+Judge = Callable[[list[Entry], Options, Deadline, Callable[[Entry, Result], None]], Awaitable[None]]
+
+
+class Gatherer:
+    """Belongs to one event loop."""
+
+    def __init__(self, judge: Judge, window_s: float, max_items: int, max_bytes: int) -> None:
+        self._judge = judge
+        self._window_s = window_s
+        self._max_items = max_items
+        self._max_bytes = max_bytes
+        self._open: dict[Options, _Group] = {}
+        self._sent: set[_Group] = set()
+
+    async def score(self, entry: Entry, options: Options) -> Result:
+        loop = asyncio.get_running_loop()
+        group = self._open.get(options)
+        if group is not None and group.size + entry.payload.size > self._max_bytes:
+            self._send(group)
+            group = None
+        if group is None:
+            group = self._open[options] = _Group(options)
+            if self._window_s > 0:
+                group.timer = loop.call_later(self._window_s, self._send, group)
+        waiting = _Waiting(entry, loop.create_future())
+        group.waiting.append(waiting)
+        group.size += entry.payload.size
+        if self._window_s <= 0 or len(group.waiting) >= self._max_items:
+            self._send(group)
+        try:
+            return await waiting.future
+        except asyncio.CancelledError:
+            self._leave(group)
+            raise
+
+    async def close(self) -> None:
+        """Callers still waiting get a RuntimeError."""
+        groups = [*self._open.values(), *self._sent]
+        self._open.clear()
+        for group in groups:
+            if group.timer is not None:
+                group.timer.cancel()
+            for waiting in group.waiting:
+                if not waiting.future.done():
+                    waiting.future.set_exception(RuntimeError("the client was closed during the call"))
+        tasks = [group.task for group in groups if group.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _send(self, group: _Group) -> None:
+        if self._open.get(group.options) is group:
+            del self._open[group.options]
+        if group.timer is not None:
+            group.timer.cancel()
+        group.waiting = [waiting for waiting in group.waiting if not waiting.future.done()]
+        if not group.waiting:
+            return
+        self._sent.add(group)
+        group.task = asyncio.get_running_loop().create_task(self._settle(group, group.waiting))
+        group.task.add_done_callback(lambda _: self._sent.discard(group))
+
+    def _leave(self, group: _Group) -> None:
+        """When the last caller is gone, so is the reason for the work."""
+        if group.task is not None and all(waiting.future.done() for waiting in group.waiting):
+            group.task.cancel()
+
+    async def _settle(self, group: _Group, waiting: list[_Waiting]) -> None:
+        """Every future gets a result or an error; a request refused for one item is cut until that one is alone."""
+        futures = {id(one.entry): one.future for one in waiting}
+
+        def emit(entry: Entry, result: Result) -> None:
+            future = futures[id(entry)]
+            if not future.done():
+                future.set_result(result)
+
+        try:
+            await self._judge([one.entry for one in waiting], group.options, group.deadline, emit)
+        except Exception as error:  # noqa: BLE001 - handed on to the callers, whatever it is
+            left = [one for one in waiting if not one.future.done()]
+            if isinstance(error, RequestError) and error.about_items and len(waiting) > 1:
+                half = (len(left) + 1) // 2
+                await asyncio.gather(
+                    *(self._settle(group, part) for part in (left[:half], left[half:]) if part),
+                )
+                return
+            for one in left:
+                one.future.set_exception(copy.copy(error) if isinstance(error, RewardlineError) else error)

@@ -1,0 +1,283 @@
+"""The gRPC door: same items, same results, same errors. Needs `pip install rewardline[grpc]`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from rewardline.batching import Deliver, Item, Payload, Request, Unsendable, encode_reference_as_json, to_json
+from rewardline.errors import (
+    FieldError,
+    InvalidRequest,
+    RequestError,
+    RewardlineError,
+    TooLarge,
+    Unauthorized,
+    Unavailable,
+    UnexpectedAnswer,
+    problem,
+)
+
+try:
+    import grpc
+
+    from rewardline.pb import rewardline_pb2 as pb
+except ImportError as error:
+    raise ImportError(f"gRPC needs grpcio and protobuf: pip install rewardline[grpc] ({error})") from error
+
+_SERVICE = "/rewardline.v1.Verifier"
+_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+_OPTIONS = [
+    ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
+    ("grpc.enable_retries", 0),  # the client retries; two budgets would multiply
+]
+
+_STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
+_CACHE_MODES = {"use": pb.CACHE_MODE_USE, "refresh": pb.CACHE_MODE_REFRESH, "off": pb.CACHE_MODE_OFF}
+_TEXTS = ("id", "verifier", "recipe", "domain", "data_source", "tag", "reference_id")
+_JSONS = ("reference", "params", "metadata")
+
+_REFUSED: dict[grpc.StatusCode, type[RequestError]] = {
+    grpc.StatusCode.INVALID_ARGUMENT: InvalidRequest,
+    grpc.StatusCode.UNAUTHENTICATED: Unauthorized,
+    grpc.StatusCode.PERMISSION_DENIED: Unauthorized,
+    grpc.StatusCode.OUT_OF_RANGE: TooLarge,
+}
+_UNAVAILABLE = {
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "overloaded",
+    grpc.StatusCode.UNAVAILABLE: "unreachable",
+    grpc.StatusCode.CANCELLED: "unreachable",
+    grpc.StatusCode.DEADLINE_EXCEEDED: "deadline",
+    grpc.StatusCode.INTERNAL: "server_error",
+    grpc.StatusCode.UNKNOWN: "server_error",
+    grpc.StatusCode.ABORTED: "server_error",
+    grpc.StatusCode.DATA_LOSS: "server_error",
+}
+
+
+class GrpcTransport:
+    """One channel; belongs to the event loop on which it was made."""
+
+    def __init__(self, target: str, api_key: str | None, secure: bool) -> None:
+        self._target = target
+        self._metadata = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
+        if secure:
+            self._channel = grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(), options=_OPTIONS)
+        else:
+            self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
+        self._score = self._channel.unary_unary(
+            f"{_SERVICE}/Score",
+            request_serializer=pb.ScoreRequest.SerializeToString,
+            response_deserializer=pb.ScoreResponse.FromString,
+        )
+        self._score_stream = self._channel.stream_stream(
+            f"{_SERVICE}/ScoreStream",
+            request_serializer=pb.Item.SerializeToString,
+            response_deserializer=pb.Result.FromString,
+        )
+        self._list = self._channel.unary_unary(
+            f"{_SERVICE}/ListVerifiers",
+            request_serializer=pb.ListVerifiersRequest.SerializeToString,
+            response_deserializer=pb.ListVerifiersResponse.FromString,
+        )
+
+    async def score(self, request: Request, deliver: Deliver) -> None:
+        try:
+            if request.stream:
+                await self._deliver_stream(request, deliver)
+            else:
+                await self._deliver_batch(request, deliver)
+        except grpc.aio.AioRpcError as error:
+            raise _translated(error, self._target) from error
+
+    async def _deliver_batch(self, request: Request, deliver: Deliver) -> None:
+        answer = await self._score(
+            pb.ScoreRequest(
+                items=[entry.payload.wire for entry in request.entries],
+                references_json={name: reference.wire for name, reference in request.references.items()},
+                deadline_s=request.deadline_s,
+                cache=_CACHE_MODES[request.cache],
+                explain=request.explain,
+            ),
+            timeout=request.timeout_s,
+            metadata=self._metadata,
+        )
+        if len(answer.results) != len(request.entries):
+            raise UnexpectedAnswer(f"expected {len(request.entries)} results, found {len(answer.results)}")
+        for position, result in enumerate(answer.results):
+            deliver(position, _as_json(result))
+
+    async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
+        seen: set[int] = set()
+        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=self._metadata)
+        try:
+            async for result in call:
+                if result.index >= len(request.entries) or result.index in seen:
+                    raise UnexpectedAnswer(f"a result for index {result.index}, of {len(request.entries)} items")
+                seen.add(result.index)
+                deliver(result.index, _as_json(result))
+        finally:
+            call.cancel()
+        if len(seen) < len(request.entries):
+            raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
+
+    async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
+        try:
+            answer = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise _translated(error, self._target) from error
+        return [
+            {
+                "name": info.name,
+                "version": info.version,
+                "summary": info.summary,
+                "params_schema": _loaded(info.params_schema_json),
+                "examples": _loaded(info.examples_json),
+                "deterministic": info.deterministic,
+            }
+            for info in answer.verifiers
+        ]
+
+    async def close(self) -> None:
+        await self._channel.close(None)
+
+
+def encode_item(index: int, item: Item) -> Payload:
+    """The item as a message.
+
+    Raises:
+        InvalidRequest: a field which the message does not have, or of another type; HTTP answers these with 422.
+        ValueError: not JSON.
+        Unsendable: text that is not Unicode; protobuf cannot carry it, so this item alone is invalid.
+    """
+    message = pb.Item()
+    for name, value in item.items():
+        if value is None:
+            continue
+        try:
+            _set(message, name, value)
+        except UnicodeEncodeError as error:
+            raise Unsendable(f"{name} holds a lone surrogate, which is not text: {error}") from error
+        except (TypeError, KeyError) as error:
+            raise _refused(index, name, f"{type(error).__name__}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"items[{index}].{name} is not JSON: {error}") from error
+    return Payload(message, message.ByteSize())
+
+
+def encode_reference(value: Any) -> Payload:
+    wire = encode_reference_as_json(value).wire.decode()
+    return Payload(wire, len(wire))
+
+
+def _set(message: Any, name: str, value: Any) -> None:
+    if name in _TEXTS:
+        _check_text(value)
+        setattr(message, name, value)
+    elif name in _JSONS:
+        text = to_json(value)
+        _check_text(text)
+        setattr(message, f"{name}_json", text)
+    elif name in ("response", "prompt"):
+        if isinstance(value, str):
+            _check_text(value)
+            setattr(message, name, value)
+        else:
+            messages = getattr(message, f"{name}_messages")
+            messages.SetInParent()  # an empty conversation is a conversation too
+            for turn in value:
+                _check_text(turn["role"])
+                _check_text(turn["content"])
+                messages.messages.add(role=turn["role"], content=turn["content"])
+    elif name == "checks":
+        raise TypeError("inline checks do not travel by gRPC; name a recipe, or use HTTP")
+    else:
+        raise TypeError("no such field")
+
+
+def _check_text(value: Any) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"expected text, found {type(value).__name__}")
+    value.encode()  # protobuf's own error for lone surrogates differs between its versions
+
+
+def _refused(index: int, name: str, message: str) -> InvalidRequest:
+    return InvalidRequest("Item cannot be sent", errors=[FieldError(("items", index, name), message)])
+
+
+async def _stream_items(request: Request) -> AsyncIterator[Any]:
+    """A stream has no request around it: options and shared references travel with each item."""
+    for entry in request.entries:
+        message = pb.Item()
+        message.CopyFrom(entry.payload.wire)
+        message.cache = _CACHE_MODES[request.cache]
+        message.explain = request.explain
+        if entry.reference is not None:
+            message.ClearField("reference_id")
+            message.reference_json = entry.reference[1].wire
+        yield message
+
+
+def _as_json(result: Any) -> Mapping[str, Any]:
+    """The same shape that HTTP answers."""
+    if result.status not in _STATUSES:
+        raise UnexpectedAnswer(f"status {result.status} is not known")
+    return {
+        "id": result.id,
+        "status": _STATUSES[result.status],
+        "score": result.score if result.HasField("score") else None,
+        "reward": result.reward if result.HasField("reward") else None,
+        "reason": result.reason,
+        "verifier": result.verifier,
+        "version": result.version,
+        "extracted": result.extracted if result.HasField("extracted") else None,
+        "detail": _loaded(result.detail_json) or {},
+        "cached": result.cached,
+        "elapsed_ms": result.elapsed_ms,
+    }
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError as error:
+        raise UnexpectedAnswer(f"not JSON ({error}): {text[:200]}") from error
+
+
+def _translated(error: grpc.aio.AioRpcError, target: str) -> RewardlineError:
+    code, detail = error.code(), error.details() or ""
+    kind = _REFUSED.get(code)
+    # gRPC itself refuses messages beyond its limit with the code that also means overload.
+    if kind is None and "larger than max" in detail:
+        kind = TooLarge
+    if kind is not None:
+        answer = {"detail": detail, **_problem(error)}
+        return kind(str(answer.get("title") or kind.__name__), **problem(answer))
+    if code in _UNAVAILABLE:
+        return Unavailable(_UNAVAILABLE[code], f"{target}: {detail}", retry_after_s=_retry_after_s(error))
+    return UnexpectedAnswer(f"{target}: {code.name} {detail}; is this the address of a Rewardline server?")
+
+
+def _problem(error: grpc.aio.AioRpcError) -> dict[str, Any]:
+    """The server's problem+json, which comes as trailing metadata; empty where there is none."""
+    try:
+        answer = json.loads(_trailer(error, "problem-bin") or b"{}")
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _retry_after_s(error: grpc.aio.AioRpcError) -> float | None:
+    """Seconds, from the trailing metadata."""
+    value = _trailer(error, "retry-after")
+    try:
+        return None if value is None else max(0.0, float(value))
+    except ValueError:
+        return None
+
+
+def _trailer(error: grpc.aio.AioRpcError, name: str) -> str | bytes | None:
+    trailing: Any = error.trailing_metadata()
+    return next((value for key, value in trailing or () if key == name), None)

@@ -1,0 +1,196 @@
+"""The HTTP door: one aiohttp session, its pool of kept-alive connections, and its errors made ours."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import gzip
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import aiohttp
+
+from rewardline.batching import Deliver, Payload, Request, json_bytes
+from rewardline.errors import (
+    InvalidRequest,
+    RequestError,
+    RewardlineError,
+    TooLarge,
+    Unauthorized,
+    Unavailable,
+    UnexpectedAnswer,
+    problem,
+)
+
+COMPRESS_FROM_BYTES = 64 * 1024
+"""Smaller bodies are sent as they are, whatever the user asked."""
+_CONNECT_TIMEOUT_S = 10.0
+_NDJSON = "application/x-ndjson"
+_SHOWN_CHARS = 200
+
+
+class HttpTransport:
+    """One session; belongs to the event loop on which it was made."""
+
+    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None) -> None:
+        self._url = url
+        self._compress = compress
+        headers = {"User-Agent": "rewardline-python"}
+        if api_key is not None:
+            headers["Authorization"] = f"Bearer {api_key}"
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=max_in_flight + 1),  # one for verifiers() beside full slots
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),  # the caller holds the deadline
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=headers,
+        )
+
+    async def score(self, request: Request, deliver: Deliver) -> None:
+        body = _body(request)
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": f"{_NDJSON}, application/json;q=0.5" if request.stream else "application/json",
+        }
+        if self._compress == "gzip" and len(body) >= COMPRESS_FROM_BYTES:
+            headers["Content-Encoding"] = "gzip"
+            body = await asyncio.get_running_loop().run_in_executor(None, gzip.compress, body, 1)
+        with _translated(self._url):
+            async with self._session.post(
+                f"{self._url}/v1/score", data=body, headers=headers, allow_redirects=False
+            ) as response:
+                if response.status != 200:
+                    raise _refusal(response.status, response.headers, await response.read())
+                if response.content_type == _NDJSON:
+                    await _deliver_lines(response, len(request.entries), deliver)
+                else:
+                    _deliver_batch(_parsed(await response.read()), len(request.entries), deliver)
+
+    async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
+        with _translated(self._url):
+            async with self._session.get(f"{self._url}/v1/verifiers", allow_redirects=False) as response:
+                if response.status != 200:
+                    raise _refusal(response.status, response.headers, await response.read())
+                answer = _parsed(await response.read())
+        listed = answer.get("verifiers") if isinstance(answer, dict) else answer
+        if not isinstance(listed, list):
+            raise UnexpectedAnswer("expected a list of verifiers")
+        return listed
+
+    async def close(self) -> None:
+        await self._session.close()
+
+
+def _body(request: Request) -> bytes:
+    """The items were encoded when the call was cut; here they are only joined."""
+    rest = json_bytes({"deadline_s": request.deadline_s, "cache": request.cache, "explain": request.explain})
+    parts = [b'{"items":[', b",".join(entry.payload.wire for entry in request.entries), b"],"]
+    if request.references:
+        parts += [b'"references":{', b",".join(_named(*pair) for pair in request.references.items()), b"},"]
+    parts.append(rest[1:])
+    return b"".join(parts)
+
+
+def _named(name: str, reference: Payload) -> bytes:
+    wire: bytes = reference.wire
+    return json_bytes(name) + b":" + wire
+
+
+def _deliver_batch(answer: Any, expected: int, deliver: Deliver) -> None:
+    results = answer.get("results") if isinstance(answer, dict) else None
+    if not isinstance(results, list) or len(results) != expected:
+        found = f"{len(results)} results" if isinstance(results, list) else "none"
+        raise UnexpectedAnswer(f"expected {expected} results, found {found}")
+    for position, raw in enumerate(results):
+        deliver(position, raw)
+
+
+async def _deliver_lines(response: aiohttp.ClientResponse, expected: int, deliver: Deliver) -> None:
+    seen: set[int] = set()
+    rest = b""
+    async for data in response.content.iter_any():
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            if line.strip():
+                _deliver_line(_parsed(line), expected, seen, deliver)
+    if rest.strip():
+        _deliver_line(_parsed(rest), expected, seen, deliver)
+    if len(seen) < expected:
+        raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {expected} results")
+
+
+def _deliver_line(raw: Any, expected: int, seen: set[int], deliver: Deliver) -> None:
+    if not isinstance(raw, dict):
+        raise UnexpectedAnswer("expected an object on each line")
+    if "index" not in raw:
+        return  # the summary
+    position = raw["index"]
+    if type(position) is not int or not 0 <= position < expected or position in seen:
+        raise UnexpectedAnswer(f"a result for index {position!r}, of {expected} items")
+    seen.add(position)
+    deliver(position, raw)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise UnexpectedAnswer(f"not JSON ({error}): {_shown(body)}") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
+
+
+@contextmanager
+def _translated(url: str) -> Iterator[None]:
+    """All errors of aiohttp mean one thing to us: this attempt brought no answer."""
+    try:
+        yield
+    except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+        raise Unavailable("unreachable", f"{url}: {str(error) or type(error).__name__}") from error
+
+
+def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> RewardlineError:
+    try:
+        answer = _parsed(body)
+    except UnexpectedAnswer:
+        answer = None
+    kinds: dict[int, type[RequestError]] = {
+        400: InvalidRequest,
+        401: Unauthorized,
+        403: Unauthorized,
+        413: TooLarge,
+        422: InvalidRequest,
+    }
+    title = str(answer.get("title") or "") if isinstance(answer, dict) else ""
+    if status in kinds:
+        # A text of a proxy is the only thing it can tell us.
+        told = problem(answer) or {"detail": _shown(body)}
+        return kinds[status](title or kinds[status].__name__, status=status, **told)
+    if status in (408, 425, 429) or status >= 500:
+        reason = {429: "overloaded", 503: "unavailable"}.get(status, "server_error")
+        message = f"{status} {title or _shown(body)}".strip()
+        return Unavailable(reason, message, retry_after_s=_retry_after_s(headers.get("Retry-After")))
+    where = f" to {headers['Location']}" if "Location" in headers else ""
+    return UnexpectedAnswer(f"status {status}{where}; is this the address of a Rewardline server? {_shown(body)}")
+
+
+def _retry_after_s(value: str | None) -> float | None:
+    """Seconds, or a date (RFC 9110, 10.2.3); None for what is neither."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, TypeError):
+        return None
+
+
+def _shown(body: bytes) -> str:
+    return body[:_SHOWN_CHARS].decode("utf-8", "replace")

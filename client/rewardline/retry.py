@@ -1,0 +1,37 @@
+"""When to try again, and until when."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+
+MAX_RETRY_AFTER_S = 60.0
+"""A server's wish to be left alone is heeded up to this."""
+
+
+class Deadline:
+    """A point in time on the monotonic clock, given in seconds from now."""
+
+    def __init__(self, seconds: float) -> None:
+        self._at = time.monotonic() + seconds
+
+    def remaining_s(self) -> float:
+        return self._at - time.monotonic()
+
+
+@dataclass
+class Backoff:
+    """Exponential with full jitter: many clients which failed together do not come back together."""
+
+    base_s: float = 0.1
+    cap_s: float = 5.0
+    tries: int = 0
+
+    def next_s(self, retry_after_s: float | None = None) -> float:
+        """The next pause. Never shorter than what the server asked for (within `MAX_RETRY_AFTER_S`)."""
+        pause_s: float = random.random() * min(self.cap_s, self.base_s * 2.0**self.tries)  # noqa: S311 - not a secret
+        self.tries = min(self.tries + 1, 30)
+        if retry_after_s is None:
+            return pause_s
+        return min(max(retry_after_s, 0.0), MAX_RETRY_AFTER_S) + pause_s
