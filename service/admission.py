@@ -1,0 +1,114 @@
+"""How much work may be inside at once, counted in items and bytes.
+
+A request that does not fit is refused at once, whole, with the time after which it is worth trying again: nothing
+queues without a bound. Bytes are reserved before a body is read, items as soon as they are counted.
+"""
+
+import asyncio
+import random
+from types import TracebackType
+from typing import Self
+
+from service.errors import Overloaded, ShuttingDown
+
+_MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
+
+
+class Admission:
+    """The permits of this process; single-threaded, so it needs no lock."""
+
+    def __init__(self, max_items: int, max_bytes: int) -> None:
+        self._max_items = max_items
+        self._max_bytes = max_bytes
+        self.items = 0
+        self.bytes = 0
+        self.requests = 0
+        self.draining = False
+        self._items_per_s = 0.0
+        self._freed = asyncio.Event()
+
+    def enter(self) -> "Permit":
+        """A permit that holds nothing yet; use it as a context manager.
+
+        Raises:
+            ShuttingDown: the service has stopped admitting.
+        """
+        if self.draining:
+            raise ShuttingDown("this replica is shutting down; send the request to another", retry_after_s=1.0)
+        return Permit(self)
+
+    async def idle(self) -> None:
+        """Wait until no request is inside."""
+        while self.requests:
+            await self.freed()
+
+    async def freed(self) -> None:
+        """Wait until something is given back."""
+        self._freed.clear()
+        await self._freed.wait()
+
+    def give(self, items: int, nbytes: int, requests: int) -> None:
+        self.items -= items
+        self.bytes -= nbytes
+        self.requests -= requests
+        self._freed.set()
+
+    def observe_rate(self, items: int, seconds: float) -> None:
+        """Take note of a finished request, from which `Retry-After` is computed."""
+        rate = items / max(seconds, 1e-3)
+        self._items_per_s += 0.1 * (rate - self._items_per_s)
+
+    def take(self, items: int, nbytes: int) -> None:
+        if self.items + items > self._max_items or self.bytes + nbytes > self._max_bytes:
+            raise Overloaded(
+                f"{self.items} items and {self.bytes / 1e6:.1f} MB are in flight; "
+                f"at most {self._max_items} items and {self._max_bytes / 1e6:.0f} MB may be",
+                retry_after_s=self._retry_after_s(),
+            )
+        self.items += items
+        self.bytes += nbytes
+
+    def _retry_after_s(self) -> float:
+        """About the time in which half of what is in flight will be done, with jitter against a stampede."""
+        expected = self.items / 2 / self._items_per_s if self._items_per_s else _MIN_RETRY_S
+        return min(max(expected, _MIN_RETRY_S), _MAX_RETRY_S) * random.uniform(1.0, 1.5)  # noqa: S311
+
+
+class Permit:
+    """What one request holds; given back when the `with` block ends."""
+
+    __slots__ = ("_admission", "_bytes", "_items")
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self._items = 0
+        self._bytes = 0
+
+    def __enter__(self) -> Self:
+        self._admission.requests += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._admission.give(self._items, self._bytes, 1)
+
+    def add(self, *, items: int = 0, nbytes: int = 0) -> None:
+        """Hold so much more.
+
+        Raises:
+            Overloaded: it does not fit.
+        """
+        self._admission.take(items, nbytes)
+        self._items += items
+        self._bytes += nbytes
+
+    async def add_when_possible(self, *, items: int, nbytes: int) -> None:
+        """Hold so much more as soon as it fits: for a stream, whose caller is slowed down instead of refused."""
+        while True:
+            try:
+                self.add(items=items, nbytes=nbytes)
+            except Overloaded:
+                await self._admission.freed()
+            else:
+                return

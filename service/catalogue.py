@@ -1,0 +1,19 @@
+"""What is told of a verifier to those who ask: `GET /v1/verifiers`, `ListVerifiers`, `rewardline verifiers`."""
+
+from dataclasses import asdict
+from typing import Any
+
+from verifiers.registry import Entry
+
+
+def describe(entry: Entry) -> dict[str, Any]:
+    """Name, version, summary, the JSON schema of reference and parameters, and examples."""
+    verifier = entry.verifier
+    return {
+        "name": verifier.name,
+        "version": verifier.version,
+        "summary": verifier.summary,
+        "deterministic": verifier.deterministic,
+        "params_schema": verifier.params.model_json_schema(),
+        "examples": [asdict(example) for example in entry.examples],
+    }

@@ -1,0 +1,174 @@
+"""The commands: `rewardline serve | score | verifiers`."""
+
+import gc
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rewardline import RewardlineError
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from service import logs, server, settings
+from service.catalogue import describe
+from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here
+from service.server import Addresses
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+_out = Console()
+_err = Console(stderr=True)
+
+_TRY_IT = (
+    "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
+    '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
+)
+
+
+@app.callback()
+def rewardline() -> None:
+    """Verdicts for reinforcement learning with verifiable rewards."""
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to bind; default 127.0.0.1.")] = None,
+    http_port: Annotated[int | None, typer.Option(help="Default 8080; 0 takes a free one.")] = None,
+    grpc_port: Annotated[int | None, typer.Option(help="Default 8081; 0 takes a free one.")] = None,
+    redis_url: Annotated[str | None, typer.Option(help="Share the cache in this Redis.")] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
+) -> None:
+    """Serve verdicts over HTTP and gRPC until SIGTERM."""
+    chosen = _settings(config, host=host, http_port=http_port, grpc_port=grpc_port, redis_url=redis_url)
+    logs.configure(chosen)
+    _tune_garbage_collection()
+    try:
+        uvloop.run(server.serve(chosen, _announce))
+    except server.CannotBind as error:
+        raise _fail(str(error)) from error
+
+
+def _tune_garbage_collection() -> None:
+    """Batches are many short-lived objects without cycles: the defaults spend a sixth of the hot path on looking."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def _announce(addresses: Addresses) -> None:
+    _say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}. Try:")
+    _say(_TRY_IT.format(url=addresses.http))
+
+
+@app.command()
+def score(
+    file: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines: a response and a reference each.")
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl.")] = None,
+    verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Have this service judge (http:// or grpc://); default: here.")
+    ] = None,
+    api_key: Annotated[str | None, typer.Option(envvar="REWARDLINE_API_KEY", help="For --url.")] = None,
+    response_field: Annotated[str | None, typer.Option(help="Default: response, completion or output.")] = None,
+    reference_field: Annotated[str | None, typer.Option(help="Default: reference, ground_truth, gold, ...")] = None,
+    label_field: Annotated[str | None, typer.Option(help="true/false, to compare verdicts with: expected, ...")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Start again instead of continuing an interrupted run.")] = False,
+) -> None:
+    """Score a file of rollouts; continues where an interrupted run stopped. Exit code 3: some lines failed."""
+    target = output or file.with_suffix(".verdicts.jsonl")
+    if overwrite:
+        target.unlink(missing_ok=True)
+    columns = Columns(verifier, response_field, reference_field, label_field)
+    started = time.monotonic()
+    try:
+        tally = uvloop.run(_score(file, file.stat().st_size, target, columns, url, api_key))
+    except (BadInput, RewardlineError) as error:
+        raise _fail(str(error)) from error
+    except KeyboardInterrupt as error:
+        _err.print(
+            f"Interrupted; the same command continues after what is in {target}.", soft_wrap=True, highlight=False
+        )
+        raise typer.Exit(130) from error
+    _summarise(tally, target, time.monotonic() - started)
+    if tally.with_status("failed"):
+        raise typer.Exit(3)
+
+
+async def _score(
+    file: Path, total_bytes: int, target: Path, columns: Columns, url: str | None, api_key: str | None
+) -> Tally:
+    scorer = scorer_at(url, api_key) if url else scorer_here(_settings(None))
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]} items/s, {task.fields[failed]} failed"),
+        TimeRemainingColumn(),
+        console=_err,
+    )
+    async with scorer as judge:
+        with bar:
+            task = bar.add_task(file.name, total=total_bytes, rate="-", failed=0)
+            started = time.monotonic()
+
+            def show(position: int, tally: Tally) -> None:
+                rate = tally.lines / (time.monotonic() - started)
+                bar.update(task, completed=position, rate=f"{rate:.0f}", failed=tally.with_status("failed"))
+
+            return await rescore(file, target, columns, judge, show)
+
+
+def _summarise(tally: Tally, target: Path, seconds: float) -> None:
+    table = Table("verifier", "status", "reason", "lines")
+    for (verifier, status, reason), count in sorted(tally.by_outcome.items(), key=lambda pair: -pair[1]):
+        table.add_row(verifier, status, reason, str(count))
+    _out.print(table)
+    before = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
+    rate = tally.lines / seconds if seconds else 0.0
+    judged = tally.with_status("ok")
+    mean = f", mean score {tally.score_sum / judged:.4f}" if judged else ""
+    _say(f"{tally.lines} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {target}{before}.")
+    if labelled := tally.agreement.total():
+        right = tally.agreement[(True, True)] + tally.agreement[(False, False)]
+        _say(
+            f"Labels: {right} of {labelled} agree ({right / labelled:.2%}); accepted though labelled wrong "
+            f"{tally.agreement[(False, True)]}, rejected though labelled right {tally.agreement[(True, False)]}."
+        )
+
+
+def _say(text: str) -> None:
+    _out.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+@app.command()
+def verifiers(
+    name: Annotated[str | None, typer.Argument(help="Show one: its parameters' schema and its examples.")] = None,
+) -> None:
+    """List the verifiers, or show one."""
+    found = server.load_verifiers()
+    if name is None:
+        table = Table("name", "version", "decides")
+        for entry in found.values():
+            table.add_row(entry.verifier.name, entry.verifier.version, entry.verifier.summary)
+        _out.print(table)
+        return
+    if name not in found:
+        raise _fail(f"no verifier {name!r}; there are {list(found)}")
+    typer.echo(json.dumps(describe(found[name]), indent=2, ensure_ascii=False))
+
+
+def _settings(config: Path | None, **overrides: object) -> settings.Settings:
+    try:
+        return settings.read(config, overrides)
+    except settings.SettingsError as error:
+        raise _fail(str(error)) from error
+
+
+def _fail(message: str) -> typer.Exit:
+    _err.print(f"rewardline: {message}", style="red", soft_wrap=True, highlight=False, markup=False)
+    return typer.Exit(2)

@@ -1,0 +1,438 @@
+"""How a batch is judged: prepare, share, look up, judge, store, and give every verdict back in its place.
+
+    items ──prepare──► key ──► memory cache? ──► already under way? ──► Redis? ──► lane ──► verifier
+                 │                 │                    │                 │                     │
+              invalid            answer            wait for it         answer          answer, store if ok
+
+A *job* is one request's batch; a *flight* is one verdict under way, with everybody who waits for it, in this request or
+in another. A request that ends early (deadline, caller gone) only stops waiting; a flight nobody waits for is dropped
+from its queue, and stopped if it has begun.
+
+Here alone does trouble become a verdict (`Engine._ask`), and here alone are verdicts stored: only `ok` ones.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from types import TracebackType
+from typing import Annotated, Any, Self
+
+import msgspec
+
+from service.cache import VerdictCache
+from service.lanes import Chunk, Flight, Lane
+from service.metrics import Metrics
+from service.preparation import Judge, Preparation, Prepared
+from service.wire import CacheMode, Result, ScoreItem, Summary
+from verifiers.base import InvalidItem, Status, Unavailable, Verdict
+from verifiers.registry import Entry, Registry
+
+log = logging.getLogger("rewardline.engine")
+
+_SLICE_ITEMS = 64
+"""Items prepared before others may run: about half a millisecond."""
+_SLICE_CHARS = 400_000
+
+
+class _Stored(msgspec.Struct, array_like=True, frozen=True):
+    """A verdict as the caches hold it; its status is ok."""
+
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    reason: str
+    extracted: str | None
+    detail: dict[str, Any]
+
+
+_encode_stored = msgspec.msgpack.Encoder().encode
+_decode_stored = msgspec.msgpack.Decoder(_Stored).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a door hands in: the decoded request, and when its caller stops waiting."""
+
+    items: Sequence[ScoreItem]
+    references: Mapping[str, msgspec.Raw]
+    cache: CacheMode
+    explain: bool
+    deadline: float
+    """On the event loop's clock, seconds."""
+
+
+class Job:
+    """The state of one batch: what has been answered, and what is still waited for."""
+
+    def __init__(self, batch: Batch, now: float, on_result: Callable[[int, Result], None] | None) -> None:
+        self.batch = batch
+        self.results: list[Result | None] = [None] * len(batch.items)
+        self.flights: list[Flight] = []
+        self.pending = len(batch.items)
+        self.started = now
+        self.cached_by_layer: Counter[str] = Counter()
+        self.shared = 0
+        self.done = asyncio.Event()
+        self._on_result = on_result
+        self._now = now
+        self._elapsed_ms = 0.0
+        if not self.pending:
+            self.done.set()
+
+    def answer(self, index: int, judge: Judge | None, verdict: Verdict | _Stored, *, cached: bool, now: float) -> None:
+        """Give the item at `index` its result; a second answer is passed over."""
+        if self.results[index] is not None:
+            return
+        if now != self._now:
+            self._now = now
+            self._elapsed_ms = round((now - self.started) * 1000, 3)
+        item_id = self.batch.items[index].id
+        verifier = judge.entry.verifier if judge is not None else None
+        self.results[index] = result = Result(
+            index if item_id is None else item_id,
+            "ok" if verdict.score is not None else verdict.status.value,
+            verdict.score,
+            verdict.score,
+            verdict.reason,
+            verifier.name if verifier else None,
+            verifier.version if verifier else None,
+            verdict.extracted,
+            verdict.detail,
+            cached,
+            self._elapsed_ms,
+        )
+        if self._on_result is not None:
+            self._on_result(index, result)
+        self.pending -= 1
+        if not self.pending:
+            self.done.set()
+
+    def summary(self, now: float) -> Summary:
+        statuses = Counter(result.status for result in self.results if result is not None)
+        return Summary(
+            len(self.results),
+            statuses["ok"],
+            statuses["invalid"],
+            statuses["failed"],
+            self.cached_by_layer.total(),
+            self.shared,
+            round((now - self.started) * 1000, 3),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A finished batch; `results[i]` belongs to `items[i]`."""
+
+    results: list[Result]
+    summary: Summary
+
+
+class Engine:
+    """The one place both doors lead to. Use as an async context manager: leaving it ends what is under way."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        cache: VerdictCache,
+        metrics: Metrics,
+        *,
+        workers: int,
+        item_deadline_s: float,
+        max_response_bytes: int,
+    ) -> None:
+        self.registry = registry
+        self._cache = cache
+        self._metrics = metrics
+        self._preparation = Preparation(registry, max_response_bytes)
+        self._item_deadline_s = item_deadline_s
+        self._worker_slots = workers + 1
+        self._flights: dict[bytes, Flight] = {}
+        self._lanes: dict[str, Lane] = {}
+        self._tasks = asyncio.TaskGroup()
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        for name, entry in self.registry.items():
+            verifier = entry.verifier
+            slots = self._worker_slots if verifier.concurrency is None else verifier.concurrency
+            self._lanes[name] = Lane(self._ask, self._tasks, slots=slots, chunk_items=verifier.chunk_items)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for lane in self._lanes.values():
+            lane.stop()
+        # Told of no error: it would wrap it in a group, though none of its tasks raised it.
+        await self._tasks.__aexit__(None, None, None)
+
+    def queued(self) -> Mapping[str, float]:
+        """Items waiting, by verifier."""
+        return {name: lane.queued for name, lane in self._lanes.items()}
+
+    def under_way(self) -> int:
+        return len(self._flights)
+
+    async def score(self, batch: Batch) -> Scored:
+        """Judge a batch. Cancelling the call stops the work nobody else waits for."""
+        job = self._job(batch, None)
+        with self._closing(job):
+            await self._submit(job)
+            await self._finish(job)
+        return self._scored(job)
+
+    async def stream(self, batch: Batch) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+        """Results with their indexes as soon as they exist, those that are ready together at once; then the summary."""
+        ready: list[tuple[int, Result]] = []
+        some = asyncio.Event()
+
+        def take(index: int, result: Result) -> None:
+            ready.append((index, result))
+            some.set()
+
+        job = self._job(batch, take)
+        with self._closing(job):
+            submitting = self._tasks.create_task(self._submit(job))
+            expiry = asyncio.get_running_loop().call_at(batch.deadline, self._expire, job)
+            try:
+                sent = 0
+                while sent < len(batch.items):
+                    await some.wait()
+                    some.clear()
+                    results, ready[:] = ready[:], []
+                    sent += len(results)
+                    yield results
+            finally:
+                expiry.cancel()
+                submitting.cancel()
+        yield self._scored(job).summary
+
+    def _job(self, batch: Batch, on_result: Callable[[int, Result], None] | None) -> Job:
+        return Job(batch, perf_counter(), on_result)
+
+    @contextlib.contextmanager
+    def _closing(self, job: Job) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._withdraw(job)
+
+    async def _submit(self, job: Job) -> None:
+        """Answer what can be answered at once, and set the rest on its way, letting others run between slices."""
+        missed: list[Flight] = []
+        try:
+            chars = 0
+            for index, item in enumerate(job.batch.items):
+                if job.results[index] is None:
+                    flight = self._begin(job, index, item)
+                    if flight is not None:
+                        missed.append(flight)
+                chars += len(item.response) if isinstance(item.response, str) else 1000
+                if index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS:
+                    chars = 0
+                    if not self._asks_redis(job):
+                        self._dispatch(job, missed)
+                        missed = []
+                    await asyncio.sleep(0)
+        finally:
+            # Also when this request is cancelled here: others may already wait for these flights.
+            self._send_off(job, missed)
+
+    def _send_off(self, job: Job, missed: list[Flight]) -> None:
+        if missed and self._asks_redis(job):
+            self._tasks.create_task(self._look_up(job, missed))
+        else:
+            self._dispatch(job, missed)
+
+    def _asks_redis(self, job: Job) -> bool:
+        return job.batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
+
+    def _begin(self, job: Job, index: int, item: ScoreItem) -> Flight | None:
+        """Answer the item, or have it wait for a flight; returns the flight if it has not begun."""
+        batch = job.batch
+        prepared = self._prepare(item, batch)
+        if isinstance(prepared, Verdict):
+            now = perf_counter()
+            job.answer(index, None, prepared, cached=False, now=now)
+            return None
+        key = prepared.key
+        if key is not None and batch.cache == "use":
+            held = self._cache.peek(key)
+            if held is not None and (stored := _decoded(held)):
+                job.cached_by_layer["memory"] += 1
+                now = perf_counter()
+                job.answer(index, prepared.judge, stored, cached=True, now=now)
+                return None
+            under_way = self._flights.get(key)
+            if under_way is not None:
+                job.shared += 1
+                own = bool(under_way.waiting) and under_way.waiting[-1][0] is job
+                under_way.waiting.append((job, index))
+                job.flights.append(under_way)
+                # Also queued on this request's account, so that it need not wait for another's long queue.
+                return None if own or under_way.taken else under_way
+        flight = Flight(prepared, job, index)
+        job.flights.append(flight)
+        if key is not None:
+            self._flights[key] = flight
+        return flight
+
+    def _prepare(self, item: ScoreItem, batch: Batch) -> Prepared | Verdict:
+        try:
+            return self._preparation.prepare(item, batch.references, explain=batch.explain, share=batch.cache != "off")
+        except InvalidItem as error:
+            return Verdict.invalid(error.reason, str(error))
+        except Exception:  # a plugin's own validators run here
+            log.exception("preparing an item for verifier %s raised", item.verifier)
+            return Verdict.failed("verifier_bug", "the verifier's parameters could not be built; see the server's log")
+
+    async def _look_up(self, job: Job, missed: list[Flight]) -> None:
+        keys = [flight.prepared.key for flight in missed]
+        values = await self._cache.lookup([key for key in keys if key is not None])
+        found = dict(zip((key for key in keys if key is not None), values, strict=True))
+        now, left = perf_counter(), []
+        for flight in missed:
+            if flight.done or flight.taken:
+                continue
+            key = flight.prepared.key
+            held = found.get(key) if key is not None else None
+            stored = _decoded(held) if held is not None else None
+            if stored is None:
+                left.append(flight)
+                continue
+            for waiting, _ in flight.waiting:
+                waiting.cached_by_layer["redis"] += 1
+            self._land(flight, stored, cached=True, now=now)
+        self._dispatch(job, left)
+
+    def _dispatch(self, job: Job, flights: Iterable[Flight]) -> None:
+        by_lane: dict[str, list[Flight]] = {}
+        for flight in flights:
+            if flight.waiting and not flight.taken:
+                by_lane.setdefault(flight.prepared.judge.entry.verifier.name, []).append(flight)
+        for name, group in by_lane.items():
+            self._lanes[name].put(job, group)
+
+    async def _ask(self, chunk: Chunk) -> None:
+        """Have the verifier judge a chunk; whatever goes wrong becomes a verdict here, and nowhere else."""
+        entry = chunk.flights[0].prepared.judge.entry
+        fresh: dict[bytes, bytes] = {}
+        started = perf_counter()
+
+        def deliver(position: int, verdict: Verdict) -> None:
+            flight = chunk.flights[position]
+            if flight.done:
+                return
+            if verdict.status is Status.OK and flight.prepared.key is not None:
+                fields = (verdict.score, verdict.reason, verdict.extracted, verdict.detail)
+                fresh[flight.prepared.key] = _encode_stored(fields)
+            self._land(flight, verdict, cached=False, now=perf_counter())
+
+        try:
+            await self._judge(entry, chunk, range(len(chunk.flights)), deliver)
+        finally:
+            self._cache.store(fresh)
+            self._metrics.observe_chunk(entry.verifier.name, perf_counter() - started)
+
+    async def _judge(
+        self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]
+    ) -> None:
+        items = [chunk.flights[position].prepared.item for position in positions]
+        try:
+            async with asyncio.timeout(self._item_deadline_s):
+                await entry.verifier.score_each(items, lambda at, verdict: deliver(positions[at], verdict))
+            trouble = Verdict.failed("verifier_bug", "the verifier gave no verdict for this item")
+        except TimeoutError:
+            trouble = Verdict.failed("item_deadline", f"not judged within {self._item_deadline_s:g} s")
+        except InvalidItem as error:
+            trouble = Verdict.invalid(error.reason, str(error))
+        except Unavailable as error:
+            trouble = Verdict.failed(error.reason, str(error))
+        except Exception:
+            log.exception("verifier %s raised on %d items", entry.verifier.name, len(items))
+            trouble = Verdict.failed("verifier_bug", "the verifier raised; the server's log has the traceback")
+        left = [position for position in positions if not chunk.flights[position].done]
+        if not left:
+            return
+        if len(positions) > 1 and trouble.reason != "item_deadline":
+            # One bad item must not cost the others: each is asked alone, and keeps its own trouble.
+            for position in left:
+                await self._judge(entry, chunk, [position], deliver)
+            return
+        for position in left:
+            deliver(position, trouble)
+
+    def _land(self, flight: Flight, verdict: Verdict | _Stored, *, cached: bool, now: float) -> None:
+        """Everybody who waits for this flight gets its verdict."""
+        flight.done = True
+        if flight.chunk is not None:
+            flight.chunk.wanted -= 1
+        self._forget(flight)
+        for job, index in flight.waiting:
+            job.answer(index, flight.prepared.judge, verdict, cached=cached, now=now)
+        flight.waiting.clear()
+
+    def _forget(self, flight: Flight) -> None:
+        key = flight.prepared.key
+        if key is not None and self._flights.get(key) is flight:
+            del self._flights[key]
+
+    async def _finish(self, job: Job) -> None:
+        try:
+            async with asyncio.timeout_at(job.batch.deadline):
+                await job.done.wait()
+        except TimeoutError:
+            self._expire(job)
+
+    def _expire(self, job: Job) -> None:
+        """What has no verdict by the deadline is `failed`."""
+        now = perf_counter()
+        for flight in job.flights:
+            for waiting, index in flight.waiting:
+                if waiting is job:
+                    job.answer(index, flight.prepared.judge, _DEADLINE, cached=False, now=now)
+        for index, result in enumerate(job.results):
+            if result is None:
+                job.answer(index, None, _DEADLINE, cached=False, now=now)
+
+    def _withdraw(self, job: Job) -> None:
+        """The request waits no longer: stop what only it was waiting for."""
+        for flight in job.flights:
+            if flight.done:
+                continue
+            flight.waiting = [pair for pair in flight.waiting if pair[0] is not job]
+            if not flight.waiting:
+                flight.done = True
+                self._forget(flight)
+                _want_less(flight.chunk)
+        job.flights.clear()
+
+    def _scored(self, job: Job) -> Scored:
+        now = perf_counter()
+        results = [result for result in job.results if result is not None]
+        assert len(results) == len(job.results)
+        outcomes = Counter((result.verifier or "", result.status, result.reason) for result in results)
+        self._metrics.observe(outcomes, job.cached_by_layer, job.shared)
+        return Scored(results, job.summary(now))
+
+
+_DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")
+
+
+def _want_less(chunk: Chunk | None) -> None:
+    if chunk is None:
+        return
+    chunk.wanted -= 1
+    if not chunk.wanted and chunk.task is not None:
+        chunk.task.cancel()
+
+
+def _decoded(held: bytes) -> _Stored | None:
+    """A cached verdict; None for bytes that are not one (an older layout, or damage)."""
+    try:
+        return _decode_stored(held)
+    except msgspec.MsgspecError:
+        return None

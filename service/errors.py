@@ -1,0 +1,122 @@
+"""What can go wrong with a whole request, and what each door says then.
+
+Trouble with one item is never here: it is that item's verdict. Every class knows its HTTP status and its gRPC code,
+so that neither door decides; a test holds the two tables complete.
+
+    RequestError
+    ├── BadRequest        400  INVALID_ARGUMENT     not JSON, not protobuf, undecodable body
+    ├── Unauthenticated   401  UNAUTHENTICATED      no key, or an unknown one
+    ├── NotFound          404  NOT_FOUND
+    ├── MethodNotAllowed  405  UNIMPLEMENTED
+    ├── BodyTimeout       408  DEADLINE_EXCEEDED    the caller stopped sending
+    ├── TooLarge          413  OUT_OF_RANGE         more bytes or items than one request may hold
+    ├── UnsupportedMedia  415  INVALID_ARGUMENT
+    ├── Unprocessable     422  INVALID_ARGUMENT     well-formed, but not of the contract's shape
+    ├── Overloaded        429  RESOURCE_EXHAUSTED   try again after `retry_after_s`
+    └── ShuttingDown      503  UNAVAILABLE
+"""
+
+from typing import ClassVar
+
+import grpc
+import msgspec
+
+
+class FieldError(msgspec.Struct, frozen=True):
+    """One offending field: `loc` is its path in the body, such as `["items", 3, "response"]`."""
+
+    loc: list[str | int]
+    msg: str
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The body of an error (RFC 9457, application/problem+json)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str = ""
+    errors: list[FieldError] = []
+    request_id: str = ""
+
+
+class RequestError(Exception):
+    """The whole request is refused; nothing of it was judged."""
+
+    http_status: ClassVar[int]
+    grpc_code: ClassVar[grpc.StatusCode]
+    title: ClassVar[str]
+
+    def __init__(
+        self, detail: str, *, errors: list[FieldError] | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.errors = errors or []
+        self.retry_after_s = retry_after_s
+
+    def problem(self, request_id: str = "") -> Problem:
+        slug = self.title.lower().replace(" ", "-")
+        return Problem(
+            f"urn:rewardline:error:{slug}", self.title, self.http_status, self.detail, self.errors, request_id
+        )
+
+
+class BadRequest(RequestError):
+    http_status = 400
+    grpc_code = grpc.StatusCode.INVALID_ARGUMENT
+    title = "Bad request"
+
+
+class Unauthenticated(RequestError):
+    http_status = 401
+    grpc_code = grpc.StatusCode.UNAUTHENTICATED
+    title = "Unauthenticated"
+
+
+class NotFound(RequestError):
+    http_status = 404
+    grpc_code = grpc.StatusCode.NOT_FOUND
+    title = "Not found"
+
+
+class MethodNotAllowed(RequestError):
+    http_status = 405
+    grpc_code = grpc.StatusCode.UNIMPLEMENTED
+    title = "Method not allowed"
+
+
+class BodyTimeout(RequestError):
+    http_status = 408
+    grpc_code = grpc.StatusCode.DEADLINE_EXCEEDED
+    title = "Body timeout"
+
+
+class TooLarge(RequestError):
+    http_status = 413
+    grpc_code = grpc.StatusCode.OUT_OF_RANGE
+    title = "Too large"
+
+
+class UnsupportedMedia(RequestError):
+    http_status = 415
+    grpc_code = grpc.StatusCode.INVALID_ARGUMENT
+    title = "Unsupported media"
+
+
+class Unprocessable(RequestError):
+    http_status = 422
+    grpc_code = grpc.StatusCode.INVALID_ARGUMENT
+    title = "Unprocessable"
+
+
+class Overloaded(RequestError):
+    http_status = 429
+    grpc_code = grpc.StatusCode.RESOURCE_EXHAUSTED
+    title = "Overloaded"
+
+
+class ShuttingDown(RequestError):
+    http_status = 503
+    grpc_code = grpc.StatusCode.UNAVAILABLE
+    title = "Shutting down"

@@ -1,0 +1,494 @@
+"""The HTTP door: parse ► engine.score ► render.
+
+`/v1/score` is a bare ASGI endpoint, because a batch goes from bytes to verdicts and back in one pass each; everything
+else is FastAPI's. `_Gate` stands before all of it: request id, API key, errors as problem+json, metrics.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Annotated, Any
+
+import msgspec
+import structlog
+from fastapi import FastAPI, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import HTMLResponse, PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.access import Call, Keys, request_id
+from service.admission import Admission, Permit
+from service.catalogue import describe
+from service.engine import Batch, Engine
+from service.errors import (
+    BodyTimeout,
+    FieldError,
+    MethodNotAllowed,
+    NotFound,
+    Problem,
+    RequestError,
+    ShuttingDown,
+    TooLarge,
+    Unprocessable,
+    UnsupportedMedia,
+)
+from service.inflate import inflate
+from service.metrics import Metrics
+from service.pages import DOCS_PAGE
+from service.settings import Settings
+from service.wire import (
+    ScoreItem,
+    ScoreRequest,
+    ScoreResponse,
+    Summary,
+    decode_request,
+    encode,
+    rendered,
+    stream_line,
+    summary_line,
+)
+
+log = structlog.get_logger("rewardline.http")
+
+_SCORE_PATH = "/v1/score"
+_OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+"""They need no key: probes have none, and the contract is no secret."""
+_JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+"""curl -d sends the last one; a body that is no JSON is told so."""
+_NDJSON = "application/x-ndjson"
+_READINESS: dict[int | str, dict[str, Any]] = {
+    status: {"description": about, "content": {"application/json": {"schema": {"type": "object"}}}}
+    for status, about in ((200, "Ready"), (503, "Not ready; says what cannot judge"))
+}
+_READ_REST_S, _READ_REST_BYTES = 3.0, 200_000_000
+_THREAD_BYTES = 64_000
+"""Inflating less than this is quicker than handing it to a thread."""
+
+
+def build_app(
+    settings: Settings,
+    engine: Engine,
+    admission: Admission,
+    metrics: Metrics,
+    ready: Callable[[], dict[str, str]],
+) -> ASGIApp:
+    """The HTTP application; `ready()` names what cannot work now, and why."""
+    app = FastAPI(
+        title="Rewardline",
+        version=metrics.version,
+        description="Verdicts for reinforcement learning with verifiable rewards. No judgement, no score.",
+        docs_url=None,
+        redoc_url=None,
+    )
+
+    @app.get("/v1/verifiers", tags=["verifiers"])
+    async def list_verifiers() -> dict[str, Any]:
+        """Every verifier: its name, version, what it decides."""
+        return {"verifiers": [describe(entry) for entry in engine.registry.values()]}
+
+    @app.get("/v1/verifiers/{name}", tags=["verifiers"])
+    async def show_verifier(name: Annotated[str, Path(examples=["math"])]) -> dict[str, Any]:
+        """One verifier with the JSON schema of its parameters and its examples."""
+        entry = engine.registry.get(name)
+        if entry is None:
+            raise NotFound(f"no verifier {name[:100]!r}; there are {list(engine.registry)}")
+        return describe(entry)
+
+    @app.get("/healthz", tags=["operation"])
+    async def healthz() -> dict[str, str]:
+        """The process is alive; stays so while it drains."""
+        return {"status": "alive"}
+
+    @app.get("/readyz", tags=["operation"], responses=_READINESS)
+    async def readyz() -> Response:
+        """Whether new batches should be sent here."""
+        problems = {"draining": "shutting down"} if admission.draining else ready()
+        body = {"status": "not ready", "problems": problems} if problems else {"status": "ready"}
+        return Response(encode(body), 503 if problems else 200, media_type="application/json")
+
+    @app.get("/metrics", tags=["operation"], response_class=PlainTextResponse)
+    async def prometheus() -> Response:
+        """Metrics in Prometheus' text format."""
+        return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(DOCS_PAGE)
+
+    _speak_problem_json(app)
+    _document_score(app)
+    return _Gate(app, _Score(settings, engine, admission), Keys(settings.key_digests()), metrics)
+
+
+class _Score:
+    """`POST /v1/score`."""
+
+    def __init__(self, settings: Settings, engine: Engine, admission: Admission) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowed(f"{scope['method']} {_SCORE_PATH}; it takes POST")
+        headers = dict(scope["headers"])
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        with self._admission.enter() as permit:
+            body = await self._body(headers, receive, permit)
+            request = await decode_request(body, self._settings.max_items_per_request)
+            permit.add(items=len(request.items))
+            scope["state"]["call"].items = len(request.items)
+            batch = Batch(
+                request.items,
+                request.references,
+                request.cache,
+                request.explain,
+                loop.time()
+                + min(request.deadline_s or self._settings.default_deadline_s, self._settings.max_deadline_s),
+            )
+            del body
+            async with _stopped_when_gone(receive):
+                if _NDJSON in headers.get(b"accept", b"").decode("latin-1"):
+                    await self._stream(batch, send)
+                else:
+                    await self._answer(batch, send)
+        self._admission.observe_rate(len(batch.items), loop.time() - started)
+
+    async def _answer(self, batch: Batch, send: Send) -> None:
+        scored = await self._engine.score(batch)
+        body = await rendered(scored.results, scored.summary)
+        await _send(send, 200, body, b"application/json")
+
+    async def _stream(self, batch: Batch, send: Send) -> None:
+        started = False
+        async for part in self._engine.stream(batch):
+            if not started:
+                await send(_start(200, _NDJSON.encode()))
+                started = True
+            if isinstance(part, Summary):
+                await send({"type": "http.response.body", "body": summary_line(part), "more_body": False})
+            else:
+                lines = b"".join(stream_line(index, result) for index, result in part)
+                await send({"type": "http.response.body", "body": lines, "more_body": True})
+
+    async def _body(self, headers: dict[bytes, bytes], receive: Receive, permit: Permit) -> bytes:
+        """The request's JSON, received within the time limit and inflated within the size limit."""
+        media = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+        if media not in _JSON_TYPES:
+            raise UnsupportedMedia(f"Content-Type {media[:60]!r}; send application/json")
+        limit = self._settings.max_body_bytes
+        declared = headers.get(b"content-length", b"")
+        if declared.isdigit():
+            _check_size(int(declared), limit)
+            permit.add(nbytes=int(declared))
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self._settings.body_timeout_s):
+                async for part in _chunks(receive):
+                    size += len(part)
+                    _check_size(size, limit)
+                    if not declared:
+                        permit.add(nbytes=len(part))
+                    parts.append(part)
+        except TimeoutError as error:
+            raise BodyTimeout(
+                f"the body did not arrive within {self._settings.body_timeout_s:g} s; {size} bytes did"
+            ) from error
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        encoding = headers.get(b"content-encoding", b"identity").decode("latin-1").strip().lower()
+        if encoding == "identity":
+            return body
+        if len(body) < _THREAD_BYTES // 16:
+            inflated = inflate(body, encoding, limit)
+        else:
+            inflated = await asyncio.to_thread(inflate, body, encoding, limit)
+        permit.add(nbytes=max(0, len(inflated) - len(body)))
+        return inflated
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge(f"the body has more than {limit} bytes; split the batch")
+
+
+class _Gone(Exception):
+    """The caller hung up."""
+
+
+async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _Gone
+        if body := message.get("body", b""):
+            yield body
+        if not message.get("more_body", False):
+            return
+
+
+@contextlib.asynccontextmanager
+async def _stopped_when_gone(receive: Receive) -> AsyncIterator[None]:
+    """Cancels the block when the caller hangs up, which uvicorn does not do by itself."""
+    worker = asyncio.current_task()
+    assert worker is not None
+    gone = False
+
+    async def watch() -> None:
+        nonlocal gone
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone = True
+        worker.cancel()
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    except asyncio.CancelledError:
+        if gone and worker.uncancel() == 0:
+            raise _Gone from None
+        raise
+    finally:
+        watcher.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await watcher
+
+
+def _start(status: int, media: bytes, *more: tuple[bytes, bytes]) -> Message:
+    return {"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *more]}
+
+
+async def _send(send: Send, status: int, body: bytes, media: bytes, *more: tuple[bytes, bytes]) -> None:
+    await send(_start(status, media, (b"content-length", str(len(body)).encode()), *more))
+    await send({"type": "http.response.body", "body": body})
+
+
+class _Gate:
+    """Before every route: who calls, by what id, and what became of it."""
+
+    def __init__(self, app: ASGIApp, score: ASGIApp, keys: Keys, metrics: Metrics) -> None:
+        self._app = app
+        self._score = score
+        self._keys = keys
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        call = Call(
+            "http", _route(scope["path"]), request_id(_text(headers, b"x-request-id"), _text(headers, b"traceparent"))
+        )
+        scope.setdefault("state", {})["call"] = call
+        status = 0
+        body_is_read = False
+
+        async def receive_marked() -> Message:
+            nonlocal body_is_read
+            message = await receive()
+            body_is_read = body_is_read or not message.get("more_body", False)
+            return message
+
+        async def send_marked(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", call.request_id.encode())]
+            await send(message)
+
+        structlog.contextvars.bind_contextvars(request_id=call.request_id)
+        code = "500"
+        try:
+            try:
+                if scope["path"] not in _OPEN_PATHS:
+                    call.key = self._keys.name_of(_text(headers, b"authorization"))
+                target = self._score if scope["path"] == _SCORE_PATH else self._app
+                await target(scope, receive_marked, send_marked)
+            except RequestError as error:
+                if not body_is_read and not isinstance(error, BodyTimeout):
+                    await _read_rest(receive)
+                await _refuse(send_marked, error, call.request_id)
+            code = str(status)
+        except (_Gone, asyncio.CancelledError) as error:
+            code = "499"
+            if isinstance(error, asyncio.CancelledError):
+                raise
+        except Exception:
+            log.exception("the HTTP door raised")
+            if status:
+                raise
+            problem = Problem("urn:rewardline:error:internal", "Internal error", 500, request_id=call.request_id)
+            await _send(send_marked, 500, encode(problem), b"application/problem+json")
+        finally:
+            structlog.contextvars.unbind_contextvars("request_id")
+            call.finish(self._metrics, code)
+
+
+def _text(headers: dict[bytes, bytes], name: bytes) -> str | None:
+    value = headers.get(name)
+    return None if value is None else value.decode("latin-1")
+
+
+def _route(path: str) -> str:
+    """The path as a metric label: only paths of ours, bounded."""
+    if path.startswith("/v1/verifiers/"):
+        return "/v1/verifiers/{name}"
+    return path if path in _PATHS else "other"
+
+
+_PATHS = frozenset({_SCORE_PATH, "/v1/verifiers", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"})
+
+
+async def _refuse(send: Send, error: RequestError, request_id: str) -> None:
+    more: list[tuple[bytes, bytes]] = []
+    if error.retry_after_s is not None:
+        more.append((b"retry-after", str(max(1, round(error.retry_after_s))).encode()))
+    if error.http_status == 401:
+        more.append((b"www-authenticate", b"Bearer"))
+    if isinstance(error, MethodNotAllowed):
+        more.append((b"allow", b"POST"))
+    if isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
+        more.append((b"connection", b"close"))
+    await _send(send, error.http_status, encode(error.problem(request_id)), b"application/problem+json", *more)
+
+
+async def _read_rest(receive: Receive) -> None:
+    """Take in what is still coming of a refused body, within bounds: closing on unread bytes resets the connection,
+    and the caller would see that instead of the answer.
+    """
+    size = 0
+    with contextlib.suppress(TimeoutError, _Gone):
+        async with asyncio.timeout(_READ_REST_S):
+            async for part in _chunks(receive):
+                size += len(part)
+                if size > _READ_REST_BYTES:
+                    return
+
+
+def _speak_problem_json(app: FastAPI) -> None:
+    """FastAPI's own errors in the same form as ours."""
+
+    def respond(request: Request, status: int, title: str, detail: str, errors: list[FieldError]) -> Response:
+        slug = title.lower().replace(" ", "-")
+        call: Call = request.scope["state"]["call"]
+        problem = Problem(f"urn:rewardline:error:{slug}", title, status, detail, errors, call.request_id)
+        return Response(encode(problem), status, media_type="application/problem+json")
+
+    @app.exception_handler(RequestError)
+    async def on_request_error(request: Request, error: RequestError) -> Response:
+        return respond(request, error.http_status, error.title, error.detail, error.errors)
+
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        response = respond(request, error.status_code, str(error.detail), "", [])
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(RequestValidationError)
+    async def on_validation(request: Request, error: RequestValidationError) -> Response:
+        fields = [FieldError(list(item["loc"]), item["msg"]) for item in error.errors()]
+        return respond(request, 422, Unprocessable.title, "the request does not have the shape of the contract", fields)
+
+
+def _document_score(app: FastAPI) -> None:
+    """Adds to FastAPI's document what it cannot know: `/v1/score`, from the types that decode it, and the refusals."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            shapes, components = msgspec.json.schema_components(
+                (_documented_request(), ScoreResponse, Problem), ref_template="#/components/schemas/{name}"
+            )
+            # No types: a wrong one is that item's own verdict, `invalid`, and no reason to refuse the request.
+            components["ScoreItem"]["properties"] |= {
+                "reference": {"description": "What the response is judged against; its shape is the verifier's"},
+                "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
+            }
+            document["components"] = {
+                "schemas": components,
+                "securitySchemes": {
+                    "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
+                },
+            }
+            document["paths"][_SCORE_PATH] = {"post": _score_operation(*shapes)}
+            for path, operations in document["paths"].items():
+                for operation in operations.values():
+                    _add_refusals(operation, path, shapes[2])
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
+
+
+def _documented_request() -> type[msgspec.Struct]:
+    """`ScoreRequest` with plain JSON in place of raw bytes, whose defaults a JSON schema cannot hold."""
+    item = _documented(ScoreItem, {})
+    return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
+
+
+def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:
+    fields: list[Any] = []
+    for field in msgspec.structs.fields(shape):
+        if field.type is msgspec.Raw:
+            fields.append((field.name, Any, msgspec.field(default_factory=object)))
+        elif field.required:
+            fields.append((field.name, types.get(field.type, field.type)))
+        elif field.default is msgspec.NODEFAULT:
+            fields.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
+        else:
+            fields.append((field.name, field.type, field.default))
+    return msgspec.defstruct(shape.__name__, fields, namespace={"__doc__": shape.__doc__}, forbid_unknown_fields=True)
+
+
+def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any]) -> None:
+    """What may be answered to any call of a route, as problem+json."""
+    refusals: dict[int, str] = {}
+    if path not in _OPEN_PATHS:
+        operation["security"] = [{}, {"key": []}]
+        refusals[401] = "No API key, or an unknown one"
+    if "{" in path:
+        refusals[404] = "There is none of this name"
+        operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
+    for status, about in refusals.items():
+        operation["responses"][str(status)] = _refusal(about, problem)
+
+
+def _refusal(about: str, problem: dict[str, Any]) -> dict[str, Any]:
+    return {"description": about, "content": {"application/problem+json": {"schema": problem}}}
+
+
+def _score_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    refusals = {
+        400: "Not JSON",
+        408: "The body stopped coming",
+        413: "More bytes or items than one request may hold",
+        415: "Not JSON, or an unknown Content-Encoding",
+        422: "Not of this shape; `errors` names the field",
+        429: "Too much in flight; Retry-After says when to try again",
+        503: "Shutting down",
+    }
+    example = {
+        "items": [{"verifier": "math", "response": "so it is \\boxed{\\frac12}", "reference": "0.5"}],
+        "deadline_s": 10,
+    }
+    return {
+        "tags": ["score"],
+        "summary": "Judge a batch",
+        "description": "`results[i]` belongs to `items[i]`. With `Accept: application/x-ndjson` each result is a line "
+        "as soon as it is ready, with its `index`, and the summary is the last line.",
+        "operationId": "score",
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": request, "example": example}},
+        },
+        "responses": {
+            "200": {
+                "description": "Every item has its verdict",
+                "content": {"application/json": {"schema": response}, _NDJSON: {"schema": {"type": "string"}}},
+            }
+        }
+        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
+    }

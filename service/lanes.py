@@ -1,0 +1,148 @@
+"""Queues of work waiting for a verifier, served fairly between requests.
+
+Each verifier has a lane of its own, so that work of different cost never waits for each other. Within a lane every
+request has a queue, and chunks are filled by taking from each in turn: an item of a small request waits for the chunk
+under way, never for the big batch behind it. Items of many small requests fill one chunk together.
+
+A chunk is sized to a few milliseconds of work by what items of this lane have taken lately. One that takes much longer
+gives up its place, so that hanging items hold back nobody but themselves.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from service.preparation import Prepared
+
+if TYPE_CHECKING:
+    from service.engine import Job
+
+TARGET_CHUNK_S = 0.004
+LATE_CHUNK_S = 0.1
+MAX_LATE_CHUNKS = 64
+_CHUNK_CHARS = 200_000
+"""Reading hostile text takes some hundred nanoseconds per character."""
+
+
+class Flight:
+    """One verdict under way, and everybody who waits for it."""
+
+    __slots__ = ("chunk", "done", "prepared", "taken", "waiting")
+
+    def __init__(self, prepared: Prepared, job: "Job", index: int) -> None:
+        self.prepared = prepared
+        self.waiting: list[tuple[Job, int]] = [(job, index)]
+        self.taken = False
+        """Its turn has come; it may stand in the queues of several requests, but is judged once."""
+        self.chunk: Chunk | None = None
+        self.done = False
+
+
+@dataclass(eq=False, slots=True)
+class Chunk:
+    """Flights that are asked together."""
+
+    flights: Sequence[Flight]
+    wanted: int
+    """Flights somebody still waits for; at 0 the work is stopped."""
+    task: asyncio.Task[None] | None = None
+    late: bool = False
+
+
+class Lane:
+    """The queue before one verifier."""
+
+    def __init__(
+        self,
+        ask: Callable[[Chunk], Awaitable[None]],
+        tasks: asyncio.TaskGroup,
+        *,
+        slots: int,
+        chunk_items: int,
+    ) -> None:
+        self._ask = ask
+        self._tasks = tasks
+        self._slots = slots
+        self._chunk_items = chunk_items
+        self._queues: OrderedDict[Job, deque[Flight]] = OrderedDict()
+        self._running = 0
+        self._late = 0
+        self._chunks: set[Chunk] = set()
+        self._item_s = TARGET_CHUNK_S / chunk_items
+        self.queued = 0
+        """Items waiting; those withdrawn count until their turn comes."""
+
+    def put(self, owner: "Job", flights: Sequence[Flight]) -> None:
+        """Queue the flights on this request's account."""
+        queue = self._queues.get(owner)
+        if queue is None:
+            queue = self._queues[owner] = deque()
+        queue.extend(flights)
+        self.queued += len(flights)
+        self._pump()
+
+    def stop(self) -> None:
+        """Judge nothing more; what has begun is cancelled."""
+        self._queues.clear()
+        for chunk in self._chunks:
+            if chunk.task is not None:
+                chunk.task.cancel()
+
+    def _pump(self) -> None:
+        while self._running < self._slots and self._queues:
+            flights = self._take()
+            if flights:
+                chunk = Chunk(flights, wanted=len(flights))
+                for flight in flights:
+                    flight.chunk = chunk
+                self._running += 1
+                self._chunks.add(chunk)
+                chunk.task = self._tasks.create_task(self._work(chunk))
+
+    def _take(self) -> list[Flight]:
+        """The next chunk: an equal share of each waiting request, in turn."""
+        room = max(1, min(self._chunk_items, int(TARGET_CHUNK_S / self._item_s)))
+        flights: list[Flight] = []
+        chars = 0
+        while self._queues and len(flights) < room and chars < _CHUNK_CHARS:
+            share = max(1, (room - len(flights)) // len(self._queues))
+            owner, queue = self._queues.popitem(last=False)
+            for _ in range(min(share, len(queue))):
+                flight = queue.popleft()
+                self.queued -= 1
+                if flight.waiting and not flight.taken:
+                    flight.taken = True
+                    flights.append(flight)
+                    chars += len(flight.prepared.item.response)
+                    if chars >= _CHUNK_CHARS:
+                        break
+            if queue:
+                self._queues[owner] = queue
+        return flights
+
+    async def _work(self, chunk: Chunk) -> None:
+        loop = asyncio.get_running_loop()
+        started = perf_counter()
+        timer = loop.call_later(LATE_CHUNK_S, self._give_up_place, chunk)
+        try:
+            await self._ask(chunk)
+        finally:
+            timer.cancel()
+            self._chunks.discard(chunk)
+            if chunk.late:
+                self._late -= 1
+            else:
+                self._running -= 1
+                spent = (perf_counter() - started) / len(chunk.flights)
+                self._item_s += 0.2 * (max(spent, 1e-7) - self._item_s)
+            self._pump()
+
+    def _give_up_place(self, chunk: Chunk) -> None:
+        if self._late < MAX_LATE_CHUNKS:
+            chunk.late = True
+            self._late += 1
+            self._running -= 1
+            self._pump()

@@ -1,0 +1,104 @@
+"""What the service says about itself: Prometheus metrics, each declared and each written here.
+
+Workers keep no metrics: they answer to this process, which holds the only registry, so that a scrape is complete and
+there are no files to go stale. With several fronts on one machine each has its own port for `/metrics`.
+Nothing is labelled by anything a caller can invent.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+_LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class Metrics:
+    """The registry and what is in it."""
+
+    def __init__(self, version: str) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library left it untyped
+        self.version = version
+        self.registry = CollectorRegistry()
+        build = Info("rewardline_build", "Version of this server", registry=self.registry)
+        build.info({"version": version})
+        self._items = self._counter("items", "Items judged or refused", "verifier", "status", "reason")
+        self._cached = self._counter("items_cached", "Items answered from a cache", "layer")
+        self._deduplicated = self._counter("items_deduplicated", "Items that shared another item's verdict")
+        self._requests = self._counter("requests", "Requests by outcome", "door", "method", "code", "key")
+        self._request_s = Histogram(
+            "rewardline_request_seconds",
+            "From a request's first byte to its answer",
+            ["door", "method"],
+            buckets=_LATENCY_S,
+            registry=self.registry,
+        )
+        self._verifier_s = Histogram(
+            "rewardline_verifier_seconds",
+            "One chunk of items inside a verifier",
+            ["verifier"],
+            buckets=_LATENCY_S,
+            registry=self.registry,
+        )
+        self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
+
+    def _counter(self, name: str, about: str, *labels: str) -> Counter:
+        return Counter(f"rewardline_{name}", about, labels, registry=self.registry)
+
+    def watch(self, name: str, about: str, read: Callable[[], float]) -> None:
+        """A gauge that is read when it is scraped."""
+        Gauge(f"rewardline_{name}", about, registry=self.registry).set_function(read)
+
+    def watch_gauges(self, name: str, about: str, read: Callable[[], Mapping[str, float]], label: str) -> None:
+        """Gauges read when scraped: one per key of `read()`."""
+        self.registry.register(_Read(lambda: _gauges(name, about, label, read())))
+
+    def watch_states(self, name: str, about: str, states: Sequence[str], read: Callable[[], str]) -> None:
+        """One gauge per state, 1 for the one it is in."""
+        self.watch_gauges(name, about, lambda: {state: float(state == read()) for state in states}, "state")
+
+    def watch_total(self, name: str, about: str, read: Callable[[], float]) -> None:
+        """A counter that somebody else keeps, read when scraped."""
+        self.registry.register(_Read(lambda: CounterMetricFamily(f"rewardline_{name}", about, value=read())))
+
+    def observe(self, outcomes: Mapping[tuple[str, str, str], int], layers: Mapping[str, int], shared: int) -> None:
+        """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
+        for labels, count in outcomes.items():
+            self._items.labels(*labels).inc(count)
+        for layer, count in layers.items():
+            self._cached.labels(layer).inc(count)
+        if shared:
+            self._deduplicated.inc(shared)
+
+    def observe_request(self, door: str, method: str, code: str, key: str, seconds: float) -> None:
+        self._requests.labels(door, method, code, key).inc()
+        self._request_s.labels(door, method).observe(seconds)
+
+    def observe_chunk(self, verifier: str, seconds: float) -> None:
+        self._verifier_s.labels(verifier).observe(seconds)
+
+    def observe_restart(self, reason: str) -> None:
+        self._restarts.labels(reason).inc()
+
+    def exposition(self) -> bytes:
+        return generate_latest(self.registry)
+
+
+class _Read(Collector):
+    """A metric that is made when it is asked for."""
+
+    def __init__(self, make: Callable[[], Metric]) -> None:
+        self._make = make
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._make()
+
+
+def _gauges(name: str, about: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"rewardline_{name}", about, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family

@@ -1,0 +1,5 @@
+"""Pages for people, served as they are: no script or style comes from elsewhere, so they work without the internet."""
+
+from importlib.resources import files
+
+DOCS_PAGE = files(__name__).joinpath("docs.html").read_text(encoding="utf-8")

@@ -1,0 +1,180 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class CacheMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CACHE_MODE_UNSPECIFIED: _ClassVar[CacheMode]
+    CACHE_MODE_USE: _ClassVar[CacheMode]
+    CACHE_MODE_REFRESH: _ClassVar[CacheMode]
+    CACHE_MODE_OFF: _ClassVar[CacheMode]
+
+class Status(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STATUS_UNSPECIFIED: _ClassVar[Status]
+    STATUS_OK: _ClassVar[Status]
+    STATUS_INVALID: _ClassVar[Status]
+    STATUS_FAILED: _ClassVar[Status]
+CACHE_MODE_UNSPECIFIED: CacheMode
+CACHE_MODE_USE: CacheMode
+CACHE_MODE_REFRESH: CacheMode
+CACHE_MODE_OFF: CacheMode
+STATUS_UNSPECIFIED: Status
+STATUS_OK: Status
+STATUS_INVALID: Status
+STATUS_FAILED: Status
+
+class Message(_message.Message):
+    __slots__ = ("role", "content")
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    role: str
+    content: str
+    def __init__(self, role: _Optional[str] = ..., content: _Optional[str] = ...) -> None: ...
+
+class Messages(_message.Message):
+    __slots__ = ("messages",)
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    messages: _containers.RepeatedCompositeFieldContainer[Message]
+    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ...) -> None: ...
+
+class Item(_message.Message):
+    __slots__ = ("id", "verifier", "response", "response_messages", "prompt", "prompt_messages", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    VERIFIER_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_JSON_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_ID_FIELD_NUMBER: _ClassVar[int]
+    PARAMS_JSON_FIELD_NUMBER: _ClassVar[int]
+    METADATA_JSON_FIELD_NUMBER: _ClassVar[int]
+    RECIPE_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    DATA_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TAG_FIELD_NUMBER: _ClassVar[int]
+    CACHE_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    verifier: str
+    response: str
+    response_messages: Messages
+    prompt: str
+    prompt_messages: Messages
+    reference_json: str
+    reference_id: str
+    params_json: str
+    metadata_json: str
+    recipe: str
+    domain: str
+    data_source: str
+    tag: str
+    cache: CacheMode
+    explain: bool
+    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ...) -> None: ...
+
+class ScoreRequest(_message.Message):
+    __slots__ = ("items", "references_json", "deadline_s", "cache", "explain")
+    class ReferencesJsonEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    REFERENCES_JSON_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_S_FIELD_NUMBER: _ClassVar[int]
+    CACHE_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[Item]
+    references_json: _containers.ScalarMap[str, str]
+    deadline_s: float
+    cache: CacheMode
+    explain: bool
+    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., references_json: _Optional[_Mapping[str, str]] = ..., deadline_s: _Optional[float] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ...) -> None: ...
+
+class Result(_message.Message):
+    __slots__ = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail_json", "cached", "elapsed_ms", "index")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    REWARD_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    VERIFIER_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    EXTRACTED_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_JSON_FIELD_NUMBER: _ClassVar[int]
+    CACHED_FIELD_NUMBER: _ClassVar[int]
+    ELAPSED_MS_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    status: Status
+    score: float
+    reward: float
+    reason: str
+    verifier: str
+    version: str
+    extracted: str
+    detail_json: str
+    cached: bool
+    elapsed_ms: float
+    index: int
+    def __init__(self, id: _Optional[str] = ..., status: _Optional[_Union[Status, str]] = ..., score: _Optional[float] = ..., reward: _Optional[float] = ..., reason: _Optional[str] = ..., verifier: _Optional[str] = ..., version: _Optional[str] = ..., extracted: _Optional[str] = ..., detail_json: _Optional[str] = ..., cached: bool = ..., elapsed_ms: _Optional[float] = ..., index: _Optional[int] = ...) -> None: ...
+
+class Summary(_message.Message):
+    __slots__ = ("items", "ok", "invalid", "failed", "cached", "deduplicated", "elapsed_ms")
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    OK_FIELD_NUMBER: _ClassVar[int]
+    INVALID_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    CACHED_FIELD_NUMBER: _ClassVar[int]
+    DEDUPLICATED_FIELD_NUMBER: _ClassVar[int]
+    ELAPSED_MS_FIELD_NUMBER: _ClassVar[int]
+    items: int
+    ok: int
+    invalid: int
+    failed: int
+    cached: int
+    deduplicated: int
+    elapsed_ms: float
+    def __init__(self, items: _Optional[int] = ..., ok: _Optional[int] = ..., invalid: _Optional[int] = ..., failed: _Optional[int] = ..., cached: _Optional[int] = ..., deduplicated: _Optional[int] = ..., elapsed_ms: _Optional[float] = ...) -> None: ...
+
+class ScoreResponse(_message.Message):
+    __slots__ = ("results", "summary")
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[Result]
+    summary: Summary
+    def __init__(self, results: _Optional[_Iterable[_Union[Result, _Mapping]]] = ..., summary: _Optional[_Union[Summary, _Mapping]] = ...) -> None: ...
+
+class ListVerifiersRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class VerifierInfo(_message.Message):
+    __slots__ = ("name", "version", "summary", "params_schema_json", "examples_json", "deterministic")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    PARAMS_SCHEMA_JSON_FIELD_NUMBER: _ClassVar[int]
+    EXAMPLES_JSON_FIELD_NUMBER: _ClassVar[int]
+    DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    version: str
+    summary: str
+    params_schema_json: str
+    examples_json: str
+    deterministic: bool
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., summary: _Optional[str] = ..., params_schema_json: _Optional[str] = ..., examples_json: _Optional[str] = ..., deterministic: bool = ...) -> None: ...
+
+class ListVerifiersResponse(_message.Message):
+    __slots__ = ("verifiers",)
+    VERIFIERS_FIELD_NUMBER: _ClassVar[int]
+    verifiers: _containers.RepeatedCompositeFieldContainer[VerifierInfo]
+    def __init__(self, verifiers: _Optional[_Iterable[_Union[VerifierInfo, _Mapping]]] = ...) -> None: ...

@@ -1,0 +1,551 @@
+"""The shared layer of the verdict cache: Redis, from which nothing is expected.
+
+    get_many ─► waiting ─► a few MGETs at a time ─► Redis          set_many ─► queue ─► one writer ─► Redis
+                              │ fails, or is late                                           │ fails
+                              ▼                                                             ▼
+                            misses                    breaker                  dropped, counted
+
+A slow, dead or lying Redis costs a bounded wait and then nothing: after a few failures in a row the breaker opens and
+lookups are answered at once with misses, while the keeper tries, alone and every few seconds, until a new connection
+answers in time. A lookup never pays for such a trial.
+
+What is stored is `crc32(key + value)` and the value, under `prefix + key`: bytes that a broken server, proxy or
+connection mixed up are misses, never another item's verdict. The sum guards against accidents; who may write to this
+Redis is trusted.
+
+Redis needs MGET, and EVAL with SET. In a cluster keys are gathered under 64 hash tags spread evenly over the slots, so
+that a batch travels as 64 MGETs at most.
+"""
+
+import asyncio
+import logging
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+from zlib import crc32
+
+from redis.asyncio import RedisCluster
+from redis.crc import key_slot
+from redis.exceptions import ClusterError, ResponseError
+
+from service.redis_client import Client, connect, disconnect, parse_redis_url
+
+State = Literal["closed", "open", "half_open"]
+
+MAX_KEYS_PER_MGET = 1024
+"""So that no single reply holds up Redis or this event loop."""
+_MAX_WAITING_KEYS = 16 * MAX_KEYS_PER_MGET
+_KEYS_PER_SCRIPT = 256
+_CLUSTER_TAGS = 64
+_CLUSTER_SLOTS = 16384
+_TTL_JITTER = 0.1
+_SUM_BYTES = 4
+_CONNECT_TIMEOUT_S = 1.0
+_WRITE_TIMEOUT_S = 2.0
+_CLIENT_NAME = "rewardline"
+# EVAL, not EVALSHA: the script is shorter than the round trips that a server without it costs, and any node of a
+# cluster may be without it. One call per few hundred keys costs a tenth of as many SETs in a pipeline.
+_SET_MANY = "for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[i + 1], 'EX', ARGV[1]) end"
+
+_log = logging.getLogger("rewardline.cache")
+
+
+@dataclass(slots=True)
+class CacheCounters:
+    """What happened since the start; each only grows."""
+
+    hits_memory: int = 0
+    hits_redis: int = 0
+    misses: int = 0
+    """Keys that neither layer had in time."""
+    rejected: int = 0
+    """Values in Redis that were too long, or not what was stored."""
+    errors: int = 0
+    """Calls to Redis that failed or were late; one MGET counts once, however many keys and callers it had."""
+    mgets: int = 0
+    mget_s: float = 0.0
+    """Seconds that the successful ones of `mgets` took together."""
+    written: int = 0
+    dropped_writes: int = 0
+    """Entries that did not reach Redis: queue full, value too long, refused, or lost with a connection."""
+    breaker_opened: int = 0
+
+
+@dataclass(slots=True)
+class _Request:
+    """Some keys of one caller, at most `MAX_KEYS_PER_MGET`, who waits for `answer`."""
+
+    keys: Sequence[bytes]
+    answer: asyncio.Future[Sequence[bytes | None]]
+
+    def settle(self, values: Sequence[bytes | None]) -> None:
+        if not self.answer.done():
+            self.answer.set_result(values)
+
+
+class RedisCache:
+    """Values by key in Redis. One event loop; nothing here raises once it is made.
+
+    An MGET may take `lookup_timeout_s`. Up to `max_mgets` are under way at once; keys that come meanwhile travel
+    together in the next, so a lookup waits for one other at most, unless thousands of keys are ahead of it. The write
+    queue holds at most `max_queued` entries and `max_queued_bytes`; the oldest go first. Values longer than
+    `max_value_bytes` are neither written nor believed.
+
+    Raises:
+        ValueError: the URL is none we know, or its certificates cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        prefix: str = "rl1:",
+        ttl_s: float = 7 * 24 * 3600,
+        lookup_timeout_s: float = 0.05,
+        max_mgets: int = 4,
+        max_value_bytes: int = 16 * 1024,
+        max_queued: int = 65_536,
+        max_queued_bytes: int = 32 * 1024 * 1024,
+        failures_to_open: int = 5,
+        probe_every_s: tuple[float, float] = (1.0, 5.0),
+    ) -> None:
+        if not prefix.isascii() or "{" in prefix:
+            raise ValueError(f"a prefix is ASCII text without a brace, not {prefix!r}")
+        self.counters = CacheCounters()
+        self._address = parse_redis_url(url)
+        self._prefix = prefix.encode()
+        self._ttl_s = ttl_s
+        self._lookup_timeout_s = lookup_timeout_s
+        self._max_mgets = max_mgets
+        self._max_value_bytes = max_value_bytes
+        self._max_queued = max_queued
+        self._max_queued_bytes = max_queued_bytes
+        self._failures_to_open = failures_to_open
+        self._probe_every_s = probe_every_s
+        self._tags = _even_tags(_CLUSTER_TAGS) if self._address.is_cluster else []
+
+        self._state: State = "open"
+        self._failures = 0
+        self._client = self._connect()
+        self._waiting: deque[_Request] = deque()
+        self._waiting_keys = 0
+        self._flights: set[asyncio.Task[None]] = set()
+        self._boarding = False
+        self._queue: deque[tuple[bytes, bytes]] = deque()
+        self._queued_bytes = 0
+        self._writes_refused = False
+        self._opened = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writing = asyncio.Lock()
+        """Held while a batch is on its way, so that `close` can wait for the writer's last."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._has_closed = False
+
+    @property
+    def state(self) -> State:
+        """Of the breaker: `closed` in use, `open` left alone, `half_open` under trial; lookups are made if closed."""
+        return self._state
+
+    @property
+    def queued(self) -> int:
+        """Entries that wait to be written."""
+        return len(self._queue)
+
+    async def start(self) -> None:
+        """Try Redis, for a second or two, and begin to write. Without it the cache stays open: all misses."""
+        if not await self._try_to_use():
+            _log.warning("cache: starting without Redis at %s", self._address)
+            self._opened.set()
+        self._tasks = [asyncio.create_task(self._keep()), asyncio.create_task(self._write_forever())]
+
+    async def close(self, flush_s: float = 1.0) -> None:
+        """Write what is queued, for `flush_s` at most, and hang up. What is left is counted as dropped."""
+        if self._has_closed:
+            return
+        self._has_closed = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(flush_s):
+                while self._queue and self._state == "closed":
+                    await self._write_some()
+                async with self._writing:
+                    pass
+        await _cancel(self._tasks)
+        self._drop(len(self._queue))
+        self._state = "open"
+        await _cancel(self._flights)
+        self._answer_waiting_with_misses()
+        await self._hang_up(self._client)
+
+    # Reading
+
+    async def get_many(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The value of each key, in order; None where Redis has none, or does not say so in time."""
+        if self._state != "closed" or self._waiting_keys > _MAX_WAITING_KEYS:
+            return [None] * len(keys)
+        requests = [
+            self._enqueue(keys[start : start + MAX_KEYS_PER_MGET]) for start in range(0, len(keys), MAX_KEYS_PER_MGET)
+        ]
+        try:
+            return [value for request in requests for value in await request.answer]
+        finally:
+            for request in requests:
+                request.answer.cancel()
+
+    def _enqueue(self, keys: Sequence[bytes]) -> _Request:
+        request = _Request(keys, asyncio.get_running_loop().create_future())
+        self._waiting.append(request)
+        self._waiting_keys += len(keys)
+        self._launch()
+        return request
+
+    def _launch(self) -> None:
+        """Start one more MGET, unless one is about to depart; it takes all who come before the loop gets to it."""
+        if self._boarding or len(self._flights) >= self._max_mgets:
+            return
+        self._boarding = True
+        self._flights.add(asyncio.create_task(self._fly()))
+
+    async def _fly(self) -> None:
+        self._boarding = False
+        flight = asyncio.current_task()
+        assert flight
+        try:
+            while requests := self._board():
+                if self._waiting:
+                    self._launch()
+                await self._answer(requests)
+        finally:
+            # Here and not in a callback, which would run later: until then a new request would wait for this flight.
+            self._flights.discard(flight)
+
+    def _board(self) -> list[_Request]:
+        """The next requests still wanted, together one MGET at most."""
+        requests: list[_Request] = []
+        room = MAX_KEYS_PER_MGET
+        while self._waiting and room >= len(self._waiting[0].keys):
+            request = self._next_waiting()
+            if not request.answer.done():
+                requests.append(request)
+                room -= len(request.keys)
+        return requests
+
+    def _next_waiting(self) -> _Request:
+        request = self._waiting.popleft()
+        self._waiting_keys -= len(request.keys)
+        return request
+
+    async def _answer(self, requests: Sequence[_Request]) -> None:
+        keys = [key for request in requests for key in request.keys]
+        values: Sequence[bytes | None] = [None] * len(keys)
+        try:
+            values = await self._mget(keys)
+        finally:
+            start = 0
+            for request in requests:
+                end = start + len(request.keys)
+                request.settle(values[start:end])
+                start = end
+
+    async def _mget(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self.counters.mgets += 1
+        try:
+            async with _patience(self._lookup_timeout_s):
+                found = await self._ask(self._client, keys)
+        except Exception as error:  # noqa: BLE001  # whatever a broken server makes the library raise is a miss
+            self._on_failure(error)
+            return [None] * len(keys)
+        self._failures = 0
+        self.counters.mget_s += loop.time() - began
+        return [self._unframed(key, framed) for key, framed in zip(keys, found, strict=True)]
+
+    async def _ask(self, client: Client, keys: Sequence[bytes]) -> list[Any]:
+        """What the server says is under `keys`, in order.
+
+        Raises:
+            _Nonsense: it is not one value per key.
+            RedisError, OSError, TimeoutError, or whatever else the library meets in a broken reply.
+        """
+        if not isinstance(client, RedisCluster):
+            names = [self._prefix + key for key in keys]
+            reply = await client.execute_command("MGET", *names)  # type: ignore[no-untyped-call]  # so in redis-py
+            return _checked(reply, len(keys))
+        groups = self._by_tag(keys)
+        pipeline = client.pipeline()
+        for tag, places in groups.items():
+            pipeline.execute_command("MGET", *[tag + keys[place] for place in places])
+        found: list[Any] = [None] * len(keys)
+        replies = _checked(await pipeline.execute(), len(groups))
+        for places, reply in zip(groups.values(), replies, strict=True):
+            for place, framed in zip(places, _checked(reply, len(places)), strict=True):
+                found[place] = framed
+        return found
+
+    def _by_tag(self, keys: Sequence[bytes]) -> dict[bytes, list[int]]:
+        """The places of `keys` by the start of their name in the cluster; equal starts share a slot."""
+        groups: dict[bytes, list[int]] = {}
+        for place, key in enumerate(keys):
+            tag = self._tags[key[0] % _CLUSTER_TAGS] if key else self._tags[0]
+            groups.setdefault(self._prefix + tag, []).append(place)
+        return groups
+
+    def _unframed(self, key: bytes, framed: object) -> bytes | None:
+        if framed is None:
+            return None
+        if isinstance(framed, bytes) and len(framed) <= _SUM_BYTES + self._max_value_bytes:
+            value = framed[_SUM_BYTES:]
+            if framed[:_SUM_BYTES] == _sum(key, value):
+                return value
+        self.counters.rejected += 1
+        return None
+
+    def _answer_waiting_with_misses(self) -> None:
+        while self._waiting:
+            request = self._next_waiting()
+            request.settle([None] * len(request.keys))
+
+    # Writing
+
+    def set_many(self, entries: Mapping[bytes, bytes]) -> None:
+        """Queue `entries`; one task writes them soon, in pipelined batches. Says nothing of what became of them."""
+        if self._has_closed:
+            self.counters.dropped_writes += len(entries)
+            return
+        for key, value in entries.items():
+            if len(value) > self._max_value_bytes:
+                self.counters.dropped_writes += 1
+                continue
+            self._queue.append((key, value))
+            self._queued_bytes += len(value)
+        while len(self._queue) > self._max_queued or self._queued_bytes > self._max_queued_bytes:
+            self._drop(1)
+        self._set_writable()
+
+    def _drop(self, count: int) -> None:
+        """Forget the `count` oldest entries of the queue."""
+        self._take(count)
+        self.counters.dropped_writes += count
+
+    def _take(self, count: int) -> list[tuple[bytes, bytes]]:
+        taken = [self._queue.popleft() for _ in range(count)]
+        self._queued_bytes -= sum(len(value) for _, value in taken)
+        return taken
+
+    def _set_writable(self) -> None:
+        if self._queue and self._state == "closed":
+            self._writable.set()
+        else:
+            self._writable.clear()
+
+    async def _write_forever(self) -> None:
+        while True:
+            await self._writable.wait()
+            await self._write_some()
+            self._set_writable()
+
+    async def _write_some(self) -> None:
+        async with self._writing:
+            entries = self._take(min(len(self._queue), MAX_KEYS_PER_MGET))
+            if not entries:
+                return
+            written = 0
+            try:
+                async with asyncio.timeout(_WRITE_TIMEOUT_S):
+                    written = await self._send(self._client, entries)
+            except Exception as error:  # noqa: BLE001  # as for reading
+                self._on_failure(error)
+            finally:
+                self.counters.written += written
+                self.counters.dropped_writes += len(entries) - written
+
+    async def _send(self, client: Client, entries: Sequence[tuple[bytes, bytes]]) -> int:
+        """Write `entries` in one pipeline; how many Redis took."""
+        groups = self._write_groups(entries)
+        ttl_s = max(1, round(self._ttl_s * random.uniform(1 - _TTL_JITTER, 1 + _TTL_JITTER)))  # noqa: S311  # no secret
+        pipeline = client.pipeline() if isinstance(client, RedisCluster) else client.pipeline(transaction=False)
+        for names, values in groups:
+            pipeline.execute_command("EVAL", _SET_MANY, len(names), *names, ttl_s, *values)
+        replies = _checked(await pipeline.execute(raise_on_error=False), len(groups))
+        written = 0
+        refusal: ResponseError | None = None
+        for (names, _), reply in zip(groups, replies, strict=True):
+            if isinstance(reply, ResponseError) and not isinstance(reply, ClusterError):
+                refusal = reply
+            elif isinstance(reply, Exception):
+                raise reply
+            else:
+                written += len(names)
+        self._on_written(refusal)
+        return written
+
+    def _write_groups(self, entries: Sequence[tuple[bytes, bytes]]) -> list[tuple[list[bytes], list[bytes]]]:
+        """Names and framed values of each script call; in a cluster those of one call share a slot."""
+        places: Mapping[bytes, Sequence[int]] = {self._prefix: range(len(entries))}
+        if self._address.is_cluster:
+            places = self._by_tag([key for key, _ in entries])
+        groups = []
+        for tag, whole in places.items():
+            for start in range(0, len(whole), _KEYS_PER_SCRIPT):
+                part = [entries[place] for place in whole[start : start + _KEYS_PER_SCRIPT]]
+                groups.append(([tag + key for key, _ in part], [_sum(key, value) + value for key, value in part]))
+        return groups
+
+    def _on_written(self, refusal: ResponseError | None) -> None:
+        """Log when Redis begins or stops to refuse writes (out of memory, a replica); lookups go on meanwhile."""
+        if refusal is not None and not self._writes_refused:
+            _log.warning("cache: Redis at %s refuses writes: %s", self._address, _described(refusal))
+        if refusal is None and self._writes_refused:
+            _log.info("cache: Redis at %s takes writes again", self._address)
+        self._writes_refused = refusal is not None
+
+    # The breaker
+
+    def _on_failure(self, error: Exception) -> None:
+        self.counters.errors += 1
+        self._failures += 1
+        if self._failures < self._failures_to_open or self._state != "closed":
+            return
+        self._state = "open"
+        self.counters.breaker_opened += 1
+        _log.warning(
+            "cache: leaving Redis at %s alone after %d failures in a row, the last: %s",
+            self._address,
+            self._failures,
+            _described(error),
+        )
+        self._set_writable()
+        self._answer_waiting_with_misses()
+        self._opened.set()
+
+    async def _keep(self) -> None:
+        """Whenever the breaker has opened, try until Redis answers."""
+        shortest_s, longest_s = self._probe_every_s
+        while True:
+            await self._opened.wait()
+            pause_s = shortest_s
+            while True:
+                await asyncio.sleep(pause_s * random.uniform(0.8, 1.2))  # noqa: S311  # no secret
+                if await self._try_to_use():
+                    break
+                pause_s = min(2 * pause_s, longest_s)
+            _log.info("cache: using Redis at %s", self._address)
+
+    async def _try_to_use(self) -> bool:
+        """Close the breaker if a new client answers in time.
+
+        A new one, since the old one may hold dead connections, or the addresses of masters that are none any more.
+        """
+        self._state = "half_open"
+        discarded = client = self._connect()
+        try:
+            error = await self._probe(client)
+            if error is not None:
+                self._state = "open"
+                _log.debug("cache: Redis at %s does not answer: %s", self._address, _described(error))
+                return False
+            discarded, self._client = self._client, client
+            self._failures = 0
+            self._state = "closed"
+            self._opened.clear()
+            self._set_writable()
+            return True
+        finally:
+            await self._hang_up(discarded)
+
+    async def _probe(self, client: Client) -> Exception | None:
+        """What keeps `client` from being used; opens its connections, which lookups have no time for."""
+        keys = [bytes([tag]) for tag in range(_CLUSTER_TAGS)] if self._address.is_cluster else [b"\0"]
+        try:
+            async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(self._max_mgets):
+                        group.create_task(self._ask(client, keys))
+            async with _patience(self._lookup_timeout_s):
+                await self._ask(client, keys)
+        except Exception as error:  # noqa: BLE001  # as for reading
+            return error
+        return None
+
+    def _connect(self) -> Client:
+        return connect(
+            self._address,
+            timeout_s=_WRITE_TIMEOUT_S,
+            connect_timeout_s=_CONNECT_TIMEOUT_S,
+            # Room for the lookups, the writer, and connections that are being given back.
+            max_connections=2 * self._max_mgets + 2,
+            client_name=_CLIENT_NAME,
+        )
+
+    async def _hang_up(self, client: Client) -> None:
+        with suppress(Exception):
+            async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+                await disconnect(client)
+
+
+class _Nonsense(Exception):
+    """The server's reply is well-formed and does not answer what was asked."""
+
+
+@asynccontextmanager
+async def _patience(seconds: float) -> AsyncIterator[None]:
+    """Like `asyncio.timeout`, but a reply that has come and not been read yet is not late.
+
+    A busy event loop must not look like a slow Redis: when the time is over, the loop gets the few turns that reading
+    a reply takes.
+    """
+    loop = asyncio.get_running_loop()
+    handle: asyncio.Handle
+    async with asyncio.timeout(None) as limit:
+
+        def end(turns: int) -> None:
+            nonlocal handle
+            if turns:
+                handle = loop.call_soon(end, turns - 1)
+            else:
+                limit.reschedule(loop.time())
+
+        handle = loop.call_later(seconds, end, 5)
+        try:
+            yield
+        finally:
+            handle.cancel()
+
+
+def _checked(reply: object, length: int) -> list[Any]:
+    if not isinstance(reply, list) or len(reply) != length:
+        raise _Nonsense(f"expected a list of {length}, got {type(reply).__name__}")
+    return reply
+
+
+def _sum(key: bytes, value: bytes) -> bytes:
+    return crc32(key + value).to_bytes(_SUM_BYTES, "big")
+
+
+def _even_tags(count: int) -> list[bytes]:
+    """Hash tags whose slots lie one in each of `count` equal parts of a cluster's slots, in order."""
+    tags: dict[int, bytes] = {}
+    number = 0
+    while len(tags) < count:
+        tag = b"{%d}" % number
+        tags.setdefault(key_slot(tag) * count // _CLUSTER_SLOTS, tag)
+        number += 1
+    return [tags[part] for part in range(count)]
+
+
+def _described(error: BaseException) -> str:
+    """Kind and start of the message, on one line: some of it may come from a broken server."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__} {str(error)[:200]!r}"
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[None]] | set[asyncio.Task[None]]) -> None:
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)

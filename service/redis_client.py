@@ -1,0 +1,224 @@
+"""From a Redis URL to a client that tries each call once: one server, TLS, a Unix socket, Sentinel or Cluster.
+
+    redis://[user:password@]host[:6379][/db]                   rediss:// is the same over TLS
+    unix://[user:password@]/path/to/socket[?db=0]
+    redis+sentinel://[user:password@]host[:26379],host/service[/db]   the credentials are those of the Redis servers
+    redis+cluster://[user:password@]host[:6379],host           rediss+sentinel, rediss+cluster are the same over TLS
+
+Options after `?`: with TLS `ssl_ca_certs`, `ssl_certfile`, `ssl_keyfile`, `ssl_cert_reqs`, `ssl_check_hostname`;
+with Sentinel `sentinel_username`, `sentinel_password`; `db` with a Unix socket.
+
+The library's own defaults do not fit a cache: its ten retries with back-off make one call to a dead server last for
+seconds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
+from redis.backoff import NoBackoff
+
+Client: TypeAlias = Redis | RedisCluster
+
+_SCHEMES = ("redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster")
+_TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
+_SENTINEL_OPTIONS = ("sentinel_username", "sentinel_password")
+_CERT_REQS = ("required", "optional", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class RedisAddress:
+    """Where Redis is and how to enter. `str()` shows no secret."""
+
+    scheme: str
+    hosts: tuple[tuple[str, int], ...] = ()
+    path: str = ""
+    """Of the Unix socket."""
+    service: str = ""
+    """The name Sentinel knows the master by."""
+    db: int = 0
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_cluster(self) -> bool:
+        return self.scheme.endswith("+cluster")
+
+    @property
+    def is_sentinel(self) -> bool:
+        return self.scheme.endswith("+sentinel")
+
+    @property
+    def is_tls(self) -> bool:
+        return self.scheme.startswith("rediss")
+
+    def __str__(self) -> str:
+        entry = "***@" if self.username or self.password else ""
+        hosts = ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.hosts)
+        service = f"/{self.service}" if self.service else ""
+        return f"{self.scheme}://{entry}{hosts}{self.path}{service}" + (f"/{self.db}" if self.db else "")
+
+
+def parse_redis_url(url: str) -> RedisAddress:
+    """The address that `url` means; the forms are in the module's docstring.
+
+    Raises:
+        ValueError: it has none of these forms. The message never quotes the URL, which may hold a password.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in _SCHEMES:
+        raise ValueError(f"Redis URL: expected one of {', '.join(f'{name}://' for name in _SCHEMES)}")
+    parts = urlsplit(f"//{rest}")
+    if parts.fragment or "@" in parts.path + parts.query:
+        raise ValueError("Redis URL: percent-encode the characters / ? # @ in user name and password")
+    entry, _, hosts = parts.netloc.rpartition("@")
+    username, _, password = entry.partition(":")
+    options = _options(scheme, parts.query)
+    path = unquote(parts.path)
+    address = RedisAddress(
+        scheme=scheme, username=unquote(username) or None, password=unquote(password) or None, options=options
+    )
+    if scheme == "unix":
+        return _at_socket(address, hosts, path)
+    return _at_hosts(address, hosts, path)
+
+
+def connect(
+    address: RedisAddress, *, timeout_s: float, connect_timeout_s: float, max_connections: int, client_name: str
+) -> Client:
+    """A client that opens its connections when it needs them; no call is tried twice.
+
+    `timeout_s` bounds the wait for each piece of a reply. Replies are bytes.
+
+    Raises:
+        ValueError: a certificate or key cannot be used.
+    """
+    # Protocol 2: what we send has no use for 3, whose push messages a broken server could fill with anything.
+    waits: dict[str, Any] = {
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": connect_timeout_s,
+        "socket_keepalive": True,
+        "protocol": 2,
+    }
+    tls = _tls(address)
+    common: dict[str, Any] = {
+        **waits,
+        **tls,
+        "username": address.username,
+        "password": address.password,
+        "client_name": client_name,
+        "max_connections": max_connections,
+    }
+    if address.is_cluster:
+        nodes = [ClusterNode(host, port) for host, port in address.hosts]
+        return RedisCluster(startup_nodes=nodes, require_full_coverage=False, retry=_once(), **common)
+    if address.is_sentinel:
+        entry = {
+            "username": address.options.get("sentinel_username"),
+            "password": address.options.get("sentinel_password"),
+        }
+        asked = {**waits, **tls, **entry, "retry": _once()}
+        sentinel = Sentinel(address.hosts, sentinel_kwargs=asked)  # type: ignore[no-untyped-call]  # so in redis-py
+        master: Redis = sentinel.master_for(address.service, db=address.db, retry=_once(), **common)
+        return master
+    if address.path:
+        common.pop("socket_keepalive")
+        return Redis(unix_socket_path=address.path, db=address.db, retry=_once(), **common)
+    [(host, port)] = address.hosts
+    return Redis(host=host, port=port, db=address.db, retry=_once(), **common)
+
+
+async def disconnect(client: Client) -> None:
+    """Close the client's connections, and those to the Sentinels it asked."""
+    if isinstance(client, RedisCluster):
+        await client.aclose()
+        return
+    pool = client.connection_pool
+    await client.aclose(close_connection_pool=True)
+    if isinstance(pool, SentinelConnectionPool):
+        for sentinel in pool.sentinel_manager.sentinels:
+            await sentinel.aclose()
+
+
+def _options(scheme: str, query: str) -> dict[str, str]:
+    allowed: list[str] = []
+    if scheme == "unix":
+        allowed.append("db")
+    if scheme.startswith("rediss"):
+        allowed.extend(_TLS_OPTIONS)
+    if scheme.endswith("+sentinel"):
+        allowed.extend(_SENTINEL_OPTIONS)
+    try:
+        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+    except ValueError:
+        raise ValueError("Redis URL: after ? expected name=value pairs joined by &") from None
+    if not options.keys() <= set(allowed):
+        known = ", ".join(allowed) or "none"
+        raise ValueError(f"Redis URL: unknown option after ?; with {scheme}:// there are: {known}")
+    if options.get("ssl_cert_reqs", "required") not in _CERT_REQS:
+        raise ValueError(f"Redis URL: ssl_cert_reqs is one of {', '.join(_CERT_REQS)}")
+    if options.get("ssl_check_hostname", "true") not in ("true", "false"):
+        raise ValueError("Redis URL: ssl_check_hostname is true or false")
+    return options
+
+
+def _at_socket(address: RedisAddress, hosts: str, path: str) -> RedisAddress:
+    if hosts or not path.strip("/"):
+        raise ValueError("Redis URL: expected unix:///path/to/socket")
+    options = dict(address.options)
+    return replace(address, path=path, db=_db(options.pop("db", "0")), options=options)
+
+
+def _at_hosts(address: RedisAddress, hosts: str, path: str) -> RedisAddress:
+    places = tuple(_host(place, 26379 if address.is_sentinel else 6379) for place in hosts.split(","))
+    steps = path.strip("/").split("/") if path.strip("/") else []
+    if address.is_cluster:
+        if steps:
+            raise ValueError("Redis URL: a cluster has no database number and no path")
+        return replace(address, hosts=places)
+    if address.is_sentinel:
+        if not 1 <= len(steps) <= 2:
+            raise ValueError(f"Redis URL: expected {address.scheme}://host:port,host:port/service_name[/db]")
+        return replace(address, hosts=places, service=steps[0], db=_db(steps[1]) if steps[1:] else 0)
+    if len(places) > 1:
+        raise ValueError(f"Redis URL: {address.scheme}:// takes one host; several need +sentinel or +cluster")
+    if len(steps) > 1:
+        raise ValueError(f"Redis URL: expected {address.scheme}://host:port/db")
+    return replace(address, hosts=places, db=_db(steps[0]) if steps else 0)
+
+
+def _host(place: str, default_port: int) -> tuple[str, int]:
+    try:
+        parts = urlsplit(f"//{place}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("Redis URL: a port is a number from 1 to 65535; an IPv6 host stands in [ ]") from None
+    if not host or port == 0:
+        raise ValueError("Redis URL: expected a host, or host:port")
+    return host, port or default_port
+
+
+def _db(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError("Redis URL: the database is a number")
+    return int(text)
+
+
+def _tls(address: RedisAddress) -> dict[str, Any]:
+    if not address.is_tls:
+        return {}
+    options: dict[str, Any] = {name: address.options[name] for name in _TLS_OPTIONS if name in address.options}
+    reqs = options.setdefault("ssl_cert_reqs", "required")
+    # Checking the name of a certificate that is not checked itself is refused by the ssl module.
+    options["ssl_check_hostname"] = reqs != "none" and options.get("ssl_check_hostname", "true") == "true"
+    return {"ssl": True, **options}
+
+
+def _once() -> Retry:
+    return Retry(NoBackoff(), 0)

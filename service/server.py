@@ -1,0 +1,292 @@
+"""One process that serves: event loop, both doors, engine, workers, cache; built here and taken down here.
+
+start   workers (warm first, they take longest) ► cache ► engine ► gRPC door ► HTTP door ► ready
+stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was admitted finishes, then doors close.
+        A second signal ends it at once.
+"""
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version as distribution_version
+from typing import Any
+
+import structlog
+import uvicorn
+from grpc_health.v1 import health_pb2
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from sandbox.workers import Workers
+from service import grpc_api, http_api
+from service.admission import Admission
+from service.cache import MemoryCache, VerdictCache
+from service.engine import Engine
+from service.metrics import Metrics
+from service.redis_cache import CacheCounters, RedisCache
+from service.settings import Settings
+from verifiers import registry
+from verifiers.base import Resources
+
+log = structlog.get_logger("rewardline")
+
+_BACKLOG = 4096
+_GRPC_STOP_S = 2.0
+
+
+class CannotBind(Exception):
+    """A port is taken, or the address is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the doors are, once bound."""
+
+    http: str
+    grpc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The engine with what belongs to it: all that scoring needs, without doors."""
+
+    engine: Engine
+    admission: Admission
+    metrics: Metrics
+    workers: Workers
+    cache: VerdictCache
+
+    def problems(self) -> dict[str, str]:
+        """What cannot judge now. Redis is not among it: without it everything works, only slower."""
+        return {} if self.workers.ready else {"workers": "no worker process is running"}
+
+
+@contextlib.asynccontextmanager
+async def core(settings: Settings) -> AsyncIterator[Core]:
+    """Build everything behind the doors; leaving the block ends it."""
+    metrics = Metrics(distribution_version("rewardline-server"))
+    workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
+    verifiers = registry.load(Resources(workers))
+    redis = None
+    if settings.redis_url is not None:
+        redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
+    cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
+    admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(workers.stop)
+        await workers.start()
+        stack.push_async_callback(cache.close)
+        await cache.start()
+        engine = Engine(
+            verifiers,
+            cache,
+            metrics,
+            workers=settings.worker_count,
+            item_deadline_s=settings.item_deadline_s,
+            max_response_bytes=settings.max_response_bytes,
+        )
+        await stack.enter_async_context(engine)
+        built = Core(engine, admission, metrics, workers, cache)
+        _publish(built)
+        yield built
+
+
+def load_verifiers() -> registry.Registry:
+    """The verifiers for looking at; their workers are never started."""
+    return registry.load(Resources(Workers(1)))
+
+
+async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> None:
+    """Serve until a signal says stop.
+
+    Raises:
+        CannotBind: a port is taken.
+    """
+    stopping = asyncio.Event()
+    http_socket = _bind(settings.host, settings.http_port)
+    with http_socket:
+        async with core(settings) as built:
+            grpc_server, health = grpc_api.build_server(settings, built.engine, built.admission, built.metrics)
+            grpc_port = _bind_grpc(grpc_server, settings)
+            app = http_api.build_app(settings, built.engine, built.admission, built.metrics, built.problems)
+            http_server = _HttpServer(_http_config(app, settings))
+            with _signals(stopping):
+                await grpc_server.start()
+                http_task = asyncio.create_task(http_server.serve(sockets=[http_socket]))
+                await http_server.accepting.wait()
+                await _set_serving(health, serving=True)
+                on_ready(_addresses(settings.host, http_socket.getsockname()[1], grpc_port))
+                await _first(stopping.wait(), http_task)
+                await _set_serving(health, serving=False)
+                await _drain(built.admission, settings.drain_timeout_s)
+                http_server.should_exit = True
+                await asyncio.gather(grpc_server.stop(_GRPC_STOP_S), http_task)
+
+
+async def _drain(admission: Admission, timeout_s: float) -> None:
+    """Admit nothing more, and wait for what was admitted."""
+    admission.draining = True
+    log.info("draining", requests=admission.requests, items=admission.items)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await admission.idle()
+    log.info("drained", requests_left=admission.requests)
+
+
+async def _first(*awaitables: Any) -> None:
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+@contextlib.contextmanager
+def _signals(stopping: asyncio.Event) -> Any:
+    """The first SIGTERM or SIGINT asks to stop; from then on they have their usual, sudden effect."""
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGTERM, signal.SIGINT)
+
+    def stop() -> None:
+        stopping.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in numbers:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(_BACKLOG)
+    except OSError as error:
+        bound.close()
+        raise CannotBind(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    bound.setblocking(False)
+    return bound
+
+
+def _bind_grpc(server: Any, settings: Settings) -> int:
+    address = _join(settings.host, settings.grpc_port)
+    try:
+        return int(server.add_insecure_port(address))
+    except RuntimeError as error:
+        raise CannotBind(f"cannot listen on {address}: {error}") from error
+
+
+def _join(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _addresses(host: str, http_port: int, grpc_port: int) -> Addresses:
+    return Addresses(f"http://{_join(host, http_port)}", _join(host, grpc_port))
+
+
+async def _set_serving(health: Any, *, serving: bool) -> None:
+    status = health_pb2.HealthCheckResponse.SERVING
+    if not serving:
+        status = health_pb2.HealthCheckResponse.NOT_SERVING
+    for service in ("", grpc_api.SERVICE):
+        await health.set(service, status)
+
+
+def _http_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    timeout_s = settings.header_timeout_s
+
+    class Protocol(_HeadInTime):
+        head_timeout_s = timeout_s
+
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=int(_GRPC_STOP_S),
+        backlog=_BACKLOG,
+    )
+
+
+class _HeadInTime(HttpToolsProtocol):
+    """uvicorn waits for ever for a request's head on a new connection; this hangs up after a while."""
+
+    head_timeout_s: float
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
+        super().connection_made(transport)
+        self._head_timer = self.loop.call_later(self.head_timeout_s, transport.close)
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
+class _HttpServer(uvicorn.Server):
+    """uvicorn without its signal handling: signals are the whole service's."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.accepting = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.accepting.set()
+
+
+def _publish(built: Core) -> None:
+    """Gauges and counters that others keep."""
+    metrics, workers, counters = built.metrics, built.workers, built.cache.counters
+    metrics.watch("in_flight_items", "Items admitted and not yet answered", lambda: built.admission.items)
+    metrics.watch("in_flight_bytes", "Bytes of admitted requests", lambda: built.admission.bytes)
+    metrics.watch("in_flight_requests", "Requests admitted and not yet answered", lambda: built.admission.requests)
+    metrics.watch("workers_busy", "Workers that are judging", lambda: workers.busy)
+    metrics.watch("workers_queued_items", "Items waiting for a worker", lambda: workers.queued)
+    metrics.watch("cache_memory_bytes", "Bytes held by the in-process cache", lambda: built.cache.memory.used_bytes)
+    metrics.watch("cache_memory_entries", "Verdicts held by the in-process cache", lambda: len(built.cache.memory))
+    metrics.watch_states(
+        "cache_redis_state",
+        "Circuit breaker before Redis: 1 for the state it is in",
+        ("none", "closed", "half_open", "open"),
+        lambda: built.cache.redis_state,
+    )
+    metrics.watch_gauges("queue_items", "Items waiting for their verifier", built.engine.queued, "verifier")
+    for name, about in (
+        ("misses", "Keys no cache had"),
+        ("errors", "Calls to Redis that failed or were late"),
+        ("rejected", "Values in Redis that were not what was stored"),
+        ("written", "Verdicts written to Redis"),
+        ("dropped_writes", "Verdicts that did not reach Redis"),
+        ("breaker_opened", "Times Redis was given up for a while"),
+    ):
+        metrics.watch_total(f"cache_{name}", about, partial(_read, counters, name))
+
+
+def _read(counters: CacheCounters, name: str) -> float:
+    return float(getattr(counters, name))

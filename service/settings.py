@@ -1,0 +1,172 @@
+"""Every option of the service, with its unit in its name: the one place that reads the environment and files.
+
+Sources, weakest first: the defaults here, a YAML file (`--config`), environment variables `REWARDLINE_<NAME>`, command
+line options. Unknown names in the file are errors. Settings are read once, in `service.__main__`, and handed on.
+"""
+
+import hashlib
+import ipaddress
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+PositiveInt = Annotated[int, Field(gt=0)]
+
+
+class SettingsError(Exception):
+    """The service must not start like this; the message says which option and why."""
+
+
+class Settings(BaseSettings):
+    """The options of `rewardline serve`."""
+
+    model_config = SettingsConfigDict(env_prefix="REWARDLINE_", extra="forbid", frozen=True)
+
+    host: str = "127.0.0.1"
+    """Address both doors bind. Beyond loopback it needs `api_keys`, or `allow_open`."""
+    http_port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    """0 takes any free port."""
+    grpc_port: Annotated[int, Field(ge=0, le=65535)] = 8081
+
+    api_keys: Annotated[dict[str, SecretStr], NoDecode] = {}
+    """Name to key. In the environment: `name=key,name2=key2`. Names appear in metrics and logs, keys never."""
+    allow_open: bool = False
+    """Serve beyond loopback without keys all the same."""
+
+    redis_url: SecretStr | None = None
+    """`redis://`, `rediss://`, `unix://`, `redis+sentinel://h:p,h:p/service/db` or `redis+cluster://h:p,h:p`."""
+    cache_memory_mb: Annotated[float, Field(ge=0)] = 256
+    """In-process verdict cache, entries' overhead included; 0 switches it off."""
+    cache_ttl_s: Positive = 7 * 24 * 3600
+
+    workers: Annotated[int, Field(ge=0)] = 0
+    """Processes for our own CPU-bound work; 0: one per core this process may use."""
+    worker_memory_mb: PositiveInt = 1024
+    """Address space one item's work may add to a worker."""
+
+    max_items_per_request: PositiveInt = 4096
+    max_body_mb: Positive = 64
+    """Of one request, inflated; the same limit holds for gRPC messages."""
+    max_response_mb: Positive = 4
+    """Of one item's response; a longer one is `invalid`."""
+    max_items_in_flight: PositiveInt = 65_536
+    max_mb_in_flight: Positive = 512
+    """Beyond these two, requests are refused at once (429, RESOURCE_EXHAUSTED)."""
+
+    item_deadline_s: Positive = 30
+    """Longest time from an item's dispatch to its verdict; then it is `failed`."""
+    default_deadline_s: Positive = 60
+    """Of a request that names none."""
+    max_deadline_s: Positive = 600
+    body_timeout_s: Positive = 30
+    """Longest time a caller may take to send a request's body."""
+    header_timeout_s: Positive = 15
+    """Longest time a new connection may take to send a request's head."""
+    drain_timeout_s: Positive = 30
+    """After SIGTERM, longest time for what was admitted to finish."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _parse_keys(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
+        if any(not name or not key for name, _, key in pairs):
+            raise ValueError("expected name=key,name2=key2")
+        if len({name for name, _, _ in pairs}) < len(pairs):
+            raise ValueError("two keys have the same name")
+        return {name: key for name, _, key in pairs}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(len(key.get_secret_value()) < 16 for key in self.api_keys.values()):
+            raise ValueError("api_keys: a key needs at least 16 characters")
+        if not self.api_keys and not self.allow_open and not _is_loopback(self.host):
+            raise ValueError(
+                f"host {self.host} is reachable from other machines and no api_keys are set; "
+                "set REWARDLINE_API_KEYS=name=key, or allow_open to serve anyone"
+            )
+        if not self.item_deadline_s <= self.default_deadline_s <= self.max_deadline_s:
+            raise ValueError(
+                "clocks must nest: item_deadline_s <= default_deadline_s <= max_deadline_s, but they are "
+                f"{self.item_deadline_s:g}, {self.default_deadline_s:g}, {self.max_deadline_s:g}"
+            )
+        if self.max_items_per_request > self.max_items_in_flight or self.max_body_mb > self.max_mb_in_flight:
+            raise ValueError("one request must fit in what may be in flight (max_items_in_flight, max_mb_in_flight)")
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings
+
+    @property
+    def worker_count(self) -> int:
+        return self.workers or len(os.sched_getaffinity(0))
+
+    @property
+    def max_body_bytes(self) -> int:
+        return int(self.max_body_mb * 1_000_000)
+
+    @property
+    def max_response_bytes(self) -> int:
+        return int(self.max_response_mb * 1_000_000)
+
+    def key_digests(self) -> dict[str, bytes]:
+        """SHA-256 of each key by its name; the keys themselves go no further than this class."""
+        return {name: hashlib.sha256(key.get_secret_value().encode()).digest() for name, key in self.api_keys.items()}
+
+
+def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """The settings from file, environment and command line (strongest last).
+
+    Raises:
+        SettingsError: with every wrong option named.
+    """
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    from_file = _read_file(config) if config else {}
+    names = {f"REWARDLINE_{name}".upper() for name in Settings.model_fields}
+    unknown = sorted(name for name in os.environ if name.startswith("REWARDLINE_") and name not in names)  # noqa: TID251
+    if unknown:
+        raise SettingsError(f"unknown environment variables {unknown}; there are {sorted(names)}")
+    in_environment = {name[len("REWARDLINE_") :].lower() for name in os.environ if name in names}  # noqa: TID251
+    below = {name: value for name, value in from_file.items() if name not in in_environment}
+    try:
+        return Settings(**{**below, **given})
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
+        raise SettingsError("; ".join(lines)) from error
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SettingsError(f"cannot read {path}: {error}") from error
+    if not isinstance(content, dict | None):
+        raise SettingsError(f"{path}: expected a mapping of options, found {type(content).__name__}")
+    return content or {}
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,255 @@
+"""The shapes of a request and its results, and the one pass from bytes to them.
+
+Both doors speak in these types. They are msgspec structs because this is the hot path: a batch is decoded and checked
+in one pass of C code, and `reference` and `params` stay raw bytes until the engine has seen whether it knows them.
+
+A large body is decoded in slices so that the event loop is never held for long: first the envelope, whose items stay
+undecoded, then some items at a time.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+
+from service.errors import BadRequest, FieldError, RequestError, TooLarge, Unprocessable
+
+CacheMode = Literal["use", "refresh", "off"]
+ShortText = Annotated[str, msgspec.Meta(max_length=256)]
+
+SLICE_BYTES = 500_000
+"""About a millisecond of decoding."""
+WHOLE_BYTES = 4_000_000
+"""A body up to this size is decoded at once: two passes would cost more than the pause."""
+DAMAGED = "\ufdd0"
+"""Stands for a lone surrogate: a noncharacter that Unicode reserves for internal use."""
+
+ABSENT = msgspec.Raw(b"")
+
+
+class TextPart(msgspec.Struct):
+    """One part of a message's content; parts of other types than text carry none."""
+
+    type: str = "text"
+    text: str = ""
+
+
+class Message(msgspec.Struct):
+    """A chat message in the form of the OpenAI API; fields that do not matter here are passed over."""
+
+    role: str
+    content: str | list[TextPart] | None = None
+
+    def text(self) -> str:
+        if isinstance(self.content, list):
+            return "".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class ScoreItem(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """One response to judge, what to judge it against, and how."""
+
+    response: str | list[Message]
+    verifier: ShortText | None = None
+    reference: msgspec.Raw = ABSENT
+    reference_id: ShortText | None = None
+    params: msgspec.Raw = ABSENT
+    prompt: str | list[Message] | None = None
+    id: str | int | None = None
+    metadata: msgspec.Raw = ABSENT
+    recipe: ShortText | None = None
+    domain: ShortText | None = None
+    data_source: ShortText | None = None
+    tag: ShortText | None = None
+
+
+class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A batch."""
+
+    items: list[ScoreItem]
+    references: dict[str, msgspec.Raw] = {}
+    deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    cache: CacheMode = "use"
+    explain: bool = False
+
+
+class Result(msgspec.Struct, gc=False):
+    """One item's verdict as the caller sees it. `score` and `reward` are null unless `status` is ok."""
+
+    id: str | int
+    status: str
+    score: float | None
+    reward: float | None
+    reason: str
+    verifier: str | None
+    version: str | None
+    extracted: str | None
+    detail: Mapping[str, Any]
+    cached: bool
+    elapsed_ms: float
+    checks: None = None
+
+
+class IndexedResult(Result):
+    """A line of the stream: results come as they are ready, `index` is the item's position."""
+
+    index: int = 0
+
+
+class Summary(msgspec.Struct):
+    items: int = 0
+    ok: int = 0
+    invalid: int = 0
+    failed: int = 0
+    cached: int = 0
+    deduplicated: int = 0
+    elapsed_ms: float = 0.0
+
+
+class ScoreResponse(msgspec.Struct):
+    """`results[i]` belongs to `items[i]`."""
+
+    results: list[Result]
+    summary: Summary
+
+
+class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
+    items: list[msgspec.Raw]
+    references: dict[str, msgspec.Raw] = {}
+    deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    cache: CacheMode = "use"
+    explain: bool = False
+
+
+_request_decoder = msgspec.json.Decoder(ScoreRequest)
+_envelope_decoder = msgspec.json.Decoder(_Envelope)
+_item_decoder = msgspec.json.Decoder(ScoreItem)
+_encoder = msgspec.json.Encoder()
+
+
+async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
+    """The request in a JSON body.
+
+    Raises:
+        BadRequest: not JSON.
+        Unprocessable: not of the contract's shape; names the field.
+        TooLarge: more than `max_items` items.
+    """
+    try:
+        return await _decode(body, max_items)
+    except BadRequest:
+        mended = _mark_lone_surrogates(body)
+        if mended is body:
+            raise
+        return await _decode(mended, max_items)
+
+
+async def _decode(body: bytes, max_items: int) -> ScoreRequest:
+    if len(body) <= WHOLE_BYTES:
+        request = _parse(_request_decoder, body, [])
+        check_count(len(request.items), max_items)
+        return request
+    envelope = _parse(_envelope_decoder, body, [])
+    check_count(len(envelope.items), max_items)
+    items: list[ScoreItem] = []
+    held = 0
+    for position, raw in enumerate(envelope.items):
+        items.append(_parse(_item_decoder, raw, ["items", position]))
+        held += len(memoryview(raw))
+        if held >= SLICE_BYTES:
+            held = 0
+            await asyncio.sleep(0)
+    return ScoreRequest(items, envelope.references, envelope.deadline_s, envelope.cache, envelope.explain)
+
+
+T = TypeVar("T")
+
+
+def _parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int]) -> T:
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError as error:
+        raise _unprocessable(error, prefix) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(f"the body is not valid JSON: {error}") from error
+    except RecursionError as error:
+        raise BadRequest("the body is nested too deeply") from error
+
+
+def check_count(items: int, max_items: int) -> None:
+    if items > max_items:
+        raise TooLarge(f"{items} items in one request; at most {max_items}, split the batch")
+
+
+_PATH = re.compile(r"^(?P<message>.*?) - at `(?P<key>key in )?\$(?P<path>[^`]*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([A-Za-z_][A-Za-z_0-9]*)|\[(\d+|\.\.\.)\]")
+_FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
+
+
+def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> RequestError:
+    """The decoder's message with the path in it turned into `loc`."""
+    text = str(error)
+    found = _PATH.match(text)
+    message, path = (found["message"], found["path"]) if found else (text, "")
+    loc = prefix + [int(index) if index.isdecimal() else name or index for name, index in _STEP.findall(path)]
+    if field := _FIELD.search(message):
+        loc = [*loc, field[1]]
+    return Unprocessable(
+        f"the body does not have the shape of a request: {message}", errors=[FieldError(list(loc), message)]
+    )
+
+
+_ESCAPE = re.compile(
+    rb"\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?"
+    rb"|u(?P<lone>[dD][c-fC-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def _mark_lone_surrogates(body: bytes) -> bytes:
+    """The body with each escaped lone surrogate (legal JSON, but no character) replaced by `DAMAGED`.
+
+    The engine then calls just those items invalid, so that one broken response does not cost the whole batch.
+    """
+
+    def mark(match: re.Match[bytes]) -> bytes:
+        lone = match["lone"] or (match["high"] and not match["low"])
+        return rb"\ufdd0" if lone else match[0]
+
+    mended = _ESCAPE.sub(mark, body)
+    return body if mended == body else mended
+
+
+def render(results: list[Result], summary: Summary) -> Iterator[bytes]:
+    """The JSON body of a response, some results at a time."""
+    yield b'{"results":['
+    for start in range(0, len(results), 256):
+        rendered = _encoder.encode(results[start : start + 256])[1:-1]
+        yield b"," + rendered if start else rendered
+    yield b'],"summary":' + _encoder.encode(summary) + b"}"
+
+
+async def rendered(results: list[Result], summary: Summary) -> bytes:
+    """As `render`, letting others run between the parts."""
+    if len(results) <= 256:
+        return _encoder.encode(ScoreResponse(results, summary))
+    parts = []
+    for part in render(results, summary):
+        parts.append(part)
+        await asyncio.sleep(0)
+    return b"".join(parts)
+
+
+def stream_line(index: int, result: Result) -> bytes:
+    """One NDJSON line."""
+    return b'{"index":%d,' % index + _encoder.encode(result)[1:] + b"\n"
+
+
+def summary_line(summary: Summary) -> bytes:
+    return b'{"summary":' + _encoder.encode(summary) + b"}\n"
+
+
+def encode(value: object) -> bytes:
+    return _encoder.encode(value)

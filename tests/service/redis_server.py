@@ -1,0 +1,160 @@
+"""Real Redis servers as processes that a test may stop, freeze and kill: alone, under Sentinel, or as a cluster."""
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+_START_S = 20.0
+
+
+class RedisServer:
+    """One `redis-server` on a free loopback port; it keeps its port over `kill` and `start`, and loses its data."""
+
+    def __init__(self, folder: Path, *options: str, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self._folder = folder
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    @property
+    def socket_path(self) -> Path:
+        return self._folder / f"{self.port}.sock"
+
+    def start(self) -> None:
+        """Run it, and return when it answers."""
+        self._process = subprocess.Popen(self._command(), stdout=subprocess.DEVNULL, cwd=self._folder)
+        eventually(self._answers, within_s=_START_S)
+
+    def stop(self) -> None:
+        """Ask it to end, as an operator would."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def freeze(self) -> None:
+        """Leave its connections open and unanswered until `thaw`."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process
+        self._process.send_signal(signal.SIGCONT)
+
+    def call(self, *command: Any) -> Any:
+        """One command on a connection of its own."""
+        once = Retry(NoBackoff(), 0)
+        with redis.Redis(port=self.port, socket_timeout=_START_S, protocol=2, retry=once) as client:
+            return client.execute_command(*command)
+
+    def calls(self, command: str) -> int:
+        """How often the server has run `command`."""
+        stats: dict[str, dict[str, int]] = self.call("INFO", "commandstats")
+        return stats.get(f"cmdstat_{command.lower()}", {}).get("calls", 0)
+
+    def _command(self) -> list[str]:
+        return [
+            *("redis-server", "--port", str(self.port), "--bind", "127.0.0.1"),
+            *("--unixsocket", str(self.socket_path), "--save", "", "--appendonly", "no"),
+            *("--repl-diskless-sync-delay", "0"),
+            *self._options,
+        ]
+
+    def _answers(self) -> bool:
+        assert self._process
+        if self._process.poll() is not None:
+            raise RuntimeError(f"redis-server ended with {self._process.returncode}: {self._command()}")
+        try:
+            self.call("PING")
+        except redis.ConnectionError:
+            return False
+        return True
+
+    def _end(self, by: signal.Signals) -> None:
+        if self._process:
+            self._process.send_signal(by)
+            self._process.send_signal(signal.SIGCONT)
+            self._process.wait()
+            self._process = None
+
+
+class SentinelServer(RedisServer):
+    """A Sentinel that watches one master under the name `verdicts` and decides alone."""
+
+    service = "verdicts"
+
+    def __init__(self, folder: Path, master_port: int) -> None:
+        super().__init__(folder)
+        self._config = folder / "sentinel.conf"
+        self._config.write_text(
+            f"port {self.port}\nbind 127.0.0.1\n"
+            f"sentinel monitor {self.service} 127.0.0.1 {master_port} 1\n"
+            f"sentinel down-after-milliseconds {self.service} 300\n"
+            f"sentinel failover-timeout {self.service} 3000\n"
+        )
+
+    def _command(self) -> list[str]:
+        return ["redis-server", str(self._config), "--sentinel"]
+
+
+@contextmanager
+def redis_cluster(folder: Path, nodes: int = 3) -> Iterator[list[RedisServer]]:
+    """Masters that share the slots evenly; ends them all."""
+    slots = 16384
+    with ExitStack() as stack:
+        servers = []
+        for number in range(nodes):
+            home = folder / str(number)
+            home.mkdir()
+            # The cluster's own port has to be below 65536 and free; left alone it is the other plus 10000.
+            options = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()), "--cluster-node-timeout", "1000")
+            servers.append(stack.enter_context(RedisServer(home, *options)))
+        for number, server in enumerate(servers):
+            server.call("CLUSTER", "ADDSLOTSRANGE", number * slots // nodes, (number + 1) * slots // nodes - 1)
+            server.call("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        for server in servers[1:]:
+            bus = int(server.call("CONFIG GET", "cluster-port")["cluster-port"])
+            servers[0].call("CLUSTER", "MEET", "127.0.0.1", server.port, bus)
+        for server in servers:
+            eventually(lambda server=server: _knows_all_slots(server, nodes))  # type: ignore[misc]
+        yield servers
+
+
+def _knows_all_slots(server: RedisServer, nodes: int) -> bool:
+    info: dict[str, str] = server.call("CLUSTER INFO")
+    return info["cluster_state"] == "ok" and int(info["cluster_known_nodes"]) == nodes
+
+
+def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> None:
+    """Return when `condition` holds; it is about another process, of which there is nothing to await."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not so within {within_s} s: {condition}")
+        time.sleep(0.01)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port

@@ -1,0 +1,169 @@
+"""The commands as a user runs them."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def rewardline(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "service", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, **options)
+
+
+def write(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+def verdicts(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    """Every third answer is wrong."""
+    return [
+        {"id": f"r{n}", "response": f"#### {n + (n % 3 == 0)}", "gold": str(n), "expected": n % 3 != 0}
+        for n in range(count)
+    ]
+
+
+def test_line_k_of_the_output_judges_line_k_of_the_file(tmp_path: Path) -> None:
+    source = write(tmp_path / "rollouts.jsonl", rows(3000))
+    done = rewardline("score", str(source), "--verifier", "numeric")
+    assert done.returncode == 0, done.stderr
+    found = verdicts(tmp_path / "rollouts.verdicts.jsonl")
+    assert [row["line"] for row in found] == list(range(3000))
+    assert [row["id"] for row in found] == [f"r{n}" for n in range(3000)]
+    assert [row["score"] for row in found] == [float(n % 3 != 0) for n in range(3000)]
+    assert "3000 of 3000 agree (100.00%)" in done.stdout
+    assert "mean score 0.6667" in done.stdout
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    source, out = write(tmp_path / "in.jsonl", rows(2000)), tmp_path / "out.jsonl"
+    assert rewardline("score", str(source), "-o", str(out), "--verifier", "numeric").returncode == 0
+    whole = out.read_text()
+    lines = whole.splitlines(keepends=True)
+    # What a killed run leaves: some whole lines and half of one. A mark in a whole line shows it is not judged again.
+    marked = lines[7].replace('"reason":"correct"', '"reason":"marked"')
+    out.write_text("".join([*lines[:7], marked, *lines[8:700]]) + lines[700][:30])
+    done = rewardline("score", str(source), "-o", str(out), "--verifier", "numeric")
+    assert done.returncode == 0, done.stderr
+    assert "1300 lines" in done.stdout
+    assert "700 lines were there before" in done.stdout
+    found = out.read_text().splitlines(keepends=True)
+    assert found[7] == marked
+
+    def timeless(line: str) -> dict[str, Any]:
+        return {name: value for name, value in json.loads(line).items() if name not in ("elapsed_ms", "cached")}
+
+    assert [timeless(line) for line in found[700:]] == [timeless(line) for line in lines[700:]]
+    again = rewardline("score", str(source), "-o", str(out), "--verifier", "numeric", "--overwrite")
+    assert "2000 lines" in again.stdout
+    assert out.read_text().count('"marked"') == 0
+
+
+def test_an_interrupt_leaves_whole_lines_and_says_how_to_go_on(tmp_path: Path) -> None:
+    hard = [{"response": f"\\boxed{{\\sqrt{{x^{n % 90 + 2}+{n}}}}}", "gold": "\\sqrt{x+1}+y"} for n in range(20_000)]
+    source, out = write(tmp_path / "in.jsonl", hard), tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "service", "score", str(source), "-o", str(out), "--verifier", "math"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        while not out.exists() or not out.stat().st_size:
+            assert process.poll() is None, "it ended before it was interrupted"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "continues" in said
+    text = out.read_text()
+    assert text.endswith("\n")
+    assert 0 < len(verdicts(out)) < 20_000
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    row = json.dumps({"response": "x" * 20_000 + " 1", "gold": "1"}) + "\n"
+    source = tmp_path / "large.jsonl"
+    with source.open("w") as out:
+        for _ in range(20_000):
+            out.write(row)
+    script = (
+        "import resource, sys; sys.argv[0] = 'rewardline'\n"
+        "from service.__main__ import main\n"
+        "try:\n    main()\n"
+        "finally:\n    print('peak_kb', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    command = [sys.executable, "-c", script, "score", str(source), "--verifier", "exact_match"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=ROOT, check=True)
+    peak_mb = int(done.stdout.rpartition("peak_kb")[2]) / 1000
+    assert peak_mb < 250, f"{peak_mb} MB for a file of {source.stat().st_size / 1e6:.0f} MB"
+
+
+def test_bad_lines_are_invalid_in_their_place(tmp_path: Path) -> None:
+    good = {"response": "12", "gold": "12"}
+    source = write(tmp_path / "in.jsonl", [good, "not json", "[1]", "", good, {**good, "gold": "twelve"}])
+    done = rewardline("score", str(source), "--verifier", "numeric")
+    assert done.returncode == 0, done.stderr
+    found = verdicts(tmp_path / "in.verdicts.jsonl")
+    assert [row["status"] for row in found] == ["ok", "invalid", "invalid", "invalid", "ok", "invalid"]
+    assert [row["reason"] for row in found][1:4] == ["bad_json"] * 3
+
+
+def test_a_file_without_responses_says_so(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [{"prompt": "1+1?", "ground_truth": "2"}])
+    done = rewardline("score", str(source), "--verifier", "numeric")
+    assert done.returncode == 2
+    assert "line 1 has no field one of ['response', 'completion', 'output']" in done.stderr
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [{"text": "12", "right": "12", "ok": True, "gold": "13"}])
+    named = ["--response-field", "text", "--reference-field", "right", "--label-field", "ok"]
+    done = rewardline("score", str(source), "--verifier", "numeric", *named)
+    assert "1 of 1 agree" in done.stdout
+
+
+@pytest.mark.parametrize("door", ["http", "grpc"])
+def test_a_running_service_gives_the_same_verdicts(tmp_path: Path, served: Any, door: str) -> None:
+    source = write(tmp_path / "in.jsonl", rows(1500))
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    url = served.url if door == "http" else f"grpc://{served.grpc}"
+    assert rewardline("score", str(source), "-o", str(here), "--verifier", "numeric").returncode == 0
+    done = rewardline("score", str(source), "-o", str(there), "--verifier", "numeric", "--url", url)
+    assert done.returncode == 0, done.stderr
+    fields = ("line", "id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail")
+
+    def compared(path: Path) -> list[dict[str, Any]]:
+        return [{name: row[name] for name in fields} for row in verdicts(path)]
+
+    assert compared(here) == compared(there)
+
+
+def test_a_service_that_is_not_there_fails_lines_and_scores_none(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", rows(3))
+    done = rewardline("score", str(source), "--verifier", "numeric", "--url", "http://127.0.0.1:9")
+    assert done.returncode == 3, done.stderr
+    assert all(row["status"] == "failed" and row["score"] is None for row in verdicts(tmp_path / "in.verdicts.jsonl"))
+
+
+def test_verifiers_are_listed_and_shown() -> None:
+    listed = rewardline("verifiers").stdout
+    for name in ("exact_match", "math", "multiple_choice", "numeric", "regex"):
+        assert name in listed
+    shown = json.loads(rewardline("verifiers", "numeric").stdout)
+    assert shown["name"] == "numeric"
+    assert shown["params_schema"]["properties"]["reference"]
+    missing = rewardline("verifiers", "nosuch")
+    assert missing.returncode == 2
+    assert "there are" in missing.stderr
+
+
+def test_serve_refuses_the_open_network_without_keys() -> None:
+    done = rewardline("serve", "--host", "0.0.0.0")
+    assert done.returncode == 2
+    assert "api_keys" in done.stderr

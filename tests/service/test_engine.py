@@ -1,0 +1,359 @@
+"""The engine's promises, with small verifiers that count, wait, fail and lie."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.cache import MemoryCache, VerdictCache
+from service.engine import Batch, Engine, Scored
+from service.metrics import Metrics
+from service.wire import CacheMode, Result, ScoreItem, Summary
+from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
+from verifiers.registry import Entry, Registry
+
+
+class Reference(Params):
+    reference: str = ""
+
+
+class Counting(Verifier[Reference]):
+    """Right when the response is the reference; counts what it is asked."""
+
+    name, version, summary, params = "counting", "1", "test", Reference
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.calls = 0
+        self.hundredth = asyncio.Event()
+
+    async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+        self.calls += 1
+        self.asked += [item.response for item in items]
+        if len(self.asked) >= 100:
+            self.hundredth.set()
+        return [Verdict.correct() if item.response == item.params.reference else Verdict.wrong() for item in items]
+
+
+class Gated(Counting):
+    """Gives no verdict until its gate opens; remembers being stopped."""
+
+    name = "gated"
+    concurrency = 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.entered = asyncio.Event()
+        self.stopped = 0
+
+    async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+        self.entered.set()
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+        return await super().score(items)
+
+
+class Moody(Counting):
+    """The response says what happens."""
+
+    name = "moody"
+
+    async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+        for item in items:
+            if item.response == "raise":
+                raise ZeroDivisionError(item.response)
+            if item.response == "down":
+                raise Unavailable("judge_down", "no judge answers")
+            if item.response == "mend":
+                raise InvalidItem("bad_reference", "mend it")
+        if any(item.response == "short" for item in items):
+            return []
+        return await super().score(items)
+
+
+class Piecemeal(Counting):
+    """Delivers some verdicts, then hangs on `hang`."""
+
+    name = "piecemeal"
+    concurrency = None
+
+    async def score_each(self, items: Sequence[Item[Reference]], deliver: Any) -> None:
+        for position, item in enumerate(items):
+            if item.response == "hang":
+                await asyncio.Event().wait()
+            deliver(position, Verdict.correct())
+
+
+class Rolling(Counting):
+    name = "rolling"
+    deterministic = False
+
+
+@asynccontextmanager
+async def engine_of(*verifiers: Verifier[Any], item_deadline_s: float = 5.0) -> AsyncIterator[Engine]:
+    entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
+    engine = Engine(
+        Registry(entries),
+        VerdictCache(MemoryCache(10_000_000)),
+        Metrics("test"),
+        workers=2,
+        item_deadline_s=item_deadline_s,
+        max_response_bytes=1000,
+    )
+    async with engine:
+        yield engine
+
+
+def item(verifier: str | None, response: str, reference: str = "yes", **more: Any) -> ScoreItem:
+    return ScoreItem(response, verifier, msgspec.Raw(msgspec.json.encode(reference)), **more)
+
+
+def batch(*items: ScoreItem, cache: CacheMode = "use", explain: bool = False, deadline_s: float = 5.0) -> Batch:
+    return Batch(items, {}, cache, explain, asyncio.get_running_loop().time() + deadline_s)
+
+
+def reasons(scored: Scored) -> list[str]:
+    return [result.reason for result in scored.results]
+
+
+async def test_results_stand_in_the_order_of_their_items() -> None:
+    async with engine_of(Counting(), Moody()) as engine:
+        names = ["counting", "moody", "absent"] * 200
+        scored = await engine.score(batch(*(item(name, f"r{n}", f"r{n - n % 2}") for n, name in enumerate(names))))
+    assert [result.id for result in scored.results] == list(range(600))
+    for n, result in enumerate(scored.results):
+        if names[n] == "absent":
+            assert (result.status, result.reason, result.score) == ("invalid", "unknown_verifier", None)
+        else:
+            assert result.score == (1.0 if n % 2 == 0 else 0.0)
+
+
+async def test_equal_items_are_judged_once_and_all_answered() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        scored = await engine.score(batch(*[item("counting", "yes")] * 500))
+    assert counting.asked == ["yes"]
+    assert (scored.summary.items, scored.summary.ok) == (500, 500)
+    assert scored.summary.cached + scored.summary.deduplicated == 499
+
+
+async def test_a_second_request_is_answered_from_memory() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        first = await engine.score(batch(item("counting", "yes")))
+        second = await engine.score(batch(item("counting", "yes"), item("counting", "no")))
+    assert [result.cached for result in second.results] == [True, False]
+    assert counting.asked == ["yes", "no"]
+    assert msgspec.structs.replace(second.results[0], cached=False, elapsed_ms=0) == msgspec.structs.replace(
+        first.results[0], elapsed_ms=0
+    )
+
+
+async def test_equal_items_of_two_requests_share_one_flight() -> None:
+    gated = Gated()
+    async with engine_of(gated) as engine:
+        first = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        await gated.entered.wait()
+        second = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        await asyncio.sleep(0)
+        gated.gate.set()
+        await asyncio.gather(first, second)
+    assert gated.asked == ["yes"]
+    assert second.result().summary.deduplicated == 1
+
+
+async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict() -> None:
+    gated = Gated()
+    async with engine_of(gated) as engine:
+        first = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        await gated.entered.wait()
+        second = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait([first])
+        gated.gate.set()
+        assert reasons(await second) == ["correct"]
+    assert gated.stopped == 0
+
+
+async def test_work_stops_when_nobody_waits_for_it() -> None:
+    gated = Gated()
+    async with engine_of(gated) as engine:
+        scoring = asyncio.create_task(engine.score(batch(*(item("gated", f"r{n}") for n in range(2000)))))
+        await gated.entered.wait()
+        scoring.cancel()
+        await asyncio.wait([scoring])
+        await asyncio.sleep(0)
+        assert gated.stopped >= 1
+        gated.gate.set()
+        gated.asked.clear()
+        assert reasons(await engine.score(batch(item("gated", "last")))) == ["wrong_answer"]
+    assert gated.asked == ["last"], "items that were still queued are never judged"
+
+
+@pytest.mark.parametrize(("mode", "asked"), [("use", 1), ("refresh", 2), ("off", 2)])
+async def test_cache_modes(mode: CacheMode, asked: int) -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        await engine.score(batch(item("counting", "yes")))
+        await engine.score(batch(item("counting", "yes"), cache=mode))
+    assert len(counting.asked) == asked
+
+
+async def test_off_writes_nothing_and_shares_nothing() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        await engine.score(batch(item("counting", "yes"), item("counting", "yes"), cache="off"))
+        await engine.score(batch(item("counting", "yes")))
+    assert len(counting.asked) == 3
+
+
+async def test_what_is_not_deterministic_is_never_shared() -> None:
+    rolling = Rolling()
+    async with engine_of(rolling) as engine:
+        for _ in range(2):
+            await engine.score(batch(item("rolling", "yes"), item("rolling", "yes")))
+    assert len(rolling.asked) == 4
+
+
+async def test_explained_and_plain_verdicts_are_kept_apart() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        await engine.score(batch(item("counting", "yes")))
+        await engine.score(batch(item("counting", "yes"), explain=True))
+    assert len(counting.asked) == 2
+
+
+async def test_one_bad_item_does_not_cost_the_others() -> None:
+    async with engine_of(Moody()) as engine:
+        scored = await engine.score(batch(*(item("moody", r) for r in ["yes", "raise", "down", "mend", "short", "no"])))
+    assert [(result.status, result.reason) for result in scored.results] == [
+        ("ok", "correct"),
+        ("failed", "verifier_bug"),
+        ("failed", "judge_down"),
+        ("invalid", "bad_reference"),
+        ("failed", "verifier_bug"),
+        ("ok", "wrong_answer"),
+    ]
+    assert all((result.score is None) == (result.status != "ok") for result in scored.results)
+    assert all(result.reward == result.score for result in scored.results)
+
+
+async def test_only_ok_verdicts_are_stored() -> None:
+    moody = Moody()
+    async with engine_of(moody) as engine:
+        for _ in range(2):
+            scored = await engine.score(batch(item("moody", "down"), item("moody", "mend")))
+            assert not any(result.cached for result in scored.results)
+
+
+async def test_the_deadline_fails_what_is_not_judged_and_keeps_what_is() -> None:
+    async with engine_of(Piecemeal()) as engine:
+        scored = await engine.score(
+            batch(item("piecemeal", "a"), item("piecemeal", "hang"), item("absent", "b"), deadline_s=0.2)
+        )
+    assert [(result.status, result.reason) for result in scored.results] == [
+        ("ok", "correct"),
+        ("failed", "deadline"),
+        ("invalid", "unknown_verifier"),
+    ]
+
+
+async def test_an_item_that_never_ends_is_failed_by_its_own_limit() -> None:
+    async with engine_of(Piecemeal(), item_deadline_s=0.1) as engine:
+        scored = await engine.score(batch(item("piecemeal", "a"), item("piecemeal", "hang")))
+    assert reasons(scored) == ["correct", "item_deadline"]
+
+
+async def test_a_short_deadline_of_one_request_does_not_fail_another() -> None:
+    gated = Gated()
+    async with engine_of(gated) as engine:
+        hasty = asyncio.create_task(engine.score(batch(item("gated", "yes"), deadline_s=0.1)))
+        await gated.entered.wait()
+        patient = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        assert reasons(await hasty) == ["deadline"]
+        gated.gate.set()
+        assert reasons(await patient) == ["correct"]
+
+
+async def test_a_small_request_is_served_beside_a_big_one() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        big = asyncio.create_task(engine.score(batch(*(item("counting", f"big{n}") for n in range(4000)))))
+        await asyncio.wait_for(counting.hundredth.wait(), 10)
+        await engine.score(batch(item("counting", "small")))
+        assert not big.done()
+        position = counting.asked.index("small")
+        await big
+    assert position < 1000, f"the small request was judged at place {position} of 4001"
+
+
+async def test_many_single_items_fill_chunks_together() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        await asyncio.gather(*(engine.score(batch(item("counting", f"r{n}"))) for n in range(640)))
+    assert len(counting.asked) == 640
+    assert counting.calls < 320
+
+
+async def test_the_stream_gives_each_result_once_and_ends_with_the_summary() -> None:
+    async with engine_of(Counting(), Moody()) as engine:
+        items = [item(name, f"r{n}") for n, name in enumerate(["counting", "moody", "absent"] * 100)]
+        seen: dict[int, Result] = {}
+        summary: Summary | None = None
+        async for part in engine.stream(batch(*items)):
+            if isinstance(part, Summary):
+                summary = part
+            else:
+                assert summary is None
+                assert not seen.keys() & {index for index, _ in part}
+                seen.update(part)
+    assert sorted(seen) == list(range(300))
+    assert summary is not None
+    assert (summary.ok, summary.invalid) == (200, 100)
+
+
+async def test_a_stream_left_early_stops_its_work() -> None:
+    gated = Gated()
+    async with engine_of(gated) as engine:
+        stream = engine.stream(batch(item("absent", "now"), item("gated", "later")))
+        part = await anext(stream)
+        assert not isinstance(part, Summary)
+        assert [index for index, _ in part] == [0]
+        await gated.entered.wait()
+        await stream.aclose()
+        await asyncio.sleep(0)
+    assert gated.stopped == 1
+
+
+async def test_an_empty_batch_has_no_results() -> None:
+    async with engine_of() as engine:
+        assert (await engine.score(batch())).results == []
+        assert [type(part) async for part in engine.stream(batch())] == [Summary]
+
+
+texts = st.text(max_size=6) | st.sampled_from(["yes", "no"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["counting", "moody", "absent"]), texts), max_size=40), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_neighbours_order_and_cache_do_not_matter(pairs: list[tuple[str, str]], random: Any) -> None:
+    async def run() -> None:
+        async with engine_of(Counting(), Moody()) as engine:
+            alone = [(await engine.score(batch(item(*pair), cache="off"))).results[0].reason for pair in pairs]
+            order = list(range(len(pairs)))
+            random.shuffle(order)
+            for _ in ("cold", "warm"):
+                scored = await engine.score(batch(*(item(*pairs[place]) for place in order)))
+                assert reasons(scored) == [alone[place] for place in order]
+
+    asyncio.run(run())

@@ -1,0 +1,377 @@
+"""The HTTP door from outside: a real server, a real client, and raw sockets for what no client would send."""
+
+import gzip
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+import zstandard
+
+JSON = dict[str, Any]
+
+
+def item(response: Any = "12", reference: Any = "12", **more: Any) -> JSON:
+    return {"verifier": "numeric", "response": response, "reference": reference, **more}
+
+
+def post(served: Any, body: Any, **more: Any) -> httpx.Response:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return httpx.post(f"{served.url}/v1/score", content=content, timeout=60, **more)
+
+
+def problem(response: httpx.Response, status: int) -> JSON:
+    assert response.status_code == status, response.text[:500]
+    assert response.headers["content-type"] == "application/problem+json"
+    body: JSON = response.json()
+    assert body["status"] == status
+    assert body["request_id"] == response.headers["x-request-id"]
+    return body
+
+
+def test_a_batch_gets_one_result_per_item_in_order(served: Any) -> None:
+    reply = post(served, {"items": [item("12", id="a"), item("13"), item(verifier="nosuch"), item("12", "x")]})
+    assert reply.status_code == 200
+    body = reply.json()
+    assert [result["id"] for result in body["results"]] == ["a", 1, 2, 3]
+    assert [result["status"] for result in body["results"]] == ["ok", "ok", "invalid", "invalid"]
+    assert [result["score"] for result in body["results"]] == [1.0, 0.0, None, None]
+    assert [result["reward"] for result in body["results"]] == [1.0, 0.0, None, None]
+    assert set(body["results"][0]) == {
+        "id", "status", "score", "reward", "reason", "verifier", "version",
+        "extracted", "detail", "checks", "cached", "elapsed_ms",
+    }  # fmt: skip
+    assert body["summary"]["items"] == 4
+    assert "numeric" in body["results"][2]["detail"]["message"]
+
+
+def test_the_stream_has_a_line_per_result_and_one_for_the_summary(served: Any) -> None:
+    reply = post(served, {"items": [item(str(n)) for n in range(300)]}, headers={"Accept": "application/x-ndjson"})
+    assert reply.headers["content-type"] == "application/x-ndjson"
+    *results, summary = [json.loads(line) for line in reply.text.splitlines()]
+    assert sorted(result["index"] for result in results) == list(range(300))
+    assert all((result["score"] == 1.0) == (result["index"] == 12) for result in results)
+    assert summary["summary"]["ok"] == 300
+
+
+def test_responses_may_be_messages_and_references_shared(served: Any) -> None:
+    messages = [{"role": "user", "content": "6+6?"}, {"role": "assistant", "content": [{"type": "text", "text": "12"}]}]
+    body = {
+        "references": {"p": "12"},
+        "items": [
+            {"verifier": "numeric", "response": messages, "reference_id": "p"},
+            {"verifier": "numeric", "response": "12", "reference_id": "q"},
+            {"verifier": "numeric", "response": "12", "reference_id": "p", "reference": "12"},
+            {"verifier": "numeric", "response": [{"role": "user", "content": "12"}], "reference_id": "p"},
+        ],
+    }
+    results = post(served, body).json()["results"]
+    assert [result["reason"] for result in results] == ["correct", "unknown_reference", "ambiguous", "no_response"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({}, "unroutable"),
+        ({"tag": "deepmath_103k"}, "unroutable"),
+        ({"recipe": "think_math"}, "unknown_recipe"),
+        ({"recipe": "a", "verifier": "numeric"}, "ambiguous"),
+        ({"verifier": "numerik"}, "unknown_verifier"),
+        ({"verifier": "numeric", "params": {"abs_tolerance": 1}}, "bad_params"),
+        ({"verifier": "numeric", "params": [1]}, "bad_params"),
+        ({"verifier": "numeric", "params": {"reference": "12"}}, "bad_params"),
+        ({"verifier": "numeric", "reference": {"a": [1]}}, "bad_reference"),
+    ],
+)
+def test_an_item_that_cannot_be_judged_is_invalid_and_costs_nobody_else(served: Any, fields: JSON, reason: str) -> None:
+    bad = {"response": "12", "reference": "12", **fields}
+    results = post(served, {"items": [item(), bad, item()]}).json()["results"]
+    assert [result["status"] for result in results] == ["ok", "invalid", "ok"]
+    assert results[1]["reason"] == reason
+    assert results[1]["detail"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "loc"),
+    [
+        (b"", 400, None),
+        (b"not json", 400, None),
+        (b'{"items": [', 400, None),
+        (b'{"items": [{"response": "a", "reference": NaN}]}', 400, None),
+        (b'{"items": [{"response": "\xff"}]}', 400, None),
+        (b"[" * 100_000, 422, None),
+        (b'{"items": [{"response": "a", "reference": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}", 400, None),
+        (b"[]", 422, None),
+        (b"{}", 422, ["items"]),
+        (b'{"items": {}}', 422, ["items"]),
+        (b'{"items": [{"response": "a"}, {"response": 5}]}', 422, ["items", 1, "response"]),
+        (b'{"items": [{"response": "a"}, {}]}', 422, ["items", 1, "response"]),
+        (b'{"items": [{"response": "a", "solution": 1}]}', 422, ["items", 0, "solution"]),
+        (b'{"items": [{"response": "a", "id": 1.5}]}', 422, ["items", 0, "id"]),
+        (b'{"items": [], "deadline_s": 0}', 422, ["deadline_s"]),
+        (b'{"items": [], "deadline_s": "1"}', 422, ["deadline_s"]),
+        (b'{"items": [], "cache": "maybe"}', 422, ["cache"]),
+        (b'{"items": [], "itmes": []}', 422, ["itmes"]),
+    ],
+)
+def test_a_body_that_is_no_request_is_refused_with_the_field(
+    served: Any, body: bytes, status: int, loc: list[Any] | None
+) -> None:
+    found = problem(post(served, body), status)
+    assert found["detail"]
+    if loc is not None:
+        assert found["errors"][0]["loc"] == loc
+        assert found["errors"][0]["msg"]
+
+
+def test_a_large_body_is_refused_in_the_same_words_as_a_small_one(served: Any) -> None:
+    filler = item("x" * 100_000)
+    small = post(served, {"items": [item(), item(5)]})
+    large = post(served, {"items": [filler] * 60 + [item(5)]})
+    assert problem(small, 422)["errors"][0] == {
+        "loc": ["items", 1, "response"],
+        "msg": "Expected `str | array`, got `int`",
+    }
+    assert problem(large, 422)["errors"][0] == {
+        "loc": ["items", 60, "response"],
+        "msg": "Expected `str | array`, got `int`",
+    }
+
+
+def test_more_items_than_a_request_may_hold(served: Any) -> None:
+    found = problem(post(served, {"items": [item()] * 100_000}), 413)
+    assert "4096" in found["detail"]
+
+
+def test_a_hundred_megabyte_body(served: Any) -> None:
+    problem(post(served, b"x" * 100_000_000), 413)
+
+
+def test_a_body_without_a_length_is_held_to_the_same_limit(served: Any) -> None:
+    def endless() -> Any:
+        for _ in range(100):
+            yield b"x" * 1_000_000
+
+    problem(httpx.post(f"{served.url}/v1/score", content=endless(), timeout=60), 413)
+
+
+def test_a_ten_megabyte_response_is_invalid_alone(served: Any) -> None:
+    results = post(served, {"items": [item(), item("1" * 10_000_000), item()]}).json()["results"]
+    assert [result["status"] for result in results] == ["ok", "invalid", "ok"]
+    assert results[1]["reason"] == "response_too_large"
+
+
+def test_a_lone_surrogate_is_invalid_alone(served: Any) -> None:
+    """Legal JSON, but no text: half of a pair."""
+    body = rb"""{"items": [
+        {"verifier": "numeric", "response": "12", "reference": "12"},
+        {"verifier": "numeric", "response": "12 \ud83d", "reference": "12"},
+        {"verifier": "numeric", "response": "\ude00 12", "reference": "12"},
+        {"verifier": "exact_match", "response": "\ud83d\ude00\\ud83d", "reference": "\ud83d\ude00\\ud83d"},
+        {"verifier": "exact_match", "response": "12", "reference": "\udfff"}]}"""
+    results = post(served, body).json()["results"]
+    assert [result["reason"] for result in results] == [
+        "correct",
+        "invalid_text",
+        "invalid_text",
+        "correct",
+        "invalid_text",
+    ]
+
+
+def test_nul_bytes_duplicate_ids_and_an_empty_batch_are_fine(served: Any) -> None:
+    body = {"items": [item("\x0012\x00", id="same"), item("12", id="same"), item("a", "a", verifier="exact_match")]}
+    results = post(served, body).json()["results"]
+    assert [result["status"] for result in results] == ["ok", "ok", "ok"]
+    assert [result["id"] for result in results] == ["same", "same", 2]
+    assert post(served, {"items": []}).json()["results"] == []
+
+
+def test_deadline_of_the_request(served: Any) -> None:
+    reply = post(served, {"items": [item()], "deadline_s": 1e-9})
+    assert reply.status_code == 200
+    assert reply.json()["results"][0]["status"] in ("ok", "failed")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_compressed_bodies(served: Any, encoding: str) -> None:
+    plain = json.dumps({"items": [item()] * 3000}).encode()
+    compress = gzip.compress if encoding == "gzip" else zstandard.ZstdCompressor().compress
+    reply = post(served, compress(plain), headers={"Content-Encoding": encoding})
+    assert reply.json()["summary"]["ok"] == 3000
+    problem(post(served, compress(plain)[:-9], headers={"Content-Encoding": encoding}), 400)
+    problem(post(served, b"plain", headers={"Content-Encoding": encoding}), 400)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_a_compression_bomb_is_refused(served: Any, encoding: str) -> None:
+    compress = gzip.compress if encoding == "gzip" else zstandard.ZstdCompressor().compress
+    bomb = compress(b" " * 500_000_000)
+    problem(post(served, bomb, headers={"Content-Encoding": encoding}), 413)
+
+
+def test_unknown_encodings_and_types(served: Any) -> None:
+    problem(post(served, b"x", headers={"Content-Encoding": "br"}), 415)
+    problem(post(served, b"x", headers={"Content-Type": "text/plain"}), 415)
+    assert post(served, {"items": []}, headers={"Content-Type": "application/json; charset=utf-8"}).status_code == 200
+
+
+def test_other_paths_and_methods(served: Any) -> None:
+    problem(httpx.get(f"{served.url}/nosuch"), 404)
+    problem(httpx.get(f"{served.url}/v1/verifiers/nosuch"), 404)
+    found = httpx.get(f"{served.url}/v1/score")
+    problem(found, 405)
+    assert found.headers["allow"] == "POST"
+
+
+def test_request_ids(served: Any) -> None:
+    def sent(**headers: str) -> str:
+        names = {key.replace("_", "-"): value for key, value in headers.items()}
+        return post(served, {"items": []}, headers=names).headers["x-request-id"]
+
+    assert sent(x_request_id="run7-step3") == "run7-step3"
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    assert sent(traceparent=f"00-{trace}-b7ad6b7169203331-01") == trace
+    assert sent(x_request_id="x" * 500) != "x" * 500
+    assert sent() != sent()
+    lines = [json.loads(line) for line in Path(served.log).read_text().splitlines()]
+    assert any(line.get("request_id") == "run7-step3" and line["event"] == "request" for line in lines)
+
+
+def test_no_text_of_a_response_reaches_the_log(served: Any) -> None:
+    secret = "the-answer-is-a-secret-7381"
+    post(served, {"items": [item(secret, secret), item(secret, verifier=secret), {"response": secret}]})
+    post(served, b"{" + secret.encode())
+    assert secret not in Path(served.log).read_text()
+
+
+def test_discovery_health_and_docs(served: Any) -> None:
+    names = [entry["name"] for entry in httpx.get(f"{served.url}/v1/verifiers").json()["verifiers"]]
+    assert {"exact_match", "math", "multiple_choice", "numeric", "regex"} <= set(names)
+    one = httpx.get(f"{served.url}/v1/verifiers/numeric").json()
+    assert "reference" in one["params_schema"]["properties"]
+    assert {example["score"] for example in one["examples"]} >= {0.0, 1.0}
+    assert httpx.get(f"{served.url}/healthz").json() == {"status": "alive"}
+    assert httpx.get(f"{served.url}/readyz").json() == {"status": "ready"}
+    assert "/openapi.json" in httpx.get(f"{served.url}/docs").text
+    document = httpx.get(f"{served.url}/openapi.json").json()
+    assert "ScoreItem" in document["components"]["schemas"]
+    assert "/v1/score" in document["paths"]
+
+
+def test_metrics_count_items_by_verifier_status_and_reason(served: Any) -> None:
+    def value(name: str, **labels: str) -> float:
+        inside = ",".join(f'{key}="{text}"' for key, text in sorted(labels.items()))
+        lines = httpx.get(f"{served.url}/metrics").text.splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name}{{{inside}}}"))
+
+    labels = {"verifier": "numeric", "status": "ok", "reason": "correct"}
+    before = value("rewardline_items_total", **labels)
+    post(served, {"items": [item(), item(), item("7")], "cache": "off"})
+    assert value("rewardline_items_total", **labels) == before + 2
+    text = httpx.get(f"{served.url}/metrics").text
+    for name in (
+        "rewardline_requests_total", "rewardline_request_seconds_bucket", "rewardline_verifier_seconds_bucket",
+        "rewardline_queue_items", "rewardline_in_flight_items", "rewardline_items_deduplicated_total",
+        "rewardline_cache_redis_state", "rewardline_workers_busy",
+    ):  # fmt: skip
+        assert name in text
+
+
+def test_keys(serve: Any) -> None:
+    served = serve(api_keys="alice=alice-secret-0123456,bob=bob-secret-0123456789")
+    found = problem(post(served, {"items": []}), 401)
+    assert "Bearer" in found["detail"]
+    problem(post(served, {"items": []}, headers={"Authorization": "Bearer wrong"}), 401)
+    problem(post(served, {"items": []}, headers={"Authorization": "Basic alice-secret-0123456"}), 401)
+    for name, key in (("alice", "alice-secret-0123456"), ("bob", "bob-secret-0123456789")):
+        headers = {"Authorization": f"Bearer {key}"}
+        assert post(served, {"items": []}, headers=headers).status_code == 200
+        text = httpx.get(f"{served.url}/metrics", headers=headers).text
+        assert f'rewardline_requests_total{{code="200",door="http",key="{name}",method="/v1/score"}} 1.0' in text
+    problem(httpx.get(f"{served.url}/metrics"), 401)
+    assert httpx.get(f"{served.url}/readyz").status_code == 200
+    assert "secret" not in Path(served.log).read_text()
+
+
+def test_overload_is_refused_at_once_with_the_time_to_wait(serve: Any) -> None:
+    served = serve(max_items_in_flight="100", max_items_per_request="100")
+    with _open(served) as first:
+        # A body that has been announced but does not come holds its bytes, not its items.
+        first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        assert post(served, {"items": [item()] * 100}).status_code == 200
+    served = serve(max_mb_in_flight="1", max_body_mb="1")
+    with _open(served) as first:
+        first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n{")
+        _until(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
+        reply = post(served, b" " * 200_000)
+        problem(reply, 429)
+        assert 1 <= int(reply.headers["retry-after"]) <= 45
+    _until(lambda: "rewardline_in_flight_bytes 0.0" in httpx.get(f"{served.url}/metrics").text)
+    assert post(served, {"items": [item()]}).status_code == 200
+
+
+def test_half_a_body_and_then_silence(serve: Any) -> None:
+    served = serve(body_timeout_s="0.5")
+    with _open(served) as caller:
+        caller.sendall(b'POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"items": [')
+        reply = _all(caller)
+    assert reply.startswith(b"HTTP/1.1 408")
+    assert b"Body timeout" in reply
+
+
+def test_half_a_head_and_then_silence(serve: Any) -> None:
+    served = serve(header_timeout_s="0.5")
+    with _open(served) as caller:
+        caller.sendall(b"POST /v1/score HTTP/1.1\r\nHost")
+        assert _all(caller) == b""
+
+
+def test_a_caller_who_hangs_up_stops_the_work(served: Any) -> None:
+    body = json.dumps({"items": [item(str(n), verifier="math", reference="x") for n in range(4000)]}).encode()
+    head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with _open(served) as caller:
+        caller.sendall(head + body)
+        _until(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
+    _until(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
+    text = httpx.get(f"{served.url}/metrics").text
+    assert 'code="499"' in text
+
+
+def test_sigterm_finishes_what_was_admitted(serve: Any) -> None:
+    served = serve()
+    body = json.dumps(
+        {"items": [item(f"\\boxed{{x^2+{n}}}", f"x^2+{n}+0", verifier="math") for n in range(500)]}
+    ).encode()
+    head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with _open(served) as caller:
+        caller.sendall(head + body)
+        _until(lambda: "rewardline_in_flight_items 500.0" in httpx.get(f"{served.url}/metrics").text)
+        code = served.stop()
+        reply = _all(caller)
+    assert code == 0
+    assert reply.startswith(b"HTTP/1.1 200")
+    assert json.loads(reply.partition(b"\r\n\r\n")[2])["summary"]["ok"] == 500
+
+
+def _open(served: Any) -> socket.socket:
+    address = urlsplit(served.url)
+    return socket.create_connection((address.hostname, address.port), timeout=60)
+
+
+def _all(caller: socket.socket) -> bytes:
+    parts = []
+    while part := caller.recv(65536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _until(condition: Any, timeout_s: float = 20) -> None:
+    end = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end, "it did not become true"
+        time.sleep(0.01)

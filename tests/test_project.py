@@ -1,0 +1,70 @@
+"""What must stay true of the repository itself."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+STUBS = ("service/pb/rewardline_pb2.py", "client/rewardline/pb/rewardline_pb2.py")
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_both_distributions_speak_the_contract_as_it_is_written() -> None:
+    """The generated modules carry the descriptor of proto/: every message, field and number."""
+    server, client = ((ROOT / path).read_bytes() for path in STUBS)
+    assert server == client
+    source = (ROOT / "proto/rewardline/v1/rewardline.proto").read_text()
+    script = (
+        "from service.pb import rewardline_pb2 as pb\n"
+        "for message in pb.DESCRIPTOR.message_types_by_name.values():\n"
+        "    for field in message.fields: print(message.name, field.name, field.number)\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    generated = {tuple(line.split()) for line in printed.stdout.splitlines() if "Entry" not in line.split()[0]}
+    written = set()
+    for message, body in re.findall(r"^message (\w+) \{\n(.*?)^\}", source, re.DOTALL | re.MULTILINE):
+        for name, number in re.findall(r"(\w+) = (\d+);", body):
+            written.add((message, name, number))
+    assert generated == written
+
+
+def test_stubs_import_under_the_oldest_protobuf_that_trainers_pin() -> None:
+    """Code made by protoc 4.25 calls no runtime version check, which is what refuses older runtimes."""
+    for path in STUBS:
+        assert "ValidateProtobufRuntimeVersion" not in (ROOT / path).read_text()
+
+
+def test_requirements_are_pinned_with_hashes_and_name_no_host() -> None:
+    for path in (ROOT / "requirements").glob("*.txt"):
+        text = path.read_text()
+        assert "://" not in text
+        pins = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
+        assert pins
+        assert all("==" in pin for pin in pins)
+        assert text.count("--hash=sha256:") >= len(pins)
+
+
+def test_no_file_is_large() -> None:
+    assert [path for path in tracked() if path.stat().st_size > 5_000_000] == []
+
+
+@pytest.mark.parametrize("name", ["HTTP", "gRPC"])
+def test_every_request_error_has_a_code_for_each_door(name: str) -> None:
+    script = (
+        "from service.errors import RequestError\n"
+        "for kind in RequestError.__subclasses__():\n"
+        "    print(kind.__name__, kind.http_status, kind.grpc_code.name, kind.title)\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    kinds = [line.split(maxsplit=3) for line in printed.stdout.splitlines()]
+    documented = (ROOT / "service/errors.py").read_text().partition('"""')[2].partition('"""')[0]
+    for kind, status, code, title in kinds:
+        shown = status if name == "HTTP" else code
+        assert re.search(rf"{kind}\s+.*{shown}", documented), f"{kind} ({title}) is not in the table with {shown}"
