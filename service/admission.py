@@ -33,8 +33,20 @@ class Admission:
         Raises:
             ShuttingDown: the service has stopped admitting.
         """
+        self.check()
+        return Permit(self)
+
+    def check(self) -> None:
+        """Refuse when the service is shutting down.
+
+        Raises:
+            ShuttingDown
+        """
         if self.draining:
             raise ShuttingDown("this replica is shutting down; send the request to another", retry_after_s=1.0)
+
+    def permit(self) -> "Permit":
+        """As `enter`, for what has been let in already."""
         return Permit(self)
 
     async def idle(self) -> None:

@@ -14,7 +14,6 @@ Here alone does trouble become a verdict (`Engine._ask`), and here alone are ver
 import asyncio
 import contextlib
 import logging
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -72,7 +71,7 @@ class Job:
         self.flights: list[Flight] = []
         self.pending = len(batch.items)
         self.started = now
-        self.cached_by_layer: Counter[str] = Counter()
+        self.cached_by_layer = {"memory": 0, "redis": 0}
         self.shared = 0
         self.done = asyncio.Event()
         self._on_result = on_result
@@ -109,16 +108,17 @@ class Job:
         if not self.pending:
             self.done.set()
 
-    def summary(self, now: float) -> Summary:
-        statuses = Counter(result.status for result in self.results if result is not None)
+    def summary(self, outcomes: Mapping[tuple[str, str, str], int], now: float) -> Summary:
+        """Of a finished job; `outcomes` counts its results by verifier, status and reason."""
+        statuses = {"ok": 0, "invalid": 0, "failed": 0}
+        for (_, status, _), count in outcomes.items():
+            statuses[status] += count
         return Summary(
-            len(self.results),
-            statuses["ok"],
-            statuses["invalid"],
-            statuses["failed"],
-            self.cached_by_layer.total(),
-            self.shared,
-            round((now - self.started) * 1000, 3),
+            items=len(self.results),
+            **statuses,
+            cached=sum(self.cached_by_layer.values()),
+            deduplicated=self.shared,
+            elapsed_ms=round((now - self.started) * 1000, 3),
         )
 
 
@@ -151,6 +151,8 @@ class Engine:
         self._worker_slots = workers + 1
         self._flights: dict[bytes, Flight] = {}
         self._lanes: dict[str, Lane] = {}
+        self._preparing = asyncio.Lock()
+        """Guards nothing but the others' patience: who has more than a slice to prepare, waits for the turn."""
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -181,7 +183,7 @@ class Engine:
         job = self._job(batch, None)
         with self._closing(job):
             await self._submit(job)
-            await self._finish(job)
+            await job.done.wait()
         return self._scored(job)
 
     async def stream(self, batch: Batch) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
@@ -196,7 +198,6 @@ class Engine:
         job = self._job(batch, take)
         with self._closing(job):
             submitting = self._tasks.create_task(self._submit(job))
-            expiry = asyncio.get_running_loop().call_at(batch.deadline, self._expire, job)
             try:
                 sent = 0
                 while sent < len(batch.items):
@@ -206,7 +207,6 @@ class Engine:
                     sent += len(results)
                     yield results
             finally:
-                expiry.cancel()
                 submitting.cancel()
         yield self._scored(job).summary
 
@@ -215,9 +215,12 @@ class Engine:
 
     @contextlib.contextmanager
     def _closing(self, job: Job) -> Iterator[None]:
+        """Bound the job by its deadline, and stop in the end what only it was waiting for."""
+        expiry = asyncio.get_running_loop().call_at(job.batch.deadline, self._expire, job)
         try:
             yield
         finally:
+            expiry.cancel()
             self._withdraw(job)
 
     async def _submit(self, job: Job) -> None:
@@ -236,7 +239,9 @@ class Engine:
                     if not self._asks_redis(job):
                         self._dispatch(job, missed)
                         missed = []
-                    await asyncio.sleep(0)
+                    # In turns: one slice per turn of the loop, however many large batches there are.
+                    async with self._preparing:
+                        await asyncio.sleep(0)
         finally:
             # Also when this request is cancelled here: others may already wait for these flights.
             self._send_off(job, missed)
@@ -380,13 +385,6 @@ class Engine:
         if key is not None and self._flights.get(key) is flight:
             del self._flights[key]
 
-    async def _finish(self, job: Job) -> None:
-        try:
-            async with asyncio.timeout_at(job.batch.deadline):
-                await job.done.wait()
-        except TimeoutError:
-            self._expire(job)
-
     def _expire(self, job: Job) -> None:
         """What has no verdict by the deadline is `failed`."""
         now = perf_counter()
@@ -407,27 +405,23 @@ class Engine:
             if not flight.waiting:
                 flight.done = True
                 self._forget(flight)
-                _want_less(flight.chunk)
+                if flight.chunk is not None:
+                    flight.chunk.want_less()
         job.flights.clear()
 
     def _scored(self, job: Job) -> Scored:
         now = perf_counter()
         results = [result for result in job.results if result is not None]
         assert len(results) == len(job.results)
-        outcomes = Counter((result.verifier or "", result.status, result.reason) for result in results)
+        outcomes: dict[tuple[str, str, str], int] = {}
+        for result in results:
+            labels = (result.verifier or "", result.status, result.reason)
+            outcomes[labels] = outcomes.get(labels, 0) + 1
         self._metrics.observe(outcomes, job.cached_by_layer, job.shared)
-        return Scored(results, job.summary(now))
+        return Scored(results, job.summary(outcomes, now))
 
 
 _DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")
-
-
-def _want_less(chunk: Chunk | None) -> None:
-    if chunk is None:
-        return
-    chunk.wanted -= 1
-    if not chunk.wanted and chunk.task is not None:
-        chunk.task.cancel()
 
 
 def _decoded(held: bytes) -> _Stored | None:

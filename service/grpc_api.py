@@ -126,16 +126,16 @@ class _Door:
         A stream holds no permit, only its items do: an idle one does not keep the service from shutting down.
         """
         call = self._call("ScoreStream", context)
-        answers: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        answers: asyncio.Queue[bytes | RequestError | None] = asyncio.Queue()
         window = asyncio.Semaphore(STREAM_WINDOW_ITEMS)
         code = "CANCELLED"
         try:
             call.key = self._key_name(context)
-            self._admission.enter()
+            self._admission.check()
             reading = asyncio.create_task(self._read_stream(bodies, context, call, answers, window))
             try:
                 while (answer := await answers.get()) is not None:
-                    if isinstance(answer, Exception):
+                    if isinstance(answer, RequestError):
                         raise answer
                     window.release()
                     yield answer
@@ -154,35 +154,41 @@ class _Door:
         bodies: AsyncIterator[bytes],
         context: Context,
         call: Call,
-        answers: asyncio.Queue[bytes | Exception | None],
+        answers: asyncio.Queue[bytes | RequestError | None],
         window: asyncio.Semaphore,
     ) -> None:
-        """Read items while the window has room; the queue gets each answer, in the end None, or what went wrong."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                index = 0
+        """Read items while the window has room; the queue gets each answer, in the end None, or what went wrong.
+
+        What goes wrong ends the reading, not the items under way: their answers come first.
+        """
+        trouble: RequestError | None = None
+        async with asyncio.TaskGroup() as group:
+            try:
                 async for body in bodies:
                     await window.acquire()
-                    group.create_task(self._answer_one(index, body, context, answers))
-                    index += 1
-                    call.items = index
-            answers.put_nowait(None)
-        except BaseExceptionGroup as error:
-            first = error.exceptions[0]
-            answers.put_nowait(first if isinstance(first, Exception) else None)
-            if not isinstance(first, RequestError):
-                raise
+                    self._admission.check()
+                    message = _parse(pb.Item, body)
+                    mode = _cache_mode(message.cache)
+                    group.create_task(self._answer_one(call.items, message, mode, len(body), context, answers))
+                    call.items += 1
+            except RequestError as error:
+                trouble = error
+        answers.put_nowait(trouble)
 
     async def _answer_one(
-        self, index: int, body: bytes, context: Context, answers: asyncio.Queue[bytes | Exception | None]
+        self,
+        index: int,
+        message: Any,
+        mode: CacheMode,
+        nbytes: int,
+        context: Context,
+        answers: asyncio.Queue[bytes | RequestError | None],
     ) -> None:
         loop = asyncio.get_running_loop()
-        with self._admission.enter() as permit:
-            await permit.add_when_possible(items=1, nbytes=len(body))
-            message = _parse(pb.Item, body)
-            mode = _cache_mode(message.cache)
+        with self._admission.permit() as permit:
+            await permit.add_when_possible(items=1, nbytes=nbytes)
             deadline = loop.time() + self._deadline_s(context, 0.0)
-            scored = await self._engine.score(Batch([_item(message)], {}, mode, message.explain, deadline))
+            scored = await self._engine.score(Batch([_item(message, _Raw())], {}, mode, message.explain, deadline))
         result = _result(scored.results[0], index)
         if not message.id:
             result.id = str(index)
@@ -258,23 +264,32 @@ def _parse(kind: type[Any], body: bytes) -> Any:
 
 async def _items(messages: Any) -> list[ScoreItem]:
     items: list[ScoreItem] = []
+    raw = _Raw()
     for start in range(0, len(messages), _SLICE_ITEMS):
-        items.extend(_item(message) for message in messages[start : start + _SLICE_ITEMS])
+        items.extend(_item(message, raw) for message in messages[start : start + _SLICE_ITEMS])
         await asyncio.sleep(0)
     return items
 
 
-def _item(message: Any) -> ScoreItem:
+class _Raw(dict[str, msgspec.Raw]):
+    """JSON texts as raw bytes; those of one request repeat themselves."""
+
+    def __missing__(self, text: str) -> msgspec.Raw:
+        self[text] = raw = _raw(text)
+        return raw
+
+
+def _item(message: Any, raw: _Raw) -> ScoreItem:
     prompt = message.WhichOneof("prompt_kind")
     return ScoreItem(
         _messages(message.response_messages) if message.HasField("response_messages") else message.response,
         message.verifier or None,
-        _raw(message.reference_json),
+        raw[message.reference_json],
         message.reference_id or None,
-        _raw(message.params_json),
+        raw[message.params_json],
         None if prompt is None else message.prompt if prompt == "prompt" else _messages(message.prompt_messages),
         message.id or None,
-        _raw(message.metadata_json),
+        raw[message.metadata_json],
         message.recipe or None,
         message.domain or None,
         message.data_source or None,

@@ -49,7 +49,15 @@ class Chunk:
     wanted: int
     """Flights somebody still waits for; at 0 the work is stopped."""
     task: asyncio.Task[None] | None = None
+    begun: bool = False
+    """A task cancelled before its first step never runs, not even its `finally`, and would keep its place for ever."""
     late: bool = False
+
+    def want_less(self) -> None:
+        """One flight fewer is waited for; the last one stops the work."""
+        self.wanted -= 1
+        if not self.wanted and self.begun and self.task is not None:
+            self.task.cancel()
 
 
 class Lane:
@@ -127,8 +135,12 @@ class Lane:
         loop = asyncio.get_running_loop()
         started = perf_counter()
         timer = loop.call_later(LATE_CHUNK_S, self._give_up_place, chunk)
+        chunk.begun = True
+        finished = False
         try:
-            await self._ask(chunk)
+            if chunk.wanted:
+                await self._ask(chunk)
+                finished = True
         finally:
             timer.cancel()
             self._chunks.discard(chunk)
@@ -136,6 +148,7 @@ class Lane:
                 self._late -= 1
             else:
                 self._running -= 1
+            if finished and not chunk.late:
                 spent = (perf_counter() - started) / len(chunk.flights)
                 self._item_s += 0.2 * (max(spent, 1e-7) - self._item_s)
             self._pump()

@@ -6,12 +6,15 @@ Nothing is labelled by anything a caller can invent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
+
+M = TypeVar("M", Counter, Histogram)
 
 _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -23,6 +26,7 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the library left it untyped
         self.version = version
         self.registry = CollectorRegistry()
+        self._children: dict[tuple[Any, tuple[str, ...]], Any] = {}
         build = Info("rewardline_build", "Version of this server", registry=self.registry)
         build.info({"version": version})
         self._items = self._counter("items", "Items judged or refused", "verifier", "status", "reason")
@@ -67,21 +71,29 @@ class Metrics:
     def observe(self, outcomes: Mapping[tuple[str, str, str], int], layers: Mapping[str, int], shared: int) -> None:
         """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
         for labels, count in outcomes.items():
-            self._items.labels(*labels).inc(count)
+            self._of(self._items, labels).inc(count)
         for layer, count in layers.items():
-            self._cached.labels(layer).inc(count)
+            if count:
+                self._of(self._cached, (layer,)).inc(count)
         if shared:
             self._deduplicated.inc(shared)
 
     def observe_request(self, door: str, method: str, code: str, key: str, seconds: float) -> None:
-        self._requests.labels(door, method, code, key).inc()
-        self._request_s.labels(door, method).observe(seconds)
+        self._of(self._requests, (door, method, code, key)).inc()
+        self._of(self._request_s, (door, method)).observe(seconds)
 
     def observe_chunk(self, verifier: str, seconds: float) -> None:
-        self._verifier_s.labels(verifier).observe(seconds)
+        self._of(self._verifier_s, (verifier,)).observe(seconds)
 
     def observe_restart(self, reason: str) -> None:
         self._restarts.labels(reason).inc()
+
+    def _of(self, metric: M, labels: tuple[str, ...]) -> M:
+        """`metric.labels(*labels)`, which takes a lock and longer than what is done with it."""
+        child = self._children.get((metric, labels))
+        if child is None:
+            child = self._children[(metric, labels)] = metric.labels(*labels)
+        return child
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)

@@ -214,6 +214,7 @@ def _http_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=int(_GRPC_STOP_S),
         backlog=_BACKLOG,

@@ -196,6 +196,8 @@ _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u
 def _think_tags(text: str) -> tuple[int, int]:
     """End positions of the last opening and the last closing tag; -1 where there is none."""
     last_open = last_close = -1
+    if "<" not in text and "THINK]" not in text and "think▷" not in text:
+        return last_open, last_close
     for pattern in (_THINK_TAG, _OTHER_THINK_TAG):
         if pattern is _OTHER_THINK_TAG and "THINK]" not in text and "think▷" not in text:
             continue
@@ -396,7 +398,8 @@ _NEGATION_BEFORE = re.compile(
     r"(?:\b(?:not|never|rather than|instead of)|n['’]t(?: be)?|不是|并非)[\s$*(\\]{0,8}$", re.I
 )
 
-_HASH4 = re.compile(r"(?<!#)####(?!#)[ \t]{0,8}([^\n]*)")
+_HASH4 = re.compile(r"####(?<!#####)(?!#)[ \t]{0,8}([^\n]*)")
+"""Exactly four; the pattern begins with them, so that the engine looks for them at once."""
 _NUMBERED_HEADING = re.compile(r"\d{1,3}[.)、:]\s+\S")
 _STARTS_AS_NUMBER = re.compile(r"[-+−$€£¥\\({*\s]{0,6}\d")
 

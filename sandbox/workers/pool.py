@@ -611,6 +611,10 @@ class Workers:
         return True
 
     def _hear(self, report: Report, pidfd: int) -> None:
+        if self._link is None:  # this zygote has been given up, and its workers with it
+            if pidfd >= 0:
+                os.close(pidfd)
+            return
         match report:
             case Forked(number, pid):
                 worker = self._workers[number]

@@ -1,6 +1,7 @@
 """The engine's promises, with small verifiers that count, wait, fail and lie."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -320,6 +321,20 @@ async def test_the_stream_gives_each_result_once_and_ends_with_the_summary() -> 
     assert sorted(seen) == list(range(300))
     assert summary is not None
     assert (summary.ok, summary.invalid) == (200, 100)
+
+
+async def test_work_stopped_before_it_begins_gives_its_place_back() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine, asyncio.timeout(20):
+        for n in range(8):
+            stream = engine.stream(batch(item("counting", f"gone {n}")))
+            first = asyncio.ensure_future(anext(stream))
+            await asyncio.sleep(0)
+            first.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await first
+        scored = await engine.score(batch(item("counting", "yes")))
+    assert scored.results[0].score == 1.0
 
 
 async def test_a_stream_left_early_stops_its_work() -> None:

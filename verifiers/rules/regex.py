@@ -162,10 +162,10 @@ def _verdict(outcome: Outcome, extraction: Extraction, explain: bool) -> Verdict
         case Exit.TIME_LIMIT:
             message = f"the pattern took more than {_SLOW.time_limit_s} s on a response; avoid nested repetition"
             return Verdict.invalid("pattern_too_slow", message)
-        case Exit.MEMORY_LIMIT | Exit.CRASHED:
-            return Verdict.invalid("bad_pattern", f"the pattern brings its matcher down: {outcome.exit}")
+        case Exit.MEMORY_LIMIT:
+            return Verdict.invalid("bad_pattern", "the pattern exhausts its matcher's memory")
         case _:
-            return Verdict.failed("worker_failed", outcome.message.partition("\n")[0])
+            return Verdict.failed(f"worker_{outcome.exit}", outcome.message.partition("\n")[0])
 
 
 def _matched(matches: bool, extraction: Extraction, explain: bool) -> Verdict:

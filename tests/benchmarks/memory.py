@@ -1,0 +1,79 @@
+"""The service's memory over a million items, none of which it has seen before.
+
+The verdict cache is small, so that it is full after the first tenth; from then on memory should stay where it is.
+"""
+
+import math
+from statistics import linear_regression
+
+from tests.benchmarks import load, servers
+from tests.benchmarks.load import Sample
+from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.servers import Server
+
+_COUNTS = {"exact_match": 1_000_000, "numeric": 200_000, "math": 30_000}
+_POINTS = 10
+_BATCH_ITEMS = 250
+_CACHE_MB = 8
+
+
+async def run(*, quick: bool) -> list[Report]:
+    rows: list[dict[str, Cell]] = []
+    slopes: list[dict[str, Cell]] = []
+    with servers.ours(servers.cores(), cache_memory_mb=str(_CACHE_MB)) as service:
+        for verifier, count in _COUNTS.items():
+            points = await _watch(service, verifier, count // 10 if quick else count)
+            rows += points
+            slopes.append({"verifier": verifier, "items": points[-1]["items"], **_slopes(points[_POINTS // 2 :])})
+    note = (
+        f"Small new items over HTTP in batches of {_BATCH_ITEMS}, one server for all, cache of {_CACHE_MB} MB; "
+        "workers include the process they are forked from."
+    )
+    about = "Least squares over the second half of each verifier's points."
+    return [
+        Report("(d) Memory of server and workers", note, rows),
+        Report("(d) Growth of memory", about, slopes),
+    ]
+
+
+async def _watch(service: Server, verifier: str, count: int) -> list[dict[str, Cell]]:
+    batch = load.batches("http", verifier, [_sample(index, verifier) for index in range(_BATCH_ITEMS)])
+    answer_bytes = load.check("http", await load.answer(service, "http", batch.same), batch)
+    rows: list[dict[str, Cell]] = []
+    items = 0
+    for _ in range(_POINTS):
+        requests = count // _POINTS // _BATCH_ITEMS
+        done = await load.http_load(
+            service, batch, batch.fresh, connections=2, seconds=math.inf, requests=requests, answer_bytes=answer_bytes
+        )
+        items += done.items
+        workers = [servers.rss_mb(pid) for pid in servers.descendants(service.pid)]
+        rows.append(
+            {
+                "verifier": verifier,
+                "items": items,
+                "server MB": servers.rss_mb(service.pid),
+                "workers MB": sum(workers),
+                "processes": len(workers) + 1,
+                "items/s": done.items_per_s,
+            }
+        )
+    return rows
+
+
+def _sample(index: int, verifier: str) -> Sample:
+    """A short item, new in every batch; one in 25 of the math items needs a worker."""
+    answer = f"{index % 97}"
+    if verifier == "math" and index % 25 == 0:
+        return Sample(f"So it is \\boxed{{(x+1{load.MARK})(x+{answer})}}", f"(x+7)(x+{answer})")
+    return Sample(f"Sum {index} of {load.MARK}.\n#### {answer}", answer)
+
+
+def _slopes(points: list[dict[str, Cell]]) -> dict[str, Cell]:
+    """Bytes per item of server and workers."""
+
+    def slope(name: str) -> float:
+        items = [float(point["items"] or 0) for point in points]
+        return linear_regression(items, [float(point[name] or 0) * 1e6 for point in points]).slope
+
+    return {"server bytes/item": slope("server MB"), "workers bytes/item": slope("workers MB")}

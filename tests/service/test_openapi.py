@@ -1,0 +1,61 @@
+"""The OpenAPI document against the running server: what it promises is what is answered."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from service.wire import Result, ScoreItem, ScoreRequest, Summary
+
+KEY = "0123456789abcdef-a-key"
+MAX_EXAMPLES = 100
+
+
+@pytest.mark.slow
+def test_every_operation_does_what_the_document_says(serve: Any, tmp_path: Path) -> None:
+    """All of schemathesis' checks: no 5xx, documented statuses, types and shapes, valid data taken, invalid refused,
+    keys demanded where the document demands them.
+    """
+    served = serve(api_keys=f"tester={KEY}")
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "run", f"{served.url}/openapi.json", "--checks", "all"),
+        *("--phases", "examples,coverage,fuzzing", "--max-examples", str(MAX_EXAMPLES), "--generation-deterministic"),
+        *("--header", f"Authorization: Bearer {KEY}", "--request-timeout", "30"),
+        *("--continue-on-failure", "--no-color"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=240)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    metrics = httpx.get(f"{served.url}/metrics", headers={"Authorization": f"Bearer {KEY}"}).text
+    answered = {
+        (found["method"], found["code"]): float(found["count"])
+        for found in re.finditer(
+            r'requests_total{code="(?P<code>\d+)",door="http",key="\w+",method="(?P<method>[^"]+)"} (?P<count>\S+)',
+            metrics,
+        )
+    }
+    assert answered["/v1/score", "200"] > MAX_EXAMPLES / 4, answered
+    assert {method for method, code in answered if code == "200"} >= {
+        "/v1/score", "/v1/verifiers", "/v1/verifiers/{name}", "/healthz", "/readyz", "/metrics",
+    }, answered  # fmt: skip
+    assert not [code for _, code in answered if code.startswith("5")], answered
+
+
+def test_the_document_has_every_field_of_the_contract(served: Any) -> None:
+    schemas = httpx.get(f"{served.url}/openapi.json").json()["components"]["schemas"]
+    for shape in (ScoreItem, ScoreRequest, Result, Summary):
+        assert set(schemas[shape.__name__]["properties"]) == set(shape.__struct_fields__)
+    for shape in (ScoreItem, ScoreRequest):
+        assert schemas[shape.__name__]["additionalProperties"] is False
+    assert schemas["ScoreItem"]["required"] == ["response"]
+    assert schemas["ScoreRequest"]["required"] == ["items"]
+
+
+def test_the_documents_example_is_judged(served: Any) -> None:
+    operation = httpx.get(f"{served.url}/openapi.json").json()["paths"]["/v1/score"]["post"]
+    example = operation["requestBody"]["content"]["application/json"]["example"]
+    results = httpx.post(f"{served.url}/v1/score", json=example, timeout=60).json()["results"]
+    assert [result["score"] for result in results] == [1.0]
