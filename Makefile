@@ -5,12 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: serve test check bench accuracy proto lock clean
+.PHONY: serve test check bench accuracy proto lock redis clean
 
 serve: $(VENV)/serve.stamp
 	@exec $(BIN)/rewardline serve
 
-test: $(VENV)/test.stamp $(VENV)/redis.stamp
+test: $(VENV)/test.stamp redis
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
@@ -57,9 +57,8 @@ $(VENV)/test.stamp: requirements/test.txt $(VENV)/serve.stamp
 	$(PIP) install --require-hashes -r requirements/test.txt
 	@touch $@
 
-$(VENV)/redis.stamp: | $(VENV)/test.stamp
-	@command -v redis-server >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server redis-sentinel; }
-	@touch $@
+redis:
+	@command -v redis-server >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server; }
 
 clean:
 	rm -rf $(VENV) .build .mypy_cache .ruff_cache .pytest_cache

@@ -6,18 +6,17 @@ else is FastAPI's. `_Gate` stands before all of it: request id, API key, errors 
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
-import msgspec
 import structlog
 from fastapi import FastAPI, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service import openapi
 from service.access import Call, Keys, request_id
 from service.admission import Admission, Permit
 from service.catalogue import describe
@@ -39,9 +38,7 @@ from service.metrics import Metrics
 from service.pages import DOCS_PAGE
 from service.settings import Settings
 from service.wire import (
-    ScoreItem,
-    ScoreRequest,
-    ScoreResponse,
+    NDJSON,
     Summary,
     decode_request,
     encode,
@@ -57,7 +54,6 @@ _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 """They need no key: probes have none, and the contract is no secret."""
 _JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
 """curl -d sends the last one; a body that is no JSON is told so."""
-_NDJSON = "application/x-ndjson"
 _READINESS: dict[int | str, dict[str, Any]] = {
     status: {"description": about, "content": {"application/json": {"schema": {"type": "object"}}}}
     for status, about in ((200, "Ready"), (503, "Not ready; says what cannot judge"))
@@ -119,7 +115,7 @@ def build_app(
         return HTMLResponse(DOCS_PAGE)
 
     _speak_problem_json(app)
-    _document_score(app)
+    openapi.extend(app, _SCORE_PATH, _OPEN_PATHS)
     return _Gate(app, _Score(settings, engine, admission), Keys(settings.key_digests()), metrics)
 
 
@@ -152,7 +148,7 @@ class _Score:
             )
             del body
             async with _stopped_when_gone(receive):
-                if _NDJSON in headers.get(b"accept", b"").decode("latin-1"):
+                if NDJSON in headers.get(b"accept", b"").decode("latin-1"):
                     await self._stream(batch, send)
                 else:
                     await self._answer(batch, send)
@@ -167,7 +163,7 @@ class _Score:
         started = False
         async for part in self._engine.stream(batch):
             if not started:
-                await send(_start(200, _NDJSON.encode()))
+                await send(_start(200, NDJSON.encode()))
                 started = True
             if isinstance(part, Summary):
                 await send({"type": "http.response.body", "body": summary_line(part), "more_body": False})
@@ -404,104 +400,3 @@ def _speak_problem_json(app: FastAPI) -> None:
     async def on_validation(request: Request, error: RequestValidationError) -> Response:
         fields = [FieldError(list(item["loc"]), item["msg"]) for item in error.errors()]
         return respond(request, 422, Unprocessable.title, "the request does not have the shape of the contract", fields)
-
-
-def _document_score(app: FastAPI) -> None:
-    """Adds to FastAPI's document what it cannot know: `/v1/score`, from the types that decode it, and the refusals."""
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-            shapes, components = msgspec.json.schema_components(
-                (_documented_request(), ScoreResponse, Problem), ref_template="#/components/schemas/{name}"
-            )
-            # No types: a wrong one is that item's own verdict, `invalid`, and no reason to refuse the request.
-            components["ScoreItem"]["properties"] |= {
-                "reference": {"description": "What the response is judged against; its shape is the verifier's"},
-                "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
-            }
-            document["components"] = {
-                "schemas": components,
-                "securitySchemes": {
-                    "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
-                },
-            }
-            document["paths"][_SCORE_PATH] = {"post": _score_operation(*shapes)}
-            for path, operations in document["paths"].items():
-                for operation in operations.values():
-                    _add_refusals(operation, path, shapes[2])
-            app.openapi_schema = document
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
-
-
-def _documented_request() -> type[msgspec.Struct]:
-    """`ScoreRequest` with plain JSON in place of raw bytes, whose defaults a JSON schema cannot hold."""
-    item = _documented(ScoreItem, {})
-    return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
-
-
-def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:
-    fields: list[Any] = []
-    for field in msgspec.structs.fields(shape):
-        if field.type is msgspec.Raw:
-            fields.append((field.name, Any, msgspec.field(default_factory=object)))
-        elif field.required:
-            fields.append((field.name, types.get(field.type, field.type)))
-        elif field.default is msgspec.NODEFAULT:
-            fields.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
-        else:
-            fields.append((field.name, field.type, field.default))
-    return msgspec.defstruct(shape.__name__, fields, namespace={"__doc__": shape.__doc__}, forbid_unknown_fields=True)
-
-
-def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any]) -> None:
-    """What may be answered to any call of a route, as problem+json."""
-    refusals: dict[int, str] = {}
-    if path not in _OPEN_PATHS:
-        operation["security"] = [{}, {"key": []}]
-        refusals[401] = "No API key, or an unknown one"
-    if "{" in path:
-        refusals[404] = "There is none of this name"
-        operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
-    for status, about in refusals.items():
-        operation["responses"][str(status)] = _refusal(about, problem)
-
-
-def _refusal(about: str, problem: dict[str, Any]) -> dict[str, Any]:
-    return {"description": about, "content": {"application/problem+json": {"schema": problem}}}
-
-
-def _score_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
-    refusals = {
-        400: "Not JSON",
-        408: "The body stopped coming",
-        413: "More bytes or items than one request may hold",
-        415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape; `errors` names the field",
-        429: "Too much in flight; Retry-After says when to try again",
-        503: "Shutting down",
-    }
-    example = {
-        "items": [{"verifier": "math", "response": "so it is \\boxed{\\frac12}", "reference": "0.5"}],
-        "deadline_s": 10,
-    }
-    return {
-        "tags": ["score"],
-        "summary": "Judge a batch",
-        "description": "`results[i]` belongs to `items[i]`. With `Accept: application/x-ndjson` each result is a line "
-        "as soon as it is ready, with its `index`, and the summary is the last line.",
-        "operationId": "score",
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": request, "example": example}},
-        },
-        "responses": {
-            "200": {
-                "description": "Every item has its verdict",
-                "content": {"application/json": {"schema": response}, _NDJSON: {"schema": {"type": "string"}}},
-            }
-        }
-        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
-    }

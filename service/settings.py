@@ -7,7 +7,8 @@ line options. Unknown names in the file are errors. Settings are read once, in `
 import hashlib
 import ipaddress
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -141,7 +142,7 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     from_file = _read_file(config) if config else {}
     names = {f"REWARDLINE_{name}".upper() for name in Settings.model_fields}
-    unknown = sorted(name for name in os.environ if name.startswith("REWARDLINE_") and name not in names)  # noqa: TID251
+    unknown = sorted(name for name, value in os.environ.items() if _is_misspelt(name, value, names))  # noqa: TID251
     if unknown:
         raise SettingsError(f"unknown environment variables {unknown}; there are {sorted(names)}")
     in_environment = {name[len("REWARDLINE_") :].lower() for name in os.environ if name in names}  # noqa: TID251
@@ -151,6 +152,17 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
         raise SettingsError("; ".join(lines)) from error
+
+
+# A Kubernetes Service named "rewardline" puts variables of these names into every pod.
+_SERVICE_LINK = re.compile(r"REWARDLINE_(.*_)?SERVICE_(HOST|PORT(_.*)?)|REWARDLINE_(.*_)?PORT_\d+_(TCP|UDP|SCTP)(_.*)?")
+_OF_THE_CLIENT = "REWARDLINE_API_KEY"
+
+
+def _is_misspelt(name: str, value: str, names: Set[str]) -> bool:
+    if not name.startswith("REWARDLINE_") or name in names or name == _OF_THE_CLIENT:
+        return False
+    return not _SERVICE_LINK.fullmatch(name) and "://" not in value
 
 
 def _read_file(path: Path) -> dict[str, Any]:

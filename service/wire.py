@@ -26,6 +26,9 @@ WHOLE_BYTES = 16_000_000
 DAMAGED = "\ufdd0"
 """Stands for a lone surrogate: a noncharacter that Unicode reserves for internal use."""
 
+NDJSON = "application/x-ndjson"
+"""Media type of the stream: one JSON object per line."""
+
 ABSENT = msgspec.Raw(b"")
 
 

@@ -84,6 +84,21 @@ def test_a_misspelt_option_is_an_error_wherever_it_stands(tmp_path: Path, monkey
         read()
 
 
+def test_what_kubernetes_says_of_a_service_of_our_name_is_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "REWARDLINE_SERVICE_HOST": "10.0.0.1",
+        "REWARDLINE_SERVICE_PORT": "8080",
+        "REWARDLINE_SERVICE_PORT_HTTP": "8080",
+        "REWARDLINE_GRPC_SERVICE_HOST": "10.0.0.1",
+        "REWARDLINE_PORT": "tcp://10.0.0.1:8080",
+        "REWARDLINE_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+        "REWARDLINE_PORT_8080_TCP_ADDR": "10.0.0.1",
+        "REWARDLINE_API_KEY": "of the client",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert read().http_port == 8080
+
+
 @pytest.mark.parametrize("content", ["- a\n", "a: [\n", "\xff"])
 def test_a_file_that_is_none(tmp_path: Path, content: str) -> None:
     file = tmp_path / "rewardline.yaml"
