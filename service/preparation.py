@@ -28,6 +28,16 @@ _MAX_ERRORS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a verifier, reference and parameters cannot judge. Remembered as text: an exception that is raised again
+    and again gathers tracebacks.
+    """
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judge:
     """A verifier with its parameters, and the hash of both that begins every key."""
 
@@ -51,7 +61,7 @@ class Preparation:
     def __init__(self, registry: Registry, max_response_bytes: int) -> None:
         self._registry = registry
         self._max_response_chars = max_response_bytes
-        self._memo: OrderedDict[tuple[str, bytes, bytes], Judge | InvalidItem] = OrderedDict()
+        self._memo: OrderedDict[tuple[str, bytes, bytes], Judge | Refusal] = OrderedDict()
         self._memo_bytes = 0
 
     def prepare(
@@ -87,21 +97,21 @@ class Preparation:
             self._remember(memo_key, known)
         else:
             self._memo.move_to_end(memo_key)
-        if isinstance(known, InvalidItem):
-            raise known
+        if isinstance(known, Refusal):
+            raise InvalidItem(known.reason, known.message)
         return known
 
-    def _resolve(self, name: str, reference: bytes, params: bytes) -> Judge | InvalidItem:
+    def _resolve(self, name: str, reference: bytes, params: bytes) -> Judge | Refusal:
         try:
             entry = self._registry.find(name)
             typed = _typed_params(entry.verifier.params, reference, params)
         except InvalidItem as error:
-            return error.with_traceback(None)
+            return Refusal(error.reason, str(error))
         verifier = entry.verifier
         try:
             canonical = typed.model_dump_json().encode()
         except (ValueError, RecursionError) as error:
-            return InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}")
+            return Refusal("bad_params", f"the parameters cannot be written as JSON: {error}")
         head = f"{len(verifier.name)}:{verifier.name}{len(verifier.version)}:{verifier.version}".encode()
         return Judge(
             entry,
@@ -110,7 +120,7 @@ class Preparation:
             hashlib.sha256(b"explain" + head + canonical).digest(),
         )
 
-    def _remember(self, key: tuple[str, bytes, bytes], value: Judge | InvalidItem) -> None:
+    def _remember(self, key: tuple[str, bytes, bytes], value: Judge | Refusal) -> None:
         self._memo[key] = value
         self._memo_bytes += _memo_cost(key)
         while self._memo_bytes > MEMO_BYTES:
