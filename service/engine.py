@@ -18,15 +18,14 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mappin
 from dataclasses import dataclass
 from time import perf_counter
 from types import TracebackType
-from typing import Annotated, Any, Self
-
-import msgspec
+from typing import Self
 
 from service.cache import VerdictCache
-from service.lanes import Chunk, Flight, Lane
+from service.jobs import Batch, Chunk, Flight, Job, Stored, decode_stored, encode_stored
+from service.lanes import Lane
 from service.metrics import Metrics
-from service.preparation import Judge, Preparation, Prepared
-from service.wire import CacheMode, Result, ScoreItem, Summary
+from service.preparation import Preparation, Prepared
+from service.wire import Result, ScoreItem, Summary
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry, Registry
 
@@ -35,91 +34,6 @@ log = logging.getLogger("rewardline.engine")
 _SLICE_ITEMS = 64
 """Items prepared before others may run: about half a millisecond."""
 _SLICE_CHARS = 400_000
-
-
-class _Stored(msgspec.Struct, array_like=True, frozen=True):
-    """A verdict as the caches hold it; its status is ok."""
-
-    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    reason: str
-    extracted: str | None
-    detail: dict[str, Any]
-
-
-_encode_stored = msgspec.msgpack.Encoder().encode
-_decode_stored = msgspec.msgpack.Decoder(_Stored).decode
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What a door hands in: the decoded request, and when its caller stops waiting."""
-
-    items: Sequence[ScoreItem]
-    references: Mapping[str, msgspec.Raw]
-    cache: CacheMode
-    explain: bool
-    deadline: float
-    """On the event loop's clock, seconds."""
-
-
-class Job:
-    """The state of one batch: what has been answered, and what is still waited for."""
-
-    def __init__(self, batch: Batch, now: float, on_result: Callable[[int, Result], None] | None) -> None:
-        self.batch = batch
-        self.results: list[Result | None] = [None] * len(batch.items)
-        self.flights: list[Flight] = []
-        self.pending = len(batch.items)
-        self.started = now
-        self.cached_by_layer = {"memory": 0, "redis": 0}
-        self.shared = 0
-        self.done = asyncio.Event()
-        self._on_result = on_result
-        self._now = now
-        self._elapsed_ms = 0.0
-        if not self.pending:
-            self.done.set()
-
-    def answer(self, index: int, judge: Judge | None, verdict: Verdict | _Stored, *, cached: bool, now: float) -> None:
-        """Give the item at `index` its result; a second answer is passed over."""
-        if self.results[index] is not None:
-            return
-        if now != self._now:
-            self._now = now
-            self._elapsed_ms = round((now - self.started) * 1000, 3)
-        item_id = self.batch.items[index].id
-        verifier = judge.entry.verifier if judge is not None else None
-        self.results[index] = result = Result(
-            index if item_id is None else item_id,
-            "ok" if verdict.score is not None else verdict.status.value,
-            verdict.score,
-            verdict.score,
-            verdict.reason,
-            verifier.name if verifier else None,
-            verifier.version if verifier else None,
-            verdict.extracted,
-            verdict.detail,
-            cached,
-            self._elapsed_ms,
-        )
-        if self._on_result is not None:
-            self._on_result(index, result)
-        self.pending -= 1
-        if not self.pending:
-            self.done.set()
-
-    def summary(self, outcomes: Mapping[tuple[str, str, str], int], now: float) -> Summary:
-        """Of a finished job; `outcomes` counts its results by verifier, status and reason."""
-        statuses = {"ok": 0, "invalid": 0, "failed": 0}
-        for (_, status, _), count in outcomes.items():
-            statuses[status] += count
-        return Summary(
-            items=len(self.results),
-            **statuses,
-            cached=sum(self.cached_by_layer.values()),
-            deduplicated=self.shared,
-            elapsed_ms=round((now - self.started) * 1000, 3),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +180,7 @@ class Engine:
         key = prepared.key
         if key is not None and batch.cache == "use":
             held = self._cache.peek(key)
-            if held is not None and (stored := _decoded(held)):
+            if held is not None and (stored := decode_stored(held)):
                 job.cached_by_layer["memory"] += 1
                 now = perf_counter()
                 job.answer(index, prepared.judge, stored, cached=True, now=now)
@@ -304,7 +218,7 @@ class Engine:
                 continue
             key = flight.prepared.key
             held = found.get(key) if key is not None else None
-            stored = _decoded(held) if held is not None else None
+            stored = decode_stored(held) if held is not None else None
             if stored is None:
                 left.append(flight)
                 continue
@@ -333,7 +247,7 @@ class Engine:
                 return
             if verdict.status is Status.OK and flight.prepared.key is not None:
                 fields = (verdict.score, verdict.reason, verdict.extracted, verdict.detail)
-                fresh[flight.prepared.key] = _encode_stored(fields)
+                fresh[flight.prepared.key] = encode_stored(fields)
             self._land(flight, verdict, cached=False, now=perf_counter())
 
         try:
@@ -370,7 +284,7 @@ class Engine:
         for position in left:
             deliver(position, trouble)
 
-    def _land(self, flight: Flight, verdict: Verdict | _Stored, *, cached: bool, now: float) -> None:
+    def _land(self, flight: Flight, verdict: Verdict | Stored, *, cached: bool, now: float) -> None:
         """Everybody who waits for this flight gets its verdict."""
         flight.done = True
         if flight.chunk is not None:
@@ -422,11 +336,3 @@ class Engine:
 
 
 _DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")
-
-
-def _decoded(held: bytes) -> _Stored | None:
-    """A cached verdict; None for bytes that are not one (an older layout, or damage)."""
-    try:
-        return _decode_stored(held)
-    except msgspec.MsgspecError:
-        return None

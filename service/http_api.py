@@ -20,7 +20,7 @@ from service import openapi
 from service.access import Call, Keys, request_id
 from service.admission import Admission, Permit
 from service.catalogue import describe
-from service.engine import Batch, Engine
+from service.engine import Engine
 from service.errors import (
     BodyTimeout,
     FieldError,
@@ -34,6 +34,7 @@ from service.errors import (
     UnsupportedMedia,
 )
 from service.inflate import inflate
+from service.jobs import Batch
 from service.metrics import Metrics
 from service.pages import DOCS_PAGE
 from service.settings import Settings

@@ -11,53 +11,15 @@ gives up its place, so that hanging items hold back nobody but themselves.
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
 
-from service.preparation import Prepared
-
-if TYPE_CHECKING:
-    from service.engine import Job
+from service.jobs import Chunk, Flight, Job
 
 TARGET_CHUNK_S = 0.004
 LATE_CHUNK_S = 0.1
 MAX_LATE_CHUNKS = 64
 _CHUNK_CHARS = 200_000
 """Reading hostile text takes some hundred nanoseconds per character."""
-
-
-class Flight:
-    """One verdict under way, and everybody who waits for it."""
-
-    __slots__ = ("chunk", "done", "prepared", "taken", "waiting")
-
-    def __init__(self, prepared: Prepared, job: "Job", index: int) -> None:
-        self.prepared = prepared
-        self.waiting: list[tuple[Job, int]] = [(job, index)]
-        self.taken = False
-        """Its turn has come; it may stand in the queues of several requests, but is judged once."""
-        self.chunk: Chunk | None = None
-        self.done = False
-
-
-@dataclass(eq=False, slots=True)
-class Chunk:
-    """Flights that are asked together."""
-
-    flights: Sequence[Flight]
-    wanted: int
-    """Flights somebody still waits for; at 0 the work is stopped."""
-    task: asyncio.Task[None] | None = None
-    begun: bool = False
-    """A task cancelled before its first step never runs, not even its `finally`, and would keep its place for ever."""
-    late: bool = False
-
-    def want_less(self) -> None:
-        """One flight fewer is waited for; the last one stops the work."""
-        self.wanted -= 1
-        if not self.wanted and self.begun and self.task is not None:
-            self.task.cancel()
 
 
 class Lane:
@@ -83,7 +45,7 @@ class Lane:
         self.queued = 0
         """Items waiting; those withdrawn count until their turn comes."""
 
-    def put(self, owner: "Job", flights: Sequence[Flight]) -> None:
+    def put(self, owner: Job, flights: Sequence[Flight]) -> None:
         """Queue the flights on this request's account."""
         queue = self._queues.get(owner)
         if queue is None:

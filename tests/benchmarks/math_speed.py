@@ -15,7 +15,8 @@ from time import perf_counter
 import msgspec
 from math_verify import parse, verify
 
-from service.engine import Batch, Engine
+from service.engine import Engine
+from service.jobs import Batch
 from service.server import core
 from service.settings import Settings
 from service.wire import ScoreItem

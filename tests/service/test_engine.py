@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.cache import MemoryCache, VerdictCache
-from service.engine import Batch, Engine, Scored
+from service.engine import Engine, Scored
+from service.jobs import Batch
 from service.metrics import Metrics
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier

@@ -1,0 +1,142 @@
+"""The state of work under way: batches, their jobs, and the flights they wait for.
+
+A job is one request's batch; a flight is one verdict under way, with everybody who waits for it; a chunk is flights that
+are asked together.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+
+from service.preparation import Judge, Prepared
+from service.wire import CacheMode, Result, ScoreItem, Summary
+from verifiers.base import Verdict
+
+
+class Stored(msgspec.Struct, array_like=True, frozen=True):
+    """A verdict as the caches hold it; its status is ok."""
+
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    reason: str
+    extracted: str | None
+    detail: dict[str, Any]
+
+
+encode_stored = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Stored).decode
+
+
+def decode_stored(held: bytes) -> Stored | None:
+    """A cached verdict; None for bytes that are not one (an older layout, or damage)."""
+    try:
+        return _decode(held)
+    except msgspec.MsgspecError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a door hands in: the decoded request, and when its caller stops waiting."""
+
+    items: Sequence[ScoreItem]
+    references: Mapping[str, msgspec.Raw]
+    cache: CacheMode
+    explain: bool
+    deadline: float
+    """On the event loop's clock, seconds."""
+
+
+class Job:
+    """The state of one batch: what has been answered, and what is still waited for."""
+
+    def __init__(self, batch: Batch, now: float, on_result: Callable[[int, Result], None] | None) -> None:
+        self.batch = batch
+        self.results: list[Result | None] = [None] * len(batch.items)
+        self.flights: list[Flight] = []
+        self.pending = len(batch.items)
+        self.started = now
+        self.cached_by_layer = {"memory": 0, "redis": 0}
+        self.shared = 0
+        self.done = asyncio.Event()
+        self._on_result = on_result
+        self._now = now
+        self._elapsed_ms = 0.0
+        if not self.pending:
+            self.done.set()
+
+    def answer(self, index: int, judge: Judge | None, verdict: Verdict | Stored, *, cached: bool, now: float) -> None:
+        """Give the item at `index` its result; a second answer is passed over."""
+        if self.results[index] is not None:
+            return
+        if now != self._now:
+            self._now = now
+            self._elapsed_ms = round((now - self.started) * 1000, 3)
+        item_id = self.batch.items[index].id
+        verifier = judge.entry.verifier if judge is not None else None
+        self.results[index] = result = Result(
+            index if item_id is None else item_id,
+            "ok" if verdict.score is not None else verdict.status.value,
+            verdict.score,
+            verdict.score,
+            verdict.reason,
+            verifier.name if verifier else None,
+            verifier.version if verifier else None,
+            verdict.extracted,
+            verdict.detail,
+            cached,
+            self._elapsed_ms,
+        )
+        if self._on_result is not None:
+            self._on_result(index, result)
+        self.pending -= 1
+        if not self.pending:
+            self.done.set()
+
+    def summary(self, outcomes: Mapping[tuple[str, str, str], int], now: float) -> Summary:
+        """Of a finished job; `outcomes` counts its results by verifier, status and reason."""
+        statuses = {"ok": 0, "invalid": 0, "failed": 0}
+        for (_, status, _), count in outcomes.items():
+            statuses[status] += count
+        return Summary(
+            items=len(self.results),
+            **statuses,
+            cached=sum(self.cached_by_layer.values()),
+            deduplicated=self.shared,
+            elapsed_ms=round((now - self.started) * 1000, 3),
+        )
+
+
+class Flight:
+    """One verdict under way, and everybody who waits for it."""
+
+    __slots__ = ("chunk", "done", "prepared", "taken", "waiting")
+
+    def __init__(self, prepared: Prepared, job: Job, index: int) -> None:
+        self.prepared = prepared
+        self.waiting: list[tuple[Job, int]] = [(job, index)]
+        self.taken = False
+        """Its turn has come; it may stand in the queues of several requests, but is judged once."""
+        self.chunk: Chunk | None = None
+        self.done = False
+
+
+@dataclass(eq=False, slots=True)
+class Chunk:
+    """Flights that are asked together."""
+
+    flights: Sequence[Flight]
+    wanted: int
+    """Flights somebody still waits for; at 0 the work is stopped."""
+    task: asyncio.Task[None] | None = None
+    begun: bool = False
+    """A task cancelled before its first step never runs, not even its `finally`, and would keep its place for ever."""
+    late: bool = False
+
+    def want_less(self) -> None:
+        """One flight fewer is waited for; the last one stops the work."""
+        self.wanted -= 1
+        if not self.wanted and self.begun and self.task is not None:
+            self.task.cancel()
