@@ -31,7 +31,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                     "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
                 },
             }
-            document["paths"][score_path] = {"post": _score_operation(*shapes)}
+            document["paths"] = {score_path: {"post": _score_operation(*shapes)}, **document["paths"]}
             for path, operations in document["paths"].items():
                 for operation in operations.values():
                     _add_refusals(operation, path, shapes[2], needs_key=path not in open_paths)

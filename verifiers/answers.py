@@ -21,10 +21,11 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
+import msgspec
 from pydantic import Field
 
 from verifiers.base import Params, clip
@@ -68,8 +69,7 @@ class ExtractionParams(Params):
     """Several different answers: the last one, or none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """One answer that the response offered."""
 
     text: str
@@ -78,8 +78,7 @@ class Candidate:
     """Where `text` stands in the original response."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(msgspec.Struct, frozen=True):
     """The answer of a response, or why there is none."""
 
     answer: str | None
@@ -104,8 +103,7 @@ class Extraction:
         return detail
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """The part of a response that may hold the answer."""
 
     start: int
@@ -230,8 +228,7 @@ def _strip(text: str, start: int, end: int, extra: str = "") -> tuple[int, int]:
 # --- offers: what one channel holds
 
 
-@dataclass(frozen=True, slots=True)
-class _Offer:
+class _Offer(msgspec.Struct, frozen=True):
     """An answer (`start`, `end`) and the text that makes it one (`outer_start`, `outer_end`)."""
 
     start: int
@@ -240,8 +237,7 @@ class _Offer:
     outer_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Offers:
+class _Offers(msgspec.Struct, frozen=True):
     items: Sequence[_Offer] = ()
     reason: Reason | None = None
     """Set when the channel was used, and its last use holds no answer."""
@@ -291,8 +287,8 @@ def _with_boxes(text: str, offers: Sequence[_Offer]) -> _Offers:
         elif reason is None:
             first, last = inner.items[0], inner.items[-1]
             items.extend(inner.items)
-            items[-len(inner.items)] = replace(first, outer_start=offer.outer_start)
-            items[-1] = replace(items[-1], outer_end=max(offer.outer_end, last.outer_end))
+            items[-len(inner.items)] = msgspec.structs.replace(first, outer_start=offer.outer_start)
+            items[-1] = msgspec.structs.replace(items[-1], outer_end=max(offer.outer_end, last.outer_end))
     return _Offers(items, reason)
 
 
