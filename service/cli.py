@@ -2,6 +2,7 @@
 
 import gc
 import json
+import resource
 import time
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +23,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 _out = Console()
 _err = Console(stderr=True)
 
+_OPEN_FILES = 65_536
 _TRY_IT = (
     "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
     '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
@@ -45,6 +47,7 @@ def serve(
     chosen = _settings(config, host=host, http_port=http_port, grpc_port=grpc_port, redis_url=redis_url)
     logs.configure(chosen)
     _tune_garbage_collection()
+    _allow_many_connections()
     try:
         uvloop.run(server.serve(chosen, _announce))
     except server.CannotBind as error:
@@ -56,6 +59,13 @@ def _tune_garbage_collection() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+def _allow_many_connections() -> None:
+    """Trainers open a connection per sample, thousands at a time; the usual soft limit is 1,024 files."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(most, _OPEN_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _announce(addresses: Addresses) -> None:

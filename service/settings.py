@@ -55,7 +55,7 @@ class Settings(BaseSettings):
     max_body_mb: Positive = 64
     """Of one request, inflated; the same limit holds for gRPC messages."""
     max_response_mb: Positive = 4
-    """Of one item's response; a longer one is `invalid`."""
+    """Of one item's response or prompt, counted in characters; a longer one is `invalid`."""
     max_items_in_flight: PositiveInt = 65_536
     max_mb_in_flight: Positive = 512
     """Beyond these two, requests are refused at once (429, RESOURCE_EXHAUSTED)."""

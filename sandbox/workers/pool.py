@@ -97,7 +97,11 @@ class _Call:
         self.outcomes[index] = outcome
         self.missing -= 1
         if self.on_outcome is not None and not self.abandoned:
-            self.on_outcome(index, outcome)
+            try:
+                self.on_outcome(index, outcome)
+            except Exception as error:  # noqa: BLE001  # not hidden: it is the caller's own, and ends its call
+                if not self.done.done():
+                    self.done.set_exception(error)
         if self.missing == 0 and not self.done.done():
             self.done.set_result(None)
 
@@ -300,8 +304,8 @@ class Workers:
     ) -> list[Outcome]:
         """Run a registered task on each payload: one outcome per payload, in order, whatever the items do.
 
-        `on_outcome` is told of each with its payload's position as soon as it exists, and must not raise. The time
-        limit is that of the `task` given here. Cancelling drops what is queued, and kills what runs long.
+        `on_outcome` is told of each with its payload's position as soon as it exists; what it raises ends the
+        call. The time limit is that of the `task` given here. Cancelling drops what is queued, and kills what runs long.
 
         Raises:
             WorkersUnavailable: the pool cannot work now; says nothing about any item.

@@ -219,6 +219,18 @@ async def test_each_outcome_is_told_as_soon_as_it_exists() -> None:
     assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.TIME_LIMIT, Exit.OK]
 
 
+async def test_what_the_listener_raises_ends_its_own_call_alone() -> None:
+    def refuse(index: int, outcome: Outcome) -> None:
+        raise ZeroDivisionError(index)
+
+    async with started(1) as workers:
+        other = asyncio.create_task(workers.map(ECHO, list(range(50))))
+        with pytest.raises(ZeroDivisionError):
+            await workers.map(ECHO, ["a", "b"], refuse)
+        assert [outcome.value for outcome in await other] == list(range(50))
+        assert (await one(workers, ECHO, "still")).value == "still"
+
+
 async def test_calls_at_the_same_time_each_get_their_own() -> None:
     async with started(2, ECHO) as workers, asyncio.TaskGroup() as group:
         calls = [group.create_task(workers.map(ECHO, [[call, item] for item in range(50)])) for call in range(20)]

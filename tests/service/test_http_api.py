@@ -1,13 +1,16 @@
 """The HTTP door from outside: a real server, a real client, and raw sockets for what no client would send."""
 
+import asyncio
 import gzip
 import json
+import resource
 import socket
 import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import aiohttp
 import httpx
 import pytest
 import zstandard
@@ -313,6 +316,25 @@ def test_overload_is_refused_at_once_with_the_time_to_wait(serve: Any) -> None:
         assert 1 <= int(reply.headers["retry-after"]) <= 45
     _until(lambda: "rewardline_in_flight_bytes 0.0" in httpx.get(f"{served.url}/metrics").text)
     assert post(served, {"items": [item()]}).status_code == 200
+
+
+def test_two_thousand_connections_with_an_item_each(serve: Any) -> None:
+    """The server is started with the usual soft limit of open files, which is less than that."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, most))
+    served = serve()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 8192), most))
+
+    async def one(session: aiohttp.ClientSession, n: int) -> float:
+        async with session.post(f"{served.url}/v1/score", json={"items": [item(f"{n} eggs", str(n))]}) as reply:
+            return float((await reply.json())["results"][0]["score"])
+
+    async def all_at_once() -> list[float]:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            return await asyncio.gather(*(one(session, n) for n in range(2000)))
+
+    assert asyncio.run(all_at_once()) == [1.0] * 2000
 
 
 def test_half_a_body_and_then_silence(serve: Any) -> None:
