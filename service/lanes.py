@@ -86,7 +86,7 @@ class Lane:
                 if flight.waiting and not flight.taken:
                     flight.taken = True
                     flights.append(flight)
-                    chars += len(flight.prepared.item.response)
+                    chars += len(flight.prepared.response)
                     if chars >= _CHUNK_CHARS:
                         break
             if queue:

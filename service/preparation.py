@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from pydantic import ValidationError
 
-from service.wire import DAMAGED, Message, ScoreItem
+from service.wire import DAMAGED, DAMAGED_JSON, Message, ScoreItem
 from verifiers.base import InvalidItem, Item, Params
 from verifiers.registry import Entry, Registry
 
@@ -51,8 +51,13 @@ class Prepared(msgspec.Struct, frozen=True):
     """An item that can be judged; `key` is None where its verdict may not be shared."""
 
     judge: Judge
-    item: Item[Any]
+    response: str
+    prompt: str | None
+    explain: bool
     key: bytes | None
+
+    def item(self) -> Item[Any]:
+        return Item(self.response, self.judge.params, self.prompt, self.explain)
 
 
 class Preparation:
@@ -82,7 +87,7 @@ class Preparation:
             if prompt is not None:
                 prefix = hashlib.sha256(prefix + prompt.encode()).digest()
             key = hashlib.sha256(prefix + response.encode()).digest()[:KEY_BYTES]
-        return Prepared(judge, Item(response, judge.params, prompt, explain), key)
+        return Prepared(judge, response, prompt, explain, key)
 
     def _judge(self, item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> Judge:
         if item.verifier is None or item.recipe is not None:
@@ -210,7 +215,7 @@ def _decode(raw: bytes, field: str) -> Any:
         value = _decoder.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidItem("bad_json", f"{field} is not acceptable JSON: {error}") from error
-    if DAMAGED.encode() in raw or rb"\ufdd0" in raw:
+    if DAMAGED_JSON in raw:
         raise InvalidItem("invalid_text", f"{field} holds a lone surrogate: half of a pair")
     return value
 

@@ -9,6 +9,7 @@ undecoded, then some items at a time.
 
 import asyncio
 import re
+import secrets
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -23,8 +24,11 @@ SLICE_BYTES = 500_000
 """About a millisecond of decoding."""
 WHOLE_BYTES = 16_000_000
 """A body up to this size is decoded at once, in about 8 ms; two passes take more than twice as long in all."""
-DAMAGED = "\ufdd0"
-"""Stands for a lone surrogate: a noncharacter that Unicode reserves for internal use."""
+_MARK = secrets.token_hex(8)
+DAMAGED = f"\ufdd0{_MARK}"
+"""Stands for a lone surrogate: a noncharacter, and what no caller can know, so that no text holds it by itself."""
+DAMAGED_JSON = rb"\ufdd0" + _MARK.encode()
+"""The same inside a JSON string."""
 
 NDJSON = "application/x-ndjson"
 """Media type of the stream: one JSON object per line."""
@@ -227,7 +231,7 @@ async def _mark_lone_surrogates(body: bytes) -> bytes:
     kept = 0
     for count, match in enumerate(_ESCAPE.finditer(body), 1):
         if match["lone"] or (match["high"] and not match["low"]):
-            parts += (body[kept : match.start()], rb"\ufdd0")
+            parts += (body[kept : match.start()], DAMAGED_JSON)
             kept = match.end()
         if count % _SLICE_ESCAPES == 0:
             await asyncio.sleep(0)

@@ -30,10 +30,17 @@ class Served:
 
 
 @contextmanager
-def serving(log: Path, arguments: tuple[str, ...] = (), **settings: str) -> Iterator[Served]:
-    """Start a server on free ports with `REWARDLINE_<NAME>` settings, and stop it in the end."""
+def serving(
+    log: Path, arguments: tuple[str, ...] = (), plugins: Path | None = None, **settings: str
+) -> Iterator[Served]:
+    """Start a server on free ports with `REWARDLINE_<NAME>` settings, and stop it in the end.
+
+    `plugins` is a folder of installed distributions.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
     environment |= {f"REWARDLINE_{name.upper()}": value for name, value in settings.items()}
+    if plugins is not None:
+        environment["PYTHONPATH"] = str(plugins)
     command = [sys.executable, "-m", "service", "serve", "--http-port", "0", "--grpc-port", "0", *arguments]
     with (
         log.open("w") as errors,
@@ -75,6 +82,6 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         def start(*arguments: str, **settings: str) -> Served:
             nonlocal count
             count += 1
-            return stack.enter_context(serving(tmp_path / f"log{count}.jsonl", arguments, **settings))
+            return stack.enter_context(serving(tmp_path / f"log{count}.jsonl", arguments, None, **settings))
 
         yield start

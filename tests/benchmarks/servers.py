@@ -59,12 +59,16 @@ def cores() -> list[int]:
     return _CORES
 
 
+PLUGINS = Path(__file__).parent / "plugin"
+"""Holds the verifier `trivial` as pip would install it."""
+
+
 @contextmanager
 def ours(cores: Sequence[int], **settings: str) -> Iterator[Server]:
     """The service as `rewardline serve` starts it, with its workers, on these cores."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
         with on_cores(cores):
-            served = stack.enter_context(serving(Path(folder) / "log.jsonl", (), **settings))
+            served = stack.enter_context(serving(Path(folder) / "log.jsonl", (), PLUGINS, **settings))
         yield Server("ours", served.process.pid, served.url.removeprefix("http://"), served.grpc)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from tests.benchmarks import load, servers
-from tests.benchmarks.doors import TRIVIAL, Contestant, compared, compete
+from tests.benchmarks.doors import Contestant, compared, compete
 from tests.benchmarks.load import Sample
 from tests.benchmarks.report import Cell, Report
 from tests.benchmarks.servers import Server
 
 CONNECTIONS = 64
-_VERIFIERS = ("exact_match", "numeric", "math")
+_VERIFIERS = ("trivial", "numeric", "math")
 
 
 async def run(*, quick: bool) -> list[Report]:
@@ -34,8 +34,8 @@ async def run(*, quick: bool) -> list[Report]:
 async def _contestants(door: str, service: Server, rivals: Sequence[Server]) -> list[Contestant]:
     contestants = []
     for verifier in _VERIFIERS:
-        sample = load.long_samples(1, TRIVIAL if verifier == "exact_match" else None)[0]
-        if verifier != "exact_match":
+        sample = load.long_samples(1)[0]
+        if verifier != "trivial":
             sample = Sample(sample.response, sample.reference.removeprefix("#### "), sample.prompt)
         batch = load.batches(door, verifier, [sample])
         answer_bytes = load.check(door, await load.answer(service, door, batch.same), batch)

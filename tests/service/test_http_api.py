@@ -186,6 +186,13 @@ def test_a_lone_surrogate_is_invalid_alone(served: Any) -> None:
     ]
 
 
+def test_a_noncharacter_is_text_like_any_other(served: Any) -> None:
+    """U+FDD0 may come from a model, one byte at a time."""
+    text = "\ufdd0 \uffff \ufffe"
+    results = post(served, {"items": [item(text, text, verifier="exact_match")]}).json()["results"]
+    assert results[0]["reason"] == "correct"
+
+
 def test_nul_bytes_duplicate_ids_and_an_empty_batch_are_fine(served: Any) -> None:
     body = {"items": [item("\x0012\x00", id="same"), item("12", id="same"), item("a", "a", verifier="exact_match")]}
     results = post(served, body).json()["results"]
