@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.workers import Workers
+from sandbox.workers import Exit, Outcome, Workers
 from verifiers import registry
 from verifiers.answers import ExtractionParams, extract
-from verifiers.base import Item, Resources, Unavailable, Verdict
-from verifiers.long_texts import EXTRACT, INLINE_CHARS, extract_all
+from verifiers.base import Item, Resources, Status, Unavailable, Verdict
+from verifiers.long_texts import EXTRACT, INLINE_CHARS, extract_all, trouble
 from verifiers.registry import Registry
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
@@ -83,3 +83,11 @@ async def test_a_pool_that_does_not_work_is_unavailable_not_wrong() -> None:
     item = Item(FILLER, verifier.params.model_validate({"reference": "7"}))
     with pytest.raises(Unavailable):
         await verifier.score([item])
+
+
+@pytest.mark.parametrize("exit_", [exit_ for exit_ in Exit if exit_ is not Exit.OK])
+def test_no_ending_of_a_worker_is_a_wrong_answer(exit_: Exit) -> None:
+    verdict = trouble(Outcome(exit_, message="why\nwhere"))
+    assert verdict is not None
+    assert (verdict.status, verdict.score) == (Status.FAILED, None)
+    assert verdict.detail == {"message": "why"}

@@ -15,6 +15,7 @@ units are different answers. Tuples are ordered; sets and lists are not.
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
@@ -70,11 +71,13 @@ _WARM = (
     [["x^2+1"], "(x+1)^2-2x", 0.0, 0.0],
 )
 TASK = Task(module="verifiers.math.grading", function="grade", time_limit_s=TIME_LIMIT_S, warm=_WARM)
+_REFERENCE_ALONE = replace(TASK, time_limit_s=TIME_LIMIT_S / 2)
+"""A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
 
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "1"
+    version = "2"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency: ClassVar[int | None] = None
@@ -109,7 +112,7 @@ class Math(Verifier[MathParams]):
             else:
                 deliver(index, question.verdict(outcome, self._sound))
 
-        await self._ask([question.payload() for _, question in asked], take)
+        await self._ask(TASK, [question.payload() for _, question in asked], take)
         await self._blame(broke, deliver)
 
     async def _blame(self, broke: Sequence[tuple[int, "_Question"]], deliver: Callable[[int, Verdict], None]) -> None:
@@ -119,13 +122,13 @@ class Math(Verifier[MathParams]):
             index, question = broke[position]
             deliver(index, question.blamed(outcome, self._sound))
 
-        await self._ask([question.payload(with_answer=False) for _, question in broke], take)
+        await self._ask(_REFERENCE_ALONE, [question.payload(with_answer=False) for _, question in broke], take)
 
-    async def _ask(self, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
+    async def _ask(self, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
         if not payloads:
             return
         try:
-            await self._workers.map(TASK, payloads, take)
+            await self._workers.map(task, payloads, take)
         except WorkersUnavailable as error:
             raise Unavailable("workers_unavailable", str(error)) from error
 

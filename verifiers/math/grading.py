@@ -143,13 +143,13 @@ class Comparison:
         """Whether a reference can be compared with at all: every value in it is computed once.
 
         Raises:
-            TooComplex: a value is beyond the limits.
+            TooComplex: a value is beyond the limits, or sympy cannot evaluate it.
             Unreadable: it holds a sum or an integral that sympy does not read.
         """
         for part in _outermost_values(reference):
             try:
                 if _is_big(part):
-                    _check_terms(_to_sympy(part))
+                    _check_value(_to_sympy(part))
                 elif not values.same(part, part):
                     return False
             except NoValue:
@@ -582,25 +582,80 @@ def _is_big(node: Node) -> bool:
     return any(part.kind == "big" for part in node.walk())
 
 
+class _Unevaluated(Exception):
+    """sympy comes to no number: it cannot, or it cannot yet. Says nothing about what the expression equals."""
+
+
 def _sympy_same(reference: Node, answer: Node) -> bool:
-    """Whether two expressions are equal according to sympy; what it cannot evaluate is not.
+    """Whether two expressions are equal according to sympy.
+
+    The reference was evaluated when it was checked; an answer that cannot be is more than we can compare with.
 
     Raises:
-        Unreadable: one of them is not what sympy's grammar reads.
+        Unreadable: the answer is not what sympy's grammar reads.
+        TooComplex: the answer cannot be evaluated, or not be compared.
     """
     left, right = _to_sympy(reference), _to_sympy(answer)
-    for expression in (left, right):
-        _check_terms(expression)
+    _check_terms(right)
     if left == right:
         return True
     try:
-        gap = (left - right).doit()
-        if gap.free_symbols:
-            return bool(sympy.simplify(gap) == 0)
-        scale = max(abs(sympy.N(left.doit(), _DIGITS[0])), 1)
-        return all(bool(abs(sympy.N(gap, digits)) <= scale * sympy.Rational(10) ** (8 - digits)) for digits in _DIGITS)
-    except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError):
-        return False
+        if left.free_symbols or right.free_symbols:
+            return bool(sympy.simplify((left - right).doit()) == 0)
+        one, two = _evaluated(left), _evaluated(right)
+        if sympy.oo in (abs(one[0]), abs(two[0])):
+            return bool(one == two)
+        scales = (max(abs(value), 1) for value in one)
+        gaps = (abs(mine - its) for mine, its in zip(one, two, strict=True))
+        return all(
+            bool(gap <= scale * sympy.Rational(10) ** (8 - digits))
+            for gap, scale, digits in zip(gaps, scales, _DIGITS, strict=True)
+        )
+    except (_Unevaluated, *_SYMPY_FAILS) as error:
+        raise TooComplex("sympy cannot evaluate it") from error
+
+
+_SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError)
+"""What sympy raises, among others, where it knows no way."""
+
+
+@lru_cache(maxsize=256)
+def _evaluated(expression: Any) -> tuple[Any, ...]:
+    """The value of an expression without variables, to each of `_DIGITS`.
+
+    Raises:
+        _Unevaluated: there is no finite or infinite number, or sympy does not find it.
+    """
+    try:
+        done = expression.doit()
+        found = tuple(sympy.N(done, digits) for digits in _DIGITS)
+    except _SYMPY_FAILS as error:
+        raise _Unevaluated from error
+    if done in (sympy.oo, -sympy.oo):
+        return (done, done)
+    if not all(value.is_number and value.is_finite and not value.atoms(*_UNDONE) for value in found):
+        raise _Unevaluated
+    return found
+
+
+_UNDONE = (sympy.Sum, sympy.Product, sympy.Integral, sympy.Limit)
+
+
+def _check_value(expression: Any) -> None:
+    """Do alone what a comparison with this reference will do, so that what it costs and whether it can be done is known
+    before an answer is judged by it.
+
+    Raises:
+        TooComplex: it has no variables, and sympy cannot evaluate it.
+    """
+    _check_terms(expression)
+    try:
+        if expression.free_symbols:
+            expression.doit()
+        else:
+            _evaluated(expression)
+    except (_Unevaluated, *_SYMPY_FAILS) as error:
+        raise TooComplex("sympy cannot evaluate it") from error
 
 
 def _check_terms(expression: Any) -> None:

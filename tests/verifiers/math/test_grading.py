@@ -187,3 +187,20 @@ def test_wrapping_does_not_change_what_differs(formula: str, other: str) -> None
 @given(text=st.text("\\{}[]()|^_$%!,;:=<>+-*/.'0123456789abxyz αé½²√ \n", max_size=60))
 def test_no_text_breaks_the_reader(text: str) -> None:
     assert outcome("5", text) in {"equal", "different", "unparseable", "too_complex"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "expected"),
+    [
+        (r"\infty", r"\lim_{x\to\infty} x", "equal"),
+        (r"\lim_{x\to\infty} x", r"\infty", "equal"),
+        (r"\lim_{x\to\infty} x", r"-\infty", "different"),
+        (r"\lim_{x\to\infty} x", "1", "different"),
+        (r"\sum_{n=1}^\infty \frac{1}{n^2}", r"\frac{\pi^2}{6}", "equal"),
+        (r"\sum_{n=1}^\infty \frac{1}{n^2}", "1.6", "different"),
+        (r"\int_0^1 x^2 dx", r"\frac13", "equal"),
+        (r"\sum_{k=1}^{n} k", r"\frac{n(n+1)}{2}", "equal"),
+    ],
+)
+def test_what_sympy_evaluates(reference: str, answer: str, expected: str) -> None:
+    assert outcome(reference, answer) == expected

@@ -94,6 +94,27 @@ async def test_an_answer_that_breaks_a_limit_is_wrong_and_a_reference_that_does_
         assert (references.status, references.reason) == (Status.INVALID, "reference_too_complex")
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        r"\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} dx",  # sympy takes many seconds over it
+        r"\sum_{n=1}^\infty (-1)^n",  # there is no value
+    ],
+)
+@pytest.mark.parametrize("answer", ["2", "0.5"])
+async def test_a_reference_that_sympy_cannot_evaluate_is_never_a_wrong_answer(
+    judge: Judge, reference: str, answer: str
+) -> None:
+    verdict = await judge(reference, rf"\boxed{{{answer}}}")
+    assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, "reference_too_complex")
+
+
+async def test_an_answer_that_sympy_cannot_evaluate_is_too_complex(judge: Judge) -> None:
+    for answer in (r"\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} dx", r"\sum_{n=1}^\infty (-1)^n"):
+        verdict = await judge("2", rf"\boxed{{{answer}}}")
+        assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "too_complex")
+
+
 class Ending:
     """Stands in for the pool where an ending cannot be had at will: answers with one outcome per call."""
 
