@@ -11,13 +11,15 @@ What the judged text does (hangs a parser, blows up a number) is never `failed`:
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from pydantic import BaseModel, ConfigDict
 
+from sandbox.absent import NoSandbox
+from sandbox.base import Sandbox
 from sandbox.workers import Workers
 
 MAX_DETAIL_TEXT_CHARS = 300
@@ -125,9 +127,13 @@ class Verifier(ABC, Generic[P]):
     """Whether the prompt is part of what is judged, and so of the cache key."""
     chunk_items: ClassVar[int] = 64
     """At most so many items per call of `score`: about 2 ms of work when it runs inline."""
-    concurrency: ClassVar[int | None] = 1
+    concurrency: int | None = 1
     """Calls of `score` under way at once. 1 for work done inline on the event loop; None: as many as there are
-    worker processes, and one waiting for each."""
+    worker processes, and one waiting for each. Read once, when the verifier was created."""
+    bounds_itself: ClassVar[bool] = False
+    """What it does ends by limits of its own, such as those of programs in boxes: the setting `item_deadline_s`, which
+    would call a program that uses up its time limits `failed`, does not hold for it. A request's deadline does.
+    Nor does a slow call make room for another, which could only wait for the same boxes."""
 
     @abstractmethod
     async def score(self, items: Sequence[Item[P]]) -> Sequence[Verdict]:
@@ -151,6 +157,8 @@ class Resources:
     """What verifiers may hold; built once in `service.__main__`."""
 
     workers: Workers
+    sandbox: Sandbox = field(default_factory=NoSandbox)
+    """Where programs run that somebody else wrote."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,51 +1,116 @@
-"""`make accuracy`: the labelled files judged through both doors and by the command line, in one table."""
+"""`make accuracy`: the labelled files judged by our service, and by Math-Verify in the same run, in one table."""
 
 import argparse
 import json
+import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tests.accuracy.real_data import WAYS, deepmath, disagreements, gsm8k, judge
+from tests.accuracy.real_data import (
+    BENCHMARKS,
+    PROBES,
+    WAYS,
+    Outcome,
+    Rows,
+    against_themselves,
+    benchmark_golds,
+    benchmarks,
+    deepmath,
+    deepmath_golds,
+    gsm8k,
+    judge,
+    judge_by_math_verify,
+    probes,
+)
+from tests.accuracy.rewrites import Rewrite
 from tests.conftest import serving
+
+_ALL = sys.maxsize
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Rows, by which doors of ours they are judged, and how many of them at most by Math-Verify."""
+
+    rows: Rows
+    ways: tuple[str, ...] = WAYS[:1]
+    most_by_rival: int = 400
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="write every disagreement there")
+    parser.add_argument("--json", type=Path, help="write every disagreement with a label there, one per line")
+    parser.add_argument("--probes", type=Path, default=PROBES, help="lines with `gold`, `response`, `expected`")
+    parser.add_argument("--golds", type=Path, default=BENCHMARKS, help="lines with `dataset` and `gold`")
+    parser.add_argument("--ours-only", action="store_true", help="without Math-Verify")
     options = parser.parse_args()
-    table = Table("data", "judged by", "items", "agree", "accepted, labelled wrong", "rejected, labelled right",
-                  "not judged", "items/s", title="Verdicts against labels")  # fmt: skip
-    report = []
-    same = True
+    outcomes: list[Outcome] = []
+    started = time.perf_counter()
     with tempfile.TemporaryDirectory() as name, serving(Path(name) / "log.jsonl") as served:
-        for rows in (gsm8k(), deepmath()):
-            first = None
-            for way in WAYS:
-                outcome = judge(rows, way, served.url, served.grpc, Path(name))
-                first = first or outcome
-                same = same and outcome.verdicts == first.verdicts
-                judged = len(rows.items) - outcome.unjudged.total()
-                table.add_row(
-                    rows.name,
-                    way,
-                    str(len(rows.items)),
-                    f"{outcome.agree / judged:.2%}",
-                    str(outcome.false_accepts),
-                    str(outcome.false_rejects),
-                    ", ".join(f"{count} {reason}" for reason, count in outcome.unjudged.items()) or "0",
-                    f"{len(rows.items) / outcome.seconds:.0f}",
-                )
-            assert first is not None
-            report += [
-                {"data": rows.name, "label": label, "verdict": verdict, **item}
-                for item, label, verdict in disagreements(rows, first)
-            ]
-    Console(width=140).print(table, f"The three ways gave {'the same' if same else 'DIFFERENT'} verdicts.")
+        for task in _tasks(options.probes, options.golds):
+            print(f"{time.perf_counter() - started:4.0f} s  {task.rows.name}", file=sys.stderr)
+            outcomes += [judge(task.rows, way, served, Path(name)) for way in task.ways]
+            if not options.ours_only:
+                outcomes.append(judge_by_math_verify(task.rows.sample(task.most_by_rival)))
+    Console(width=220).print(_table(outcomes), _same(outcomes), sep="\n\n")
     if options.json:
-        options.json.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in report))
+        disagreements = [row for outcome in outcomes for row in outcome.disagreements]
+        options.json.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in disagreements))
+
+
+def _tasks(probes_file: Path, golds_file: Path) -> Iterator[_Task]:
+    yield _Task(probes(probes_file), WAYS, most_by_rival=_ALL)
+    yield _Task(gsm8k(), WAYS, most_by_rival=_ALL)
+    yield _Task(deepmath(), WAYS, most_by_rival=1_000)
+    yield _Task(benchmarks(golds_file), most_by_rival=1_000)
+    for name, golds in (("DeepMath", deepmath_golds()), ("benchmarks", benchmark_golds(golds_file))):
+        for rewrite in Rewrite:
+            yield _Task(against_themselves(name, golds, rewrite))
+
+
+def _table(outcomes: list[Outcome]) -> Table:
+    table = Table(box=box.MARKDOWN)
+    for header in ("data", "judged by"):
+        table.add_column(header, no_wrap=True)
+    for header in (
+        *("items", "left out", "agree", "accepted, labelled wrong", "rejected, labelled right", "refused as invalid"),
+        *("not judged", "items/s", "CPU-s"),
+    ):
+        table.add_column(header, justify="right", no_wrap=True)
+    for outcome in outcomes:
+        table.add_row(*_cells(outcome))
+    return table
+
+
+def _cells(outcome: Outcome) -> tuple[str, ...]:
+    rows = outcome.rows
+    judged = len(rows.items) - outcome.failed.total()
+    return (
+        rows.name,
+        outcome.way,
+        f"{len(rows.items):,}" + (f" drawn of {rows.drawn_from:,}" if rows.drawn_from else ""),
+        f"{rows.left_out:,}",
+        f"{outcome.agree / judged:.2%}" if judged else "",
+        str(outcome.false_accepts),
+        str(outcome.false_rejects),
+        str(outcome.invalid),
+        ", ".join(f"{count} {reason}" for reason, count in outcome.failed.items()) or "0",
+        f"{len(rows.items) / outcome.seconds:,.0f}",
+        f"{outcome.cpu_s:.1f}",
+    )
+
+
+def _same(outcomes: list[Outcome]) -> str:
+    first = {outcome.rows.name: outcome for outcome in outcomes if outcome.way == WAYS[0]}
+    same = all(outcome.verdicts == first[outcome.rows.name].verdicts for outcome in outcomes if outcome.way in WAYS)
+    return f"The three ways gave {'the same' if same else 'DIFFERENT'} verdicts."
 
 
 if __name__ == "__main__":

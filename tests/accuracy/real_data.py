@@ -1,20 +1,31 @@
-"""The labelled files, and how to have them judged: over HTTP, over gRPC, and by the command line."""
+"""The labelled files, and how to have them judged: over HTTP, over gRPC, by the command line, and by Math-Verify."""
 
 import json
+import os
+import random
+import resource
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rewardline import Client
 
+from tests.accuracy import rival
+from tests.accuracy.rewrites import Rewrite, response
+from tests.benchmarks.servers import descendants
+from tests.conftest import Served
+
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "math"
-WAYS = ("http", "grpc", "command line")
+PROBES, BENCHMARKS = DATA / "probes.jsonl", DATA / "benchmark_golds.jsonl"
+WAYS = ("HTTP", "gRPC", "command line")
+MATH_VERIFY = "Math-Verify"
 COMPARED = ("status", "score", "reason", "extracted", "detail")
 
 Json = dict[str, Any]
@@ -27,68 +38,152 @@ class Rows:
     name: str
     items: list[Json]
     labels: list[bool]
+    left_out: int = 0
+    """References that cannot be written in the way this set is about."""
+    drawn_from: int = 0
+    """Of how many rows these are a sample; 0 when they are all."""
+
+    def sample(self, most: int) -> "Rows":
+        """At most so many of the rows, the same ones each time."""
+        if len(self.items) <= most:
+            return self
+        chosen = sorted(random.Random(len(self.items)).sample(range(len(self.items)), most))
+        items, labels = [self.items[i] for i in chosen], [self.labels[i] for i in chosen]
+        return Rows(self.name, items, labels, self.left_out, drawn_from=len(self.items))
 
 
 @dataclass
 class Outcome:
-    """What one way of judging came to."""
+    """What one judge came to."""
 
     way: str
-    seconds: float
+    rows: Rows
     verdicts: list[Json]
+    """Of another judge than ours they have `status` and `score` alone."""
+    seconds: float
+    cpu_s: float
+    """Of the judge with its workers, without the client's."""
     agree: int = 0
     false_accepts: int = 0
     false_rejects: int = 0
-    unjudged: Counter[str] = field(default_factory=Counter)
+    invalid: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        for verdict, label in zip(self.verdicts, self.rows.labels, strict=True):
+            if verdict["status"] == "invalid":
+                self.invalid += 1
+            elif verdict["status"] != "ok":
+                self.failed[verdict["reason"]] += 1
+            elif (verdict["score"] == 1.0) is label:
+                self.agree += 1
+            elif label:
+                self.false_rejects += 1
+            else:
+                self.false_accepts += 1
+
+    @property
+    def disagreements(self) -> Sequence[Json]:
+        """Items whose verdict is not their label, judged or not, with both."""
+        return [
+            {"data": self.rows.name, "judged by": self.way, "label": label, "verdict": verdict, **item}
+            for item, label, verdict in zip(self.rows.items, self.rows.labels, self.verdicts, strict=True)
+            if verdict["score"] != float(label)
+        ]
+
+
+# --- what is judged
+
+
+def probes(path: Path = PROBES) -> Rows:
+    """Pairs written to find what graders get wrong; without those whose label is a matter of policy."""
+    rows = [row for row in _read(path) if not row.get("policy")]
+    return Rows("probes", [_item(row["gold"], row["response"]) for row in rows], [row["expected"] for row in rows])
 
 
 def gsm8k() -> Rows:
     """Real model solutions of GSM8K's test set with their graders' labels."""
     rows = _read(DATA / "gsm8k_model_solutions.jsonl")
-    items = [{"verifier": "math", "response": row["response"], "reference": row["gold"]} for row in rows]
+    items = [_item(row["gold"], row["response"]) for row in rows]
     return Rows("GSM8K model solutions", items, [row["expected"] for row in rows])
 
 
 def deepmath() -> Rows:
-    """The reference answers of ROLL's DeepMath file: each as a response to itself, and to another row.
+    """The reference answers of ROLL's DeepMath file, in pairs."""
+    return in_pairs("DeepMath references", deepmath_golds())
+
+
+def benchmarks(path: Path = BENCHMARKS) -> Rows:
+    """The reference answers of several benchmarks, in pairs."""
+    return in_pairs("benchmark references", benchmark_golds(path))
+
+
+def in_pairs(name: str, golds: Sequence[str]) -> Rows:
+    """Each reference as a response to itself, and to another row.
 
     The other is the nearest following row whose answer is not the same text without spaces, case and markup; now and
     then two such texts still mean the same, and the label is then wrong.
     """
-    golds = [row["ground_truth"] for row in _read(DATA / "deepmath_golds.jsonl")]
     items, labels = [], []
     for position, gold in enumerate(golds):
         others = (golds[(position + step) % len(golds)] for step in range(1, len(golds)))
         other = next(text for text in others if _bare(text) != _bare(gold))
         for answer, label in ((gold, True), (other, False)):
-            response = f"We work it out step by step.\n\nTherefore the answer is $\\boxed{{{answer}}}$."
-            items.append({"verifier": "math", "response": response, "reference": gold})
+            items.append(_item(gold, f"We work it out step by step.\n\nTherefore the answer is $\\boxed{{{answer}}}$."))
             labels.append(label)
-    return Rows("DeepMath references", items, labels)
+    return Rows(name, items, labels)
 
 
-def judge(rows: Rows, way: str, url: str, grpc: str, folder: Path) -> Outcome:
-    """Have the rows judged one way, with nothing cached, and compare with their labels."""
-    started = time.perf_counter()
+def deepmath_golds() -> list[str]:
+    return [row["ground_truth"] for row in _read(DATA / "deepmath_golds.jsonl")]
+
+
+def benchmark_golds(path: Path = BENCHMARKS) -> list[str]:
+    """The distinct reference answers in a file of `dataset` and `gold`."""
+    return list(dict.fromkeys(row["gold"] for row in _read(path)))
+
+
+def against_themselves(name: str, golds: Sequence[str], rewrite: Rewrite) -> Rows:
+    """Each reference as the answer to itself, written in one way; where it can be."""
+    written = [(gold, response(gold, rewrite)) for gold in golds]
+    items = [_item(gold, text) for gold, text in written if text is not None]
+    return Rows(f"{name}: {rewrite}", items, [True] * len(items), len(written) - len(items))
+
+
+# --- who judges
+
+
+def judge(rows: Rows, way: str, served: Served, folder: Path) -> Outcome:
+    """Have the rows judged one way by our service, with nothing cached."""
     if way == "command line":
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        started = time.perf_counter()
         verdicts = _by_command(rows, folder)
-    else:
-        with Client(url if way == "http" else f"grpc://{grpc}") as client:
-            results = client.score(rows.items, cache="off", deadline_s=600)
-        verdicts = [{name: getattr(result, name) for name in COMPARED} for result in results]
-        verdicts = [{**verdict, "status": str(verdict["status"])} for verdict in verdicts]
-    outcome = Outcome(way, time.perf_counter() - started, verdicts)
-    _compare(outcome, rows.labels)
-    return outcome
+        seconds = time.perf_counter() - started
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return Outcome(way, rows, verdicts, seconds, sum(after[:2]) - sum(before[:2]))
+    before_s = _cpu_s(served.process.pid)
+    started = time.perf_counter()
+    with Client(served.url if way == "HTTP" else f"grpc://{served.grpc}") as client:
+        results = client.score(rows.items, cache="off", deadline_s=600)
+    seconds = time.perf_counter() - started
+    verdicts = [{name: getattr(result, name) for name in COMPARED} for result in results]
+    verdicts = [{**verdict, "status": str(verdict["status"])} for verdict in verdicts]
+    return Outcome(way, rows, verdicts, seconds, _cpu_s(served.process.pid) - before_s)
 
 
-def disagreements(rows: Rows, outcome: Outcome) -> Sequence[tuple[Json, bool, Json]]:
-    """Items whose verdict is not their label, judged or not."""
-    return [
-        (item, label, verdict)
-        for item, label, verdict in zip(rows.items, rows.labels, outcome.verdicts, strict=True)
-        if verdict["score"] != float(label)
-    ]
+def judge_by_math_verify(rows: Rows) -> Outcome:
+    """Have them judged by Math-Verify, in as many processes as there are cores."""
+    pairs = [(item["reference"], item["response"]) for item in rows.items]
+    outcomes, seconds = rival.outcomes(pairs, workers=len(os.sched_getaffinity(0)))
+    verdicts = [_their_verdict(rival.verdict(outcome), outcome.exit) for outcome in outcomes]
+    return Outcome(MATH_VERIFY, rows, verdicts, seconds, sum(outcome.elapsed_s for outcome in outcomes))
+
+
+def _their_verdict(matched: bool | None, exit_: str) -> Json:
+    if matched is not None:
+        return {"status": "ok", "score": float(matched), "reason": ""}
+    return {"status": "failed", "score": None, "reason": "time_limit" if exit_ == "ok" else str(exit_)}
 
 
 def _by_command(rows: Rows, folder: Path) -> list[Json]:
@@ -100,16 +195,18 @@ def _by_command(rows: Rows, folder: Path) -> list[Json]:
     return [{name: row[name] for name in COMPARED} for row in _read(target)]
 
 
-def _compare(outcome: Outcome, labels: Sequence[bool]) -> None:
-    for verdict, label in zip(outcome.verdicts, labels, strict=True):
-        if verdict["status"] != "ok":
-            outcome.unjudged[f"{verdict['status']} {verdict['reason']}"] += 1
-        elif (verdict["score"] == 1.0) is label:
-            outcome.agree += 1
-        elif label:
-            outcome.false_rejects += 1
-        else:
-            outcome.false_accepts += 1
+def _cpu_s(pid: int) -> float:
+    """CPU seconds used by a process, those below it, and those of them that have ended."""
+    used = 0
+    for each in (pid, *descendants(pid)):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it may have ended meanwhile
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+            used += sum(map(int, fields[11:15]))
+    return used / os.sysconf("SC_CLK_TCK")
+
+
+def _item(reference: str, text: str) -> Json:
+    return {"verifier": "math", "response": text, "reference": reference}
 
 
 def _bare(text: str) -> str:
@@ -117,4 +214,5 @@ def _bare(text: str) -> str:
 
 
 def _read(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]

@@ -1,22 +1,52 @@
-"""Real labelled data through both doors and the command line: right, and the same each way."""
+"""Real labelled data, and references against themselves: right, and the same through both doors and by command."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.accuracy.real_data import WAYS, Rows, deepmath, disagreements, gsm8k, judge
+from tests.accuracy.real_data import (
+    WAYS,
+    Rows,
+    against_themselves,
+    benchmark_golds,
+    benchmarks,
+    deepmath,
+    deepmath_golds,
+    gsm8k,
+    judge,
+    probes,
+)
+from tests.accuracy.rewrites import ANNOUNCED, Rewrite
+from tests.conftest import Served
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("load", "least_agreement"), [(gsm8k, 0.999), (deepmath, 0.98)], ids=["gsm8k", "deepmath"])
+@pytest.mark.parametrize(
+    ("load", "least_agreement"),
+    [(probes, 0.98), (gsm8k, 0.999), (deepmath, 0.98), (benchmarks, 0.98)],
+    ids=["probes", "gsm8k", "deepmath", "benchmarks"],
+)
 def test_real_data_is_judged_right_and_the_same_each_way(
-    served: Any, tmp_path: Path, load: Callable[[], Rows], least_agreement: float
+    served: Served, tmp_path: Path, load: Callable[[], Rows], least_agreement: float
 ) -> None:
     rows = load()
-    outcomes = [judge(rows, way, served.url, served.grpc, tmp_path) for way in WAYS]
+    outcomes = [judge(rows, way, served, tmp_path) for way in WAYS]
     assert outcomes[0].verdicts == outcomes[1].verdicts == outcomes[2].verdicts
-    assert not any(verdict["status"] == "failed" for verdict in outcomes[0].verdicts)
-    wrong = disagreements(rows, outcomes[0])
-    assert len(wrong) / len(rows.items) <= 1 - least_agreement, wrong[:20]
+    assert outcomes[0].failed.total() == 0
+    wrong = outcomes[0].disagreements
+    assert len(wrong) <= (1 - least_agreement) * len(rows.items), wrong[:20]
+    assert outcomes[0].false_accepts <= 0.01 * rows.labels.count(False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rewrite", ANNOUNCED)
+@pytest.mark.parametrize("golds", [deepmath_golds, benchmark_golds])
+def test_references_are_right_answers_to_themselves(
+    served: Served, tmp_path: Path, golds: Callable[[], Sequence[str]], rewrite: Rewrite
+) -> None:
+    rows = against_themselves("golds", golds(), rewrite)
+    outcome = judge(rows, WAYS[0], served, tmp_path)
+    assert outcome.failed.total() == 0
+    assert outcome.false_rejects <= 0.005 * len(rows.items), outcome.disagreements[:20]
+    assert outcome.invalid <= 0.005 * len(rows.items), outcome.disagreements[:20]

@@ -1,16 +1,22 @@
 """Math items per second: the service's verifier, its workers included, against a loop around Math-Verify.
 
 Both judge the same slices of the same items in turn, each item once, so that what either remembers of an item helps
-neither. The service judges without its cache. Then the same items by a service on one core and on two.
+neither. The service judges without its cache. Time is CPU time, of the service and all its workers, where nothing else
+is said. Then each item alone, by a service that has not seen it; and the same items by a service on one core and on two.
 """
 
 import asyncio
+import gc
 import json
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import ceil
+from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import msgspec
 from math_verify import parse, verify
@@ -27,6 +33,8 @@ from tests.conftest import ROOT
 _SETS = {"gsm8k_model_solutions": 1500, "long_sample": 300, "hard_sample": 300}
 """Files of tests/data/math, and how many of their items are judged."""
 _SLICES = 6
+_SCALING_ITEMS = {"gsm8k_model_solutions": 12_000, "long_sample": 9_000, "hard_sample": 300}
+"""Batches that take two tenths of a second at least. Items are repeated, as samples of one prompt are, with other responses."""
 _DEADLINE_S = 600.0
 
 
@@ -39,50 +47,103 @@ class Problem:
         return ScoreItem(self.response, "math", msgspec.Raw(json.dumps(self.gold).encode()))
 
 
+@dataclass(slots=True)
+class _Spent:
+    """Seconds that each of several pieces of work took."""
+
+    cpu_s: list[float] = field(default_factory=list)
+    own_s: list[float] = field(default_factory=list)
+    """Of the CPU time, what this process used itself."""
+    wall_s: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count what is done inside: the CPU time of this process and of its workers."""
+        workers_s, started, own_s = _workers_cpu_s(), perf_counter(), process_time()
+        yield
+        own_s, wall_s = process_time() - own_s, perf_counter() - started
+        self.wall_s.append(wall_s)
+        self.own_s.append(own_s)
+        self.cpu_s.append(own_s + max(0.0, _workers_cpu_s() - workers_s))
+
+    def row(self, who: str) -> dict[str, Cell]:
+        """How the CPU milliseconds are distributed."""
+        ordered = sorted(spent * 1000 for spent in self.cpu_s)
+        return {
+            f"{who} p50 ms": ordered[len(ordered) // 2],
+            f"{who} p99 ms": ordered[ceil(len(ordered) * 0.99) - 1],
+            f"{who} max ms": ordered[-1],
+        }
+
+
 async def run(*, quick: bool) -> list[Report]:
     cores = servers.cores()
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
     sets = {name: _read(name)[: count // 5 if quick else count] for name, count in _SETS.items()}
+    theirs_alone = {name: _Spent() for name in sets}
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     with servers.on_cores(cores[:1]):
         async with core(_settings(1)) as built:
-            rows = [await _compare(name, problems, built.engine) for name, problems in sets.items()]
+            rows = [await _compare(name, problems, built.engine, theirs_alone[name]) for name, problems in sets.items()]
+        async with core(_settings(1)) as built:
+            alone = [await _alone(name, sets[name], built.engine, theirs_alone[name]) for name in sets]
     note = (
-        "items/s in process, no cache. math_verify: verify(parse('$gold$'), parse(response)) in one process. Both on core "
-        f"{cores[0]}, slices in turn, each item once."
+        "items per second of CPU time in process, no cache, garbage collector as served; x wall: by wall time. math_verify: "
+        f"verify(parse('$gold$'), parse(response)) in one process. Both on core {cores[0]}, slices in turn, each item once."
     )
-    about = (
-        "items/s, each set as one batch to a service that was just started; the fastest of several runs in turn, since the second core may be busy. What is decided in "
-        "the service process itself gains nothing from a second core."
+    about_alone = (
+        "CPU time of each item asked alone; ours through the engine, and to a worker and back where it goes there."
+    )
+    about_cores = (
+        "items/s by wall time, each set as one batch to a service that was just started; the fastest of several runs in "
+        "turn, since the second core may be busy. CPU time tells what two cores could do with nobody else on them."
     )
     return [
         Report("(c) Math items per second against Math-Verify", note, rows),
-        Report("(c) Math on two cores", about, await _scaling(sets, runs=1 if quick else 5)),
+        Report("(c) What one math item takes", about_alone, alone),
+        Report("(c) Math on two cores", about_cores, await _scaling(sets, runs=1 if quick else 7)),
     ]
 
 
 async def _scaling(sets: Mapping[str, Sequence[Problem]], runs: int) -> list[dict[str, Cell]]:
     """One worker on one core, and two on two; always with new workers, because they remember what they have read."""
-    seconds: dict[tuple[str, int], list[float]] = {(name, workers): [] for name in sets for workers in (1, 2)}
+    batches = {name: _repeated(problems, _SCALING_ITEMS[name]) for name, problems in sets.items()}
+    spent = {(name, workers): _Spent() for name in sets for workers in (1, 2)}
     for _ in range(runs):
         for workers in (1, 2):
             with servers.on_cores(servers.cores()[:workers]):
                 async with core(_settings(workers)) as built:
-                    for name, problems in sets.items():
-                        started = perf_counter()
-                        await _judge(built.engine, problems)
-                        seconds[name, workers].append(perf_counter() - started)
+                    for name, items in batches.items():
+                        with spent[name, workers].one():
+                            await _judge(built.engine, items)
     rows: list[dict[str, Cell]] = []
-    for name, problems in sets.items():
-        one_s, two_s = (min(seconds[name, workers]) for workers in (1, 2))
+    for name, items in batches.items():
+        one, two = spent[name, 1], spent[name, 2]
         rows.append(
             {
                 "items of": name,
-                "1 core": len(problems) / one_s,
-                "2 cores": len(problems) / two_s,
-                "x": one_s / two_s,
+                "items": len(items),
+                "1 core": len(items) / min(one.wall_s),
+                "2 cores": len(items) / min(two.wall_s),
+                "x": min(one.wall_s) / min(two.wall_s),
+                "1 core: CPU us/item": min(one.cpu_s) / len(items) * 1e6,
+                "2 cores: CPU us/item": min(two.cpu_s) / len(items) * 1e6,
+                "of it in the service": min(two.own_s) / len(items) * 1e6,
             }
         )
     return rows
+
+
+def _repeated(problems: Sequence[Problem], count: int) -> list[ScoreItem]:
+    """So many items, sample after sample of each problem; no two responses are the same."""
+    samples = ceil(count / len(problems))
+    return [
+        replace(problem, response=f"Sample {sample}.\n{problem.response}").item()
+        for problem in problems
+        for sample in range(samples)
+    ]
 
 
 def _settings(workers: int) -> Settings:
@@ -94,28 +155,40 @@ def _read(name: str) -> list[Problem]:
     return [Problem(row["gold"], row["response"]) for row in map(json.loads, lines)]
 
 
-async def _compare(name: str, problems: Sequence[Problem], engine: Engine) -> dict[str, Cell]:
-    theirs_s, ours_s = [], []
+async def _compare(name: str, problems: Sequence[Problem], engine: Engine, theirs_alone: _Spent) -> dict[str, Cell]:
+    theirs, ours = _Spent(), _Spent()
     unjudged = agreed = 0
     for part in _slices(problems):
-        started = perf_counter()
-        their_scores = [float(verify(parse(f"${problem.gold}$"), parse(problem.response))) for problem in part]
-        theirs_s.append(perf_counter() - started)
-        started = perf_counter()
-        scores = await _judge(engine, part)
-        ours_s.append(perf_counter() - started)
+        their_scores = []
+        with theirs.one():
+            for problem in part:
+                with theirs_alone.one():
+                    their_scores.append(float(verify(parse(f"${problem.gold}$"), parse(problem.response))))
+        items = [problem.item() for problem in part]
+        with ours.one():
+            scores = await _judge(engine, items)
         unjudged += scores.count(None)
         agreed += sum(mine == yours for mine, yours in zip(scores, their_scores, strict=True))
     return {
         "items of": name,
         "items": len(problems),
-        "math_verify": len(problems) / sum(theirs_s),
-        "ours": len(problems) / sum(ours_s),
-        "x": sum(theirs_s) / sum(ours_s),
-        "x, median slice": median(theirs / ours for theirs, ours in zip(theirs_s, ours_s, strict=True)),
+        "math_verify": len(problems) / sum(theirs.cpu_s),
+        "ours": len(problems) / sum(ours.cpu_s),
+        "x": sum(theirs.cpu_s) / sum(ours.cpu_s),
+        "x, median slice": median(their / our for their, our in zip(theirs.cpu_s, ours.cpu_s, strict=True)),
+        "x wall": sum(theirs.wall_s) / sum(ours.wall_s),
         "same verdict": agreed,
         "not judged": unjudged,
     }
+
+
+async def _alone(name: str, problems: Sequence[Problem], engine: Engine, theirs: _Spent) -> dict[str, Cell]:
+    ours = _Spent()
+    for problem in problems:
+        items = [problem.item()]
+        with ours.one():
+            await _judge(engine, items)
+    return {"items of": name, "items": len(problems), **theirs.row("math_verify"), **ours.row("ours")}
 
 
 def _slices(problems: Sequence[Problem]) -> Iterator[Sequence[Problem]]:
@@ -124,7 +197,16 @@ def _slices(problems: Sequence[Problem]) -> Iterator[Sequence[Problem]]:
         yield problems[start : start + size]
 
 
-async def _judge(engine: Engine, problems: Sequence[Problem]) -> list[float | None]:
+async def _judge(engine: Engine, items: Sequence[ScoreItem]) -> list[float | None]:
     deadline = asyncio.get_running_loop().time() + _DEADLINE_S
-    batch = Batch([problem.item() for problem in problems], {}, "off", False, deadline)
+    batch = Batch(items, {}, "off", False, deadline)
     return [result.score for result in (await engine.score(batch)).results]
+
+
+def _workers_cpu_s() -> float:
+    """CPU seconds of the processes below this one, to the nanosecond; of those that live."""
+    pids, at = [os.getpid()], 0
+    while at < len(pids):
+        pids += map(int, Path(f"/proc/{pids[at]}/task/{pids[at]}/children").read_text().split())
+        at += 1
+    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids[1:]) / 1e9

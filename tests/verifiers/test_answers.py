@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from verifiers.answers import (
     DEFAULT_CHANNELS,
+    MATH_CHANNELS,
     Channel,
     Extraction,
     ExtractionParams,
@@ -72,6 +73,11 @@ def taken(response: str, **params: Any) -> str | None:
     return extract(response, ExtractionParams(**params)).answer
 
 
+def in_math(response: str) -> str:
+    extraction = extract(response, ExtractionParams(), MATH_CHANNELS)
+    return extraction.reason if extraction.answer is None else extraction.answer
+
+
 def outcome(response: str, **params: Any) -> str:
     extraction = extract(response, ExtractionParams(**params))
     return extraction.reason if extraction.answer is None else extraction.answer
@@ -89,8 +95,8 @@ def test_any_text_gets_an_extraction_whose_spans_are_true(response: str, params:
         assert response[slice(*candidate.span)] == candidate.text
         assert candidate.channel is extraction.channel
     if extraction.answer is not None and extraction.span is not None:
-        whole = response[slice(*extraction.span)]
-        assert all(part in whole for part in extraction.answer.split(", "))
+        written = iter(response[: extraction.span[1]])
+        assert all(char in written for char in extraction.answer.replace(", ", ""))
         assert extraction.answer.strip()
 
 
@@ -109,6 +115,14 @@ def test_what_stands_before_the_last_closing_tag_never_matters(before: str, afte
 def test_nested_braces_come_back_whole(nested: str) -> None:
     expected = nested.strip() or None
     assert taken(f"So it is \\boxed{{{nested}}} as asked.") == expected
+
+
+@given(before=st.text("{}\\\n #x1", max_size=30), between=st.text("{}\\\n #x1", max_size=30))
+def test_braces_and_backslashes_outside_of_boxes_do_not_matter(before: str, between: str) -> None:
+    text = f"{before}\nFirst we find \\boxed{{1}} here.\n{between}\n\nThen we find \\\\\\boxed{{\\text{{a}} 7}} there."
+    extraction = extract(text, ExtractionParams(extract=Channel.BOXED))
+    assert extraction.answer == "\\text{a} 7"
+    assert [candidate.text for candidate in extraction.candidates] == ["1", "\\text{a} 7"]
 
 
 @given(responses=st.lists(st.sampled_from(PIECES), max_size=12), count=st.integers(1, 6))
@@ -145,7 +159,14 @@ FLOODS = {
 
 @pytest.mark.parametrize("unit", FLOODS.values(), ids=FLOODS)
 @pytest.mark.parametrize(
-    "params", [{}, {"on_conflict": "reject"}, {"extract": "answer_line"}, {"extract": "last_number"}]
+    "params",
+    [
+        {},
+        {"on_conflict": "reject"},
+        {"extract": "answer_line"},
+        {"extract": "last_number"},
+        {"extract": "final_statement"},
+    ],
 )
 def test_a_flood_of_two_million_characters_is_over_soon(unit: str, params: dict[str, Any]) -> None:
     response = unit * (2_000_000 // len(unit))
@@ -254,9 +275,84 @@ def test_boxes(response: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "response",
+    [
+        *("$-\\boxed{7}$", "$3+\\boxed{7}$", "$2\\cdot\\boxed{7}$", "$3\\boxed{7}$", "$n\\boxed{7}$", "-\\boxed{7}"),
+        *("$\\sqrt{\\boxed{7}}$", "$\\log \\boxed{7}$", "$f(\\boxed{7})$", "$\\frac{1}{\\boxed{7}}$"),
+        *(
+            "$\\boxed{7}n$",
+            "\\boxed{7}n",
+            "$\\boxed{7}^3$",
+            "$\\boxed{7}\\pi$",
+            "$\\boxed{7}!$",
+            "$\\boxed{7} + 1$",
+        ),
+        *("$n > \\boxed{7}$", "$n\\ne\\boxed{7}$", "$n \\le \\boxed{7}$", "$\\boxed{7} < n$"),
+        *("It is at most $\\boxed{7}$.", "It is more than \\boxed{7}.", "至少$\\boxed{7}$"),
+        *(
+            "$\\boxed{7}$ is wrong.",
+            "\\boxed{7} is not the answer",
+            "\\boxed{7}? No, it fails.",
+            "\\boxed{7}. No, that is incorrect.",
+        ),
+        *("Is it $\\boxed{7}$?", "Could it be \\boxed{7}? I doubt it.", "\\boxed{7} does not work.", "\\boxed{7}不对"),
+    ],
+)
+def test_a_box_is_no_answer_if_something_is_done_to_it(response: str) -> None:
+    assert outcome("We found 9. " + response) == "no_answer"
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("$x = \\boxed{7}$", "7"),
+        ("$2x + 1 = 3\\cdot 5 = \\boxed{7}$", "7"),
+        ("\\[ \\boxed{7} \\]", "7"),
+        ("\\begin{align} n &= 3 \\\\ &= \\boxed{7} \\end{align}", "7"),
+        ("$x \\in \\boxed{[1,2]}$", "[1,2]"),
+        ("$3 \\Rightarrow \\boxed{7}$", "7"),
+        ("$\\text{Total: }\\boxed{7}$", "7"),
+        ("{\\color{red}\\boxed{7}}", "7"),
+        ("- \\boxed{7}", "7"),
+        ("> \\boxed{7}", "7"),
+        ("**\\boxed{7}**", "7"),
+        ("<b>\\boxed{7}</b>", "7"),
+        ("The answer is \\boxed{7}!", "7"),
+        ("\\boxed{7}!", "no_answer"),
+        ("\\boxed{5!}", "5!"),
+        ("$\\mathbf{\\boxed{7}}$", "7"),
+        ("$\\textcolor{red}{\\boxed{7}}$", "7"),
+        ("\\boxed{7} - as required.", "7"),
+        ("\\boxed{7}. This is not even.", "7"),
+        ("\\boxed{7}? Yes, it works.", "7"),
+        ("\\boxed{7} dollars", "7"),
+        ("$\\boxed{7} \\quad \\text{for all } n$", "7"),
+        ("$\\boxed{7}\\%$", "7\\%"),
+        ("$\\boxed{7}^\\circ$", "7^\\circ"),
+        ("$\\boxed{7}\\text{ cm}^2$", "7\\text{ cm}^2"),
+        ("$\\boxed{7}\\text{ or more words}$", "7"),
+        ("\\boxed{7} The answer must be in \\boxed{}.", "7"),
+        ("I will put it within \\boxed{}. The answer is 7.", "7"),
+        ("\\boxed{}. The answer is 7.", "no_answer"),
+    ],
+)
+def test_what_stands_outside_the_formula_of_a_box_leaves_it_alone(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
+def test_the_span_of_an_answer_reaches_to_its_unit() -> None:
+    extraction = extract("So $\\boxed{7}\\%$.", ExtractionParams())
+    assert extraction.span == (11, 15)
+    assert [candidate.text for candidate in extraction.candidates] == ["7"]
+
+
+@pytest.mark.parametrize(
     ("response", "expected"),
     [
         ("<answer>42</answer>", "42"),
+        ("<answer>#### 42</answer>", "42"),
+        ('<answer>{"answer": 42}</answer>', "42"),
+        ("<answer>The total is 5 dollars.</answer>", "The total is 5 dollars."),
         ("<answer> $42$ </answer>", "42"),
         ("<ANSWER>42</ANSWER >", "42"),
         ("<answer>the box: \\boxed{42}</answer>", "42"),
@@ -303,7 +399,24 @@ def test_hashes(response: str, expected: str) -> None:
         ("The answer to the question is 3.5, because we halve 7.", "3.5"),
         ("The answers are 1 and 2.", "1 and 2"),
         ("The correct option is C.", "C"),
-        ("The answer is 5!", "5!"),
+        ("The answer is $5!$.", "5!"),
+        ("The answer is 5! = 120.", "5! = 120"),
+        ("Answer: 5!", "5!"),
+        ("Answer: n!", "n!"),
+        ("**Answer:** (2n-1)!!", "(2n-1)!!"),
+        ("Final answer: 2^n n!", "2^n n!"),
+        ("Answer: x = k!", "x = k!"),
+        (r"Answer: \frac{(2n)!}{n!}", r"\frac{(2n)!}{n!}"),
+        ("Answer: n(n-1)!", "n(n-1)!"),
+        ("The answer is n!", "n"),
+        ("The answer is n! + 1", "n! + 1"),
+        ("Answer: 42!!", "42"),
+        ("Answer: B!", "B"),
+        ("Answer: (B)!", "(B)"),
+        ("Answer: yes (really)!", "yes (really)"),
+        ("Answer: great!!!", "great"),
+        ("The answer is 5!", "5"),
+        ("The answer is 18! 🎉", "18"),
         ("The answer is not 10 but 12.", "12"),
         ("The answer is 41. Wait, no. The answer is 42.", "42"),
         ("答案：12", "12"),
@@ -319,6 +432,30 @@ def test_hashes(response: str, expected: str) -> None:
         ("The answer is $42$ or $43$.", "conflicting_answers"),
         ("答案是1或2。", "conflicting_answers"),
         ("It was 5. The answer is", "no_answer"),
+        ("Answer: > 42", "> 42"),
+        ("**Answer:** >42", ">42"),
+        ("Answer:\n> 42", "42"),
+        ("Answer: 0.333...", "0.333..."),
+        ("The answer is 5.", "5"),
+        ("The answer is C, not B.", "C"),
+        ("The answer is C rather than B.", "C"),
+        ("Answer: The total cost is $18.", "The total cost is $18"),
+        ("Answer: not enough information", "not enough information"),
+        ("The final answer is 18 (eighteen).", "18"),
+        ("The answer is eighteen (18).", "18"),
+        ("The answer is obtained from (18).", "obtained from (18)"),
+        ("La réponse finale est donc 12.", "12"),
+        ("したがって、答えは 12 です。", "12"),
+        ("따라서 정답은 12입니다.", "12"),
+        ("答案不是11而是12。", "12"),
+        ("故选：B", "B"),
+        ("综上，故选ABD.", "ABD"),
+        ("根据分析，本题选D。", "D"),
+        ("所以选择B选项。", "B"),
+        ("正确的选项是(C)。", "(C)"),
+        ('{"answer": 5}', "5"),
+        ('Here:\n```json\n{"steps": "2+3", "final_answer": "x+1"}\n```', "x+1"),
+        ('"answer": 5}', "5}"),
     ],
 )
 def test_answer_lines(response: str, expected: str) -> None:
@@ -331,6 +468,179 @@ def test_answer_lines(response: str, expected: str) -> None:
 )
 def test_a_remark_about_the_answer_is_none(response: str) -> None:
     assert extract(response, ExtractionParams(extract=Channel.ANSWER_LINE)).reason == "no_answer"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        *(
+            "The answer is not 10.",
+            "The answer isn't 10.",
+            "The answer cannot be 10.",
+            "The answer: not 10",
+            "答案不是10。",
+        ),
+        *(
+            "La respuesta no es 10.",
+            "Ответ не 10.",
+            "La réponse n'est pas 10.",
+            "Answer: 10?",
+            "The answer is 10, right?",
+        ),
+        *("Answer: not sure, but 10 fits", "Answer: maybe 10", "Answer: Yes/No", "We got 9. The answer is not 10."),
+    ],
+)
+def test_an_answer_that_is_denied_or_doubted_is_none_and_no_other_takes_its_place(response: str) -> None:
+    assert in_math(response) == "no_answer"
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("The answer is not 10. It is 15.", "15"),
+        ("The answer isn't obvious. We get 7 apples.", "7"),
+        ("The answer is not 10. The answer is 12.", "12"),
+    ],
+)
+def test_what_follows_a_denial_is_judged_by_itself(response: str, expected: str) -> None:
+    assert in_math(response) == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        *(
+            "It is not 6.",
+            "It isn't 6",
+            "We reject 6.",
+            "This is a contradiction with n = 6.",
+            "n = 6 is extraneous.",
+            "6 is wrong.",
+        ),
+        *(
+            "Is it 6?",
+            "A tank fills 6 litres in how many hours?",
+            "6 apples. I don't know",
+            "Perhaps it is 6",
+            "I do not think it is 6",
+        ),
+        *("Step 6", "Problem 6", "Equation (6)", "see line 6", "#6", "1. Read.\n2. Add.\n3.", "A. 4\nB. 6"),
+    ],
+)
+def test_a_number_that_is_denied_asked_or_a_label_is_no_answer(response: str) -> None:
+    assert in_math("There were 9 of them.\n" + response) == "no_answer"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        *("√6", "sqrt(6)", "log(6)", "log 6", "the root of 6", "6²", "6π", "6 pi", "6 n", "6 squared"),
+        *(
+            "n^2 = 6",
+            "n² = 6",
+            "2n = 6",
+            "|n| = 6",
+            "n squared equals 6",
+            "n >= 6",
+            "n ≤ 6",
+            "at most 6",
+            "more than 6",
+            "minus 6",
+        ),
+        *(
+            "n ≡ 3 mod 6",
+            "1 out of 6",
+            "2 in 6",
+            "5 times 6",
+            "divided by 6",
+            "where n = 6",
+            "5 red and 6 blue marbles",
+        ),
+    ],
+)
+def test_a_number_that_is_part_of_something_larger_is_no_answer(response: str) -> None:
+    assert in_math("So we have " + response) == "no_answer"
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("So 9 - 3 = 6 were not sold.", "6"),
+        ("The weight of the part not cut is 9 - 3 = 6 ounces.", "6"),
+        ("He cannot carry 9 - 3 = 6 eggs.", "6"),
+        ("He went there 18 / 3 = 6 times.", "6"),
+        ("3n = 18\nn = 6", "6"),
+        ("n + m = 6", "6"),
+        ("|AB| = 6", "6"),
+        ("a total of 6", "6"),
+        ("So he has 6 now. I hope this helps!", "6"),
+        ("How many? 6", "6"),
+        ("So she paid 6!", "6"),
+        ("It is 6 million.", "6 million"),
+        ("She is 6th.", "6th"),
+        ("n = 0.666...", "0.666..."),
+        ("-> 6", "6"),
+    ],
+)
+def test_a_number_that_is_stated_is_one(response: str, expected: str) -> None:
+    assert outcome(response, extract="last_number") == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("B", "B"),
+        ("Clearly.\n(B)", "(B)"),
+        ("**B**", "B"),
+        ("**B. 42**", "B. 42"),
+        ("It is 5 + 2.\nTherefore, option B is correct.", "B"),
+        ("So, B is the correct answer.", "B"),
+        ("I'd go with B.", "B"),
+        ("Yes.", "Yes"),
+        ("**Yes**, it converges", "Yes"),
+        ("The statement is True.", "True"),
+        ("Therefore the equation has no solution.", "no solution"),
+        ("The fastest is **Evelyn**.", "Evelyn"),
+        ("n = 2 or n = 3", "n = 2 or n = 3"),
+        ("Therefore, $n = 2$ or $n = 3$.", "$n = 2$ or $n = 3$"),
+        ("Thus $f(x)=x^2+1$.", "f(x)=x^2+1"),
+        ("The area is \\(4\\pi\\).", "4\\pi"),
+        ("$2\\sqrt{3}$", "2\\sqrt{3}"),
+        ("Thus $n = 7$.", "7"),
+    ],
+)
+def test_the_last_sentence_may_state_the_answer(response: str, expected: str) -> None:
+    assert in_math(response) == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        *(
+            "A. one\nB. two\nC. three",
+            "Option B is not correct.",
+            "Is B the correct answer?",
+            "Yes or no?",
+            "Yes, but no.",
+            "No, wait.",
+        ),
+        *(
+            "The statement is not true.",
+            "It has no solution if $a=b$.",
+            "Is it **Evelyn**?",
+            "It is **Evelyn** or **Ann**.",
+        ),
+        *("Let $f$ be $x^2$.", "Suppose it is $\\pi$.", "Thus $f$ grows, $\\pi$", "We would like $\\pi$."),
+    ],
+)
+def test_a_last_sentence_that_commits_to_nothing_states_no_answer(response: str) -> None:
+    assert in_math(response) == "no_answer"
+
+
+def test_final_statements_are_for_those_who_ask() -> None:
+    assert outcome("So, B is the correct answer.") == "no_answer"
+    assert MATH_CHANNELS[-2:] == (Channel.FINAL_STATEMENT, Channel.LAST_NUMBER)
+    assert Channel.FINAL_STATEMENT not in DEFAULT_CHANNELS
 
 
 @pytest.mark.parametrize(
@@ -363,6 +673,7 @@ def test_a_remark_about_the_answer_is_none(response: str) -> None:
         ("2\\sqrt{3}", "no_answer"),
         ("7x", "no_answer"),
         ("none", "no_answer"),
+        ("6!", "no_answer"),
     ],
 )
 def test_last_numbers(response: str, expected: str) -> None:
@@ -412,7 +723,9 @@ def test_unknown_parameters_are_refused(bad: dict[str, Any]) -> None:
         ("\\boxed{1} first \\boxed{2} second \\boxed{3} third", "conflicting_answers", "conflicting_answers"),
         ("\\boxed{12}, not \\boxed{15}", "12", "12"),
         ("So we have \\boxed{2} and \\boxed{3}.", "2, 3", "2, 3"),
-        ("$x = \\boxed{2}$, $y = \\boxed{3}$", "2, 3", "2, 3"),
+        ("$x = \\boxed{2}$, $y = \\boxed{3}$", "x=2, y=3", "x=2, y=3"),
+        ("$x = \\boxed{2}$ and \\boxed{3}", "2, 3", "2, 3"),
+        ("(a) $\\boxed{2}$ (b) $\\boxed{3}$", "2, 3", "2, 3"),
         ("\\boxed{2}, \\boxed{3}, and \\boxed{4}", "2, 3, 4", "2, 3, 4"),
         ("<answer>A</answer><answer>B</answer>", "conflicting_answers", "conflicting_answers"),
         ("<answer>A</answer> Sorry, that was wrong: <answer>B</answer>", "B", "conflicting_answers"),
@@ -422,6 +735,35 @@ def test_unknown_parameters_are_refused(bad: dict[str, Any]) -> None:
 def test_commitment(response: str, last: str, reject: str) -> None:
     assert outcome(response) == last
     assert outcome(response, on_conflict="reject") == reject
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "\\boxed{7}; if not, then \\boxed{8}",
+        "\\boxed{7} (alternatively \\boxed{8})",
+        "\\boxed{7}. Another possibility: \\boxed{8}",
+        "Perhaps \\boxed{7}, perhaps \\boxed{8}.",
+        "Case 1: \\boxed{7}. Case 2: \\boxed{8}.",
+        "If $m$ is odd it is \\boxed{7}. If $m$ is even it is \\boxed{8}.",
+        "可能是\\boxed{7}，也可能是\\boxed{8}",
+    ],
+)
+def test_offers_for_one_case_each_or_for_perhaps_are_alternatives(response: str) -> None:
+    assert outcome(response) == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Maybe \\boxed{7}. Wait, that is a mistake, so \\boxed{8}",
+        "\\boxed{7}. Let me check if that holds: no. It is \\boxed{8}",
+        "\\boxed{7} in the first case. For practical use, if we round, it is more. But the exact value is \\boxed{8}.",
+        "Case 2: \\boxed{7}. Therefore in both cases the value is \\boxed{8}",
+    ],
+)
+def test_a_correction_or_a_conclusion_is_no_alternative(response: str) -> None:
+    assert outcome(response) == "8"
 
 
 def test_an_answer_in_parts_spans_them_all() -> None:

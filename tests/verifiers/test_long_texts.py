@@ -7,9 +7,8 @@ import pytest
 
 from sandbox.workers import Exit, Outcome, Workers
 from verifiers import registry
-from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.long_texts import EXTRACT, INLINE_CHARS, extract_all, trouble
+from verifiers.long_texts import INLINE_CHARS, trouble
 from verifiers.registry import Registry
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
@@ -18,7 +17,6 @@ FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 
 @pytest.fixture
 async def workers() -> AsyncIterator[Workers]:
     workers = Workers(1)
-    workers.register(EXTRACT)
     yield workers
     await workers.stop()
 
@@ -68,12 +66,13 @@ async def test_long_and_short_keep_their_places(found: Registry) -> None:
     assert [verdict.score for verdict in verdicts] == [float(n == 7) for n in range(12)]
 
 
-async def test_extraction_elsewhere_finds_the_same(found: Registry, workers: Workers) -> None:
-    text = f"<think>{FILLER}</think>\nEither \\boxed{{12}} or \\boxed{{13}}. Answer: 14"
-    params = ExtractionParams()
-    (there,) = await extract_all(workers, [Item(text, params)])
-    here = extract(text, params)
-    assert there == here
+async def test_what_was_found_elsewhere_is_explained_alike(found: Registry) -> None:
+    verifier = found["math"].verifier
+    typed = verifier.params.model_validate({"reference": "13"})
+    text = f"Either \\boxed{{12}} or \\boxed{{13}}. Answer: 14\n{FILLER}"
+    short, long = await verifier.score([Item(text[:500], typed, explain=True), Item(text, typed, explain=True)])
+    assert long == short
+    assert long.detail["candidates"] == ["12", "13"]
 
 
 async def test_a_pool_that_does_not_work_is_unavailable_not_wrong() -> None:
@@ -88,6 +87,5 @@ async def test_a_pool_that_does_not_work_is_unavailable_not_wrong() -> None:
 @pytest.mark.parametrize("exit_", [exit_ for exit_ in Exit if exit_ is not Exit.OK])
 def test_no_ending_of_a_worker_is_a_wrong_answer(exit_: Exit) -> None:
     verdict = trouble(Outcome(exit_, message="why\nwhere"))
-    assert verdict is not None
     assert (verdict.status, verdict.score) == (Status.FAILED, None)
     assert verdict.detail == {"message": "why"}

@@ -7,20 +7,26 @@ from itertools import groupby
 from verifiers.math.exact import unwrap
 from verifiers.math.words import TEXT
 
+_CUBE_ROOT = re.compile(r"([∛∜])\s*(?:(\d+|[a-zA-Z])|(?=[({\\]))")
 _ROOT = re.compile(r"√\s*(?:(\d+|[a-zA-Z])|(?=[({\\]))")
 _VULGAR = re.compile("[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _CHARACTERS = str.maketrans(
     {
-        "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "∙": r"\cdot ", "÷": r"\div ", "∞": r"\infty ",
+        "−": "-", "–": "-", "—": "-", "‑": "-", "‐": "-", "º": r"^\circ ", "⁄": "/", "∶": ":", "″": "''", "•": r"\cdot ", "×": r"\times ", "·": r"\cdot ", "∙": r"\cdot ", "÷": r"\div ", "∞": r"\infty ",
         "≤": r"\le ", "⩽": r"\le ", "≥": r"\ge ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ", "≡": r"\equiv ",
         "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ",
         "ℝ": r"\mathbb{R}", "ℤ": r"\mathbb{Z}", "ℚ": r"\mathbb{Q}", "ℕ": r"\mathbb{N}", "ℂ": r"\mathbb{C}",
-        "α": r"\alpha ", "β": r"\beta ", "γ": r"\gamma ", "δ": r"\delta ", "ε": r"\varepsilon ", "θ": r"\theta ",
-        "λ": r"\lambda ", "μ": r"\mu ", "π": r"\pi ", "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\varphi ",
+        "α": r"\alpha ", "β": r"\beta ", "γ": r"\gamma ", "δ": r"\delta ", "ε": r"\epsilon ", "θ": r"\theta ",
+        "λ": r"\lambda ", "μ": r"\mu ", "π": r"\pi ", "ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ",
         "ϕ": r"\phi ", "ω": r"\omega ", "Δ": r"\Delta ", "Ω": r"\Omega ", "Γ": r"\Gamma ", "Σ": r"\Sigma ",
         "∠": r"\angle ", "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ",
         "⌉": r"\rceil ", "€": r"\euro ", "£": r"\pounds ", "¥": r"\yen ", "…": r"\ldots ", "′": "'", "’": "'",
         "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u3000": " ", "\n": " ", "\t": " ", "\r": " ",
+        "Ø": r"\emptyset ", "¢": r" \text{ cents}", "￥": r"\yen ", "∀": r"\forall ", "˚": r"^\circ ", "℃": r"^\circ C", "℉": r"^\circ F", "⋅": r"\cdot ", "∖": r"\setminus ", "∉": r"\notin ", "∂": r"\partial ", "≧": r"\ge ", "≦": r"\le ", "∑": r"\sum ",
+        "∫": r"\int ", "∏": r"\prod ", "⇒": r"\implies ", "→": r"\to ", "∧": r"\land ", "∨": r"\lor ", "∥": r"\parallel ",
+        "⊥": r"\perp ", "⊂": r"\subset ", "⊆": r"\subseteq ", "△": r"\triangle ", "ξ": r"\xi ",
+        "η": r"\eta ", "κ": r"\kappa ", "ν": r"\nu ", "ζ": r"\zeta ", "χ": r"\chi ", "ψ": r"\psi ", "Φ": r"\Phi ",
+        "Ψ": r"\Psi ", "Θ": r"\Theta ", "Λ": r"\Lambda ", "Π": r"\Pi ", "ℓ": r"\ell ", "或": " or ", "且": " and ",
         "∣": "|", "、": ",", "。": ".", "＄": "$",
     }
 )  # fmt: skip
@@ -28,11 +34,20 @@ _INTRODUCTION = re.compile(
     r"\s*(?:\\text\s*\{\s*)?(?:the\s+)?(?:final\s+)?(?:answer|result|solution)\s*(?:is|:|=)\s*:?\s*(\})?", re.IGNORECASE
 )
 _LAYOUT = re.compile(
-    r"\\(?:displaystyle|textstyle|scriptstyle|limits|nolimits|bigl|bigr|biggl|biggr|Bigl|Bigr|Biggl|Biggr|big|Big|bigg"
-    r"|Bigg|left|right|middle|mleft|mright|hspace\{[^{}]*\}|phantom\{\}|rm|bf|it)(?![A-Za-z])\.?|(?<!\\)\\[,;:!> ]|~|\*\*"
+    r"\\(?:checkmark|therefore|because|square|blacksquare|Box|qed|strut|newline|minus(?=\{\})|tiny|small|normalsize|large|Large|LARGE|huge|Huge|displaystyle|textstyle|scriptstyle|limits|nolimits|bigl|bigr|biggl|biggr|Bigl|Bigr|Biggl|Biggr|big|Big|bigg"
+    r"|Bigg|left|right|middle|mleft|mright|hspace\{[^{}]*\}|phantom\{\}|rm|bf|it)(?![A-Za-z])\.?|(?<!\\)\\[,;:!> ]|~"
 )
+_BOLD = re.compile(r"(?<![\w)}\]])\*\*(?=\S)|(?<=[^\s*])\*\*(?![\w({\\-])")
+"""Two asterisks around words are bold; between two factors they are a power."""
+_NOT_EQUAL = re.compile(r"(?<=[a-zA-Z ])!=")
+_FORMULA_LINES = re.compile(r"\$\s*\n\s*\$")
+_UPRIGHT_D = re.compile(r"\\(?:mathrm|text|rm)\s*\{\s*d\s*\}\s*(?=[a-zA-Z](?![a-zA-Z]))")
+_SIZES = re.compile(r"\\(?:left|right|middle|mleft|mright|[bB]igg?[lrm]?)(?![a-zA-Z])(?:\s*\.)?")
+"""Sizes of brackets: `f\\left(x\\right)` is f(x)."""
 _SPACING = re.compile(r"(?<!\\)\\(?:qquad|quad|enspace|thinspace|,|;|:|>| )(?![A-Za-z])")
-_COLOUR = re.compile(r"\\(?:textcolor|color)\s*\{[a-zA-Z]{1,20}\}")
+_COLOUR = re.compile(
+    r"\\(?:textcolor|color|colorbox)\s*(?:\[[a-zA-Z]{1,10}\]\s*)?\{[a-zA-Z0-9.,# ]{1,40}\}|\\(?:underline|emph|ensuremath)(?=\s*\{)"
+)
 _BOX = re.compile(r"\\f?boxed\s*(?=\{)|\\fbox\s*(?=\{)")
 _BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?:\{,\}|,\\!|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
 _NOT_DIGIT = re.compile(r"\D")
@@ -40,36 +55,109 @@ _OPEN_CLOSE_BRACKETS = re.compile(r"^ ?(?:\\left)? ?([\]\[])(.*?)(?:\\right)?\s*
 _FULL_STOP = re.compile(r"(?<![.\\])\.{1,2}\s*$")
 _BLANKS = re.compile(r"\s+")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
+_LONE_DOLLAR = re.compile(r"\$(?=\s*[-−]?\s*\.?\d)")
+"""One dollar sign, before a number, is money; mathematics has two."""
+_SPACED_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})+(?![\d ]|\s*/)")
+_INDIAN_GROUPS = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d{2})+,\d{3}(?![\d,])")
+_LETTER_TIMES = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)")
+_UPRIGHT_E = re.compile(r"(?<=\d)\\(?:mathrm|text|rm)\s*\{\s*([eE])\s*\}(?=\s*[-+]?\d)")
+_SUPERSCRIPT_O = re.compile(r"(?<=\d)\s*\^\s*(?:\{\s*[oO]\s*\}|[oO](?![a-zA-Z]))")
+_FIXED_COLON = re.compile(r"\{:\}|\\colon(?![a-zA-Z])")
+_CHOICES = re.compile(r"[A-J](?:\s*(?:,|and|or|&)\s*[A-J])+")
+_BASE_IN_WORDS = re.compile(
+    r"([0-9A-Za-z.]{1,60})\s*,?\s*(?:\\text\s*\{\s*)?\(?(?:in\s+)?base[\s-]*\}?\s*(\d{1,2}|[a-z]{3,8})\)?\s*\}?",
+    re.IGNORECASE,
+)
+_ONLY = re.compile(r"(?<=[\d\w)}$])\s*(?:\\text\s*\{\s*only\s*\}|\s\(?only\)?)\s*\.?\s*$")
+_COMMAS = re.compile(r"(?:,\s*){2,}")
+_EVALUATED = re.compile(
+    r"\\left\s*\.((?:(?!\\right)[^\0]){1,200})\\right\s*\|\s*(?:_(?:\{[^{}]*\}|\w))?(?:\^(?:\{[^{}]*\}|\w))?"
+)
+"""The value of an expression at a point or between two: a name for what stands behind the equals sign."""
+_UPRIGHT_DIGIT = re.compile(r"(?<=\d)\\(?:mathrm|text)\s*\{\s*([A-F]{1,20})\s*\}(?=[\dA-F]{0,20}_)")
+_PROGRAMMED_BASE = re.compile(r"(?<![\w.])0([xX][0-9a-fA-F]{1,60}|[bB][01]{1,200})(?![\w.])")
+_BRACKETED_BASE = re.compile(r"_\{\s*\(\s*(\d{1,2})\s*\)\s*\}")
+_DECIMAL_GROUPS = re.compile(r"(?<=\d)\.\d{3}(?:(?:\\,| |~)\d{1,3})+(?!\d)")
+_WHOLE_GROUPS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:(?:\\,|~)\d{3})+(?!\d)")
+_PER_MILLE = re.compile(r"(\d)\s*(?:‰|\\text\s*\{\s*‰\s*\}|\\permil)")
+_MIXED_IN_CHINESE = re.compile(r"(\d{1,9})又(\d{1,9})/(\d{1,9})|(\d{1,9})又\\frac")
+_CHINESE_LEAD = re.compile(r"^\s*(?:一共|总共|共有|共|大约|约为|约|等于|为|是|有)\s*(?=[-−\d$\\])")
+_BELOW_ZERO = re.compile(r"零下\s*(?=\d)")
+_MODULUS = re.compile(r"\(\s*(?:\\(?:text|mathrm)\s*\{\s*mod\s*\}|\\[bp]?mod|mod)\s*(?:\\[ ,])?\s*([^()]{1,40})\)")
+_LOG_BASE = re.compile(r"(?<![a-zA-Z\\])log(\d{1,4})(?=\s*\()")
+_CALLS = re.compile(r"(?<![a-zA-Z\\])(abs|cbrt)\(([^()]{1,200})\)")
+_PREFIX_CURRENCY = re.compile(
+    r"(USD|US\s*\\?\$|US\s*\\dollar|EUR|GBP|RMB|CNY|INR|Rs\.?|₹)\s*(-?\d[\d,.]*)", re.IGNORECASE
+)
+_SUFFIXES = {"usd": "dollars", "us": "dollars", "eur": "euros", "gbp": "pounds sterling", "rmb": "yuan", "cny": "yuan"}
+_UPRIGHT = re.compile(r"\\(?:mathrm|text|rm)\s*\{((?:[^{}]|\{[^{}]{0,40}\}){0,200})\}")
+_WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-ZμΩÅ]+")
+_LINE_BREAKS = re.compile(r"(?:\\\\\s*)+$")
 _DOTS = re.compile(r"\.{3,}")
+_PYTHON_MODULE = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy)\.(?=[a-z])")
+_CIRCLED = re.compile(r"\\textcircled\s*+\{?\s*+(?:\\text\s*+\{)?\s*+(\d{1,2})\s*+\}?\}?")
+_CIRCLED_NUMBER = re.compile("[①-⑳]")
+_CASES = re.compile(
+    r"\\(?:left\s*\\)?\{\s*\\begin\{array\}\s*\{[clr|]{0,20}\}((?:(?!\\end)[^\0]){0,4000})\\end\{array\}\s*\\right\s*\."
+)
+"""What stands behind one opening brace, and no closing one, is a function by cases or a system."""
+_ANGLES = re.compile(r"\s*<([^<>=]{1,200},[^<>=]{1,200})>\s*")
+_QUAD_BEFORE_DECLARATION = re.compile(
+    r"[,;]?\s*\\q?quad\s*(?=\(?\s*(?:\\text\s*\{\s*)?[(]?(?:[a-zA-Z](?:_\d)?\s*(?:=|\\in(?![a-z]))|where\b|for\b|with\b|and\b))"
+)
 _HALF_DAY = re.compile(r"(?<=[\d\s])([aApP])\.\s?([mM])\.?(?![\w])")
 
 
 def prepare(text: str) -> str:
     """One spelling for each sign: unicode to LaTeX, spacing and layout commands gone, outer wrappers gone."""
-    text = _BLANKS.sub(" ", unwrap(text))
+    text = _BLANKS.sub(" ", unwrap(_FORMULA_LINES.sub(", ", text)))
     if "\\begin" not in text:
         text = _DOUBLED.sub(r"\\", text)
     if not text.isascii():
+        text = _CIRCLED_NUMBER.sub(lambda sign: f" ({unicodedata.normalize('NFKC', sign[0])}), ", text)
         text = "".join(_level(level, "".join(run)) for level, run in groupby(text, _level_of))
+        text = _CUBE_ROOT.sub(_higher_root, text)
         text = _ROOT.sub(lambda root: r"\sqrt{" + root[1] + "}" if root[1] else r"\sqrt", text)
         text = _VULGAR.sub(_vulgar_fraction, text).translate(_CHARACTERS)
         text = unicodedata.normalize("NFKC", text)
         text = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    text = text.replace(r"\left\{", r"\{").replace(r"\right\}", r"\}").replace(r"\$", " \\dollar ").replace("$", " ")
-    text = text.replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac").replace("\\cfrac", "\\frac")
+    text = _CIRCLED.sub(r" (\1), ", _PYTHON_MODULE.sub("", text))
+    text = _UPRIGHT.sub(_unit_words, text.replace(r"\AA", "Å"))
+    text = _spelled_out(text)
+    text = _LINE_BREAKS.sub("", _FIXED_COLON.sub(":", _SUPERSCRIPT_O.sub(r"^\\circ ", text)))
+    text = _NOT_EQUAL.sub(r"\\ne ", text.replace("+/-", r"\pm "))
+    text = _UPRIGHT_E.sub(r"\1", _LETTER_TIMES.sub(r"\\times ", text))
+    text = _EVALUATED.sub(r"\\operatorname{at}(\1)", text)
+    text = text.replace(r"\left\{", r"\{").replace(r"\right\}", r"\}").replace(r"\$", " \\dollar ")
+    text = _LONE_DOLLAR.sub(r" \\dollar ", text) if text.count("$") == 1 else text
+    text = _BLANKS.sub(" ", text.replace("$", " "))
+    for name in ("\\dfrac", "\\tfrac", "\\cfrac", "\\nicefrac", "\\sfrac"):
+        text = text.replace(name, "\\frac")
     if reversed_brackets := _reversed_brackets(text):
         text = reversed_brackets
     text = _HALF_DAY.sub(r" \1\2", text)
     text = _DOTS.sub(r"\\ldots ", text)
+    text = _SPACED_GROUPS.sub(lambda run: run[0].replace(" ", ""), text)
+    text = _INDIAN_GROUPS.sub(lambda run: run[0].replace(",", ""), text)
     text = _BREAKING_THOUSANDS.sub(lambda run: _NOT_DIGIT.sub("", run[1]), text)
+    text = _CASES.sub(r"\\begin{cases}\1\\end{cases}", text)
+    text = _QUAD_BEFORE_DECLARATION.sub(", ", text)
+    if angles := _ANGLES.fullmatch(text):
+        text = f"({angles[1]})"
+    text = _UPRIGHT_D.sub("d", _BOLD.sub(" ", text))
     text = _BOX.sub("", _COLOUR.sub("", text))
-    text = _LAYOUT.sub(" ", _SPACING.sub(" ", text.replace(r"\!", "")))
+    text = _SIZES.sub("", text)
+    text = _BLANKS.sub(" ", _LAYOUT.sub(" ", _SPACING.sub(" ", text.replace(r"\!", ""))))
     if introduction := _INTRODUCTION.match(text):
         after = text[introduction.end() :]
         text = after if introduction[1] or "\\text" not in introduction[0] else text
     text = _FULL_STOP.sub("", unwrap(text)).strip(" ,;:")
-    if (words := TEXT.fullmatch(text)) and any(c.isdigit() for c in words[1]):
-        return words[1].strip()
+    if numeral := _BASE_IN_WORDS.fullmatch(text):
+        return f"{numeral[1]}_{{{numeral[2]}}}"
+    if (words := TEXT.fullmatch(text)) and (
+        any(c.isdigit() for c in words[1]) or "," in words[1] or _CHOICES.fullmatch(words[1].strip())
+    ):
+        return words[1].strip(" .")
     return text
 
 
@@ -83,6 +171,51 @@ def _level_of(character: str) -> str:
 
 def _level(level: str, run: str) -> str:
     return f"{level}{{{unicodedata.normalize('NFKC', run).replace('−', '-')}}}" if level else run
+
+
+def _spelled_out(text: str) -> str:
+    """Notations of programs, of money and of other languages in the usual one."""
+    text = _ONLY.sub("", _COMMAS.sub(", ", text)) if "only" in text or ", ," in text else text
+    text = _UPRIGHT_DIGIT.sub(r"\1", text)
+    text = _PROGRAMMED_BASE.sub(_with_base, _BRACKETED_BASE.sub(r"_{\1}", text))
+    for groups in (_WHOLE_GROUPS, _DECIMAL_GROUPS):
+        text = groups.sub(lambda run: _GAP.sub("", run[0]), text)
+    text = _MIXED_IN_CHINESE.sub(lambda m: f"{m[4]}\\frac" if m[4] else rf"{m[1]}\frac{{{m[2]}}}{{{m[3]}}}", text)
+    text = _BELOW_ZERO.sub("-", _CHINESE_LEAD.sub("", _PER_MILLE.sub(r"\1\\cdot\\frac{1}{1000}", text)))
+    text = _LOG_BASE.sub(r"\\log_{\1}", _MODULUS.sub(r"\\pmod{\1}", text))
+    text = _CALLS.sub(lambda call: f"|{call[2]}|" if call[1] == "abs" else rf"\sqrt[3]{{{call[2]}}}", text)
+    if money := _PREFIX_CURRENCY.fullmatch(text.strip(" .")):
+        name = _SUFFIXES.get(money[1].lower().split("\\")[0].strip(" $."), "rupees")
+        return rf"{money[2]} \text{{ {name}}}"
+    text = _INTEGERS_MODULO.sub(r"\\mathbb{Z}_{\1\2\3}", text) if r"\mathbb" in text else text
+    return text.replace(r"\forall", r"\text{ for all }")
+
+
+_INTEGERS_MODULO = re.compile(
+    r"\\mathbb ?(?:\{Z\}|Z)\s?/\s?(?:(\d{1,9}|[a-z])|\((\d{1,9}|[a-z])\)|\{([\w^]{1,20})\})"
+    r"\s?(?:\\mathbb ?(?:\{Z\}|Z)|(?![\w^(!]))"
+)
+r"""`\mathbb{Z}/n\mathbb{Z}` and `\mathbb{Z}/n`, which are `\mathbb{Z}_n`."""
+
+
+_GAP = re.compile(r"\\,| |~")
+
+
+def _with_base(match: re.Match[str]) -> str:
+    base = 16 if match[1][0] in "xX" else 2
+    return f"{match[1][1:].upper()}_{{{base}}}"
+
+
+def _unit_words(match: re.Match[str]) -> str:
+    r"""`\mathrm{J\,mol^{-1}}` with its words apart: `\text{ J}\text{ mol}^{-1}`."""
+    if "{" not in match[1] and "^" not in match[1]:
+        return match[0]
+    return _WORD.sub(r"\\text{ \g<0>}", match[1])
+
+
+def _higher_root(match: re.Match[str]) -> str:
+    root = r"\sqrt[3]" if match[1] == "∛" else r"\sqrt[4]"
+    return f"{root}{{{match[2]}}}" if match[2] else root
 
 
 def _vulgar_fraction(match: re.Match[str]) -> str:

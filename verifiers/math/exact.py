@@ -8,6 +8,7 @@ it spells: 0.5 is 1/2, and 0.333 is not 1/3.
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from verifiers.math.limits import MAX_EQUAL_TEXT_CHARS
 
@@ -17,7 +18,8 @@ MAX_PLAIN_EXPONENT = 1_000
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
 _FULL_WIDTH = str.maketrans("０１２３４５６７８９．，／－−＋", "0123456789.,/--+")
 """Not NFKC: that makes 52 of 5²."""
-_WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"))
+_WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ("`", "`"), ('"', '"'), ("'", "'"))
+_STARTS = ("$", "\\", "**", "`", '"', "'")
 _BOX = re.compile(r"\\f?boxed\s*\{|\\fbox\s*\{")
 _THOUSANDS = r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\{,\}\d{3})+|(?:,\\!\d{3})+|(?:\\,\d{3})+)"
 _UNSIGNED = rf"(?:{_THOUSANDS}|\d+)(?:\.\d+)?|\.\d+"
@@ -26,7 +28,6 @@ _DECIMAL = re.compile(rf"([+-]?)\s*({_UNSIGNED})(?:[eE]([+-]?\d{{1,4}}))?\.?")
 _SLASH = re.compile(r"([+-]?)\s*(\d+)\s*/\s*(\d+)")
 _FRACTION = re.compile(rf"([+-]?)\s*{_FRACTION_COMMAND}")
 _SEPARATORS = re.compile(r"\{,\}|,\\!|\\,|,")
-_SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Tolerance:
     def allows(self, reference: Fraction, answer: Fraction) -> bool:
         if reference == answer:
             return True
+        if not self.absolute and not self.relative:
+            return False
         gap = abs(reference - answer)
         return gap <= Fraction(self.absolute) or gap <= Fraction(self.relative) * abs(reference)
 
@@ -48,26 +51,48 @@ EXACT = Tolerance()
 
 def decide(reference: str, answer: str, tolerance: Tolerance) -> tuple[bool, str] | None:
     """Equality and how it was found (`text`, `exact`); None when reading is needed."""
-    if plain(reference) == plain(answer):
+    wanted, left = _seen(reference)
+    given, right = _seen(answer)
+    if wanted == given:
         return True, "text"
-    left, right = number(reference), number(answer)
     if left is None or right is None:
         return None
     return tolerance.allows(left, right), "exact"
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is a plain number."""
+    return _seen(text)[1] is not None
+
+
+_MAX_REMEMBERED_CHARS = 100
+
+
+def _seen(text: str) -> tuple[str, Fraction | None]:
+    """Both `plain(text)` and `number(text)`. The samples of one prompt share a reference, and mostly their answers."""
+    return _remembered(text) if len(text) <= _MAX_REMEMBERED_CHARS else (plain(text), number(text))
+
+
+@lru_cache(maxsize=8192)
+def _remembered(text: str) -> tuple[str, Fraction | None]:
+    shown = plain(text)
+    return shown, _value(shown)
 
 
 def plain(text: str) -> str:
     """A text without what carries no meaning: invisible characters, wrappers such as `$..$`, runs of blanks."""
     if len(text) > MAX_EQUAL_TEXT_CHARS:
         return text
-    return _SPACES.sub(" ", unwrap(text.translate(_INVISIBLE))).strip()
+    if not text.isascii():
+        text = text.translate(_INVISIBLE)
+    return " ".join(unwrap(text).split())
 
 
 def unwrap(text: str) -> str:
     r"""The inside of `$x$`, `\(x\)`, `\boxed{x}`, `**x**` when that is the whole text, up to four deep."""
     for _ in range(4):
         text = text.strip()
-        inner = _inside(text)
+        inner = _inside(text) if text.startswith(_STARTS) else None
         if inner is None:
             return text
         text = inner
@@ -101,9 +126,12 @@ def _closes_at_end(text: str, start: int) -> bool:
 
 def number(text: str) -> Fraction | None:
     r"""The value of a plain number: `-3`, `1,234.50`, `3/4`, `\frac{3}{4}`, `1.5e3`; None for anything else."""
-    if len(text) > 3 * MAX_PLAIN_DIGITS:
-        return None
-    text = plain(text).translate(_FULL_WIDTH)
+    return None if len(text) > 3 * MAX_PLAIN_DIGITS else _value(plain(text))
+
+
+def _value(text: str) -> Fraction | None:
+    if not text.isascii():
+        text = text.translate(_FULL_WIDTH)
     if match := _DECIMAL.fullmatch(text):
         return _decimal(*match.groups())
     if match := _SLASH.fullmatch(text):
@@ -120,9 +148,12 @@ def number(text: str) -> Fraction | None:
 
 
 def _decimal(sign: str, digits: str, exponent: str | None) -> Fraction | None:
-    digits = _SEPARATORS.sub("", digits)
+    if not digits.isdigit():
+        digits = _SEPARATORS.sub("", digits)
     if len(digits) > MAX_PLAIN_DIGITS or abs(int(exponent or 0)) > MAX_PLAIN_EXPONENT:
         return None
     whole, _, decimals = digits.partition(".")
-    value = Fraction(int(whole + decimals), 10 ** len(decimals)) * Fraction(10) ** int(exponent or 0)
+    value = Fraction(int(whole + decimals), 10 ** len(decimals)) if decimals else Fraction(int(whole))
+    if exponent:
+        value *= Fraction(10) ** int(exponent)
     return -value if sign == "-" else value

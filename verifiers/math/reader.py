@@ -14,22 +14,39 @@ The kinds of `Node`, by what they stand for (`values` gives the meaning of those
     union cap setminus ratio       between sets; a:b:c
     = != < <= > >= in approx cong  relations: a chain is `chain` with the operators as leaf; cong has the modulus third
     suchthat                       {x | condition}
+    cases case                     a function by cases; one value with its condition
     matrix                         rows as leaf: the number of columns
     text                           words
+    option                         the letter of a choice, and what stands behind it
+    where                          what is said, and the conditions it is said with
+    prose                          a sentence: words and formulas in their order
     based                          digits with a base, "4210_7"
     big                            a sum, product, integral or limit, its LaTeX as leaf: only a computer algebra reads it
 
 What cannot be read raises `Unreadable`; the caller decides what that means for a reference and for a response.
 """
 
+import math
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from verifiers.math import moments, numerals, units
 from verifiers.math.characters import prepare
 from verifiers.math.limits import MAX_DEPTH, MAX_DIGITS, MAX_ITEMS, MAX_NODES
+from verifiers.math.prose import committed, read_prose
+from verifiers.math.quantities import added
 from verifiers.math.tokens import Token, tokenize
 from verifiers.math.tree import Leaf, Node, TooComplex, Unreadable, show
-from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS, as_prose, as_words, split, unit_key, word_key
+from verifiers.math.words import (
+    FUNCTION_SYNONYMS,
+    FUNCTIONS,
+    as_words,
+    labelled_parts,
+    split,
+    split_option,
+    word_key,
+)
 
 
 def read(text: str) -> Node:
@@ -39,18 +56,113 @@ def read(text: str) -> Node:
         Unreadable: it does not follow the notation above.
         TooComplex: it is nested or long beyond `limits`.
     """
-    text = prepare(text)
-    if not text:
+    prepared = prepare(text)
+    if not prepared:
         raise Unreadable("nothing to read")
-    words = as_words(text)
+    if (parts := labelled_parts(prepared)) is not None:
+        return Node("paren", tuple(_read_formula_or_words(part) for part in parts))
+    if (option := split_option(prepared)) is not None:
+        letter, rest = option
+        node = Node("sym", leaf=letter)
+        return Node("option", (node, _read_prepared(rest, rest))) if rest else node
+    return _read_prepared(prepared, text)
+
+
+def _read_prepared(prepared: str, text: str) -> Node:
+    if (spoken := _spoken(prepared)) is not None:
+        return spoken
+    if "." in prepared and (head := committed(prepared)) is not None:
+        return Node("text", leaf=head)
+    words = as_words(prepared)
     if words is not None:
         return words
     try:
-        return Reader(tokenize(text)).read()
+        return Reader(tokenize(prepared)).read()
+    except Unreadable as error:
+        unread = error
+    if (remark := _REMARK.fullmatch(prepared)) is not None and not _REJECTION.search(remark[2]):
+        return _read_prepared(remark[1], remark[1])
+    text = text.replace("**", " ")
+    try:
+        return read_prose(text.replace(r"\forall", r"\text{ for all }"), _read_formula)
     except Unreadable:
-        if (prose := as_prose(text)) is not None:
-            return prose
-        raise
+        raise unread from None
+
+
+_RATIO_IN_WORDS = re.compile(r"(\d{1,9})\s+to\s+(\d{1,9})")
+
+
+def _spoken(text: str) -> Node | None:
+    """Clock times, dates, and numbers in words with or without a unit."""
+    if len(text) > numerals.MAX_CHARS:
+        return None
+    clock = moments.time_of_day(text)
+    if clock is not None and (not clock.is_ambiguous or _SPOKEN_CLOCK.search(text)):
+        return Node("clock", leaf=text)
+    if moments.date(text) is not None:
+        return Node("date", leaf=text)
+    if ratio := _RATIO_IN_WORDS.fullmatch(text):
+        return Node("ratio", tuple(Node("num", leaf=Fraction(part)) for part in ratio.groups()))
+    if (parts := _compound(text)) is not None:
+        return parts
+    if (plain := _PLAIN_QUANTITY.fullmatch(text)) and (unit := units.key(plain[2])) is not None:
+        is_unit = plain[2] in _UNIT_LETTERS or (len(plain[2]) > 1 and units.is_known(unit) and text.isascii())
+        return Node("quantity", (Node("num", leaf=Fraction(plain[1])),), unit) if is_unit else None
+    money = _MONEY.fullmatch(text)
+    number = numerals.value(money[2] if money else text)
+    if number is not None:
+        value = Node("num", leaf=number)
+        return Node("quantity", (value,), _CURRENCIES[money[1]]) if money else value
+    counted = numerals.followed(text)
+    unit = units.key(counted[1]) if counted is not None else None
+    return Node("quantity", (Node("num", leaf=counted[0]),), unit) if counted is not None and unit is not None else None
+
+
+_PLAIN_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?) ?([^\d\s].*)")
+_UNIT_LETTERS = frozenset("msgNJWVLKh")
+"""Letters that are a unit when they alone stand behind a number; the others are as often variables."""
+_COMPOUND = re.compile(r"(?:\d+(?:\.\d+)?\s*[^\W\d_]{1,12}\s*){2,4}")
+_COMPOUND_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([^\W\d_]{1,12})")
+
+
+def _compound(text: str) -> Node | None:
+    """`2h 30m`, `3 kg 500 g`: quantities of falling units. After hours, m is a minute."""
+    if not _COMPOUND.fullmatch(text):
+        return None
+    parts: list[Node] = []
+    for value, name in _COMPOUND_PART.findall(text):
+        unit = units.key("min" if name == "m" and parts and parts[-1].leaf == "h" else name)
+        if unit is None:
+            return None
+        parts.append(Node("quantity", (Node("num", leaf=Fraction(value)),), unit))
+    return added(tuple(parts))
+
+
+_REMARK = re.compile(r"(.{0,300}\S)\s+(?:\\text\s*\{\s*)?\(\s*([A-Za-z]{3,}[^()]{0,100})\)\s*\}?", re.DOTALL)
+"""A value and a remark on it in parentheses, in words."""
+_REJECTION = re.compile(
+    r"\b(?:not|wrong|incorrect|invalid|rejected|extraneous|mod|false|impossible|base)\b", re.IGNORECASE
+)
+_CLOCK = re.compile(r"\d{1,2}:[0-5]\d")
+_SPOKEN_CLOCK = re.compile(r"o'clock|[点點时時].{1,3}分")
+_MONEY = re.compile(r"\\(dollar|euro|pounds|yen)\s*(.{1,100})", re.DOTALL)
+
+
+def _read_formula_or_words(text: str) -> Node:
+    return _read_prepared(prepare(text), text)
+
+
+def read_apart(text: str) -> Node:
+    """Read one formula in which capitals in a row are factors.
+
+    Raises:
+        Unreadable, TooComplex: as `read`.
+    """
+    return Reader(tokenize(prepare(text), apart=True)).read()
+
+
+def _read_formula(text: str) -> Node:
+    return Reader(tokenize(prepare(text))).read()
 
 
 _RELATIONS = {
@@ -75,7 +187,16 @@ _SYMBOLS = split(
     "ell hbar aleph beth partial nabla emptyset varnothing ldots dots cdots vdots ddots star ast circ bullet top bot "
     "prime checkmark hslash wp dagger triangle square Box diamond"
 )
-_SYMBOL_SYNONYMS = {"varnothing": "emptyset", "dots": "ldots", "cdots": "ldots", "mathellipsis": "ldots"}
+_SYMBOL_SYNONYMS = {
+    "varphi": "phi",
+    "varepsilon": "epsilon",
+    "vartheta": "theta",
+    "varrho": "rho",
+    "varnothing": "emptyset",
+    "dots": "ldots",
+    "cdots": "ldots",
+    "mathellipsis": "ldots",
+}
 _OPERATORS = split(
     "ker dim deg det hom Hom rank tr Tr span Var Cov Pr im sup inf limsup liminf angle measuredangle triangle div grad curl neg lnot"
 )
@@ -84,7 +205,7 @@ _ACCENTS = split(
 )
 _PRODUCTS = split("oplus otimes circ ltimes rtimes odot wr bullet")
 _BIG = split("sum prod int iint iiint oint lim")
-_CURRENCIES = {"dollar": "$", "textdollar": "$", "euro": "euro", "pounds": "pound", "yen": "yen"}
+_CURRENCIES = {"dollar": "$", "textdollar": "$", "euro": "euro", "pounds": "pound sterling", "yen": "¥"}
 _MATRICES = {
     "pmatrix": "p",
     "bmatrix": "p",
@@ -95,8 +216,27 @@ _MATRICES = {
     "Bmatrix": "B",
     "Vmatrix": "V",
 }
+_ALIGNED = split("aligned align alignat alignedat gathered gather split eqnarray multline")
+_CONDITIONS = split("if for when where otherwise else")
+_MAX_PERIOD = 100
+"""Digits that repeat without end."""
 _MAX_LEVELS = 80
 """Nested calls; a bracket costs two or three of them, and each about eight Python frames."""
+_UNIT_COMMANDS = split("Omega mu")
+_COMMAND_UNITS = {
+    "Omega": " Ω",
+    "mu": " μ",
+    "cdot": "\\cdot ",
+    "times": "\\cdot ",
+    "dollar": " $",
+    "euro": " euro",
+    "pounds": " pound sterling",
+    "yen": " ¥",
+}
+_FUNCTION_ACCENTS = split("vec overrightarrow hat tilde")
+_FUNCTION_COMMANDS = split("\\Gamma \\zeta \\phi \\psi \\Phi \\Psi \\varphi")
+_MAX_ARGUMENT_TOKENS = 40
+_MAX_DOUBLE_FACTORIAL = 300
 _FUNCTION_LETTERS = frozenset("fghuvφψ")
 _BASES = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
@@ -107,6 +247,13 @@ _BRACKET_COMMANDS = {
     "langle": ("angle", "rangle"), "lbrace": ("brace", "rbrace"),
 }  # fmt: skip
 _LETTERS_LIKE = _SYMBOLS - split("emptyset varnothing ldots dots cdots")
+
+
+_UNIT_VECTORS = {
+    Node("const", leaf="i"): "vec i", Node("sym", leaf="vec i"): "vec i",
+    Node("sym", leaf="j"): "vec j", Node("sym", leaf="vec j"): "vec j",
+    Node("sym", leaf="k"): "vec k", Node("sym", leaf="vec k"): "vec k",
+}  # fmt: skip
 
 
 class Reader:
@@ -123,6 +270,9 @@ class Reader:
 
     def read(self) -> Node:
         node = self._sequence("list")
+        if self._is_command("over"):
+            self._at += 1
+            node = self._node("/", node, self._sequence("list"))
         if self._at < len(self._tokens):
             raise Unreadable(f"unexpected {self._tokens[self._at].value[:20]!r}")
         return node
@@ -183,9 +333,9 @@ class Reader:
     def _sequence(self, kind: str, *closing: str) -> Node:
         """Elements between separators; one element is itself unless `kind` says it is inside brackets."""
         items = [self._element()]
-        separators: set[str] = set()
+        separators: list[str] = []
         while (separator := self._separator()) is not None:
-            separators.add(separator)
+            separators.append(separator)
             token = self._peek()
             if token is None or token.kind in closing:
                 break
@@ -194,7 +344,22 @@ class Reader:
                 raise TooComplex("too many elements")
         if len(items) == 1:
             return items[0]
-        return self._node("or" if separators == {"or"} else kind, *items)
+        return self._joined(kind, items, separators)
+
+    def _joined(self, kind: str, items: Sequence[Node], separators: Sequence[str]) -> Node:
+        """`a, b or c` is an `or`, `a, b and c` a list marked `and`; with both words, `and` binds closer."""
+        said = set(separators[: len(items) - 1])
+        if "or" not in said:
+            return self._node(kind, *items, leaf="and" if "and" in said and kind == "list" else None)
+        if "," in said and (kind == "inside" or "and" in said):
+            return self._node(kind, *items)
+        if "and" not in said:
+            return self._node("or", *items)
+        groups: list[list[Node]] = [[items[0]]]
+        for separator, item in zip(separators, items[1:], strict=False):
+            groups.append([item]) if separator == "or" else groups[-1].append(item)
+        parts = (group[0] if len(group) == 1 else self._node("list", *group, leaf="and") for group in groups)
+        return self._node("or", *parts)
 
     def _separator(self) -> str | None:
         token = self._peek()
@@ -230,11 +395,16 @@ class Reader:
                 operator += "="
             operators.append(operator)
             sides.append(self._set_expression())
-        if not operators:
+        if not operators and not self._is_command("pmod"):
             return self._unit_after(sides[0])
+        if not operators:
+            return self._node("cong", self._node("sym", leaf=""), sides[0], *self._modulus())
         sides[-1] = self._unit_after(sides[-1])
-        if operators == ["cong"]:
-            return self._node("cong", *sides, *self._modulus())
+        if operators == ["cong"] and (modulus := self._modulus()):
+            return self._node("cong", *sides, *modulus)
+        operators = ["=" if operator == "cong" else operator for operator in operators]
+        if operators == ["sim"] and sides[0].leaf == "":
+            operators = ["approx"]
         if len(operators) == 1:
             return self._node(operators[0], *sides)
         return self._node("chain", *sides, leaf=" ".join(operators))
@@ -272,11 +442,15 @@ class Reader:
             node = self._node(kind, *args)
 
     def _ratio(self) -> Node:
+        start = self._at
         items = [self._sum()]
         while self._is(":") and not self._bars:
             self._at += 1
             items.append(self._sum())
-        return items[0] if len(items) == 1 else self._node("ratio", *items)
+        if len(items) == 1:
+            return items[0]
+        digits = "".join(token.value for token in self._tokens[start : self._at])
+        return self._node("ratio", *items, leaf="clock" if _CLOCK.fullmatch(digits) else None)
 
     # arithmetic
 
@@ -300,11 +474,17 @@ class Reader:
         if self._take("+"):
             return self._nested(self._signed_term)
         if self._take("-"):
-            return self._node("neg", self._nested(self._signed_term))
+            return self._negative(self._nested(self._signed_term))
         if self._is_command("pm", "mp"):
             kind = self._next().value
             return self._node(kind, self._node("num", leaf=Fraction(0)), self._nested(self._signed_term))
         return self._term()
+
+    def _negative(self, node: Node) -> Node:
+        """Of a quantity, the value is negative."""
+        if node.kind == "quantity":
+            return self._node("quantity", self._node("neg", *node.args), leaf=node.leaf)
+        return self._node("neg", node)
 
     def _term(self) -> Node:
         if self._is("-", "+"):
@@ -312,14 +492,15 @@ class Reader:
         node = self._power()
         while True:
             token = self._peek()
-            if token is None:
+            if token is None or (token.value in _UNIT_COMMANDS and self._unit_ahead(0)):
                 return node
             if token.kind == "*" or (token.kind == "cmd" and token.value in ("cdot", "times", "ast", "star")):
                 self._at += 1
                 if token.kind == "*" and self._take("*"):
                     node = self._node("^", node, self._signed_power())
                     continue
-                node = self._times(node, self._signed_power())
+                right = self._signed_power()
+                node = self._cross(node, right) if token.value == "times" else self._times(node, right)
             elif token.kind == "/" or (token.kind == "cmd" and token.value == "div"):
                 if self._unit_ahead(1):
                     return node
@@ -345,11 +526,21 @@ class Reader:
         self._take("+")
         return self._power()
 
+    def _cross(self, left: Node, right: Node) -> Node:
+        r"""`\times` between vectors, sets or capitals does not commute and is no product of numbers."""
+        factors = left.args if left.kind == "*" else (left,)
+        if not (_is_crossed(factors[-1]) and _is_crossed(right)):
+            return self._times(left, right)
+        cross = self._node("apply", factors[-1], right, leaf="times")
+        return cross if len(factors) == 1 else self._node("*", *factors[:-1], cross)
+
     def _times(self, left: Node, right: Node) -> Node:
         return self._node("*", *(left.args if left.kind == "*" else (left,)), right)
 
     def _juxtaposed(self, left: Node, right: Node, before: Token, token: Token) -> Node:
         """What two factors without a sign between them mean; digits before a fraction are a mixed number."""
+        if "text" in (left.kind, right.kind):
+            raise Unreadable("words beside a formula")
         if before.kind == "num" and left.kind == "num" and isinstance(left.leaf, Fraction):
             if token.kind == "num" and right.kind == "num" and token.spaced and self._is("/"):
                 self._at += 1
@@ -365,7 +556,12 @@ class Reader:
                     return self._node("%", mixed) if percent else mixed
         elif token.kind == "num" and left.kind != "num":
             last = left.args[-1] if left.kind == "*" else left
-            if before.kind in ("num", "id") and not (token.spaced and (before.kind == "id" or last.kind == "^")):
+            is_power = before.kind == "id" and right.kind == "^"
+            if (
+                before.kind in ("num", "id")
+                and not is_power
+                and not (token.spaced and (before.kind == "id" or last.kind == "^"))
+            ):
                 raise Unreadable("a number after a factor")
         return self._times(left, right)
 
@@ -396,7 +592,23 @@ class Reader:
             or name in _OPERATORS
             or name in _ACCENTS
             or name in _BIG
-            or name in ("pi", "infty", "imath", "frac", "sqrt", "binom", "dbinom", "tbinom", "log", "gcd", "lcm", "max")
+            or name == "cis"
+            or name
+            in (
+                "pi",
+                "infty",
+                "imath",
+                "jmath",
+                "frac",
+                "sqrt",
+                "binom",
+                "dbinom",
+                "tbinom",
+                "log",
+                "gcd",
+                "lcm",
+                "max",
+            )
             or name in ("min", "lfloor", "lceil", "lvert", "langle", "lVert", "lbrace")
         )
 
@@ -412,15 +624,15 @@ class Reader:
                 node = self._raised(node)
             elif self._is("!") and not self._next_is("="):
                 self._at += 1
-                if self._is("!"):
-                    raise Unreadable("double factorial")
-                node = self._node("!", node)
+                node = self._double_factorial(node) if self._take("!") else self._node("!", node)
             elif self._is("%") or (self._is("unit") and self._tokens[self._at].value in ("percent", "pct")):
                 self._at += 1
                 node = self._node("%", node)
             elif self._is_command("degree"):
                 self._at += 1
                 node = self._node("deg", node)
+            elif self._is("_") and node.kind == "num" and self._tokens[self._at - 1].kind == ")":
+                node = self._based(str(node.leaf))
             elif self._is("_") and node.kind in ("apply", "paren"):
                 node = self._node("apply", node, leaf=self._subscript())
             elif self._is("[") and node.kind in ("sym", "apply") and not self._tokens[self._at].spaced:
@@ -429,9 +641,27 @@ class Reader:
                 self._expect("]")
             elif self._is("'"):
                 self._at += 1
-                node = self._node("apply", node, leaf="'")
+                node = self._primed(node)
             else:
                 return node
+
+    def _double_factorial(self, node: Node) -> Node:
+        """6!! = 6 · 4 · 2; of anything but a small number, a notation."""
+        value = _value(node)
+        if node.kind != "num" or value.denominator != 1 or not 0 <= value <= _MAX_DOUBLE_FACTORIAL:
+            return self._node("apply", node, leaf="!!")
+        factors = range(value.numerator, 1, -2)
+        return self._node("num", leaf=Fraction(math.prod(factors)))
+
+    def _primed(self, node: Node) -> Node:
+        """A derivative: `y'`, or of a function with its arguments, `f'(2x)`."""
+        leaf = "'"
+        while self._take("'"):
+            leaf += "'"
+        token = self._peek()
+        if node.kind != "sym" or token is None or token.kind != "(" or token.spaced:
+            return self._node("apply", node, leaf=leaf)
+        return self._apply(f"{node.leaf}{leaf}")
 
     def _next_is(self, kind: str) -> bool:
         token = self._peek(1)
@@ -440,20 +670,53 @@ class Reader:
     def _raised(self, base: Node) -> Node:
         if self._is_command("circ", "degree"):
             self._at += 1
-            return self._node("deg", base)
+            return self._degrees(base)
         braced = self._peek(1)
         if self._is("{") and braced is not None and braced.kind == "cmd" and braced.value in ("circ", "degree"):
             closing = self._peek(2)
             if closing is not None and closing.kind == "}":
                 self._at += 3
-                return self._node("deg", base)
+                return self._degrees(base)
         if self._is("*") or self._is_command("prime", "star", "ast", "dagger", "top", "perp", "T"):
             return self._node("apply", base, leaf="^" + self._next().value)
         if self._is("{") and braced is not None and braced.kind in ("'", "*") and self._closes(2):
             self._at += 3
             return self._node("apply", base, leaf="^" + braced.value)
+        if base.kind == "sym" and str(base.leaf).startswith("mathbb ") and (sign := self._sign_alone()):
+            return self._node("sym", leaf=f"{base.leaf}^{sign}")
         exponent = self._exponent()
         return self._node("^", base, exponent)
+
+    def _sign_alone(self) -> str:
+        r"""The `+` or `-` of `\mathbb{R}^+` and `\mathbb{R}^{+}`: the positive or the negative ones."""
+        ahead = int(self._is("{"))
+        token, after = self._peek(ahead), self._peek(ahead + 1)
+        if token is None or token.kind not in ("+", "-") or (ahead and (after is None or after.kind != "}")):
+            return ""
+        self._at += 1 + 2 * ahead
+        return token.kind
+
+    def _degrees(self, base: Node) -> Node:
+        """An angle, with its minutes and seconds, or a temperature."""
+        token = self._peek()
+        if token is not None and token.kind in ("id", "text", "unit") and token.value in ("C", "F"):
+            self._at += 1
+            return self._node("quantity", base, leaf=f"°{token.value}")
+        parts = [base]
+        for mark in ("'", "''"):
+            if not self._is("num") or any(not self._is_mark(1 + at) for at in range(len(mark))):
+                break
+            parts.append(self._number(self._next()))
+            self._at += len(mark)
+        if len(parts) > 1:
+            base = self._node(
+                "+", *(self._node("/", part, self._node("num", leaf=Fraction(60**at))) for at, part in enumerate(parts))
+            )
+        return self._node("deg", base)
+
+    def _is_mark(self, ahead: int) -> bool:
+        token = self._peek(ahead)
+        return token is not None and token.kind == "'"
 
     def _closes(self, ahead: int) -> bool:
         token = self._peek(ahead)
@@ -544,6 +807,10 @@ class Reader:
                 return self._matrix(token.value)
             case "text":
                 return self._text(token.value)
+            case "cmd" if token.value == "mid":
+                return self._absolute("mid")
+            case "cmd" if token.value in ("bigcup", "bigcap"):
+                return self._indexed(token.value)
             case "cmd":
                 return self._command(token.value, bare)
         raise Unreadable(f"unexpected {token.value[:20]!r}")
@@ -554,37 +821,92 @@ class Reader:
         if self._is("_"):
             return self._based(token.value)
         value = Fraction(token.value)
-        if "." in token.value and self._is_command("overline", "bar", "dot") and not self._tokens[self._at].spaced:
+        if "." in token.value and not self._ends() and not self._tokens[self._at].spaced:
+            value += self._repeating(token.value)
+        if "." in token.value and self._is_command("ldots", "dots", "cdots"):
             self._at += 1
-            digits = self._digits()
-            places = len(token.value) - token.value.index(".") - 1
-            value += Fraction(int(digits), 10**places * (10 ** len(digits) - 1))
+            return self._endless(token.value)
         if self._is("num") and not self._tokens[self._at].spaced and self._tokens[self._at].value.startswith("."):
             raise Unreadable("two decimal points")
         return self._node("num", leaf=value)
 
+    def _ends(self) -> bool:
+        return self._at >= len(self._tokens)
+
+    def _repeating(self, before: str) -> Fraction:
+        r"""What `\overline{3}`, `\dot{1}2\dot{3}` or `(3)` after a decimal's digits adds to its value."""
+        if self._is_command("overline", "bar"):
+            self._at += 1
+            digits = self._digits()
+        elif self._is_command("dot"):
+            digits = self._dotted()
+        elif self._is("(") and self._next_is("num") and self._closes_parenthesis(2):
+            digits = self._tokens[self._at + 1].value
+            self._at += 3
+            if not digits.isdigit() or len(digits) > _MAX_PERIOD:
+                raise Unreadable("digits expected")
+        else:
+            return Fraction(0)
+        places = len(before) - before.index(".") - 1
+        return Fraction(int(digits), 10**places * (10 ** len(digits) - 1))
+
+    def _dotted(self) -> str:
+        r"""The period of `\dot{1}2\dot{3}`: from the first dotted digit to the last."""
+        self._at += 1
+        digits = self._digits()
+        start = self._at
+        between = self._next().value if self._is("num") else ""
+        if self._is_command("dot") and (between.isdigit() or not between):
+            self._at += 1
+            return digits + between + self._digits()
+        self._at = start
+        return digits
+
+    def _closes_parenthesis(self, ahead: int) -> bool:
+        token = self._peek(ahead)
+        return token is not None and token.kind == ")"
+
+    def _endless(self, digits: str) -> Node:
+        """`0.1212…` goes on as it began, when its last digits repeat; what does not is a number we do not know."""
+        decimals = digits.partition(".")[2]
+        for length in range(1, len(decimals) // 2 + 1):
+            times = 3 if length == 1 else 2
+            period = decimals[-length:]
+            if len(decimals) >= times * length and decimals.endswith(period * times):
+                tail = Fraction(int(period), 10 ** len(decimals) * (10**length - 1))
+                return self._node("num", leaf=Fraction(digits) + tail)
+        return self._node("apply", self._node("num", leaf=Fraction(digits)), leaf="ldots")
+
     def _digits(self) -> str:
+        if self._is("num") and self._tokens[self._at].value.isdigit():
+            return self._split_digit_value()
         self._expect("{")
         token = self._next()
-        if token.kind != "num" or not token.value.isdigit() or len(token.value) > 100:
+        if token.kind != "num" or not token.value.isdigit() or len(token.value) > _MAX_PERIOD:
             raise Unreadable("digits expected")
         self._expect("}")
         return token.value
 
+    def _split_digit_value(self) -> str:
+        """One digit of a number that follows a command without braces."""
+        token = self._next()
+        if len(token.value) > 1:
+            self._tokens = [*self._tokens[: self._at], Token("num", token.value[1:], False), *self._tokens[self._at :]]
+        return token.value[0]
+
     def _based(self, digits: str) -> Node:
         self._expect("_")
         braced = self._take("{")
+        sign = -1 if self._take("-") else 1
         token = self._next()
         if braced:
             self._expect("}")
         base = _BASES.get(token.value.lower(), token.value)
-        if not base.isdigit() or not digits.isdigit() or not 2 <= int(base[:3]) <= 36:
+        if not (base.isascii() and base.isdecimal()) or not 2 <= int(base[:3]) <= 36:
             raise Unreadable("a base is expected after a number")
-        try:
-            value = int(digits, int(base))
-        except ValueError:
-            raise Unreadable(f"not a number in base {base}") from None
-        return self._node("based", self._node("num", leaf=Fraction(value)), leaf=f"{digits.lstrip('0') or '0'}_{base}")
+        value = _in_base(digits, sign * int(base))
+        name = f"{digits.lstrip('0') or '0'}_{'-' * (sign < 0)}{base}"
+        return self._node("based", self._node("num", leaf=value), leaf=name)
 
     def _symbol(self, name: str, bare: bool) -> Node:
         if not bare:
@@ -593,7 +915,12 @@ class Reader:
             return self._node("const", leaf="e")
         if name == "i":
             return self._node("const", leaf="i")
-        applies = name[0] in _FUNCTION_LETTERS or (name[0].isupper() and not name.startswith("math"))
+        applies = (
+            name[0] in _FUNCTION_LETTERS
+            or name.partition("_")[0] in _FUNCTION_COMMANDS
+            or (name[0].isupper() and not name.startswith("math"))
+            or (self._is("(") and self._is_left_side())
+        )
         if not bare and applies and self._is("(") and not self._tokens[self._at].spaced:
             return self._apply(name)
         if not bare and applies and self._is("^") and self._power_of_function():
@@ -601,6 +928,17 @@ class Reader:
             exponent = self._exponent()
             return self._apply(f"{name}^{show(exponent)}")
         return self._node("sym", leaf=name)
+
+    def _is_left_side(self) -> bool:
+        """Whether `y(…)` before this point is all of the left side of an equation: then it is a function's value."""
+        start, depth = self._at - 1, 0
+        if start > 0 and self._tokens[start - 1].kind not in (",", ";", "newline", "word"):
+            return False
+        for index in range(self._at, min(len(self._tokens), self._at + _MAX_ARGUMENT_TOKENS)):
+            depth += (self._tokens[index].kind == "(") - (self._tokens[index].kind == ")")
+            if depth == 0:
+                return index + 1 < len(self._tokens) and self._tokens[index + 1].kind == "="
+        return False
 
     def _power_of_function(self) -> bool:
         """`f^{-1}(x)`, `f^2(x)`: a braced or one-token power followed at once by a parenthesis."""
@@ -718,6 +1056,13 @@ class Reader:
             self._at += 1
         return self._node("apply", node, leaf="norm") if closing == "rVert" else self._node("abs", node)
 
+    def _indexed(self, name: str) -> Node:
+        """A union or intersection over an index, known by its notation only."""
+        name += self._subscript()
+        if self._take("^"):
+            name += "^" + show(self._nested(self._argument))
+        return self._node("apply", self._nested(self._set_expression), leaf=name)
+
     def _norm(self) -> Node:
         self._norms += 1
         node = self._nested(self._sum)
@@ -726,7 +1071,12 @@ class Reader:
         return self._node("apply", node, leaf="norm")
 
     def _matrix(self, name: str) -> Node:
-        kind = _MATRICES.get(name.rstrip("*"))
+        name = name.rstrip("*")
+        if name in _ALIGNED:
+            return self._aligned()
+        if name in ("cases", "dcases", "rcases"):
+            return self._cases()
+        kind = _MATRICES.get(name)
         if kind is None:
             raise Unreadable(f"environment {name}")
         rows: list[list[Node]] = [[]]
@@ -749,7 +1099,53 @@ class Reader:
             "matrix" if kind == "p" else "matrix" + kind, *(cell for row in rows for cell in row), leaf=width
         )
 
+    def _aligned(self) -> Node:
+        """Lines under each other are elements of a list; one that begins with a relation goes on with the one before."""
+        end = next((i for i in range(self._at, len(self._tokens)) if self._tokens[i].kind == "end"), None)
+        if end is None:
+            raise Unreadable("an environment without an end")
+        inner = [token for token in self._tokens[self._at : end] if token.kind != "&"]
+        lines: list[Token] = []
+        for position, token in enumerate(inner):
+            if token.kind != "newline":
+                lines.append(token)
+            elif lines and position + 1 < len(inner) and not _is_relation(inner[position + 1]):
+                lines += [Token(",", ",", False)] * (lines[-1].kind not in (",", ";"))
+        if not lines:
+            raise Unreadable("an empty environment")
+        self._tokens = [*self._tokens[: self._at], *lines, Token("end", "", False), *self._tokens[end + 1 :]]
+        node = self._nested(lambda: self._sequence("list", "end"))
+        self._expect("end")
+        return node
+
+    def _cases(self) -> Node:
+        """A function by cases: each a value, and the condition under which it holds; without conditions, a system."""
+        rows: list[Node] = []
+        conditional = False
+        while not self._take("end"):
+            value = self._nested(lambda: self._sequence("list", "&", "newline", "end"))
+            conditional = conditional or self._is("&")
+            condition = self._condition() if self._take("&") else self._node("text", leaf="otherwise")
+            rows.append(self._node("case", value, condition))
+            if not self._take("newline") and not self._is("end"):
+                raise Unreadable("in a case")
+        if not conditional:
+            return self._node("list", *(row.args[0] for row in rows))
+        return self._node("cases", *rows)
+
+    def _condition(self) -> Node:
+        while (token := self._peek()) is not None and token.kind in ("text", "word", "unit"):
+            if word_key(token.value) not in _CONDITIONS:
+                break
+            self._at += 1
+            self._take("&")
+        if self._is("newline", "end"):
+            return self._node("text", leaf="otherwise")
+        return self._nested(lambda: self._sequence("list", "newline", "end"))
+
     def _text(self, value: str) -> Node:
+        if value.isalpha() and value.isascii() and self._is("(") and not self._tokens[self._at].spaced:
+            return self._apply(value)
         if not value.isalpha():
             words = word_key(value)
             if not words:
@@ -765,8 +1161,8 @@ class Reader:
             return self._node("const", leaf="pi")
         if name == "infty":
             return self._node("const", leaf="infty")
-        if name == "imath":
-            return self._node("const", leaf="i")
+        if name in ("imath", "jmath"):
+            return self._node("const", leaf="i") if name == "imath" else self._node("sym", leaf="j")
         if name == "frac":
             return self._node("/", self._nested(self._argument), self._nested(self._argument))
         if name == "sqrt":
@@ -775,7 +1171,7 @@ class Reader:
             return self._node("binom", self._nested(self._argument), self._nested(self._argument))
         if name == "log":
             return self._logarithm()
-        if name in FUNCTIONS:
+        if name in FUNCTIONS or name == "cis":
             return self._function(name)
         if name in ("gcd", "lcm", "max", "min"):
             return self._many(name)
@@ -787,11 +1183,13 @@ class Reader:
             return self._accented(name)
         if name in _OPERATORS:
             return self._operator(name)
+        if name == "partial" and self._is("id"):
+            return self._node("sym", leaf=f"\\partial {self._next().value}")
         if name in _SYMBOLS:
             return (
                 self._symbol(_SYMBOL_SYNONYMS.get(name, name), bare)
                 if name not in _LETTERS_LIKE
-                else self._symbol("\\" + name, bare)
+                else self._symbol("\\" + _SYMBOL_SYNONYMS.get(name, name), bare)
             )
         raise Unreadable(f"unknown command {name[:20]!r}")
 
@@ -815,11 +1213,19 @@ class Reader:
 
     def _function(self, name: str) -> Node:
         power = self._function_power()
-        inverse = power is not None and show(power) == "neg(1)" and f"arc{name}" in FUNCTIONS
-        node = self._node("fn", self._function_argument(), leaf=f"arc{name}" if inverse else name)
+        if name == "cis":
+            return self._cis(self._function_argument())
+        inverse_name = next((known for known in (f"arc{name}", f"ar{name}") if known in FUNCTIONS), name)
+        inverse = power is not None and show(power) == "neg(1)" and inverse_name != name
+        node = self._node("fn", self._function_argument(), leaf=inverse_name if inverse else name)
         if self._is("^") and power is None:
             return node
         return node if power is None or inverse else self._node("^", node, power)
+
+    def _cis(self, angle: Node) -> Node:
+        """Cos x + i sin x."""
+        sine = self._node("*", self._node("const", leaf="i"), self._node("fn", angle, leaf="sin"))
+        return self._node("+", self._node("fn", angle, leaf="cos"), sine)
 
     def _function_power(self) -> Node | None:
         if self._take("^"):
@@ -832,7 +1238,9 @@ class Reader:
             return self._nested(self._primary)
         node = self._nested(self._power)
         while (token := self._peek()) is not None and self._starts_factor(token) and token.kind not in ("(", "{", "|"):
-            if token.kind == "cmd" and (token.value in FUNCTIONS or token.value in ("log", "frac", *_BIG)):
+            if token.kind == "cmd" and (token.value in FUNCTIONS or token.value in ("log", "frac", *_BIG, *_ACCENTS)):
+                break
+            if token.kind == "id" and (token.value.startswith("vec ") or (token.value == "e" and self._next_is("^"))):
                 break
             node = self._times(node, self._nested(self._power))
         if self._is("/") and node.kind == "num":
@@ -846,9 +1254,10 @@ class Reader:
         if self._is("_"):
             return self._operator(name)
         opening = self._next().kind
-        if opening not in ("(", "\\{", "{"):
-            raise Unreadable(f"{name} of what?")
-        closing = {"(": ")", "\\{": "\\}", "{": "}"}[opening]
+        if opening not in ("(", "\\{", "{", "["):
+            self._at -= 1
+            return self._operator(name)
+        closing = {"(": ")", "\\{": "\\}", "{": "}", "[": "]"}[opening]
         node = self._nested(lambda: self._sequence("inside", closing))
         self._expect(closing)
         return self._node("fn", *(node.args if node.kind == "inside" else (node,)), leaf=name)
@@ -869,7 +1278,12 @@ class Reader:
 
     def _accented(self, name: str) -> Node:
         inner = self._nested(self._argument)
-        return self._node("apply", inner, leaf="bar" if name in ("overline", "bar") else name)
+        if name in ("hat", "vec", "overrightarrow", "widehat") and (unit := _UNIT_VECTORS.get(inner)) is not None:
+            return self._node("sym", leaf=unit)
+        leaf = "bar" if name in ("overline", "bar") else name
+        if inner.kind == "sym" and self._is("(") and not self._tokens[self._at].spaced and name in _FUNCTION_ACCENTS:
+            return self._apply(f"{leaf} {inner.leaf}")
+        return self._node("apply", inner, leaf=leaf)
 
     def _big(self, name: str) -> Node:
         """All that follows belongs to it; only a computer algebra system reads it."""
@@ -889,32 +1303,107 @@ class Reader:
 
     def _unit_ahead(self, ahead: int) -> bool:
         token = self._peek(ahead)
-        if token is not None and token.kind == "cmd" and token.value in _CURRENCIES:
-            return True
+        if token is not None and token.kind == "cmd":
+            return token.value in _CURRENCIES or (token.value in _UNIT_COMMANDS and self._is_unit_command(ahead))
         return token is not None and token.kind in ("text", "unit", "word") and token.value not in ("or", "and")
 
+    def _is_unit_command(self, ahead: int) -> bool:
+        r"""`\Omega` at the end, or `\mu` before a unit: behind a number these are ohms and micro."""
+        after = self._peek(ahead + 1)
+        if after is None or after.kind in ("text", "unit"):
+            return True
+        return after.kind == "id" and units.key(f"μ{after.value}") is not None
+
     def _unit_after(self, node: Node) -> Node:
-        r"""A unit ends its element: `5 \text{ cm}^2`, `12 km/h`; words that qualify the number are no unit."""
+        r"""A unit ends its element: `5 \text{ cm}^2`, `12 km/h`, `5 ft 3 in`; words that qualify the number are none."""
         if not self._unit_ahead(0):
             return node
-        words: list[str] = []
-        while (token := self._peek()) is not None:
-            if (
-                token.kind in ("text", "unit")
-                or (token.kind == "word" and token.value not in ("or", "and"))
-                or (token.kind == "cmd" and token.value in _CURRENCIES)
-                or (words and (token.kind in ("/", "^", "num", "{", "}") or (token.kind == "id" and words[-1] == "/")))
-            ):
-                words.append(token.value)
-            else:
-                break
+        node = self._with_unit(node)
+        parts = [node]
+        while self._is("num") and node.kind == "quantity":
+            value = self._power()
+            if not self._unit_ahead(0):
+                raise Unreadable("a number without a unit after one with a unit")
+            parts.append(self._with_unit(value))
+        if len(parts) == 1:
+            return node
+        whole = added(tuple(parts))
+        if whole is None:
+            raise Unreadable("units that do not add up")
+        return whole
+
+    def _with_unit(self, node: Node) -> Node:
+        written: list[str] = []
+        while (token := self._peek()) is not None and self._belongs_to_unit(token, written):
+            is_word = token.kind in ("text", "unit", "word", "id")
+            written.append(
+                f" {token.value}"
+                if is_word
+                else {"cmd": _COMMAND_UNITS.get(token.value, " ")}.get(token.kind, token.value)
+            )
             self._at += 1
-        unit = unit_key("".join(f" {word}" if word.isalpha() else word for word in words))
+        text = "".join(written).strip()
+        unit = units.key(text)
         if unit is None:
             raise Unreadable("words after the answer")
         if node.kind == "quantity":
-            return node if unit in ("", node.leaf) else self._node("quantity", *node.args, leaf=f"{node.leaf} {unit}")
-        return self._node("quantity", node, leaf=unit) if unit else node
+            if unit == node.leaf:
+                return node
+            both = units.key(f"{node.leaf} {unit}" if not unit.startswith("1/") else f"{node.leaf}{unit[1:]}")
+            if both is None:
+                raise Unreadable("two units")
+            return self._node("quantity", *node.args, leaf=both)
+        return self._node("quantity", node, leaf=unit)
+
+    def _belongs_to_unit(self, token: Token, written: Sequence[str]) -> bool:
+        """Words and unit signs; after the first, powers, quotients and products of them too."""
+        if token.kind in ("text", "unit") or (token.kind == "word" and token.value not in ("or", "and")):
+            return True
+        if token.kind == "cmd" and (token.value in _CURRENCIES or token.value in _UNIT_COMMANDS):
+            return True
+        if not written:
+            return False
+        if token.kind == "cmd":
+            after = self._peek(1)
+            return token.value in ("cdot", "times") and after is not None and after.kind in ("text", "unit", "id")
+        if token.kind == "-":
+            after = self._peek(1)
+            return written[-1] in ("^", "{") or (after is not None and after.kind in ("text", "unit"))
+        if token.kind == "num":
+            return written[-1] in ("^", "{", "-")
+        if token.kind == "id":
+            return written[-1].strip() in ("/", "\\cdot", "per", "μ")
+        return token.kind in ("/", "^", "{", "}", "*")
+
+
+def _is_crossed(node: Node) -> bool:
+    r"""Whether `\times` beside this is a cross product or a Cartesian one: a vector, \nabla, a set, one capital letter."""
+    if node.kind == "apply":
+        return node.leaf in ("vec", "overrightarrow", "times")
+    if node.kind in ("brace", "setminus", "union", "cap"):
+        return True
+    name = str(node.leaf) if node.kind == "sym" else ""
+    is_capital = len(name) == 1 and name.isupper()
+    return is_capital or name == "\\nabla" or name.startswith(("vec ", "bold ", "math"))
+
+
+def _is_relation(token: Token) -> bool:
+    return token.kind in ("=", "<", ">", "cmd") and token.value in _RELATIONS
+
+
+def _in_base(digits: str, base: int) -> Fraction:
+    """The value of digits, with or without a point among them, in a base that may be negative.
+
+    Raises:
+        Unreadable: a digit is too large for the base.
+    """
+    whole, _, part = digits.partition(".")
+    value = 0
+    for digit in whole + part:
+        if int(digit, 36) >= abs(base):
+            raise Unreadable(f"not a number in base {base}")
+        value = value * base + int(digit, 36)
+    return Fraction(value) / Fraction(base) ** len(part)
 
 
 def _value(node: Node) -> Fraction:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from verifiers.math import words
+from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable
 
@@ -24,11 +24,14 @@ _TOKEN = re.compile(
     r"|mathcal|mathfrak|operatorname\*?)\s*(?:\{(?P<text>[^{}]*)\}|(?P<bare>[A-Za-z](?![A-Za-z])))"
     r"|\\begin\s*\{(?P<begin>[a-zA-Z*]{1,20})\}(?:\{[clr|]{0,40}\})?|\\end\s*\{(?P<end>[a-zA-Z*]{1,20})\}"
     r"|\\(?P<cmd>[A-Za-z]+)|(?P<newline>\\\\(?:\[[^\[\]]{0,10}\])?)|\\(?P<escaped>[{}|%_#&])"
-    r"|(?P<num>\d+\.(?=\s*\\(?:overline|bar|dot)\b)|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)|(?P<word>[^\W\d_]+)|(?P<char>.)",
+    r"|(?P<numeral>(?=[0-9A-F]{0,60}\d)(?=[0-9A-F]{0,60}[A-F])[0-9A-F]{2,60}(?=_\{?\s*(?:1[1-9]|2\d|3[0-6])\s*\}?(?!\d)))"
+    r"|(?P<num>\d+\.(?=\s*(?:\\(?:overline|bar|dot)(?![a-zA-Z])|\(\d+\)|[/*]))|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)|(?P<word>[^\W\d_]+)|(?P<char>.)",
     re.DOTALL,
 )
 _STYLE = re.compile(r"\\([A-Za-z]+)")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_DIFFERENTIAL = re.compile(r"d[xyztuvwrsθ]")
+_FUNCTION_OF_LETTER = re.compile(r"([a-z]?)(sin|cos|tan|cot|sec|csc|ln|log)([a-zA-Z])")
 _E_NOTATION = re.compile(r"[eE]([+-]?\d{1,6})(?![\d.])")
 _UNITS = words.split(
     "kg mg cm mm km nm ml kL mL dL kW MW Hz kHz MHz Pa kPa atm mol rad deg km/h mph kmh kph cents cent dollars dollar "
@@ -37,8 +40,8 @@ _UNITS = words.split(
 )
 
 
-def tokenize(text: str) -> list[Token]:
-    """Cut a prepared text into tokens.
+def tokenize(text: str, apart: bool = False) -> list[Token]:
+    """Cut a prepared text into tokens; `apart`: capitals in a row are factors, not one name.
 
     Raises:
         Unreadable, TooComplex: a character no notation has; too many tokens.
@@ -71,15 +74,102 @@ def tokenize(text: str) -> list[Token]:
             depth += (value in "([") - (value in ")]")
         if kind == "escaped":
             depth += (value == "{") - (value == "}")
-        tokens += _tokens(kind, value, spaced, match)
+        if kind in ("text", "bare") and _is_upright_unit(tokens, match, value.strip()):
+            tokens.append(Token("unit", value.strip(), spaced))
+        elif apart and kind == "word" and value.isupper() and value.isascii():
+            tokens += [Token("id", letter, spaced and not index) for index, letter in enumerate(value)]
+        else:
+            tokens += _tokens(kind, value, spaced, match)
         spaced = False
         if len(tokens) > MAX_NODES:
             raise TooComplex("too many tokens")
-    return tokens
+    return _with_products(tokens)
+
+
+def _is_upright_unit(before: list[Token], match: re.Match[str], letter: str) -> bool:
+    r"""Whether an upright letter behind a value is a unit: `5 \mathrm{N}`."""
+    is_upright = match[0].startswith(("\\mathrm", "\\text{", "\\text {"))
+    return is_upright and letter in _UPRIGHT_UNITS and bool(before) and before[-1].kind in ("num", "}", ")")
+
+
+_UPRIGHT_UNITS = frozenset(["m", "s", "g", "N", "J", "W", "V", "L", "K", "h", "A", "C", "F", "T", "H", "t"])
+
+
+def _with_products(tokens: list[Token]) -> list[Token]:
+    """Letters that would be a unit or a short word, where only a product of variables can stand.
+
+    A unit ends its element, so inside a fraction, without a value before it or with a factor after it, `mg` is m·g; and
+    a word does not touch a sign, so `v_0 + at` ends in a·t.
+    """
+    if not any(token.kind in ("unit", "word") or token.value in _AMBIGUOUS for token in tokens):
+        return tokens
+    found: list[Token] = []
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token.kind == "{") - (token.kind == "}")
+        before = tokens[index - 1] if index else None
+        after = tokens[index + 1] if index + 1 < len(tokens) else None
+        if token.value in _AMBIGUOUS and _is_unit(before, after):
+            found.append(Token("unit", "s" if token.value == "sec" else token.value, token.spaced))
+            continue
+        splits = token.value.isalpha() and token.value.isascii() and len(token.value) < 4
+        if splits and token.kind == "unit":
+            splits = token.value not in _WORD_UNITS and (
+                depth > 0 or not _ends_value(before) or (after is not None and _begins_factor(after))
+            )
+        elif depth > 0 and token.kind == "word" and token.value not in ("or", "and"):
+            splits = token.value.isalpha() and token.value.isascii() and len(token.value) <= _MAX_FACTORS
+        elif splits and token.kind == "word":
+            splits = token.value in words.CONNECTIVES and _is_in_formula(before, token, after)
+        else:
+            splits = False
+        if splits:
+            found += [Token("id", letter, token.spaced and not at) for at, letter in enumerate(token.value)]
+        else:
+            found.append(token)
+    return found
+
+
+_AMBIGUOUS = words.split("min sec in")
+"""Functions and a preposition; behind a number, with nothing to stand for behind them, they are units."""
+
+
+def _is_unit(before: Token | None, after: Token | None) -> bool:
+    return (
+        before is not None
+        and (before.kind in ("num", "/", "unit", "text") or before.kind == "}")
+        and (after is None or after.kind in (",", ";", "num", "=", "^", ")", "}", "/"))
+    )
+
+
+_MAX_FACTORS = 5
+"""Letters in a row that are a product inside a fraction or a root, where no words stand."""
+_WORD_UNITS = words.split("cent inch feet foot yard mile deg min sec day days hour pct am pm AM PM or and")
+_SIGNS = frozenset(["+", "-", "*", "/", "^", "_", "=", "(", "{", "[", ")", "}", "]", ",", "<", ">"])
+
+
+def _ends_value(token: Token | None) -> bool:
+    return token is not None and token.kind in ("num", ")", "}", "]", "id", "/")
+
+
+def _begins_factor(token: Token) -> bool:
+    return token.kind in ("id", "(", "_") or (token.kind == "cmd" and token.value not in _NO_FACTOR)
+
+
+_NO_FACTOR = words.split("cdot times div le leq ge geq approx pm mp or and ldots text in quad qquad")
+
+
+def _is_in_formula(before: Token | None, token: Token, after: Token | None) -> bool:
+    """Whether a short word stands between signs, not between words and values."""
+    if after is not None and after.kind in ("^", "_"):
+        return True
+    left = before is None or before.kind in _SIGNS or (not token.spaced and before.kind in ("num", "cmd", "id"))
+    right = after is None or (after.kind in _SIGNS and after.kind not in ("(", "{", "["))
+    return left and right and (before is not None or after is not None)
 
 
 def _tokens(kind: str, value: str, spaced: bool, match: re.Match[str]) -> list[Token]:
-    if kind == "num":
+    if kind in ("num", "numeral"):
         return [Token("num", value.replace(",", ""), spaced)]
     if kind in ("text", "bare"):
         style = _STYLE.match(match[0])
@@ -93,14 +183,26 @@ def _tokens(kind: str, value: str, spaced: bool, match: re.Match[str]) -> list[T
     return [Token(kind, value, spaced)]
 
 
+_LINKED = re.compile(r"(\S[^,;]{0,40}) (or|and)|(or|and) ([^,;]{0,40}\S)")
+"""Words with `and` or `or` at one end: `5 \\text{ girls and } 8 \\text{ boys}`."""
+_NAMED_FUNCTIONS = words.FUNCTIONS | words.FUNCTION_SYNONYMS.keys() | {"gcd", "lcm", "max", "min", "log", "cis"}
+
+
 def _styled(style: str, value: str, spaced: bool) -> list[Token]:
     inner = value.strip()
+    if link := _LINKED.fullmatch(inner):
+        before, word, after = link[1], link[2] or link[3], link[4]
+        named = [_styled("text", f" {part} ", True) for part in (before, after) if part]
+        found = [Token("word", word, True)]
+        return [*named[0], *found] if before else [*found, *named[0]]
+    if style == "mathbf" and inner in ("R", "Z", "N", "Q"):
+        style = "mathbb"
     if style in ("mathbb", "mathcal", "mathfrak"):
         return [Token("id", f"{style} {inner}", spaced)]
     if style.startswith("operatorname"):
         return [
             Token(
-                "cmd" if inner in words.FUNCTIONS or inner in ("gcd", "lcm", "max", "min", "log") else "op",
+                "cmd" if inner in _NAMED_FUNCTIONS else "op",
                 inner,
                 spaced,
             )
@@ -110,12 +212,14 @@ def _styled(style: str, value: str, spaced: bool) -> list[Token]:
     ):
         if inner.startswith("\\"):
             return [Token("cmd", inner[1:], spaced)]
+        if style in ("boldsymbol", "bm", "mathbf") and inner in ("i", "j", "k"):
+            return [Token("id", f"vec {inner}", spaced)]
         return _letters(inner, spaced) if inner.isalpha() else [_number_or_text(inner, spaced)]
     if value != inner and inner.isalpha() and inner.lower() not in ("or", "and"):
         return [Token("text", inner, spaced)]
     if inner.startswith("\\") and inner[1:].isalpha():
         return [Token("cmd", inner[1:], spaced)]
-    if style == "mathrm" and inner in words.FUNCTIONS | {"log", "gcd", "lcm", "max", "min"}:
+    if style in ("mathrm", "text") and inner in _NAMED_FUNCTIONS:
         return [Token("cmd", inner, spaced)]
     if inner.lower() in ("or", "and"):
         return [Token("word", inner.lower(), True)]
@@ -127,18 +231,25 @@ def _number_or_text(inner: str, spaced: bool) -> Token:
 
 
 def _letters(run: str, spaced: bool) -> list[Token]:
-    if len(run) == 1:
+    if len(run) == 1 and not "\u3400" <= run <= "\u9fff":
         return [Token("id", run, spaced)]
     if run in words.WORD_COMMANDS:
         return [Token("cmd", words.WORD_COMMANDS[run], spaced)]
     if run in words.FUNCTIONS or run in words.FUNCTION_SYNONYMS:
         return [Token("cmd", run, spaced)]
-    if run in _UNITS:
+    if not run.isascii() and any("\u3400" <= c <= "\u9fff" for c in run):
+        return [Token("text", run, spaced)]
+    if run in _UNITS or (len(run) > 2 and (unit := units.key(run)) is not None and units.is_known(unit)):
         return [Token("unit", run, spaced)]
     if run in ("or", "and"):
         return [Token("word", run, spaced)]
     if run.isupper() and run.isascii():
         return [Token("id", run, spaced)]
+    if _DIFFERENTIAL.fullmatch(run):
+        return [Token("id", run, spaced)]
+    if match := _FUNCTION_OF_LETTER.fullmatch(run):
+        factor = [Token("id", match[1], spaced)] * bool(match[1])
+        return [*factor, Token("cmd", match[2], spaced), Token("id", match[3], True)]
     if words.is_product(run) or (len(run) == 2 and run not in words.CONNECTIVES and run.isascii()):
         return [Token("id", letter, spaced and not index) for index, letter in enumerate(run)]
     return [Token("word", run, spaced)]

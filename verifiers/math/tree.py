@@ -1,6 +1,6 @@
 """What reading an answer gives: a tree of nodes, or one of two refusals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -36,8 +36,27 @@ class Node:
 
 
 def show(node: Node) -> str:
-    """A node in prefix form, for people."""
+    """A node in prefix form, for people; of a number with more digits than anybody reads, only their count."""
     if not node.args:
-        return str(node.leaf) if node.leaf is not None else node.kind
+        return _written(node.leaf) if node.leaf is not None else node.kind
     name = node.kind if node.leaf is None else f"{node.kind}:{node.leaf}"
     return f"{name}({', '.join(show(arg) for arg in node.args)})"
+
+
+_MAX_SHOWN_BITS = 10_000
+
+
+def _written(leaf: Leaf) -> str:
+    if isinstance(leaf, Fraction) and max(leaf.numerator.bit_length(), leaf.denominator.bit_length()) > _MAX_SHOWN_BITS:
+        return f"<{leaf.numerator.bit_length()} bits>"
+    return str(leaf)
+
+
+def replace_names(node: Node, replacements: Mapping[str, Node]) -> Node:
+    """The same tree with other nodes in the place of names."""
+    if node.kind == "sym" and str(node.leaf) in replacements:
+        return replacements[str(node.leaf)]
+    if not node.args:
+        return node
+    args = tuple(replace_names(arg, replacements) for arg in node.args)
+    return node if args == node.args else Node(node.kind, args, node.leaf)

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
 
 from verifiers.math.tree import Node
 
@@ -33,13 +32,37 @@ WORD_COMMANDS = {
 }  # fmt: skip
 _SHORT_WORDS = split(
     "no yes odd all two six ten one none even in on is it if of at to by an as we he me my so up us do go be the and "
-    "not any for ii iii iv vi vii ix am per few low high true both left"
+    "not any for old new ii iii iv vi vii ix am per few low high true both left"
 )
 _KEY = re.compile(r"[^\W_]+(?:\.\d+)?|[<>=+*/^%≤≥≠−-]")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _INITIALS = re.compile(r"(?<=\b[^\W\d_])\.")
-_ARTICLE = re.compile(r"^(?:an?|the) (?=[^\W\d_]{2})")
+_THAT = re.compile(r"^\s*that\s+(?=[^\W\d_]{2})")
+_NON = re.compile(r"\bnon (?=[a-z])")
+_ARTICLE = re.compile(r"^(?:an?|the) (?=[^\W\d_]{2})(?!and |or )")
 CONNECTIVES = split("if is of to at no in on")
+_CONCEPTS = (
+    (re.compile(r"(?:there (?:is|are|exists?) |it has |has |(?:the )?(?:equation|system|inequality|problem) has )?no (?:real |integer |such |positive |possible )?"
+                r"(?:solutions?|roots?|answers?|values?(?: of [a-z])?|numbers?|integers?|triangles?|functions?)(?: (?:exists?|possible))?|"
+                r"(?:it is )?(?:inconsistent|unsolvable)|无解|无实数解|没有解|方程无解"), "no solution"),
+    (re.compile(r"(?:the |this |it |that )?(?:limit |value |sum |integral |series )?(?:does not|doesn t|doesn’t|do not) exist|dne|不存在"), "does not exist"),
+    (re.compile(r"(?:there are )?(?:infinitely many|an infinite number of|infinite)(?: solutions?| values?)?|无数个?解?|无穷多个?解?"), "infinitely many"),
+    (re.compile(r"(?:it |this |that |(?:the )?(?:series |integral |sequence |sum |improper integral ))?(?:is )?(?:diverges?|divergent)|发散"), "diverges"),
+    (re.compile(r"(?:it |this |that |(?:the )?(?:series |integral |sequence |sum |improper integral ))?(?:is )?(?:converges?|convergent)|收敛"), "converges"),
+    (re.compile(r"(?:it is |this is )?(?:impossible|not possible)|不可能"), "impossible"),
+    (re.compile(r"(?:it |the expression |the slope )?(?:is )?(?:undefined|not defined)|无意义|未定义"), "undefined"),
+    (re.compile(r"(?:x is |x can be )?(?:the set of )?(?:all|any|every)(?: the)? reals?(?: numbers?| values?)?(?: x)?|全体实数|任意实数|一切实数"), "all real numbers"),
+    (re.compile(r"(?:the set of )?(?:all|any|every) integers?|全体整数|任意整数"), "all integers"),
+    (re.compile(r"是的?|正确|对"), "yes"),
+    (re.compile(r"不是|否|错误|错"), "no"),
+)  # fmt: skip
+"""Ways to say one thing."""
+_STATEMENT = re.compile(
+    r"(?:(?:if|when|for|all|any|every) ){0,3}"
+    r"(?:(?P<letter>[a-z])(?: is| must be| being)?(?: an?)? (?P<property>odd|even|prime|composite)(?: (?:integer|number))?"
+    r"|(?P<before>odd|even|prime|composite) (?P<behind>[a-z]))"
+)
+"""What kind of integer a letter is, however that is said: `n is odd`, `n odd`, `for all odd n`."""
 SYNONYMS = {
     "no solutions": "no solution", "no real solution": "no solution", "no real solutions": "no solution",
     "no solution exists": "no solution", "none exist": "no solution", "the empty set": "empty set",
@@ -53,13 +76,19 @@ def as_words(text: str) -> Node | None:
     whole = TEXT.fullmatch(text)
     inner = (whole[1] if whole else TEXT.sub(r" \1 ", text)).strip()
     runs = _LETTERS.findall(inner)
+    if runs and all((len(run) == 1 and run in "ABCDEFGHIJ") or run in ("or", "and") for run in runs) and len(runs) > 1:
+        return None  # letters of choices: a list
     if not runs or not _PLAIN.fullmatch(inner) or _DASH.search(inner) or _has_digits(inner):
         return None
     if whole:
         return None if any(c in inner for c in ",;") else Node("text", leaf=word_key(inner))
+    if "-" in inner and all(is_product(run) for run in runs):
+        return None
     if any(c in "(),;:/&!?" for c in inner) or any(run in ("or", "and") for run in runs):
         return None
     if len(runs) == 1:
+        if _FUNCTION_OF_LETTER.fullmatch(inner):
+            return None
         is_word = runs[0] in FUNCTIONS or not (runs[0] in WORD_COMMANDS or is_product(runs[0]))
         return Node("text", leaf=word_key(inner)) if is_word else None
     if any(run in FUNCTIONS or run in FUNCTION_SYNONYMS or run in WORD_COMMANDS for run in runs):
@@ -67,54 +96,74 @@ def as_words(text: str) -> Node | None:
     return Node("text", leaf=word_key(inner)) if sum(len(run) > 1 for run in runs) >= len(runs) / 2 else None
 
 
+_FUNCTION_OF_LETTER = re.compile(r"[a-z]?(?:sin|cos|tan|cot|sec|csc|ln|log)[a-zA-Z]")
+_WEEKDAY = re.compile(r"(?:周|礼拜)(?=[一二三四五六日天])")
+_OPTION = re.compile(
+    r"\\(?:text|textbf|mathrm|mathbf|rm|bf)\s*\{\s*\(?([A-J])\)?\s*[.):：]?\s*\}(?P<behind>.*)"
+    r"|\(([A-J])\)\s*(?P<bracketed>[^\s(+*/^=,.\-][^=]*)?|([A-J])\s*[.)：]\s*(?P<pointed>[^=]*)"
+    r"|(?:\\text\s*\{\s*)?(?i:the\s+)?(?i:correct\s+)?(?i:option|choice|answer)\s+\(?([A-J])\)?\s*\}?[.]?"
+    r"|(?:选项?|選項?)\s*([A-J])",
+    re.DOTALL,
+)
+_CAPITAL = re.compile(r"[A-J]")
+
+
+def split_option(text: str) -> tuple[str, str] | None:
+    r"""The letter of a choice and what stands behind it: `(B) 42`, `B. 42`, `\textbf{(B)}\ 42`, `option B`, `选B`."""
+    if len(text) > 300:
+        return None
+    whole = TEXT.fullmatch(text)
+    match = _OPTION.fullmatch(text) or (_OPTION.fullmatch(whole[1].strip()) if whole else None)
+    if match is None or text in _LETTERS_ALONE:
+        return None
+    letter = next(
+        group for group in match.groups() if group is not None and len(group) == 1 and _CAPITAL.fullmatch(group)
+    )
+    rest = match["behind"] or match["bracketed"] or match["pointed"] or ""
+    rest = _REST.sub("", rest).rstrip(" .~")
+    return None if rest[:1] in tuple("+-*/^=<>_!") else (letter, rest)
+
+
+_LETTERS_ALONE = frozenset("ABCDEFGHIJ")
+_REST = re.compile(r"^(?:\s|~|[:.：]|\\[ ,;:])+")
+_TEXT_LABEL = re.compile(r"\\text\s*\{\s*(\(?[a-h1-9iv]{1,3}\)\s*:?)\s*\}")
+_LABEL = re.compile(r"(?:^|(?<=[\s,;.:]))(?:part\s*)?\(?(?P<label>\d|[a-h]|i{1,3}|iv)\)\s*:?", re.IGNORECASE)
+_LABELS = (tuple("123456789"), tuple("abcdefgh"), ("i", "ii", "iii", "iv"))
+
+
+def labelled_parts(text: str) -> list[str] | None:
+    """The parts of an answer that numbers them from the first on: `(1) 5 (2) 6`, `a) 3, b) x`."""
+    text = _TEXT_LABEL.sub(r" \1 ", text).strip()
+    marks = list(_LABEL.finditer(text))
+    labels = tuple(mark["label"].lower() for mark in marks)
+    if len(marks) < 2 or marks[0].start() > 0 or not any(labels == known[: len(labels)] for known in _LABELS):
+        return None
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    parts = [text[mark.end() : end].strip(" ,;.") for mark, end in zip(marks, ends, strict=True)]
+    return parts if all(part and any(c.isalnum() for c in part) for part in parts) else None
+
+
 def _has_digits(text: str) -> bool:
     return any(c.isdigit() for c in text)
-
-
-def as_prose(text: str) -> Node | None:
-    """The text as words, when it holds at least two that are no notation, whatever else is in it."""
-    inner = TEXT.sub(r" \1 ", text)
-    if "\\" in inner or "$" in inner or not _is_prose(_LETTERS.findall(inner)):
-        return None
-    return Node("text", leaf=word_key(inner))
 
 
 def word_key(text: str) -> str:
     """What makes two texts the same words: letters, numbers and signs, without case, punctuation and blanks aside."""
     folded = _INITIALS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    folded = _THAT.sub("", folded)
     key = _ARTICLE.sub("", " ".join(_KEY.findall(_HYPHEN.sub(" ", folded))))
+    key = _NON.sub("non", _WEEKDAY.sub("星期", key))
+    if len(key) <= 60:
+        key = next((concept for pattern, concept in _CONCEPTS if pattern.fullmatch(key)), key)
+        if statement := _STATEMENT.fullmatch(key):
+            key = f"{statement['letter'] or statement['behind']} {statement['property'] or statement['before']}"
     return SYNONYMS.get(key, key)
-
-
-def _is_prose(runs: Sequence[str]) -> bool:
-    known = ("or", "and", *FUNCTIONS, *WORD_COMMANDS)
-    return sum(len(run) > 3 and run not in known for run in runs) >= 2
 
 
 def is_product(run: str) -> bool:
     """Whether letters in a row are a product of variables rather than a word or a name."""
     if len(run) == 1:
         return True
-    if run in _SHORT_WORDS or len(run) > 3 or len(set(run)) < len(run):
+    if run.lower() in _SHORT_WORDS or len(run) > 3 or len(set(run)) < len(run):
         return False
-    return not run.isupper() and run.isascii() and (len(run) == 2 or run.islower())
-
-
-_QUALIFIERS = split(
-    "or more less fewer least most not no and of than at about approximately if for when where only up to over under "
-    "percent mod with is are any all each plus minus times"
-)
-_UNIT_SYNONYMS = {
-    "textdollar": "$", "pounds": "pound", "dollars": "$", "dollar": "$", "usd": "$", "degrees": "degree", "deg": "degree", "feet": "ft", "foot": "ft",
-    "inches": "inch", "metres": "meter", "metre": "meter", "meters": "meter", "hrs": "hour", "hr": "hour", "h": "hour",
-    "centimeters": "cm", "kilometers": "km", "kilometer": "km", "minutes": "minute", "min": "minute", "sec": "second",
-    "s": "second", "m": "meter", "mph": "mile per hour", "people": "person", "units": "unit", "yuan": "yuan",
-}  # fmt: skip
-
-
-def unit_key(text: str) -> str | None:
-    """A unit's one spelling; None when the words are not a unit."""
-    words = re.findall(r"[^\W\d_]+|[\^/\d]+", unicodedata.normalize("NFKC", text).casefold())
-    if not words or len(words) > 8 or any(word in _QUALIFIERS for word in words) or not words[0][0].isalpha():
-        return None
-    return " ".join(_UNIT_SYNONYMS.get(word, word.rstrip("s") if len(word) > 3 else word) for word in words)
+    return not run.isupper() and run.isascii() and (len(run) == 2 or not run.istitle())

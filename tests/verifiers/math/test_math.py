@@ -62,7 +62,7 @@ async def test_every_deepmath_answer_equals_itself_and_not_another(verifier: Mat
     print(unequal)
     assert len(unequal) <= len(golds) / 500
     assert all(verdict.status is Status.INVALID for verdict in same if verdict.score != 1.0)
-    sound = [gold for gold in golds if gold not in unequal]
+    sound = [gold for gold in golds if gold not in unequal and not gold.endswith("+ C")]  # + 1 is the same family
     shifted = [rf"\boxed{{{gold} + 1}}" for gold in sound]
     verdicts = await verifier.score(
         [Item(response, MathParams(reference=gold)) for gold, response in zip(sound, shifted, strict=True)]
@@ -135,7 +135,9 @@ def test_what_is_no_reference_is_refused(reference: Any) -> None:
         MathParams(reference=reference)
 
 
-@pytest.mark.parametrize("params", [{"unit_policy": "convert"}, {"abs_tol": -1}, {"rel_tol": 1}, {"ordered": True}])
+@pytest.mark.parametrize(
+    "params", [{"unit_policy": "drop"}, {"abs_tol": -1}, {"rel_tol": 1}, {"form": "roman"}, {"order": True}]
+)
 def test_parameters_that_mean_nothing_are_refused(params: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         MathParams(reference="1", **params)

@@ -1,20 +1,43 @@
 """What a response can do to the service: nothing. Real worker processes."""
 
 import json
-from collections.abc import Awaitable, Callable
+import random
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from sandbox.workers import Exit, Outcome, Workers
+from tests.benchmarks.servers import descendants
+from tests.conftest import Serve
+from tests.fuzz import guard, targets
+from tests.fuzz.bombs import BOMBS, FRAMES, INJECTIONS
+from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.math import Math, MathParams, create
+from verifiers.math import TASK, TIME_LIMIT_S, Math, MathParams, create
+from verifiers.math.exact import EXACT, decide
 from verifiers.math.grading import grade
 from verifiers.math.limits import MAX_NESTING, nesting, refusal
+from verifiers.math.options import DEFAULT
+from verifiers.math.prose import read_prose
+from verifiers.math.reader import read
+from verifiers.math.tree import TooComplex, Unreadable
 
 Judge = Callable[..., Awaitable[Verdict]]
 DATA = Path(__file__).parents[2] / "data" / "math"
+
+
+@pytest.fixture
+async def workers() -> AsyncIterator[Workers]:
+    pool = Workers(1)
+    create(Resources(workers=pool))
+    await pool.start()
+    yield pool
+    await pool.stop()
 
 
 def items_of(name: str) -> list[tuple[Item[MathParams], bool]]:
@@ -66,28 +89,76 @@ async def test_large_answers_are_wrong_not_failed(judge: Judge, response: str) -
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "__import__('os').system('touch MARKER')",
-        "exec(\"open('MARKER','w')\")",
-        "().__class__.__base__.__subclasses__()",
-        r"\sum_{k=1}^{2} open(\text{MARKER})",
-        r"\pi + __import__('pathlib').Path('MARKER').touch()",
-        "lambda: open('MARKER', 'w')",
-        r"\operatorname{eval}(open('MARKER','w'))",
-        r"\sum_{x=__import__('os').mkdir('MARKER')}^{2} x",
-    ],
+    "piece", ["We get ", "so ", "therefore, ", "the answer is ", "it follows that: ", "solutions are "]
 )
-def test_nothing_in_an_answer_or_a_reference_is_executed(text: str, tmp_path: Path) -> None:
-    marker = tmp_path / "marker"
-    hostile = text.replace("MARKER", str(marker))
-    assert grade([["5"], hostile, 0.0, 0.0])["outcome"] in {"unparseable", "different", "too_complex"}
-    grade([[hostile], "5", 0.0, 0.0])
-    assert not marker.exists()
+@pytest.mark.parametrize("end", ["dear $5$", "dear $x$, $y$", "$5$", "never"])
+def test_openings_in_a_row_take_no_exponential_time(piece: str, end: str) -> None:
+    with suppress(Unreadable, TooComplex):
+        guard.within(2.0, read_prose, piece * 60 + end, read)
+
+
+@pytest.mark.parametrize("injection", INJECTIONS, ids=lambda text: text[:30])
+def test_nothing_in_an_answer_or_a_reference_is_executed(
+    injection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here nothing is confined: no file comes into being, and nothing is even tried."""
+    monkeypatch.chdir(tmp_path)
+    hostile = injection.replace("MARKER", str(tmp_path / "marker"))
+    for frame in FRAMES:
+        text = frame.format(hostile)
+        with guard.watched():
+            extract(text, ExtractionParams())
+            decide("5", text, EXACT)
+            assert grade([["5"], text, DEFAULT.packed()])["outcome"] in targets.OUTCOMES - targets.REFUSED - {"equal"}
+            assert grade([[text], "5", DEFAULT.packed()])["outcome"] in targets.OUTCOMES - {"equal"}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", ["answer", "reference"])
+async def test_bombs_are_judged_within_the_limit_and_most_at_once(workers: Workers, side: str) -> None:
+    payloads = [[["5"], bomb] if side == "answer" else [[bomb], "5"] for bomb in BOMBS.values()]
+    outcomes = await workers.map(TASK, [[*payload, DEFAULT.packed()] for payload in payloads])
+    used_s = dict(zip(BOMBS, (outcome.elapsed_s for outcome in outcomes), strict=True))
+    print({name: round(seconds, 2) for name, seconds in used_s.items() if seconds > 0.1})
+    for name, outcome in zip(BOMBS, outcomes, strict=True):
+        assert outcome.exit in (Exit.OK, Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.STALLED), (name, outcome)
+        if outcome.exit is Exit.OK:
+            assert outcome.value["outcome"] in targets.OUTCOMES - {"equal"}, (name, outcome)
+        assert outcome.elapsed_s <= 1.5 * TIME_LIMIT_S, (name, outcome)
+    assert sum(seconds <= targets.AT_ONCE_S for seconds in used_s.values()) >= 0.95 * len(BOMBS)
+
+
+@pytest.mark.slow
+async def test_neighbours_of_any_bombs_are_unharmed(verifier: Math) -> None:
+    """Whatever is judged before, beside and after: a right answer is right and a wrong one is wrong."""
+    right = Item(r"\boxed{\frac{x}{2}}", MathParams(reference="x/2"))
+    wrong = Item(r"\boxed{\frac{x}{3}}", MathParams(reference="x/2"))
+    source = random.Random(0)
+    for _ in range(10):
+        picks = [(name, source.random() < 0.5) for name in source.sample(list(BOMBS), 12)]
+        items = [right, wrong]
+        for name, is_answer in picks:
+            items += [_bomb(name, is_answer), right, wrong]
+        verdicts = await until_judged(verifier, items)
+        assert [verdict.score for verdict in verdicts[0::3]] == [1.0] * (len(picks) + 1)
+        assert [verdict.score for verdict in verdicts[1::3]] == [0.0] * (len(picks) + 1)
+        for (name, is_answer), verdict in zip(picks, verdicts[2::3], strict=True):
+            assert verdict.score == 0.0 or (verdict.status is Status.INVALID and not is_answer), (name, verdict)
+
+
+def _bomb(name: str, is_answer: bool) -> Item[MathParams]:
+    answer, reference = (BOMBS[name], "5") if is_answer else ("5", BOMBS[name])
+    return Item(rf"\boxed{{{answer}}}", MathParams(reference=reference))
 
 
 async def test_an_answer_that_breaks_a_limit_is_wrong_and_a_reference_that_does_is_invalid(judge: Judge) -> None:
-    for large in (r"\prod_{k=1}^{100000} (x+k)", r"\sum_{k=1}^{10^{12}} \frac{1}{k}", "(10^8)!", "9^{9^{9^{9}}}"):
+    for large in (
+        r"\prod_{k=1}^{100000} (x+k)",
+        r"\sum_{k=1}^{10^{12}} \frac{1}{k}",
+        "(((10^8)!)!)!",
+        "9^{9^{9^{9^{9}}}}",
+    ):
         answers = await judge("5", rf"\boxed{{{large}}}")
         assert (answers.status, answers.score, answers.reason) == (Status.OK, 0.0, "too_complex")
         references = await judge(large, r"\boxed{5}")
@@ -113,6 +184,82 @@ async def test_an_answer_that_sympy_cannot_evaluate_is_too_complex(judge: Judge)
     for answer in (r"\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} dx", r"\sum_{n=1}^\infty (-1)^n"):
         verdict = await judge("2", rf"\boxed{{{answer}}}")
         assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "too_complex")
+
+
+@pytest.mark.slow
+def test_bombs_at_the_door_cost_their_neighbours_nothing_and_little_memory(serve: Serve) -> None:
+    served = serve(workers="2", cache_memory_mb="16")
+    items = []
+    for index, bomb in enumerate((*BOMBS.values(), *INJECTIONS)):
+        for response, reference in ((rf"\boxed{{{bomb}}}", "5"), (r"\boxed{5}", bomb)):
+            items.append({"verifier": "math", "response": response, "reference": reference})
+            items.append({"verifier": "math", "response": rf"\boxed{{x^2+{index}}}", "reference": f"{index}+x^2"})
+    with httpx.Client(base_url=served.url, timeout=300) as client, Peaks(served.process.pid) as peaks:
+        results = post_until_judged(client, items)
+    assert [result["score"] for result in results[1::2]] == [1.0] * (len(items) // 2)
+    for item, result in zip(items[0::2], results[0::2], strict=True):
+        shown = item["response"][:80], item["reference"][:80], result
+        assert result["status"] == "invalid" or result["score"] == 0.0, shown
+        assert result["status"] == "ok" or item["reference"] != "5", shown
+    print(f"peak of the service {peaks.service_mb:.0f} MB, of a worker {peaks.worker_mb:.0f} MB")
+    assert peaks.service_mb < MAX_SERVICE_MB
+    assert peaks.worker_mb < MAX_WORKER_MB
+
+
+MAX_SERVICE_MB = 300
+"""The bodies, 25 MB, come in whole and are taken apart; nothing that grows is computed there."""
+MAX_WORKER_MB = 250
+"""A fresh one has about 100; an item may map 1,024 more, and nothing here should need that."""
+
+
+def post_until_judged(client: httpx.Client, items: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """As `until_judged`, over HTTP."""
+    results: list[dict[str, Any]] = [{} for _ in items]
+    missing = list(range(len(items)))
+    for _ in range(10):
+        content = json.dumps({"items": [items[index] for index in missing], "deadline_s": 280}).encode()
+        reply = client.post("/v1/score", content=content)
+        assert reply.status_code == 200, reply.text[:500]
+        for index, result in zip(missing, reply.json()["results"], strict=True):
+            results[index] = result
+        missing = [index for index, result in enumerate(results) if result["reason"] == "worker_stalled"]
+        if not missing:
+            break
+    return results
+
+
+class Peaks:
+    """Watches the largest resident memory of a server and of each of its workers while it is entered."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self.service_mb = 0.0
+        self.worker_mb = 0.0
+
+    def __enter__(self) -> "Peaks":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.02):
+            self.service_mb = max(self.service_mb, _peak_mb(self._pid))
+            for pid in descendants(self._pid):
+                self.worker_mb = max(self.worker_mb, _peak_mb(pid))
+
+
+def _peak_mb(pid: int) -> float:
+    """The most that a process has had, also between two looks; 0 when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return max((int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM")), default=0.0)
 
 
 class Ending:

@@ -1,0 +1,59 @@
+"""The two paths a verdict may come by, each on its own.
+
+The quick one decides in the service process from the text alone (`verifiers.math.exact`). The general one reads both
+sides and compares what they mean, here without looking at the text first; it runs in a worker, where it can be killed.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox.workers import Outcome, Task, Workers
+from verifiers.math import exact, grading, limits
+from verifiers.math.comparison import Comparison
+from verifiers.math.options import Options
+from verifiers.math.reader import read
+from verifiers.math.tree import TooComplex, Unreadable
+
+TASK = Task("tests.accuracy.paths", "general", time_limit_s=2.0)
+UNSOUND = "unsound reference"
+
+
+def quick(reference: str, answer: str, options: Options) -> bool | None:
+    """Its verdict, or None when it leaves the question to the other one."""
+    if not options.is_plain:
+        return None
+    decision = exact.decide(reference, answer, options.tolerance)
+    return None if decision is None else decision[0]
+
+
+def general(question: Sequence[Any]) -> str:
+    """`equal`, `different`, why the answer is nothing that could be equal, or `UNSOUND`, when there is no verdict."""
+    reference, answer, packed = question
+    if grading.grade([[reference], None, packed])["outcome"] != "different":
+        return UNSOUND
+    refusal = limits.refusal(answer)
+    if refusal is not None:
+        return refusal
+    try:
+        return "equal" if Comparison(Options.unpacked(packed)).equal(read(reference), read(answer)) else "different"
+    except Unreadable:
+        return "unparseable"
+    except (TooComplex, RecursionError):
+        return "too_complex"
+
+
+def judge_generally(questions: Sequence[tuple[str, str, Options]], workers: int) -> list[Outcome]:
+    """What the general path makes of each `(reference, answer, options)`, in order."""
+
+    async def judge() -> list[Outcome]:
+        pool = Workers(workers)
+        pool.register(TASK)
+        await pool.start()
+        try:
+            packed = [[reference, answer, options.packed()] for reference, answer, options in questions]
+            return list(await pool.map(TASK, packed))
+        finally:
+            await pool.stop()
+
+    return asyncio.run(judge())

@@ -1,0 +1,236 @@
+"""Which part of a response is its program: the one place of code extraction.
+
+    response ──answers.final_segment──► the text after thinking ──fences──► blocks ──language, select──► one program
+
+*Fences.* Lines of three or more backticks or tildes, as in CommonMark: a block is closed by a bare fence of the same
+sign, at least as long, and not four columns deeper (a fence inside a docstring is text). A fence with an info string
+inside a block opens a block in the block, so that code shown inside a Markdown block is found. Lines lose the
+indentation of the fence above them, and CRLF becomes LF; nothing else is changed or deleted.
+
+*Language.* The first word of the info string, whole (`pythonic` is not `python`), by the names and aliases of
+`sandbox.languages`, with or without a version behind it. Blocks of the wanted language go before those without an info
+string; others are never taken. Where no language is wanted, that of the last tagged block is.
+
+*Truncation.* When the last block that could be the program was never closed, the response was cut off: `truncated`,
+and no earlier block is taken in its stead.
+
+*No fence.* Then all of the text is the program. Python has to parse; what other languages make of prose is for their
+compilers to say.
+
+*Size.* Up to `MAX_PROGRAM_BYTES` a program is judged, beyond that it is `too_large`. Text beyond `MAX_PARSED_CHARS` is not
+parsed here: without a fence it is the program, and is never a completion.
+
+*Completions.* Where the task's prompt is the head of a function, the response may go on from there: what does not
+define the function is tried as its body.
+"""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sandbox import languages
+from verifiers.answers import Think, final_segment
+
+Select = Literal["last", "first_def", "longest"]
+Reason = Literal["found", "no_code", "truncated", "too_large"]
+DEFAULT_LANGUAGE = "python"
+MAX_PROGRAM_BYTES = 16_000_000
+"""In UTF-8: four million characters, as many as a response has by default, however they are written."""
+MAX_PARSED_CHARS = 300_000
+"""The densest programs of this length take a second and 250 MB to parse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One fenced block of a text."""
+
+    tag: str
+    """The first word of the info string, lower case; empty when there is none."""
+    start: int
+    """Where its content stands in the text."""
+    end: int
+    indent: int
+    is_closed: bool
+
+    @property
+    def language(self) -> str | None:
+        """The language of its tag; None for no tag and for tags that name none."""
+        return language_of(self.tag) if self.tag else None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a response offers as its program."""
+
+    code: str | None
+    reason: Reason
+    language: str = DEFAULT_LANGUAGE
+    is_fenced: bool = False
+
+
+def find(response: str, language: str | None, think: Think = "auto", select: Select = "last") -> Found:
+    """The program of a response, before anything was parsed. Linear in the response's length.
+
+    `language` is a name of `sandbox.languages`; None: the response says.
+    """
+    segment = final_segment(response, think)
+    if segment.reason != "found":
+        reason: Reason = "truncated" if segment.reason == "truncated" else "no_code"
+        return Found(None, reason, language or DEFAULT_LANGUAGE)
+    marker = response.rfind(_SOLUTION, segment.start, segment.end)
+    text = _with_indent(response, segment.start if marker < 0 else marker + len(_SOLUTION), segment.end)
+    found = blocks(text)
+    wanted = language or _named_last(found) or DEFAULT_LANGUAGE
+    offered = [block for block in found if block.language == wanted] or [block for block in found if not block.tag]
+    if not offered:
+        if found:
+            return Found(None, "no_code", wanted)
+        return Found(text.replace("\r\n", "\n") + "\n", "found", wanted)
+    if not offered[-1].is_closed:
+        return Found(None, "truncated", wanted)
+    code = _selected([_content(text, block) for block in offered if block.is_closed], select)
+    return Found(code, "found", wanted, is_fenced=True) if code.strip() else Found(None, "no_code", wanted)
+
+
+def needs_parsing(found: Found, prompt: str, entry_point: str) -> bool:
+    """Whether `settle` has to parse text of the response, which may take long."""
+    if found.code is None or found.language != "python" or len(found.code) > MAX_PARSED_CHARS:
+        return False
+    return not found.is_fenced or (bool(prompt) and not defines(found.code, entry_point))
+
+
+def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
+    """The program: completed by the prompt where it is only the rest of a function, refused where it is no program."""
+    if not needs_parsing(found, prompt, entry_point):
+        return found
+    assert found.code is not None
+    if prompt and not defines(found.code, entry_point):
+        for between in ("", "\n"):
+            whole = prompt + between + found.code
+            if parses(whole):
+                return Found(whole, "found", found.language, found.is_fenced)
+    if found.is_fenced or parses(found.code):
+        return found
+    return Found(None, "no_code", found.language)
+
+
+def find_in_worker(payload: list[Any]) -> list[Any]:
+    """Runs in a worker: `find` and `settle`; None for the code says why in the reason."""
+    response, language, think, select, prompt, entry_point = payload
+    found = settle(find(response, language, think, select), prompt, entry_point)
+    if found.code is not None and len(found.code.encode(errors="surrogatepass")) > MAX_PROGRAM_BYTES:
+        return [None, "too_large", found.language, found.is_fenced]
+    return [found.code, found.reason, found.language, found.is_fenced]
+
+
+def defines(code: str, name: str) -> bool:
+    """Whether a text of Python seems to define the name at its top level, or as a method of a class there."""
+    if not name:
+        return True
+    return (
+        re.search(rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{re.escape(name)}\b|^{re.escape(name)}\s*=", code, re.M)
+        is not None
+    )
+
+
+def parses(code: str) -> bool:
+    """Whether it is Python. May take seconds for megabytes, and deep nesting may crash: only to be asked in a worker."""
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(code.strip())
+
+
+def language_of(tag: str) -> str | None:
+    """The language a word names, with or without a version behind it (python3.11, c++17)."""
+    language = languages.find(tag) or languages.find(tag.rstrip("0123456789.-"))
+    return language.name if language else None
+
+
+def blocks(text: str) -> Sequence[Block]:
+    """The fenced blocks in the order in which they end; one that is never closed ends with the text."""
+    signs = [at for sign in ("```", "~~~") if (at := text.find(sign)) >= 0]
+    if not signs:
+        return ()
+    found: list[Block] = []
+    opened: list[_Fence] = []
+    for match in _FENCE.finditer(text, text.rfind("\n", 0, min(signs)) + 1):
+        fence = _Fence(match)
+        if opened and opened[-1].is_closed_by(fence):
+            found.append(_block(opened.pop(), match.start(), is_closed=True))
+        elif not opened or opened[-1].may_hold(fence):
+            opened.append(fence)
+            del opened[:-_MAX_DEPTH]
+    # What was opened before a later block was closed is the paper that block stands on, not a cut-off program.
+    last_end = found[-1].end if found else -1
+    found += [_block(fence, len(text), is_closed=False) for fence in opened if fence.content > last_end]
+    return [block for block in found if block.is_closed or block.tag or text[block.start : block.end].strip()]
+
+
+_SOLUTION = "<|begin_of_solution|>"
+_MAX_DEPTH = 16
+_FENCE = re.compile(r"^(?P<indent>[ \t]{0,40})(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]{0,200})$(?:\n|\Z)", re.MULTILINE)
+_TAG = re.compile(r"[ \t]*(?:\{?[ \t]*\.|\{)?[ \t]*(?P<tag>[A-Za-z][A-Za-z0-9+#.\-]*)")
+
+
+class _Fence:
+    """A line that may open or close a block."""
+
+    __slots__ = ("content", "indent", "info", "length", "sign")
+
+    def __init__(self, match: re.Match[str]) -> None:
+        self.sign = match["fence"][0]
+        self.length = len(match["fence"])
+        self.indent = len(match["indent"].expandtabs(4))
+        self.info = match["info"].strip()
+        self.content = match.end()
+
+    def is_closed_by(self, other: "_Fence") -> bool:
+        return not other.info and other.sign == self.sign and other.length >= self.length and not self._is_text(other)
+
+    def may_hold(self, other: "_Fence") -> bool:
+        """Whether the other, standing in this one's block, opens a block of its own."""
+        return bool(other.info) and _TAG.match(other.info) is not None and not self._is_text(other)
+
+    def _is_text(self, other: "_Fence") -> bool:
+        return other.indent >= self.indent + 4
+
+
+def _block(fence: _Fence, end: int, *, is_closed: bool) -> Block:
+    match = _TAG.match(fence.info)
+    tag = match["tag"].lower() if match else fence.info[:40]
+    return Block(tag, min(fence.content, end), end, fence.indent, is_closed)
+
+
+def _named_last(found: Sequence[Block]) -> str | None:
+    return next((block.language for block in reversed(found) if block.language), None)
+
+
+def _content(text: str, block: Block) -> str:
+    content = text[block.start : block.end].replace("\r\n", "\n")
+    if not block.indent:
+        return content
+    return re.sub(rf"^[ \t]{{1,{block.indent}}}", "", content, flags=re.MULTILINE)
+
+
+def _with_indent(response: str, start: int, end: int) -> str:
+    """The text from its first line that is not blank, with that line's indentation, which a function's body needs."""
+    while start < end and response[start] in "\r\n":
+        start += 1
+    while start and response[start - 1] in " \t":
+        start -= 1
+    return response[start:end]
+
+
+def _selected(codes: Sequence[str], select: Select) -> str:
+    if select == "longest":
+        return max(codes, key=len)
+    if select == "first_def":
+        return next((code for code in codes if _DEFINITION.search(code)), codes[0])
+    return codes[-1]
+
+
+_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]", re.MULTILINE)

@@ -1,0 +1,294 @@
+r"""Sums, products, integrals and limits as trees, and when two of them are the same by notation.
+
+`reader` keeps what follows one of their signs as text (`big`). Here it becomes
+
+    sum prod   (index, first, last, term)                 \sum_{k=1}^{n} k^2   \prod_{k\ge 0} a_k
+    int        (variable, low, high, integrand)           \int_0^1 x^2 dx
+    lim        (variable, target, target, inside)         \lim_{x\to 0^+} x\ln x, the side as leaf
+
+and every other part stays as it was. The term of a sum ends before a + or - outside of brackets, unless its index occurs
+after that. A name with the index in its subscript, as x_i, is a sequence: `apply` of "x_" to i.
+
+The name that is bound says nothing, neither does where the index of a sum begins to count, and constant factors may
+stand inside or before the sign.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from verifiers.math.points import BOUND, names
+from verifiers.math.reader import Reader
+from verifiers.math.tokens import tokenize
+from verifiers.math.tree import Node, Unreadable, replace_names
+
+INFINITY = Node("const", leaf="infty")
+_OPENING, _CLOSING = frozenset(["{", "(", "[", "\\{"]), frozenset(["}", ")", "]", "\\}"])
+_INTEGRALS = frozenset(["\\int"])
+_DIFFERENTIAL = re.compile(r"([a-zA-Z]*)d([a-zA-Z])")
+_DIFFERENTIALS = re.compile(r"d[a-ce-zA-Z](?:d[a-ce-zA-Z])+")
+_DIFFERENTIAL_ONLY = re.compile(r"d[a-ce-zA-Z]")
+
+
+def unfolded(node: Node) -> Node:
+    """The same with every sum, product, integral and limit as a tree.
+
+    Raises:
+        Unreadable: one of them is not written as above.
+    """
+    if node.kind == "big":
+        words = [part for word in str(node.leaf).split(" ") for part in _single_differentials(word)]
+        return unfolded(_read_big(words))
+    args = tuple(unfolded(arg) for arg in node.args)
+    return node if args == node.args else Node(node.kind, args, node.leaf)
+
+
+def _single_differentials(word: str) -> Sequence[str]:
+    """`dydx` as dy and dx."""
+    return _DIFFERENTIAL_ONLY.findall(word) if _DIFFERENTIALS.fullmatch(word) else [word]
+
+
+def with_elements(*trees: Node) -> tuple[Node, ...]:
+    """The same trees; x_1 is an element of a sequence in all of them if a sum in one is over x_k."""
+    sequences = {
+        str(part.leaf)
+        for tree in trees
+        for part in tree.walk()
+        if part.kind == "apply" and str(part.leaf).endswith("_")
+    }
+    return tuple(_elements_of(tree, lambda base, _: base in sequences) for tree in trees) if sequences else trees
+
+
+def is_finite(node: Node) -> bool:
+    """Whether it can be written out: no integral, no limit, no sum without end."""
+    bound = [part for part in node.walk() if part.kind in BOUND]
+    return all(part.kind in ("sum", "prod") and INFINITY not in _ends(part) for part in bound)
+
+
+def _ends(part: Node) -> list[Node]:
+    return [end for side in part.args[1:3] for end in side.walk()]
+
+
+# --- reading
+
+
+def _read_big(words: Sequence[str]) -> Node:
+    sign, lower, upper, rest = _scripts(words)
+    if sign in ("\\sum", "\\prod"):
+        return _read_sum(sign[1:], lower, upper, rest)
+    if sign == "\\lim":
+        return _read_limit(lower, rest)
+    if sign in _INTEGRALS and lower and upper:
+        return _read_integral(lower, upper, rest)
+    raise Unreadable(f"{sign} in another form")
+
+
+def _scripts(words: Sequence[str]) -> tuple[str, Sequence[str], Sequence[str], Sequence[str]]:
+    """The sign, what stands below and above it, and the rest."""
+    found: dict[str, Sequence[str]] = {"_": (), "^": ()}
+    at = 1
+    while at + 1 < len(words) and words[at] in found:
+        end = _group_end(words, at + 1)
+        group = words[at + 1 : end]
+        found[words[at]] = group[1:-1] if group[0] == "{" else group
+        at = end
+    return words[0], found["_"], found["^"], words[at:]
+
+
+def _group_end(words: Sequence[str], start: int) -> int:
+    if words[start] != "{":
+        return start + 1
+    return next((at + 1 for at, depth in _depths(words, start) if depth == 0), len(words))
+
+
+def _depths(words: Sequence[str], start: int) -> Iterator[tuple[int, int]]:
+    depth = 0
+    for at in range(start, len(words)):
+        depth += (words[at] in _OPENING) - (words[at] in _CLOSING)
+        yield at, depth
+
+
+def _read(words: Sequence[str]) -> Node:
+    """A part of the text; a parenthesis after a name belongs to it."""
+    if not words:
+        raise Unreadable("nothing to read")
+    return Reader(tokenize(" ".join(words).replace(" (", "("))).read()
+
+
+def _read_sum(kind: str, lower: Sequence[str], upper: Sequence[str], rest: Sequence[str]) -> Node:
+    relation = next((word for word in ("=", "\\ge", "\\geq") if word in lower), None)
+    if relation is None or (relation == "=") != bool(upper):
+        raise Unreadable("a sum without bounds")
+    at = list(lower).index(relation)
+    index, first = _counted(_read(lower[:at])), _read(lower[at + 1 :])
+    if index.kind != "sym":
+        raise Unreadable("a sum over no name")
+    term, after = _term(rest, str(index.leaf))
+    term = unfolded(term)
+    if index.leaf == "i":
+        term = _counted(term)
+    whole = Node(kind, (index, first, _read(upper) if upper else INFINITY, _with_sequences(term, str(index.leaf))))
+    return _plus(whole, after)
+
+
+def _counted(node: Node) -> Node:
+    """The letter i as an index, not as the imaginary unit."""
+    if node == _IMAGINARY:
+        return Node("sym", leaf="i")
+    return Node(node.kind, tuple(_counted(arg) for arg in node.args), node.leaf) if node.args else node
+
+
+_IMAGINARY = Node("const", leaf="i")
+
+
+def _term(rest: Sequence[str], index: str) -> tuple[Node, Sequence[str]]:
+    """The factors up to a sign outside of brackets; all of the text if the index occurs after it."""
+    for at, depth in _depths(rest, 0):
+        if depth == 0 and at and rest[at] in "+-" and rest[at - 1] not in ("^", "_", "\\cdot", "\\times", "*", "/"):
+            after = rest[at:]
+            return (_read(rest), ()) if index in after else (_read(rest[:at]), after)
+    return _read(rest), ()
+
+
+def _plus(whole: Node, after: Sequence[str]) -> Node:
+    return Node("+", (whole, _read(after))) if after else whole
+
+
+def _read_limit(lower: Sequence[str], rest: Sequence[str]) -> Node:
+    arrow = next((word for word in ("\\to", "\\rightarrow") if word in lower), None)
+    if arrow is None:
+        raise Unreadable("a limit without a target")
+    at = list(lower).index(arrow)
+    variable, target = _read(lower[:at]), list(lower[at + 1 :])
+    side = ""
+    if len(target) > 2 and target[-2] == "^" and target[-1] in "+-":
+        side, target = target[-1], target[:-2]
+    elif len(target) > 4 and target[-4:-2] == ["^", "{"] and target[-2] in "+-":
+        side, target = target[-2], target[:-4]
+    if variable.kind != "sym":
+        raise Unreadable("a limit of no name")
+    inside, after = _term(rest, str(variable.leaf))
+    end = _read(target)
+    return _plus(Node("lim", (variable, end, end, inside), leaf=side), after)
+
+
+def _read_integral(lower: Sequence[str], upper: Sequence[str], rest: Sequence[str]) -> Node:
+    before, variable, after = _integrand(rest)
+    if after and after[0] not in "+-":
+        raise Unreadable("factors after an integral")
+    name = _read([variable])
+    return _plus(Node("int", (name, _read(lower), _read(upper), _read(before or ["1"]))), after)
+
+
+def _integrand(rest: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
+    """What stands before the differential, its name, and what follows it; dx in a numerator counts as 1."""
+    inner = 0
+    for at, word in enumerate(rest):
+        inner += word in _INTEGRALS
+        found = _DIFFERENTIAL.fullmatch(word)
+        greek = word == "d" and at + 1 < len(rest) and rest[at + 1][0] == "\\"
+        if found is None and not greek:
+            continue
+        if inner:
+            inner -= 1
+            continue
+        name, letters, width = (found[2], found[1], 1) if found else (rest[at + 1], "", 2)
+        end = at + width
+        if end < len(rest) and rest[end] == "}":
+            one = [] if at and rest[at - 1] != "{" else ["1"]
+            return [*rest[:at], *letters, *one, *rest[end:]], name, ()
+        return [*rest[:at], *letters], name, rest[end:]
+    raise Unreadable("an integral without a differential")
+
+
+def _with_sequences(node: Node, index: str) -> Node:
+    return _elements_of(node, lambda _, subscript: index in names(subscript))
+
+
+def _elements_of(node: Node, belongs: Callable[[str, Node], bool]) -> Node:
+    """Names with a subscript as elements of a sequence, where they belong to one."""
+    if node.kind == "sym" and "_" in str(node.leaf):
+        base, _, written = str(node.leaf).partition("_")
+        try:
+            subscript = _counted(Reader(tokenize(written)).read())
+        except Unreadable:
+            return node
+        return Node("apply", (subscript,), base + "_") if belongs(base + "_", subscript) else node
+    if not node.args:
+        return node
+    return Node(node.kind, tuple(_elements_of(arg, belongs) for arg in node.args), node.leaf)
+
+
+# --- the same by notation
+
+Same = Callable[[Node, Node], bool]
+
+
+def same_notation(one: Node, two: Node, same: Same, depth: int = 0) -> bool:
+    """Whether two trees are built alike from parts that are the `same`, whatever the bound names are."""
+    if not _binds(one) and not _binds(two):
+        return one == two or same(one, two)
+    (scale, parts), (its_scale, its_parts) = _factors(one), _factors(two)
+    if len(parts) != len(its_parts) or not (scale == its_scale or same(scale, its_scale)):
+        return False
+    return all(_same_part(mine, its, same, depth) for mine, its in zip(parts, its_parts, strict=True))
+
+
+def _factors(node: Node) -> tuple[Node, list[Node]]:
+    """What can be written before all sums and integrals in a product, and those; it depends on no bound name."""
+    if not _binds(node):
+        return node, []
+    if node.kind == "neg":
+        scale, parts = _factors(node.args[0])
+        return Node("neg", (scale,)), parts
+    if node.kind == "/" and not _binds(node.args[1]):
+        scale, parts = _factors(node.args[0])
+        return Node("/", (scale, node.args[1])), parts
+    if node.kind == "*":
+        pairs = [_factors(arg) for arg in node.args]
+        return Node("*", tuple(scale for scale, _ in pairs)), [part for _, parts in pairs for part in parts]
+    if node.kind in ("sum", "int", "lim"):
+        return _taken_out(node)
+    return _ONE, [node]
+
+
+_ONE = Node("num", leaf=Fraction(1))
+
+
+def _taken_out(node: Node) -> tuple[Node, list[Node]]:
+    """A sum, integral or limit without the constant factors of what is inside."""
+    index, low, high, term = node.args
+    factors = term.args if term.kind == "*" else (term,)
+    constant = [factor for factor in factors if not _binds(factor) and not names(index) & names(factor)]
+    rest = [factor for factor in factors if factor not in constant] or [_ONE]
+    inside = rest[0] if len(rest) == 1 else Node("*", tuple(rest))
+    return Node("*", (_ONE, *constant)), [Node(node.kind, (index, low, high, inside), node.leaf)]
+
+
+def _same_part(one: Node, two: Node, same: Same, depth: int) -> bool:
+    if (one.kind, one.leaf, len(one.args)) != (two.kind, two.leaf, len(two.args)):
+        return False
+    if one.kind in BOUND:
+        fresh = Node("sym", leaf=f"bound_{depth}")
+        one, two = _counted_alike(*(_bound_as(node, fresh) for node in (one, two)))
+    return all(same_notation(mine, its, same, depth + 1) for mine, its in zip(one.args, two.args, strict=True))
+
+
+def _binds(node: Node) -> bool:
+    return any(part.kind in BOUND for part in node.walk())
+
+
+def _bound_as(node: Node, name: Node) -> Node:
+    index, low, high, term = node.args
+    return Node(node.kind, (name, low, high, replace_names(term, {str(index.leaf): name})), node.leaf)
+
+
+def _counted_alike(one: Node, two: Node) -> tuple[Node, Node]:
+    """Both sums with the first's beginning: the second's index is moved by the difference."""
+    if one.kind not in ("sum", "prod") or one.args[1] == two.args[1]:
+        return one, two
+    index, low, high, term = two.args
+    shift = Node("+", (low, Node("neg", (one.args[1],))))
+    moved = replace_names(term, {str(index.leaf): Node("+", (index, shift))})
+    end = high if high == INFINITY else Node("+", (high, Node("neg", (shift,))))
+    return one, Node(two.kind, (index, one.args[1], end, moved), two.leaf)

@@ -1,0 +1,245 @@
+r"""One form for what is written in several ways, before two answers are compared.
+
+`a \pm b` is the list of both values; `x > 3, x \in \mathbb{Z}` is the set {x in Z | x > 3}, because the variable of an
+inequality is restricted by what set it is from; `x = 2k\pi, k \in \mathbb{Z}` is a `where`, because k is a parameter;
+{x | x = 1 or x = 2} is what its condition says; `\mathbb{R} - \{2\}` is a difference of sets; unions, intersections and
+differences of sets that are written out are such a set themselves; `1, 2, \ldots, 10` are all ten, and a progression
+whose last term is no number is its first two terms, … and the last; an angle in degrees is a quantity.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from verifiers.math import values
+from verifiers.math.integers import is_number_set
+from verifiers.math.quantities import added
+from verifiers.math.reals import FLIPPED, reals
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import NoValue
+from verifiers.math.vectors import combined, determinant, nested, vector
+
+_MAX_TERMS = 200
+"""Terms of a progression that are written out."""
+_CONDITIONS = (*FLIPPED, "!=", "chain", "in")
+
+
+def canonical(node: Node) -> Node:
+    """The form in which a node is compared; its parts are brought into theirs when they are compared."""
+    node = nested(_with_declarations(_with_restrictions(_evaluated(_difference_of_sets(node)))))
+    if node.kind == "list" and (whole := added(node.args)) is not None:
+        return whole
+    if node.kind in ("list", "or", "brace"):
+        items = tuple(part for item in node.args for part in alternatives(item))
+        return Node(node.kind, _without_ellipsis(items), node.leaf)
+    if node.kind == "where":
+        return node
+    found = alternatives(node)
+    if len(found) > 1:
+        return Node("list", found)
+    if node.kind == "deg":
+        return Node("quantity", node.args, "degree")
+    return _computed(node)
+
+
+def _computed(node: Node) -> Node:
+    """What vectors and matrices come to: linear combinations as one tuple, a determinant as a number."""
+    if node.kind == "matrix" and len(node.args) == 1:
+        return node.args[0]
+    if node.kind == "matrixv":
+        return determinant(node) or node
+    if node.kind not in ("+", "*", "neg", "/"):
+        return node
+    if any(name.startswith("vec ") for name in values.names(node)) and (found := vector(node)) is not None:
+        return found
+    return combined(node) or node
+
+
+def alternatives(node: Node) -> tuple[Node, ...]:
+    """Both values of what has a ± in it; all its signs change together."""
+    if not any(part.kind in ("pm", "mp") for part in node.walk()):
+        return (node,)
+    return _with_sign(node, True), _with_sign(node, False)
+
+
+def _with_sign(node: Node, upper: bool) -> Node:
+    args = tuple(_with_sign(arg, upper) for arg in node.args)
+    if node.kind not in ("pm", "mp"):
+        return Node(node.kind, args, node.leaf)
+    right = args[1] if upper == (node.kind == "pm") else Node("neg", (args[1],))
+    return Node("+", (args[0], right))
+
+
+# --- declarations and restrictions
+
+
+def _with_restrictions(node: Node) -> Node:
+    """What set the variable of an inequality is from restricts it; a set of solutions is what its condition says."""
+    if node.kind == "list" and all(item.kind in _CONDITIONS for item in node.args):
+        return _restricted(node.args) or node
+    if node.kind != "suchthat":
+        return node
+    element, condition = node.args
+    conditions = condition.args if condition.kind == "list" else (condition,)
+    if element.kind == "sym" and len(conditions) > 1 and (found := _restricted(conditions)) is not None:
+        return found
+    inner = _with_declarations(condition)
+    main = inner.args[0] if inner.kind == "where" else inner
+    solved = main.args if main.kind in ("list", "or") else (main,)
+    if all(item.kind == "=" and item.args[0] == element for item in solved) and element.kind == "sym":
+        return inner
+    return node
+
+
+def _restricted(conditions: Sequence[Node]) -> Node | None:
+    """`x > 3, x in Z` in either order as {x in Z | x > 3}; None for anything else."""
+    memberships = [item for item in conditions if item.kind == "in" and is_number_set(item.args[1])]
+    others = [item for item in conditions if item not in memberships]
+    if len(memberships) != 1 or not others or memberships[0].args[0].kind != "sym":
+        return None
+    main = others[0] if len(others) == 1 else Node("list", tuple(others))
+    found = reals(main)
+    if found is None or found.variable != memberships[0].args[0].leaf:
+        return None
+    return Node("suchthat", (memberships[0], main))
+
+
+def _with_declarations(node: Node) -> Node:
+    r"""`V, k \in Z` and `V (k \in Z)` as a `where`; a set of such values likewise."""
+    if node.kind in ("list", "or"):
+        count = next((i for i, item in enumerate(node.args) if _declares(item, node.args[:i])), 0)
+        if count and all(_declares(item, node.args[:count]) for item in node.args[count:]):
+            main = node.args[0] if count == 1 else Node(node.kind, node.args[:count], node.leaf)
+            return Node("where", (main, *node.args[count:]))
+        if (start := _terms_of_parameter(node.args)) is not None:
+            main = node.args[0] if start == 1 else Node(node.kind, node.args[:start], node.leaf)
+            return Node("where", (main, Node("list", node.args[start:])))
+    if (parts := _apart(node)) is not None and _declares(parts[1], (parts[0],)):
+        return Node("where", parts)
+    if node.kind == "suchthat" and _declares(node.args[1], (node.args[0],)) and node.args[0].kind != "sym":
+        return Node("where", node.args)
+    if node.kind == "brace" and len(node.args) == 1 and node.args[0].kind == "where":
+        return node.args[0]
+    return node
+
+
+def _apart(node: Node) -> tuple[Node, Node] | None:
+    """A formula and the membership that is written right behind it in parentheses, which reads as its last factor."""
+    if node.kind == "*" and node.args[-1].kind in _CONDITIONS:
+        main = node.args[0] if len(node.args) == 2 else Node("*", node.args[:-1])
+        return main, node.args[-1]
+    if node.kind not in ("+", "=", "chain", "neg") or (last := _apart(node.args[-1])) is None:
+        return None
+    return Node(node.kind, (*node.args[:-1], last[0]), node.leaf), last[1]
+
+
+def _terms_of_parameter(items: Sequence[Node]) -> int | None:
+    r"""Where `k = 0, 1, 2, \ldots` begins, behind what depends on k."""
+    if items[-1].leaf != "ldots":
+        return None
+    start = next((index for index, item in enumerate(items) if item.kind == "=" and item.args[0].kind == "sym"), 0)
+    used = frozenset[str]().union(*(_free_names(item) for item in items[:start]))
+    return start if start and str(items[start].args[0].leaf) in used else None
+
+
+def _declares(item: Node, before: Sequence[Node]) -> bool:
+    """Whether an item says what set a letter of the items before it is from, after those are given values."""
+    if item.kind in _BOUNDS:
+        about = values.names(item)
+        return len(about) == 1 and all(node.kind not in _CONDITIONS and about <= _free_names(node) for node in before)
+    if item.kind != "in" or item.args[1].kind not in ("sym", "apply", "^") or not before:
+        return False
+    declared = values.names(item.args[0])
+    used = frozenset[str]().union(*(_free_names(node) for node in before))
+    return bool(declared) and declared <= used
+
+
+_BOUNDS = ("!=", "<", "<=", ">", ">=")
+"""Relations that restrict a letter: behind an expression in it, they say where it holds."""
+
+
+def _free_names(node: Node) -> frozenset[str]:
+    """The letters that the values of a relation depend on; `x = v` gives x itself a value."""
+    if node.kind == "=" and node.args[0].kind in ("sym", "apply"):
+        return values.names(node.args[1])
+    return values.names(node)
+
+
+# --- finite sets and progressions
+
+_EMPTY = Node("sym", leaf="emptyset")
+
+
+def _difference_of_sets(node: Node) -> Node:
+    r"""`\mathbb{R} - \{2\}` is a difference of sets."""
+    if node.kind == "+" and len(node.args) == 2 and node.args[1].kind == "neg":
+        whole, taken = node.args[0], node.args[1].args[0]
+        if taken.kind == "brace" and (whole.kind == "brace" or str(whole.leaf).startswith("mathbb ")):
+            return Node("setminus", (whole, taken))
+    return node
+
+
+def _evaluated(node: Node) -> Node:
+    """Unions, intersections and differences of sets that are written out, as one such set."""
+    if node.kind not in ("union", "cap", "setminus"):
+        return node
+    parts = [_evaluated(arg) for arg in node.args]
+    if not all(part.kind == "brace" or part == _EMPTY for part in parts):
+        return node
+    sets = [part.args for part in parts]
+    if any(member.leaf == "ldots" for members in sets for member in members):
+        return node
+    found = list(sets[0])
+    for members in sets[1:]:
+        if node.kind == "union":
+            found += [member for member in members if not _holds(found, member)]
+        else:
+            found = [member for member in found if _holds(members, member) == (node.kind == "cap")]
+    return Node("brace", tuple(found)) if found else _EMPTY
+
+
+def _holds(members: Sequence[Node], member: Node) -> bool:
+    return any(_same_value(member, other) for other in members)
+
+
+def _same_value(one: Node, two: Node) -> bool:
+    try:
+        return one == two or values.same(one, two)
+    except (NoValue, TooComplex):
+        return False
+
+
+def _without_ellipsis(items: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The terms of an arithmetic progression with … in it, or its first two, … and its last; else the items."""
+    places = [index for index, item in enumerate(items) if item.leaf == "ldots"]
+    if len(places) != 1 or not places[0]:
+        return items
+    before, after = items[: places[0]], items[places[0] + 1 :]
+    try:
+        return _progression(before, after) or items
+    except (NoValue, TooComplex):
+        return items
+
+
+def _progression(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, ...] | None:
+    first, last = before[0], after[-1:]
+    step = values.ONE if len(before) == 1 else _step(before[0], before[1])
+    for terms in (before, after):
+        if not all(values.same(step, _step(*pair)) for pair in pairwise(terms)):
+            return None
+    low, high, gap = (values.exact(node) for node in (first, last[0] if last else first, step))
+    if not last or low is None or high is None or gap is None:
+        return (*before[:2], Node("sym", leaf="ldots"), *last) if len(before) > 1 else None
+    count = (high - low) / gap if gap else Fraction(0)
+    if count.denominator != 1 or not len(before) <= count < _MAX_TERMS:
+        return None
+    return tuple(_number(low + index * gap) for index in range(count.numerator + 1))
+
+
+def _step(one: Node, two: Node) -> Node:
+    return Node("+", (two, Node("neg", (one,))))
+
+
+def _number(value: Fraction) -> Node:
+    number = Node("num", leaf=abs(value))
+    return Node("neg", (number,)) if value < 0 else number

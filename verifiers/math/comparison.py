@@ -1,0 +1,579 @@
+"""Whether two answers that were read are the same answer."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from verifiers.math import huge, members, relations, symbolic, values
+from verifiers.math.canonical import canonical
+from verifiers.math.exact import Tolerance
+from verifiers.math.families import as_family, family, is_arbitrary, is_conditional, same_family, same_up_to_constants
+from verifiers.math.integers import integers, listed
+from verifiers.math.members import LISTS, Members
+from verifiers.math.options import Options
+from verifiers.math.quantities import same_moment, same_quantity
+from verifiers.math.reals import FLIPPED, PAIRS, Reals, reals
+from verifiers.math.relations import Rounded
+from verifiers.math.tree import Node, TooComplex, replace_names
+from verifiers.math.values import NoValue
+from verifiers.math.vectors import vector
+from verifiers.math.words import word_key
+
+_RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "approx", "cong", "chain")
+_NO_SOLUTION = ("no solution", "empty set", "none", "no real root")
+_EVERYTHING = ("all real numbers", "all real number")
+_NAMED_SETS = {"all real numbers": Node("sym", leaf="mathbb R"), "all integers": Node("sym", leaf="mathbb Z")}
+
+
+class Comparison:
+    """Compares what was read; `reference` is always the left side."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._tolerance = options.tolerance
+        self.method = "value"
+        """`symbolic` once sympy was asked."""
+
+    def checks(self, reference: Node) -> bool:
+        """Whether a reference can be compared with at all: every value in it is computed once.
+
+        Raises:
+            TooComplex: a value is beyond the limits, or sympy cannot evaluate it.
+            Unreadable: it holds a sum or an integral that sympy does not read.
+        """
+        for part in _outermost_values(reference):
+            try:
+                if symbolic.is_big(part):
+                    symbolic.check_value(part)
+                elif not self._same_value(part, part):
+                    return False
+            except NoValue:
+                continue
+        return self.equal(reference, reference)
+
+    def equal(self, reference: Node, answer: Node) -> bool:
+        """Whether the two are the same answer.
+
+        Raises:
+            TooComplex: deciding needs a value beyond the limits.
+            Unreadable: the answer holds a sum or an integral that sympy does not read.
+        """
+        reference, answer = canonical(reference), canonical(answer)
+        if reference == answer:
+            return True
+        for compare in _ORDER:
+            verdict = compare(self, reference, answer)
+            if verdict is not None:
+                return verdict
+        return self._expressions(reference, answer)
+
+    # families and sentences
+
+    def _families(self, reference: Node, answer: Node) -> bool | None:
+        """What is said with conditions; without them on either side, this is not asked."""
+        if "where" not in (reference.kind, answer.kind):
+            return None
+        if reference.kind != "where" and is_conditional(answer):
+            return False
+        reference, answer = as_family(reference), as_family(answer)
+        return same_family(family(reference), family(answer), self.equal)
+
+    def _sentences(self, reference: Node, answer: Node) -> bool | None:
+        """The same words around equal formulas."""
+        if "prose" not in (reference.kind, answer.kind):
+            return None
+        return reference.kind == answer.kind and self._in_order(reference.args, answer.args)
+
+    # words
+
+    def _words(self, reference: Node, answer: Node) -> bool | None:
+        if "text" not in (reference.kind, answer.kind):
+            return None
+        left, right = _words_of(reference), _words_of(answer)
+        if left in _NAMED_SETS and right is None:
+            return self.equal(_NAMED_SETS[left], answer)
+        if right in _NAMED_SETS and left is None:
+            return self.equal(reference, _NAMED_SETS[right])
+        return left is not None and (left == right or {left, right} == {"all real numbers", "r"})
+
+    # relations
+
+    def _relations(self, reference: Node, answer: Node) -> bool | None:
+        left, right = reference.kind in _RELATIONS, answer.kind in _RELATIONS
+        if not left and not right:
+            return None
+        if (sets := self._sets(reference, answer)) is not None:
+            return sets
+        one, two = _each_named(reference, answer), _each_named(answer, reference)
+        if one is not reference or two is not answer:
+            return self.equal(one, two)
+        if any("approx" in (node.kind, *str(node.leaf).split()) for node in (reference, answer)):
+            return self._rounded(reference, answer)
+        if left and right:
+            return self._two_relations(reference, answer)
+        value = relations.assigned(reference if left else answer)
+        if value is None:
+            return False
+        return self.equal(value, answer) if left else self.equal(reference, value)
+
+    def _two_relations(self, reference: Node, answer: Node) -> bool:
+        if reference.kind == answer.kind == "cong":
+            return self._congruences(reference, answer)
+        left, right = relations.assigned(reference), relations.assigned(answer)
+        if left is not None and right is not None and relations.same_label(reference.args[0], answer.args[0]):
+            names = relations.renamed_arguments(reference.args[0], answer.args[0])
+            is_free = not {str(new.leaf) for new in names.values()} & (values.names(right) - set(names))
+            return is_free and self._same_solution(left, replace_names(right, names))
+        if "chain" in (reference.kind, answer.kind):
+            return self._chains(reference, answer)
+        flipped = FLIPPED.get(answer.kind)
+        if reference.kind in ("=", "!=") and reference.kind == answer.kind:
+            return self._same_equation(reference.args, answer.args, is_equality=reference.kind == "=")
+        if reference.kind in FLIPPED and reference.kind in (answer.kind, flipped):
+            sides = answer.args if reference.kind == answer.kind else answer.args[::-1]
+            return self._in_order(reference.args, sides) or relations.proportional(reference.args, sides, positive=True)
+        return reference.kind == answer.kind and self._in_order(reference.args, answer.args)
+
+    def _same_solution(self, reference: Node, answer: Node) -> bool:
+        """What two relations give to one name; the arbitrary constant in it may be called otherwise."""
+        if self.equal(reference, answer):
+            return True
+        try:
+            return same_up_to_constants(reference, answer, is_solution=True)
+        except (NoValue, TooComplex):
+            return False
+
+    def _same_equation(self, reference: Sequence[Node], answer: Sequence[Node], is_equality: bool) -> bool:
+        if self._in_order(reference, answer) or self._in_order(reference, answer[::-1]):
+            return True
+        if relations.proportional(reference, answer, positive=False):
+            return True
+        if not is_equality:
+            return False
+        left, right = _level(reference), _level(answer)
+        if left is not None and right is not None and self._same_solution(left, right):
+            return True
+        return relations.same_when_solved(reference, answer)
+
+    def _rounded(self, reference: Node, answer: Node) -> bool:
+        """A value said to be near a decimal: by the value where both have one, otherwise by the digits."""
+        labels = [relations.label(node) for node in (reference, answer)]
+        if labels[0] is not None and labels[1] is not None and not relations.same_label(labels[0], labels[1]):
+            return False
+        left, right = self._said(reference), self._said(answer)
+        if left is None or right is None:
+            return False
+        if left.exact is not None and right.exact is not None and self.equal(left.exact, right.exact):
+            return True
+        if left.near is None:
+            return left.exact is not None and right.near is not None and self.equal(left.exact, right.near)
+        if right.exact is not None:
+            is_decimal = left.exact is None or relations.last_place(right.exact) is not None
+            return is_decimal and relations.is_near(left.near, right.exact)
+        return right.near is not None and relations.is_near(left.near, right.near)
+
+    def _said(self, node: Node) -> Rounded | None:
+        if (found := relations.rounded(node)) is not None or "approx" in (node.kind, *str(node.leaf).split()):
+            return found
+        value = relations.assigned(node) if node.kind in _RELATIONS else node
+        return None if value is None else Rounded(value, None)
+
+    def _chains(self, reference: Node, answer: Node) -> bool:
+        if reference.kind != answer.kind:
+            return False
+        operators = str(answer.leaf).split()
+        if reference.leaf == answer.leaf and self._in_order(reference.args, answer.args):
+            return True
+        turned = " ".join(FLIPPED.get(operator, operator) for operator in reversed(operators))
+        return reference.leaf == turned and self._in_order(reference.args, answer.args[::-1])
+
+    def _congruences(self, reference: Node, answer: Node) -> bool:
+        if len(reference.args) != 3 or len(answer.args) != 3:
+            return self._in_order(reference.args, answer.args)
+        left, right, modulus = reference.args
+        unsaid = Node("sym", leaf="")
+        if not self.equal(modulus, answer.args[2]):
+            return False
+        if unsaid not in (left, answer.args[0]) and not self.equal(left, answer.args[0]):
+            return False
+        remainder = Node("mod", (relations.difference((right, answer.args[1])), modulus))
+        try:
+            return values.exact(remainder) == 0 or self.equal(right, answer.args[1])
+        except NoValue:
+            return False
+
+    # sets of reals
+
+    def _sets(self, reference: Node, answer: Node) -> bool | None:
+        """None unless both are sets of reals, and not both plain pairs such as (1, 2)."""
+        if reference.kind in PAIRS and answer.kind in PAIRS:
+            return None
+        left, right = reals(reference), reals(answer)
+        if left is None or right is None:
+            return None
+        if left.variable is not None and right.variable is not None and left.variable != right.variable:
+            return None if reference.kind in FLIPPED and answer.kind in FLIPPED else False
+        return self._same_reals(left, right)
+
+    def _integers(self, reference: Node, answer: Node) -> bool | None:
+        """None unless one of them is a set of integers, by a condition."""
+        left, right = integers(reference), integers(answer)
+        if left and right:
+            return any(one in right for one in left)
+        if not left and not right:
+            return None
+        found, other = (left, answer) if left else (right, reference)
+        if other.kind == "suchthat":
+            return None
+        lists = [written for spans in found if (written := listed(spans)) is not None]
+        return any(self.equal(written, other) if left else self.equal(other, written) for written in lists)
+
+    # points
+
+    def _points(self, reference: Node, answer: Node) -> bool | None:
+        """A(1, 2): the same point with the same label, or with none."""
+        left, right = _point(reference), _point(answer)
+        if left is not None and right is not None:
+            return left[0] == right[0] and self._in_order(left[1].args, right[1].args)
+        found, other = (left, answer) if left is not None else (right, reference)
+        if found is None or other.kind not in (*PAIRS, "matrix", "brace"):
+            return None
+        if found[0] in (_NO_LABELS if left is not None else _DISTRIBUTIONS):
+            return False
+        return self.equal(found[1], other) if left is not None else self.equal(other, found[1])
+
+    def _same_reals(self, left: Reals, right: Reals) -> bool:
+        if len(left.pieces) != len(right.pieces):
+            return False
+        return all(
+            (one.low_open, one.high_open) == (two.low_open, two.high_open)
+            and self.equal(one.low, two.low)
+            and self.equal(one.high, two.high)
+            for one, two in zip(left.pieces, right.pieces, strict=True)
+        )
+
+    # elements
+
+    def _elements(self, reference: Node, answer: Node) -> bool | None:
+        if reference.kind in LISTS or answer.kind in LISTS:
+            return self._lists(reference, answer)
+        if "ratio" in (reference.kind, answer.kind):
+            return self._ratios(reference, answer)
+        if reference.kind in _TUPLES or answer.kind in _TUPLES:
+            reference, answer = _as_tuple(reference, answer), _as_tuple(answer, reference)
+            same_shape = reference.kind == answer.kind and reference.leaf == answer.leaf
+            return same_shape and self._in_order(reference.args, answer.args)
+        if reference.kind == answer.kind == "cases":
+            return members.match_in_any_order(reference.args, answer.args, self.equal)
+        if reference.kind != answer.kind or reference.kind not in _STRUCTURES:
+            return None if not {reference.kind, answer.kind} & _STRUCTURES else False
+        if reference.leaf != answer.leaf:
+            return False
+        if reference.kind in ("union", "cap"):
+            return members.match_in_any_order(reference.args, answer.args, self.equal)
+        if reference.kind == "suchthat":
+            return self._conditions(reference, answer)
+        return self._in_order(reference.args, answer.args)
+
+    def _lists(self, reference: Node, answer: Node) -> bool:
+        if any(node.kind in _TUPLES for node in (reference, answer)):
+            return self._list_and_tuple(reference, answer)
+        left, right = members.members(reference), members.members(answer)
+        if not (self._same_connection(left, right) and self._same_nesting(left, right)):
+            return False
+        if self._options.ordered or (left.are_truths and right.are_truths and "brace" not in (left.kind, right.kind)):
+            return self._in_order(left.items, right.items)
+        if any(item.leaf == "ldots" for item in (*left.items, *right.items)):
+            return self._in_order(left.items, right.items)
+        if left.are_distinct != right.are_distinct:
+            return self._by_position(left, right)
+        items = self._without_common_names(left, right)
+        one, two = (
+            members.without_repetitions(found, self.equal) if held.kind in ("brace", "or") else found
+            for held, found in zip((left, right), items, strict=True)
+        )
+        return members.match_in_any_order(one, two, self.equal)
+
+    def _same_connection(self, left: Members, right: Members) -> bool:
+        """`or` is not `and`, unless only values are connected."""
+        if {left.said, right.said} == {"or", "and"}:
+            return not left.are_statements and not right.are_statements
+        return True
+
+    def _same_nesting(self, left: Members, right: Members) -> bool:
+        """A set of one set is not that set."""
+        for held, other in ((left, right), (right, left)):
+            if held.kind == "brace" and not other.kind and len(held.items) == 1:
+                only = held.items[0]
+                return only.leaf != "emptyset" and only.kind not in ("brace", "suchthat", "union", "cap", "setminus")
+        return True
+
+    def _by_position(self, left: Members, right: Members) -> bool:
+        """Elements with different names against values without any; alternatives and sets have no positions."""
+        bare = right if left.are_distinct else left
+        if any(bare.names) or bare.kind in ("brace", "or"):
+            return False
+        return self._in_order(left.items, right.items)
+
+    def _without_common_names(self, left: Members, right: Members) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+        """Solutions of one unknown on both sides as bare values, however they are numbered."""
+        if not (left.are_solutions and right.are_solutions):
+            return left.items, right.items
+        unknowns = {name.partition("_")[0] for name in (*left.names, *right.names)}
+        if len(unknowns) > 1 or any(name.startswith("unit ") for name in left.names):
+            return left.items, right.items
+        return members.values_of(left), members.values_of(right)
+
+    def _list_and_tuple(self, reference: Node, answer: Node) -> bool:
+        held, other = (reference, answer) if reference.kind in LISTS else (answer, reference)
+        if held.kind == "brace" and len(held.args) == 1 and held.args[0].kind in _TUPLES:
+            return self.equal(*((held.args[0], other) if held is reference else (other, held.args[0])))
+        coordinates = members.as_coordinates(members.members(held))
+        if coordinates is None or other.kind != "paren":
+            return False
+        return self._in_order(*((coordinates, other.args) if held is reference else (other.args, coordinates)))
+
+    def _ratios(self, reference: Node, answer: Node) -> bool:
+        """Ratios of numbers scale, and a ratio of two is their quotient; a time of day is none."""
+        if reference.kind == answer.kind and self._in_order(reference.args, answer.args):
+            return True
+        left, right = (node.args if node.kind == "ratio" else (node, values.ONE) for node in (reference, answer))
+        if len(left) != len(right) or (reference.kind == answer.kind and _is_moment(reference) and _is_moment(answer)):
+            return False
+        try:
+            return all(
+                values.same(Node("*", (one, right[0])), Node("*", (two, left[0])))
+                for one, two in zip(left[1:], right[1:], strict=True)
+            )
+        except NoValue:
+            return False
+
+    def _conditions(self, reference: Node, answer: Node) -> bool:
+        """{element | condition}: the same ones, whatever the bound variables are called."""
+        bound, given = (list(_names_in_order(node.args[0])) for node in (reference, answer))
+        if len(bound) != len(given):
+            return False
+        names = {name: Node("sym", leaf=other) for name, other in zip(given, bound, strict=True)}
+        return self._in_order(reference.args, [replace_names(arg, names) for arg in answer.args])
+
+    def _in_order(self, left: Sequence[Node], right: Sequence[Node]) -> bool:
+        return len(left) == len(right) and all(self.equal(one, two) for one, two in zip(left, right, strict=True))
+
+    # quantities and values
+
+    def _quantities(self, reference: Node, answer: Node) -> bool | None:
+        return same_quantity(reference, answer, self._options.unit_policy, self.equal)
+
+    def _moments(self, reference: Node, answer: Node) -> bool | None:
+        return same_moment(reference, answer)
+
+    def _choices(self, reference: Node, answer: Node) -> bool | None:
+        """Of `B. 42` the letter decides, where the other side has one; else what stands behind it."""
+        if "option" not in (reference.kind, answer.kind):
+            return _same_letters(reference, answer)
+        if reference.kind == answer.kind:
+            return reference.args[0] == answer.args[0]
+        option, other = (reference, answer) if reference.kind == "option" else (answer, reference)
+        if other.kind == "sym" and str(other.leaf) in _CHOICES:
+            return other == option.args[0]
+        rest = option.args[1]
+        return self.equal(rest, other) if option is reference else self.equal(other, rest)
+
+    def _percents(self, reference: Node, answer: Node) -> bool | None:
+        """A percent sign on one side only may be a unit, when the number is not itself a part of one."""
+        if (reference.kind == "%") == (answer.kind == "%"):
+            return None
+        return self._expressions(reference, answer) or self._percent_as_unit(reference, answer)
+
+    def _percent_as_unit(self, reference: Node, answer: Node) -> bool:
+        left = reference.args[0] if reference.kind == "%" else reference
+        right = answer.args[0] if answer.kind == "%" else answer
+        try:
+            one, two = values.exact(left), values.exact(right)
+        except NoValue:
+            return False
+        return one is not None and one == two and abs(one) > 1
+
+    def _based(self, reference: Node, answer: Node) -> bool | None:
+        """Digits in a base equal the same value, and the same digits with the base left out."""
+        if reference.kind != "based" or answer.kind != "num":
+            return None
+        return str(answer.leaf) == str(reference.leaf).split("_")[0]
+
+    def _expressions(self, reference: Node, answer: Node) -> bool:
+        if symbolic.is_big(reference) or symbolic.is_big(answer):
+            self.method = "symbolic"
+            return symbolic.same(reference, answer)
+        try:
+            if self._same_value(reference, answer) or same_up_to_constants(reference, answer):
+                return True
+            if self._tolerance != Tolerance() and not values.names(reference) and not values.names(answer):
+                return values.close(reference, answer, self._tolerance.absolute, self._tolerance.relative)
+        except NoValue:
+            return self._same_shape(reference, answer)
+        return False
+
+    def _same_value(self, reference: Node, answer: Node) -> bool:
+        try:
+            return values.same(reference, answer)
+        except TooComplex:
+            if values.names(reference) or values.names(answer):
+                raise
+            return huge.same(reference, answer)
+
+    def _same_shape(self, reference: Node, answer: Node) -> bool:
+        """For what has no value: the same notation around equal parts, on either side of a relation that is symmetric."""
+        if (reference.kind, reference.leaf) != (answer.kind, answer.leaf) or not reference.args:
+            return False
+        if reference.kind in _SYMMETRIC and self._in_order(reference.args, answer.args[::-1]):
+            return True
+        return self._in_order(reference.args, answer.args)
+
+
+_TUPLES = (*PAIRS, "matrix")
+_SYMMETRIC = ("parallel", "perp", "sim", "iff")
+_STRUCTURES = frozenset(
+    (
+        "union",
+        "cap",
+        "setminus",
+        "ratio",
+        "suchthat",
+        "matrix",
+        "matrixv",
+        "matrixB",
+        "matrixV",
+        "text",
+        "cases",
+        "case",
+    )
+)
+_ORDER: tuple[Callable[[Comparison, Node, Node], bool | None], ...] = (
+    Comparison._choices,
+    Comparison._moments,
+    Comparison._families,
+    Comparison._sentences,
+    Comparison._words,
+    Comparison._points,
+    Comparison._integers,
+    Comparison._relations,
+    Comparison._sets,
+    Comparison._elements,
+    Comparison._quantities,
+    Comparison._percents,
+    Comparison._based,
+)
+
+
+# --- reading structure
+
+
+_DISTRIBUTIONS = frozenset("NU")
+_NO_LABELS = frozenset("BCEFGINPU")
+"""Capitals that, in a reference, mean something else than a point before two arguments: P(5, 2), N(0, 1), F(x, y)."""
+
+
+def _point(node: Node) -> tuple[str, Node] | None:
+    """The label and the coordinates of A(1, 2); None for anything else."""
+    is_capital = node.kind == "apply" and isinstance(node.leaf, str) and node.leaf[:1].isupper()
+    if not is_capital or len(node.args) != 1 or node.args[0].kind != "list":
+        return None
+    name = str(node.leaf)
+    return (name, Node("paren", node.args[0].args)) if name[1:2] in ("", "_", "'") else None
+
+
+def _words_of(node: Node) -> str | None:
+    if node.kind == "in" and node.args[0].kind == "sym":
+        return _words_of(node.args[1])
+    words = word_key(str(node.leaf)) if node.kind in ("text", "sym", "const") else None
+    if words in ("emptyset", *_NO_SOLUTION):
+        return "no solution"
+    if words == "infinity":
+        return "infty"
+    if words in ("mathbb r", *_EVERYTHING):
+        return "all real numbers"
+    return "all integers" if words == "mathbb z" else words
+
+
+_CHOICES = frozenset("ABCDEFGHIJ")
+
+
+def _each_named(node: Node, other: Node) -> Node:
+    """`x = y = z = 0` beside several values as `x = 0, y = 0, z = 0`."""
+    if node.kind != "chain" or other.kind not in ("list", "paren", "=") or set(str(node.leaf).split()) != {"="}:
+        return node
+    *names, value = node.args
+    if len(set(names)) < len(names) or any(name.kind != "sym" for name in names) or values.names(value):
+        return node
+    if other.kind == "=" and other.args[0].kind != "paren":
+        return node
+    return Node("list", tuple(Node("=", (name, value)) for name in names))
+
+
+def _same_letters(reference: Node, answer: Node) -> bool | None:
+    """`AC` beside `A, C`: letters of choices, in rising order, are the same as a list of them; `HTTH` beside `H, T, T, H`:
+    a word of letters is the same as those letters in its order.
+    """
+    for run, other in ((reference, answer), (answer, reference)):
+        if run.kind == "text" and other.kind in ("list", "paren") and _spelled(other) == run.leaf:
+            return True
+        letters = str(run.leaf) if run.kind in ("text", "sym") else ""
+        if (
+            not 2 <= len(letters) <= 6
+            or list(letters) != sorted(set(letters))
+            or not set(letters.upper()) <= set("ABCDEFGHIJ")
+        ):
+            continue
+        names = [str(item.leaf).upper() for item in other.args if item.kind == "sym"]
+        if other.kind in ("list", "brace", "paren") and len(names) == len(other.args):
+            return sorted(names) == list(letters.upper())
+    return None
+
+
+def _spelled(node: Node) -> str | None:
+    """The word that three or more single letters make."""
+    letters = [str(item.leaf).lower() for item in node.args if item.kind == "sym"]
+    is_word = len(letters) == len(node.args) > 2 and all(len(letter) == 1 for letter in letters)
+    return "".join(letters) if is_word else None
+
+
+def _as_tuple(node: Node, other: Node) -> Node:
+    """A row, a column, a list in brackets and a sum of unit vectors are tuples when they are compared with one.
+
+    Two in brackets are an interval.
+    """
+    if node.kind == "matrix" and node.leaf in (1, len(node.args)):
+        return Node("paren", node.args)
+    if node.kind == "bracket" and len(node.args) != 2 and other.kind in ("paren", "matrix"):
+        return Node("paren", node.args)
+    if node.kind in ("+", "*", "neg", "sym") and other.kind in ("paren", "matrix"):
+        return vector(node, len(other.args)) or node
+    return node
+
+
+def _outermost_values(node: Node) -> Iterable[Node]:
+    """The largest parts that may have a value."""
+    if node.kind in (*LISTS, *PAIRS, *_RELATIONS, *_STRUCTURES, "quantity", "pm", "mp", "where", "prose"):
+        for arg in node.args:
+            yield from _outermost_values(arg)
+    else:
+        yield node
+
+
+def _level(sides: Sequence[Node]) -> Node | None:
+    """F(x, y) = C as F(x, y) + C: a family of curves, if C is arbitrary. None without such a letter alone on one side."""
+    level, constant = sides if sides[1].kind == "sym" else sides[::-1]
+    return Node("+", (level, constant)) if is_arbitrary(constant) and not is_arbitrary(level) else None
+
+
+def _names_in_order(node: Node) -> Iterable[str]:
+    """The letters of an expression, each once, as they come."""
+    return dict.fromkeys(str(part.leaf) for part in node.walk() if part.kind == "sym" and part.leaf)
+
+
+def _is_moment(node: Node) -> bool:
+    """Whether a ratio may be a time of day, 3:45, whose parts do not scale."""
+    if len(node.args) != 2:
+        return False
+    hours, minutes = (values.exact(arg) for arg in node.args)
+    if hours is None or minutes is None:
+        return False
+    return hours.denominator == minutes.denominator == 1 and 0 <= hours <= 24 and 10 <= minutes < 60

@@ -1,0 +1,386 @@
+r"""Answers that stand for many values at once, and when two of them stand for the same ones.
+
+*Parameters.* `x = 2k\pi, k \in \mathbb{Z}` is a set; the letter k is free to choose. What is declared (`in`, "for every
+integer k") is a parameter, and may be called otherwise in the answer; what is given a value (x) may not. A declaration on
+one side only is left aside, as long as the letters still agree or the undeclared one is a customary name for an integer.
+Two declarations must name the same domain.
+
+*Conditions.* `y = kx where k = 2` is y = 2x; conditions that are the same on both sides are compared as they are. A
+restriction (x > 0) on one side only is left aside, anything else that is said there is not.
+
+*Progressions.* Over the integers, a + bk for each of several a is one set of numbers however it is divided:
+{π/4 + kπ/2} is {π/4 + kπ} ∪ {3π/4 + kπ}. They are compared as residues modulo a common multiple of the steps.
+
+*Constants of integration.* F(x) + C is the family of all antiderivatives: C may have any of its customary names, and F may
+differ by a constant. An answer without its constant is one member, not the family. C e^{2x} may be K e^{2x}. What else is
+named has to look like a function of a variable: small or Greek letters, one of them a customary variable. C + I, with
+two quantities of equal rank, is no family.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.math import values
+from verifiers.math.tree import Node, TooComplex, replace_names
+from verifiers.math.values import NoValue
+
+Equal = Callable[[Node, Node], bool]
+
+_DOMAINS = {
+    "mathbb Z": "integer", "Z": "integer", "mathbf Z": "integer", "mathbb N": "natural", "N": "natural",
+    "mathbb R": "real", "R": "real", "mathbb Q": "rational", "mathbb C": "complex",
+    "mathbb Z_+": "natural", "mathbb Z^+": "natural", "mathbb N_+": "natural",
+}  # fmt: skip
+_WORDS = (
+    (re.compile(r"(?:positive|natural|non ?negative) (?:integer|number|whole)|自然数|正整数"), "natural"),
+    (re.compile(r"integer|整数|whole number"), "integer"),
+    (re.compile(r"\breals?\b|实数|constant|arbitrary"), "real"),
+)
+_LETTER = re.compile(r"(?<![^\W\d_])([a-zA-Z])(?![^\W\d_'])")
+_INTEGER_NAMES = frozenset("kmnjlpqrstNKM")
+_MAX_PARAMETERS = 3
+_MAX_RESIDUES = 240
+_BITS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What is said, and the parameters it was said with: each with its domain, None where that is not known."""
+
+    main: Node
+    parameters: Mapping[str, str | None]
+    conditions: tuple[Node, ...] = ()
+    """What else has to hold; conditions that are words are left out."""
+
+
+def family(node: Node) -> Family:
+    """A `where` node's parts; anything else is a family of its own."""
+    if node.kind != "where":
+        return Family(node, {})
+    parameters: dict[str, str | None] = {}
+    conditions: list[Node] = []
+    for condition in node.args[1:]:
+        declared = _declared(condition)
+        parameters |= declared
+        conditions += _said(condition, frozenset(declared))
+    return Family(node.args[0], parameters, tuple(conditions))
+
+
+def _said(condition: Node, declared: frozenset[str]) -> Sequence[Node]:
+    """The formulas of a condition that say more than what its letters are."""
+    if condition.kind == "text":
+        return ()
+    if condition.kind == "prose":
+        return [found for part in condition.args for found in _said(part, declared)]
+    if condition.kind == "list" and condition.leaf == "and":
+        return [found for part in condition.args for found in _said(part, declared)]
+    letters = values.names(condition.args[0]) if condition.kind == "in" else values.names(condition)
+    if declared and letters <= declared and condition.kind in ("sym", "list", "in"):
+        return ()
+    return () if condition.kind == "sym" else (condition,)
+
+
+def _declared(condition: Node) -> dict[str, str | None]:
+    if condition.kind == "in" and condition.args[1].kind == "sym":
+        domain = _DOMAINS.get(str(condition.args[1].leaf))
+        names = condition.args[0].args if condition.args[0].kind == "list" else condition.args[:1]
+        if domain and all(name.kind == "sym" for name in names):
+            return {str(name.leaf): domain for name in names}
+    if condition.kind == "in" and _is_plus_or_star(condition.args[1]) and condition.args[0].kind == "sym":
+        return {str(condition.args[0].leaf): "natural"}
+    if condition.kind in ("prose", "text"):
+        return _declared_in_words(condition)
+    return _declared_by_terms(condition)
+
+
+def _declared_by_terms(condition: Node) -> dict[str, str | None]:
+    """The parameter of n = 0, 1, 2, …; that of k = 0, ±1, … runs both ways."""
+    first = condition.args[0] if condition.kind == "list" else condition
+    if first.kind != "=" or first.args[0].kind != "sym" or not any(item.leaf == "ldots" for item in condition.args):
+        return {}
+    both_ways = any(part.kind in ("pm", "neg") for part in condition.walk())
+    return {str(first.args[0].leaf): "integer" if both_ways else "natural"}
+
+
+def _is_plus_or_star(node: Node) -> bool:
+    return node.kind in ("apply", "^") and node.args[0].kind == "sym" and node.args[0].leaf in ("mathbb Z", "mathbb N")
+
+
+def _declared_in_words(condition: Node) -> dict[str, str | None]:
+    """What is declared by words: "for any integer k", "where C is a constant"."""
+    parts = condition.args if condition.kind == "prose" else (condition,)
+    declared = {name: domain for part in parts if part.kind != "text" for name, domain in _declared(part).items()}
+    words = " ".join(str(part.leaf) for part in parts if part.kind == "text" and part.leaf)
+    domain = next((name for pattern, name in _WORDS if pattern.search(words)), None)
+    if domain is None:
+        return declared
+    named = [name for part in parts for name in (part.args if part.kind == "list" else (part,)) if name.kind == "sym"]
+    letters = [str(name.leaf) for name in named]
+    found = letters or [letter for letter in _LETTER.findall(words) if letter not in "aAI"]
+    return {**dict.fromkeys(found, domain), **declared}
+
+
+def as_family(node: Node) -> Node:
+    """A congruence as what it says of a name: x = a + mk, with any integer k; anything else as it is."""
+    if node.kind != "cong" or len(node.args) != 3 or node.args[0].kind != "sym" or not node.args[0].leaf:
+        return node
+    letter = next(Node("sym", leaf=name) for name in "knjm" if name not in values.names(node))
+    value = Node("+", (node.args[1], Node("*", (node.args[2], letter))))
+    return Node("where", (Node("=", (node.args[0], value)), Node("in", (letter, Node("sym", leaf="mathbb Z")))))
+
+
+def is_conditional(node: Node) -> bool:
+    """Whether a constant is said to hold only under a condition, so that it is one case of an answer."""
+    if node.kind != "where" or _free_names(node.args[0]):
+        return False
+    words = next((str(part.leaf) for part in node.args[1].walk() if part.kind == "text"), "")
+    return words.split(" ")[0] in _ONLY_WHERE
+
+
+_ONLY_WHERE = frozenset(("if", "unless", "provided", "only"))
+
+
+def same_family(reference: Family, answer: Family, equal: Equal) -> bool:
+    """Whether two families hold the same values, each letter of a parameter being free."""
+    domains = set(reference.parameters.values()), set(answer.parameters.values())
+    if all(domains) and domains[0] != domains[1]:
+        return False
+    for named in _renamed(reference, answer):
+        if _same_conditions(reference, named, equal) and equal(reference.main, named.main):
+            return True
+    if any(condition.kind == "=" for condition in (*reference.conditions, *answer.conditions)):
+        left, right = _put_in(reference), _put_in(answer)
+        return (left, right) != (reference, answer) and same_family(left, right, equal)
+    if domains[0] | domains[1] != {"integer"} or not _same_conditions(reference, answer, equal):
+        return False
+    letters = set(reference.parameters) | set(answer.parameters)
+    return _same_progressions(reference.main, answer.main, letters)
+
+
+_RESTRICTIONS = ("<", "<=", ">", ">=", "!=", "in", "chain", "cong", "notin", "divides")
+
+
+def _same_conditions(reference: Family, answer: Family, equal: Equal) -> bool:
+    """The same on both sides; on one side only, a restriction, or where a value is taken (5, when x = 2)."""
+    left, right = reference.conditions, answer.conditions
+    if left and right:
+        return len(left) == len(right) and all(any(equal(one, two) for two in right) for one in left)
+    used = values.names(reference.main) | values.names(answer.main)
+    return all(
+        condition.kind in _RESTRICTIONS or (condition.kind == "=" and not values.names(condition.args[0]) & used)
+        for condition in (*left, *right)
+    )
+
+
+def _put_in(said: Family) -> Family:
+    """`y = kx where k = 2` as y = 2x."""
+    main, rest = said.main, []
+    for condition in said.conditions:
+        name = condition.args[0]
+        is_value = (
+            condition.kind == "=" and name.kind == "sym" and str(name.leaf) not in values.names(condition.args[1])
+        )
+        if is_value and str(name.leaf) in values.names(main):
+            main = replace_names(main, {str(name.leaf): condition.args[1]})
+        else:
+            rest.append(condition)
+    return Family(main, said.parameters, tuple(rest))
+
+
+def _renamed(reference: Family, answer: Family) -> Iterator[Family]:
+    """The answer with its parameters called as the reference calls its own, in each possible way."""
+    yield answer
+    wanted = [name for name in reference.parameters if name in _free_names(reference.main)]
+    given = [name for name in answer.parameters if name in _free_names(answer.main)]
+    if not wanted:
+        wanted = _undeclared(reference.main, answer.main)
+    if not given:
+        given = _undeclared(answer.main, reference.main)
+    if not 1 <= len(given) == len(wanted) <= _MAX_PARAMETERS:
+        return
+    if set(wanted) & (values.names(answer.main) - set(given)):
+        return
+    for order in permutations(wanted):
+        names = {name: Node("sym", leaf=new) for name, new in zip(given, order, strict=True)}
+        conditions = tuple(replace_names(part, names) for part in answer.conditions)
+        yield Family(replace_names(answer.main, names), answer.parameters, conditions)
+
+
+def _free_names(main: Node) -> frozenset[str]:
+    """The letters of what is said, without those that are given a value."""
+    return values.names(main) - _solved(main)
+
+
+def _solved(main: Node) -> frozenset[str]:
+    items = main.args if main.kind in ("list", "or", "brace", "union") else (main,)
+    return frozenset(str(item.args[0].leaf) for item in items if item.kind == "=" and item.args[0].kind == "sym")
+
+
+def _undeclared(main: Node, other: Node) -> list[str]:
+    return sorted(name for name in values.names(main) - values.names(other) if name in _INTEGER_NAMES)
+
+
+# --- arithmetic progressions
+
+
+def _same_progressions(reference: Node, answer: Node, letters: set[str]) -> bool:
+    names = _solved(reference), _solved(answer)
+    if (all(names) and names[0] != names[1]) or (names[0] | names[1]) & letters:
+        return False
+    try:
+        left, right = (_progressions(_without_name(node), letters) for node in (reference, answer))
+        if not left or not right:
+            return False
+        with mp.workprec(_BITS):
+            return _residues_agree(left, right)
+    except (NoValue, TooComplex):
+        return False
+
+
+def _without_name(node: Node) -> Sequence[Node]:
+    """The elements, each without `x =` before it."""
+    items = node.args if node.kind in ("list", "or", "brace", "union") else (node,)
+    items = tuple(part for item in items for part in (item.args if item.kind in ("list", "or", "brace") else (item,)))
+    return [item.args[1] if item.kind == "=" and item.args[0].kind == "sym" else item for item in items]
+
+
+def _progressions(items: Sequence[Node], letters: set[str]) -> list[tuple[values.Number, values.Number]]:
+    """(a, b) of each item a + bk; none of another shape is allowed.
+
+    Raises:
+        NoValue: an item is not of this shape.
+    """
+    found = []
+    for item in items:
+        names = values.names(item)
+        if len(names) > 1 or not names <= letters:
+            raise NoValue("no progression")
+        name = next(iter(names), "")
+        with mp.workprec(_BITS):
+            first, second, third, far = (values.at(item, {name: Fraction(k)}) for k in (0, 1, 2, 7))
+            step = second - first
+            if not (_is_zero(third - second - step) and _is_zero(far - first - 7 * step)):
+                raise NoValue("not linear")
+            found.append((first, abs(step)))
+    return found
+
+
+def _residues_agree(
+    left: Sequence[tuple[values.Number, values.Number]], right: Sequence[tuple[values.Number, values.Number]]
+) -> bool:
+    steps = [step for _, step in (*left, *right)]
+    if any(_is_zero(step) for step in steps):
+        return False
+    ratios = [_as_fraction(step / steps[0]) for step in steps]
+    period = Fraction(1)
+    for ratio in ratios:
+        period = _common_multiple(period, ratio)
+    modulus = steps[0] * values.as_number(period)
+    mine, its = (_residues(progressions, modulus) for progressions in (left, right))
+    return len(mine) == len(its) and all(any(_congruent(one, two, modulus) for two in its) for one in mine)
+
+
+def _as_fraction(value: values.Number) -> Fraction:
+    for denominator in range(1, 61):
+        nearest = mpmath.nint(value * denominator)
+        if _is_zero(value * denominator - nearest):
+            return Fraction(int(nearest), denominator)
+    raise NoValue("steps without a common multiple")
+
+
+def _common_multiple(one: Fraction, two: Fraction) -> Fraction:
+    quotient = one / two
+    return one * quotient.denominator
+
+
+def _residues(
+    progressions: Sequence[tuple[values.Number, values.Number]], modulus: values.Number
+) -> list[values.Number]:
+    found: list[values.Number] = []
+    for first, step in progressions:
+        count = int(mpmath.nint(modulus / step))
+        if count + len(found) > _MAX_RESIDUES:
+            raise NoValue("too many residues")
+        for index in range(count):
+            value = first + index * step
+            if not any(_congruent(value, other, modulus) for other in found):
+                found.append(value)
+    return found
+
+
+def _congruent(one: values.Number, two: values.Number, modulus: values.Number) -> bool:
+    quotient = (one - two) / modulus
+    return _is_zero(quotient - mpmath.nint(quotient))
+
+
+def _is_zero(value: values.Number) -> bool:
+    return bool(abs(value) < mpmath.ldexp(1, -_BITS // 2))
+
+
+# --- constants of integration
+
+_CONSTANT = re.compile(r"(?:[CcK]|\\kappa|const)(?:_\{?\w{1,3}\}?)?")
+_ODE_CONSTANT = re.compile(r"(?:[CcKkABDE])(?:_\{?\w{1,3}\}?)?")
+
+
+_VARIABLES = frozenset(("x", "t", "y", "u", "v", "z", "s", "r", "w", "\\theta", "\\varphi", "\\phi", "\\rho", "n"))
+
+
+def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = False) -> bool:
+    """Whether both are the same family of functions, whatever the arbitrary constants are called.
+
+    One constant that is no summand (K e^x) is arbitrary only in what is given to a name, as solutions are (`is_solution`).
+    """
+    mine, its = (_constants(node, other) for node, other in ((reference, answer), (answer, reference)))
+    if not mine or len(mine) != len(its) or len(mine) > _MAX_PARAMETERS:
+        return False
+    rest = values.names(reference) - mine
+    if rest != values.names(answer) - its or not _is_function_of(rest):
+        return False
+    if len(mine) == 1 and _is_added(reference, mine) and _is_added(answer, its):
+        return _differ_by_constant(reference, mine, answer, its)
+    if len(mine) == 1 and not is_solution:
+        return False
+    for order in permutations(sorted(mine)):
+        named = {name: Node("sym", leaf=new) for name, new in zip(sorted(its), order, strict=True)}
+        if values.same(reference, replace_names(answer, named)):
+            return True
+    return False
+
+
+def is_arbitrary(node: Node) -> bool:
+    """Whether this is a letter that customarily stands for an arbitrary constant."""
+    return node.kind == "sym" and _CONSTANT.fullmatch(str(node.leaf)) is not None
+
+
+def _is_function_of(names: frozenset[str]) -> bool:
+    """Whether an expression in these letters can be a function of a variable, and the rest given numbers."""
+    return bool(names & _VARIABLES) and not any(name[:1].isupper() for name in names)
+
+
+def _constants(node: Node, other: Node) -> frozenset[str]:
+    """Names that stand for arbitrary constants: one of C, c, K, or several, numbered or in capitals."""
+    names = values.names(node)
+    single = frozenset(name for name in names if _CONSTANT.fullmatch(name))
+    several = frozenset(name for name in names if _ODE_CONSTANT.fullmatch(name))
+    numbered = any("_" in name or name == "C" for name in several | values.names(other))
+    if len(several) > 1 and numbered:
+        return several
+    return single if len(single) == 1 else frozenset()
+
+
+def _is_added(node: Node, constant: frozenset[str]) -> bool:
+    return node.kind == "+" and any(arg.kind == "sym" and arg.leaf in constant for arg in node.args)
+
+
+def _differ_by_constant(reference: Node, mine: frozenset[str], answer: Node, its: frozenset[str]) -> bool:
+    """F + C and G + K, where F - G does not depend on anything."""
+    zero = dict.fromkeys(mine | its, values.ZERO)
+    left, right = replace_names(reference, zero), replace_names(answer, zero)
+    return values.constant_difference(left, right)

@@ -1,0 +1,164 @@
+"""The first look at a response: its answer found, and the verdict where that takes no reading.
+
+    response ──answers.extract──► Found ─┬─ exact.decide: as the reference is written, or two plain numbers ──► Verdict
+                                         └─ anything else ──► None: it has to be read (grading.py)
+
+All of it is linear in the text and builds nothing large. It is done in the service process for a few short responses,
+and in a worker for many or long ones; what comes of it is the same.
+"""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from verifiers.answers import MATH_CHANNELS, Channel, ExtractionParams, extract
+from verifiers.base import Status, Verdict, clip
+from verifiers.math import units
+from verifiers.math.exact import decide, is_number
+from verifiers.math.limits import MAX_READ_CHARS
+from verifiers.math.options import Options
+
+
+class Terms(msgspec.Struct, array_like=True, frozen=True):
+    """What responses are judged by, as it travels."""
+
+    references: list[str]
+    options: Options
+    extraction: str
+    """`ExtractionParams` as JSON."""
+
+
+class Found(msgspec.Struct, array_like=True, frozen=True):
+    """What was found in a response."""
+
+    answer: str | None
+    """Longer than `MAX_READ_CHARS` by one character at most: such an answer is not read."""
+    reason: str
+    """Why there is no answer."""
+    detail: dict[str, Any]
+    """What a verdict says about the extraction."""
+
+
+class Batch(msgspec.Struct, array_like=True, frozen=True):
+    """Responses that are looked at together."""
+
+    terms: list[Terms]
+    sound: list[bool]
+    """For each of `terms`, whether its references are known to be sound; else nothing is decided by it."""
+    which: list[int]
+    """For each response, its place in `terms`."""
+    responses: list[str]
+    explain: list[bool]
+
+
+class Looks(msgspec.Struct, array_like=True, frozen=True):
+    """What came of them."""
+
+    verdicts: list[Verdict | None]
+    """One for each response, None where it has to be read."""
+    found: list[Found]
+    """For each None among `verdicts`, in order."""
+
+
+encode = msgspec.msgpack.Encoder().encode
+_decode_batch = msgspec.msgpack.Decoder(Batch).decode
+decode_looks = msgspec.msgpack.Decoder(Looks).decode
+
+
+def look_in_worker(packed: bytes) -> bytes:
+    """Runs in a worker: the first look at each response of a packed `Batch`; packed `Looks`."""
+    batch = _decode_batch(packed)
+    looks = [FirstLook(terms) for terms in batch.terms]
+    verdicts: list[Verdict | None] = []
+    left: list[Found] = []
+    for place, response, explain in zip(batch.which, batch.responses, batch.explain, strict=True):
+        found = looks[place].find(response, explain)
+        verdict = looks[place].settle(found) if batch.sound[place] else None
+        verdicts.append(verdict)
+        if verdict is None:
+            left.append(found)
+    return encode(Looks(verdicts, left))
+
+
+class FirstLook:
+    """The first look by the same terms."""
+
+    __slots__ = ("_is_numeric", "_is_plain", "_params", "_references", "_tolerance", "terms")
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._references = terms.references
+        self._is_plain = terms.options.is_plain
+        self._is_numeric = all(map(is_number, terms.references)) and terms.options.unit is None
+        self._tolerance = terms.options.tolerance
+        self._params = _extraction_params(terms.extraction)
+
+    def find(self, response: str, explain: bool) -> Found:
+        """The answer of a response."""
+        extraction = extract(response, self._params, MATH_CHANNELS)
+        answer = extraction.answer
+        if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
+            answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
+        if answer is not None and len(answer) > MAX_READ_CHARS:
+            answer = answer[: MAX_READ_CHARS + 1]
+        return Found(answer, extraction.reason, extraction.detail(explain))
+
+    def settle(self, found: Found) -> Verdict | None:
+        """The verdict, the references being sound, when the answer need not be read for it."""
+        answer = found.answer
+        if answer is None:
+            return Verdict(_OK, 0.0, found.reason, None, found.detail)
+        if len(answer) > MAX_READ_CHARS:
+            return Verdict(_OK, 0.0, "too_complex", clip(answer), found.detail)
+        if not self._is_plain:
+            return None
+        is_clear = True
+        for reference in self._references:
+            decision = decide(reference, answer, self._tolerance)
+            if decision is None:
+                is_clear = False
+            elif decision[0]:
+                return Verdict(_OK, 1.0, "correct", clip(answer), {**found.detail, "method": decision[1]})
+        if not is_clear:
+            return None
+        return Verdict(_OK, 0.0, "wrong_answer", clip(answer), {**found.detail, "method": "exact"})
+
+
+_OK = Status.OK
+_CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
+_BEHIND = re.compile(
+    r"[\s}$*\\)]{0,6}([^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?)(?![^\W\d_])|[\s}$*\\)]{0,6}([\u3400-\u9fff]{1,5})"
+)
+_SCALES = frozenset(["hundred", "thousand", "million", "billion", "trillion", "dozen", "万", "亿", "千万", "百万"])
+_PLAIN_WORDS = frozenset(
+    ["in", "as", "a", "at", "do", "me", "us", "is", "so", "A", "I", "am", "per", "or", "and", "to"]
+)
+_MAX_HAN = 5
+
+
+def behind(response: str, answer: str, end: int, with_units: bool) -> str:
+    r"""The scale word or unit right behind a number that was cut out of its sentence: `36 grams`, `\boxed{3}` million.
+
+    Units only where the reference may have one: else it is left aside anyway, and reading it would only take time.
+    """
+    match = _BEHIND.match(response, end)
+    if match is None or not is_number(answer):
+        return ""
+    word = match[1] or match[2]
+    if word in _SCALES:
+        return f" {word}"
+    if not with_units or word in _PLAIN_WORDS:
+        return ""
+    if match[2] is not None or not word.isascii():
+        names = [word[:length] for length in range(min(len(word), _MAX_HAN), 0, -1)]
+    else:
+        names = [word]
+    unit = next((name for name in names if (key := units.key(name)) is not None and units.is_known(key)), "")
+    return rf" \text{{ {unit}}}" if unit else ""
+
+
+@lru_cache(maxsize=256)
+def _extraction_params(packed: str) -> ExtractionParams:
+    return ExtractionParams.model_validate_json(packed)

@@ -1,0 +1,114 @@
+r"""Sets of integers: read from inequalities over \mathbb{Z} and \mathbb{N}, and brought into one form.
+
+    {x \in \mathbb{Z} | 0 < x < 4}     {x \in \mathbb{N} | x \le 3}     {1, 2, 3}
+
+are spans of integers that follow each other. Whether \mathbb{N} begins with 0 or with 1 differs by country and by book;
+such a set has two readings wherever 0 would make a difference.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from verifiers.math import values
+from verifiers.math.reals import Piece, reals
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import NoValue
+
+Span = tuple[int | None, int | None]
+"""The first and the last integer; None where there is none."""
+_MAX_LISTED = 200
+
+_LOWEST: dict[str, tuple[int | None, ...]] = {
+    "mathbb Z": (None,), "Z": (None,), "mathbf Z": (None,), "mathbb N": (1, 0), "N": (1, 0), "mathbf N": (1, 0),
+    "mathbb Z^+": (1,), "mathbb Z_+": (1,), "mathbb N^+": (1,), "mathbb N_+": (1,), "mathbb N^*": (1,),
+    "mathbb Z_>0": (1,), "mathbb N_0": (0,),
+}  # fmt: skip
+
+
+def is_number_set(node: Node) -> bool:
+    """Whether this names all integers, natural numbers or reals."""
+    return _set_name(node) in _LOWEST or _set_name(node) in ("mathbb R", "R", "mathbf R")
+
+
+def integers(node: Node) -> tuple[tuple[Span, ...], ...]:
+    """The set of integers written here as spans in order, once for each reading; empty when it is not written as one."""
+    if node.kind == "sym" and str(node.leaf).startswith("mathbb"):
+        lowest = _LOWEST.get(_set_name(node), ())
+        return tuple(((low, None),) for low in lowest)
+    if node.kind == "in" and node.args[0].kind == "sym":
+        return integers(node.args[1])
+    if node.kind != "suchthat" or node.args[0].kind != "in":
+        return ()
+    name, whole = node.args[0].args
+    found = reals(node.args[1])
+    if found is None or found.variable != name.leaf or name.kind != "sym":
+        return ()
+    try:
+        spans = [span for piece in found.pieces if (span := _span(piece)) is not None]
+    except (NoValue, TooComplex):
+        return ()
+    return tuple(dict.fromkeys(_from(spans, low) for low in _LOWEST.get(_set_name(whole), ())))
+
+
+def listed(spans: Sequence[Span]) -> Node | None:
+    """A finite set written out; None when it is infinite or large."""
+    found: list[Node] = []
+    for low, high in spans:
+        if low is None or high is None or len(found) + high - low > _MAX_LISTED:
+            return None
+        found += [_number(value) for value in range(low, high + 1)]
+    return Node("brace", tuple(found)) if found else Node("sym", leaf="emptyset")
+
+
+def _set_name(node: Node) -> str:
+    if node.kind == "apply" and node.leaf == "^*" and node.args[0].kind == "sym":
+        return f"{node.args[0].leaf}^*"
+    return str(node.leaf) if node.kind == "sym" else ""
+
+
+def _span(piece: Piece) -> Span | None:
+    """The integers in an interval; None when there are none."""
+    low = None if _is_infinite(piece.low) else _ceiling(piece.low, piece.low_open)
+    high = None if _is_infinite(piece.high) else -_ceiling(Node("neg", (piece.high,)), piece.high_open)
+    return None if low is not None and high is not None and low > high else (low, high)
+
+
+def _is_infinite(node: Node) -> bool:
+    inner = node.args[0] if node.kind == "neg" else node
+    return inner.kind == "const" and inner.leaf == "infty"
+
+
+def _ceiling(node: Node, above: bool) -> int:
+    """The least integer that is not below a value, or that is above it.
+
+    Raises:
+        NoValue: it is no constant, or too near to an integer to tell.
+    """
+    value = values.exact(node)
+    if value is not None:
+        return math.floor(value) + 1 if above else math.ceil(value)
+    near = values.approximate(node)
+    if not math.isfinite(near) or abs(near - round(near)) < 1e-6 * max(1.0, abs(near)):
+        raise NoValue("not to be told from an integer")
+    return math.ceil(near)
+
+
+def _from(spans: Sequence[Span], lowest: int | None) -> tuple[Span, ...]:
+    """The spans from an integer on, joined where they follow each other."""
+    found: list[Span] = []
+    for low, high in spans:
+        if lowest is not None:
+            if high is not None and high < lowest:
+                continue
+            low = lowest if low is None else max(low, lowest)
+        if found and found[-1][1] is not None and low == found[-1][1] + 1:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return tuple(found)
+
+
+def _number(value: int) -> Node:
+    number = Node("num", leaf=Fraction(abs(value)))
+    return Node("neg", (number,)) if value < 0 else number

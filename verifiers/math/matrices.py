@@ -1,0 +1,83 @@
+r"""Products of matrices that are known by their names: B^{-1}A^{-1} is not A^{-1}B^{-1}.
+
+Capital letters are taken for matrices where both sides are products of nothing else and one of them is inverted or
+transposed: then factors count in their order. The inverse or transpose of a product is that of its factors in reverse, and
+equal neighbours make a power, so A^{-1}A is the identity and (BA)^{-1}A is A^{-1}B^{-1}A.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from verifiers.math.tree import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One matrix in a product."""
+
+    name: str
+    exponent: int = 1
+    is_transposed: bool = False
+
+
+def same_product(reference: Node, answer: Node) -> bool | None:
+    """Whether two products of matrices have the same factors in the same order; None if they are not both such."""
+    left, right = _product(reference), _product(answer)
+    if left is None or right is None or not (_is_of_matrices(left) or _is_of_matrices(right)):
+        return None
+    return _powers(left) == _powers(right)
+
+
+def _is_of_matrices(factors: list[Factor]) -> bool:
+    return any(factor.exponent < 0 or factor.is_transposed for factor in factors)
+
+
+def _product(node: Node) -> list[Factor] | None:
+    """The factors in order; None if something else than named matrices is in it."""
+    if node.kind == "sym" and str(node.leaf).isalpha() and str(node.leaf).isupper():
+        return [Factor(letter) for letter in str(node.leaf)]
+    if node.kind == "*":
+        parts = [_product(arg) for arg in node.args]
+        return None if None in parts else [factor for part in parts if part for factor in part]
+    inner = None
+    if node.kind in ("^", "apply") and node.args and len(str(node.args[0].leaf or "A")) == 1:
+        inner = _product(node.args[0])
+    if inner is None:
+        return None
+    if _is_transpose(node):
+        return [replace(factor, is_transposed=not factor.is_transposed) for factor in reversed(inner)]
+    exponent = _integer(node.args[1]) if node.kind == "^" else None
+    if exponent is None or abs(exponent) * len(inner) > _MAX_FACTORS:
+        return None
+    if exponent < 0:
+        inner = [replace(factor, exponent=-factor.exponent) for factor in reversed(inner)]
+    return inner * abs(exponent)
+
+
+_MAX_FACTORS = 100
+
+
+def _is_transpose(node: Node) -> bool:
+    if node.kind == "apply":
+        return node.leaf in ("^top", "^T")
+    return node.args[1].kind == "sym" and node.args[1].leaf in ("T", "\\top")
+
+
+def _integer(node: Node) -> int | None:
+    sign, inner = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    is_whole = isinstance(inner.leaf, Fraction) and inner.kind == "num" and inner.leaf.denominator == 1
+    return sign * int(inner.leaf) if is_whole and isinstance(inner.leaf, Fraction) else None
+
+
+def _powers(factors: list[Factor]) -> list[Factor]:
+    """Equal neighbours as one power; what comes to a zeroth power is left out."""
+    found: list[Factor] = []
+    for factor in factors:
+        last = found[-1] if found else None
+        if last is None or (last.name, last.is_transposed) != (factor.name, factor.is_transposed):
+            found.append(factor)
+            continue
+        found.pop()
+        if last.exponent + factor.exponent:
+            found.append(replace(last, exponent=last.exponent + factor.exponent))
+    return found

@@ -1,0 +1,284 @@
+"""Times of the day and dates of the calendar, as people write them.
+
+A clock reading from 1 to 12 says the time only together with its half of the day: `3:45 PM`, `下午3:45`. A leading zero,
+an hour beyond 12, or a two-digit hour with `h`, `hrs` or `Uhr` behind it is a reading of the 24-hour clock. Minutes have
+two digits, so 3:4 and 16:9 stay ratios. 12 AM is midnight, 12 PM noon, 24:00 midnight; the calendar is Gregorian.
+"""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+
+from verifiers.math.numerals import spoken, value
+
+MAX_CHARS = 120
+_HALF_DAY_S = 12 * 3600
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A time of the day."""
+
+    seconds: int
+    """After midnight; of an ambiguous reading, as if it were of the 24-hour clock."""
+    is_ambiguous: bool = False
+    """Nothing tells which half of the day is meant."""
+
+    def same_as(self, answer: "Clock") -> bool:
+        """Does the answer say what this reference says? An answer that leaves the half open says less than `3 PM`."""
+        if self.is_ambiguous:
+            return self.seconds % _HALF_DAY_S == answer.seconds % _HALF_DAY_S
+        return not answer.is_ambiguous and self.seconds == answer.seconds
+
+
+@dataclass(frozen=True)
+class Date:
+    """A day of the calendar, with or without its year."""
+
+    year: int | None
+    month: int
+    day: int
+    weekday: int | None = None
+    """As written, Monday is 0; None where the text names none."""
+
+    def same_as(self, answer: "Date") -> bool:
+        """The same day; a year or a weekday on one side only is left aside."""
+        return (
+            (self.month, self.day) == (answer.month, answer.day)
+            and _agree(self.year, answer.year)
+            and _agree(self.weekday, answer.weekday)
+        )
+
+
+def _agree(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or one == other
+
+
+_MARK = r"(?P<mark>[ap]\.? ?m\b\.?|in the (?:morning|afternoon|evening)|at night)"
+_DIGITAL = re.compile(
+    rf"(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?: ?(?:{_MARK}|(?P<day24>h|hrs|hours|uhr)))?"
+)
+_H_BETWEEN = re.compile(r"(?P<hour>\d{1,2}) ?h ?(?P<minute>\d\d)")
+_MARKED_HOUR = re.compile(rf"(?P<hour>1[0-2]|0?[1-9]|[a-z]+) ?(?:o ?'? ?clock ?)?{_MARK}")
+_O_CLOCK = re.compile(r"(?P<hour>\d{1,2}|[a-z]+) ?o ?'? ?clock")
+_PAST = re.compile(
+    rf"(?:(?P<part>half|(?:a )?quarter)|(?P<minutes>[a-z\d-]+) min(?:ute)?s?) (?P<side>past|to) (?P<hour>\d{{1,2}}|[a-z]+)"
+    rf"(?: ?{_MARK})?"
+)
+_TWELVE = re.compile(r"(?:12(?::00)? |twelve )?(noon|midday|midnight)")
+_TWELVE_HAN = {"正午": 12, "中午": 12, "午夜": 0}
+_HAN_HALF = (
+    "凌晨|清晨|早晨|早上|上午|午前|中午|正午|下午|午後|午后|傍晚|晚上|夜晚|夜里|夜裡|深夜|半夜|午夜"
+)  # fmt: skip
+_HAN_COLON = re.compile(rf"(?P<mark>{_HAN_HALF}) ?(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?")
+_HAN_NUMBER = r"(?:\d{1,2}|[零〇一二两兩三四五六七八九十]{1,3})"
+_HAN_CLOCK = re.compile(
+    rf"(?P<mark>{_HAN_HALF})? ?(?P<hour>{_HAN_NUMBER}) ?[点點时時]"
+    rf"(?:整|[钟鐘]整?|(?P<part>半|[一三]刻)| ?(?P<minute>{_HAN_NUMBER}) ?分(?: ?(?P<second>{_HAN_NUMBER}) ?秒)?)?"
+)
+_COLONS = re.compile(r"\{ ?: ?\}|\\colon(?![A-Za-z])")
+_MATHEMATICS = re.compile(r"(?<!\\)\$|\\[()]")
+_PRODUCT = re.compile(r"\s*\$\s*\d{1,2}\s*[ap]m\s*\$\s*")
+"""Letters of a formula are factors: $5am$ is 5 times a times m."""
+_CARET = re.compile(r"\^ ?(?=st|nd|rd|th)")
+
+
+def time_of_day(text: str) -> Clock | None:
+    """The time a whole text says; None when it says none, or contradicts itself (`15:45 AM`)."""
+    plain = _plain(text)
+    if plain is None or not plain:
+        return None
+    plain = plain.removeprefix("at ")
+    if twelve := _TWELVE.fullmatch(plain):
+        return Clock(0 if twelve[1] == "midnight" else _HALF_DAY_S)
+    if plain in _TWELVE_HAN:
+        return Clock(_TWELVE_HAN[plain] * 3600)
+    if past := _PAST.fullmatch(plain):
+        return _past(past)
+    for form in (_DIGITAL, _H_BETWEEN, _MARKED_HOUR, _O_CLOCK, _HAN_COLON, _HAN_CLOCK):
+        if found := form.fullmatch(plain):
+            return _clock(found)
+    return None
+
+
+def _plain(text: str) -> str | None:
+    if len(text) > MAX_CHARS or _PRODUCT.fullmatch(text):
+        return None
+    plain = spoken(_MATHEMATICS.sub("", _COLONS.sub(":", text)))
+    return None if plain is None else _CARET.sub("", plain.replace("{", "").replace("}", "").lower())
+
+
+def _clock(found: re.Match[str]) -> Clock | None:
+    part = found.groupdict()
+    hour, minute, second = _count(part["hour"]), _minute(part), _count(part.get("second") or "0")
+    if hour is None or minute is None or second is None or hour > 24 or minute > 59 or second > 59:
+        return None
+    if hour == 24 and (minute or second):
+        return None
+    written, mark = part["hour"], part.get("mark")
+    past_hour = minute * 60 + second
+    if mark:
+        marked = _hour_of_day(hour, mark)
+        return None if marked is None else Clock(marked * 3600 + past_hour)
+    is_of_24 = not 1 <= hour <= 12 or written[0] == "0" or bool(part.get("day24") and len(written) == 2)
+    return Clock(hour % 24 * 3600 + past_hour, is_ambiguous=not is_of_24)
+
+
+def _minute(part: dict[str, str | None]) -> int | None:
+    if quarter := part.get("part"):
+        return {"半": 30, "一刻": 15, "三刻": 45}[quarter]
+    return _count(part.get("minute") or "0")
+
+
+def _count(written: str) -> int | None:
+    """A whole number below 100 in figures or in words; 零五 is said for 05."""
+    if written.isdecimal():
+        return int(written)
+    if len(written) > 1 and written[0] in "零〇":
+        written = written[1:]
+    number = value(written)
+    if written in ("零", "〇"):
+        return 0
+    return int(number) if number is not None and number.denominator == 1 and 0 < number < 100 else None
+
+
+def _hour_of_day(hour: int, mark: str) -> int | None:
+    """The hour of the 24 that an hour with its half of the day means; None where both contradict.
+
+    The night and late evening reach beyond midnight: twelve at night is 0, one at night is 1. Noon takes the
+    hours around it.
+    """
+    if mark in ("中午", "正午"):
+        noonish = hour + 12 if hour < 4 else hour
+        return noonish if 11 <= noonish <= 15 and hour else None
+    half = _half(mark)
+    if hour > 12:
+        return hour if half != "am" and hour < 24 else None
+    if half == "night":
+        return hour % 12 if hour == 12 or hour < 5 else hour + 12 if hour > 5 else None
+    if hour == 0:
+        return 0 if half == "am" else None
+    if half == "am":
+        if hour == 12 and mark in ("上午", "午前", "早上", "早晨", "清晨", "in the morning"):
+            return None
+        return hour % 12
+    if mark in ("傍晚", "in the evening") and (hour == 12 or hour < 4):
+        return None
+    return hour % 12 + 12
+
+
+def _half(mark: str) -> str:
+    if mark in ("晚上", "夜晚", "夜里", "夜裡", "深夜", "半夜", "午夜", "at night"):
+        return "night"
+    if mark in ("凌晨", "清晨", "早晨", "早上", "上午", "午前", "in the morning") or mark.startswith("a"):
+        return "am"
+    return "pm"
+
+
+def _past(found: re.Match[str]) -> Clock | None:
+    """`half past three`, `quarter to 4`, `ten minutes past 2 PM`."""
+    hour = _count(found["hour"])
+    minutes = {"half": 30, None: None}.get(found["part"], 15)
+    if found["minutes"]:
+        minutes = _count(found["minutes"])
+    if not hour or hour > 12 or minutes is None or minutes > 59 or (found["part"] == "half" and found["side"] == "to"):
+        return None
+    offset_s = minutes * 60 if found["side"] == "past" else -minutes * 60
+    if not found["mark"]:
+        return Clock((hour * 3600 + offset_s - 3600) % _HALF_DAY_S + 3600, is_ambiguous=True)
+    marked = _hour_of_day(hour, found["mark"])
+    return None if marked is None else Clock((marked * 3600 + offset_s) % (2 * _HALF_DAY_S))
+
+
+_MONTH_NAMES = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+]  # fmt: skip
+_MONTHS = {name[:3]: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+_WEEKDAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_WEEKDAYS = {name[:3]: number for number, name in enumerate(_WEEKDAY_NAMES)}
+_HAN_WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
+_MONTH = rf"(?P<month>{'|'.join(_MONTH_NAMES)}|(?:{'|'.join(_MONTHS)}|sept)\b\.?)"
+_WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAY_NAMES)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)"
+_DAY = r"(?P<day>\d{1,2})(?P<suffix> ?(?:st|nd|rd|th))?(?!\d)"
+_YEAR = r"(?P<year>\d{4})"
+_DATES = [
+    re.compile(pattern)
+    for pattern in (
+        rf"{_MONTH} ?(?:the )?{_DAY}(?:(?: ?, ?| ){_YEAR})?",
+        rf"(?:the )?{_DAY}(?: of)?[ -]?{_MONTH}(?:(?: ?, ?|[ -]){_YEAR})?",
+        rf"{_YEAR},? {_MONTH} {_DAY}",
+        rf"{_YEAR}(?P<mark>[-/.])(?P<month>\d\d)(?P=mark)(?P<day>\d\d)",
+        rf"{_YEAR} ?年 ?(?P<month>\d{{1,2}}) ?月 ?(?P<day>\d{{1,2}}) ?[日号號]",
+        r"(?P<month>\d{1,2}) ?月 ?(?P<day>\d{1,2}) ?[日号號]",
+    )
+]
+_NUMERIC = re.compile(r"(?P<first>\d{1,2})(?P<mark>[/.]|(?<=\d\d)-)(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4})")
+_WEEKDAY_BEFORE = re.compile(rf"{_WEEKDAY}(?: ?, ?(?:the )?| (?:the )?)(?=\S)")
+_WEEKDAY_BEHIND = re.compile(rf"(?: ?, ?| ?\( ?| ){_WEEKDAY} ?\)?$")
+_HAN_WEEKDAY = re.compile(r"[ ,(]{0,2}(?:星期|礼拜|禮拜|周|週)(?P<weekday>[一二三四五六日天])[ ,)]{0,2}")
+_HAN_DATE = re.compile(
+    r"(?:(?P<year>[〇零一二三四五六七八九]{4})年)?(?P<month>[一二三四五六七八九十]{1,2})月"
+    r"(?P<day>[一二三四五六七八九十]{1,3})[日号號]"
+)
+_HAN_FIGURES = {sign: str(number) for number, signs in enumerate(("〇零", *"一二三四五六七八九")) for sign in signs}
+
+
+def date(text: str) -> Date | None:
+    """The day a whole text names, if the calendar has it; `May`, `March 2020`, `3/4` and 03/04/2020 name none."""
+    plain = _plain(text)
+    if not plain:
+        return None
+    plain, weekday = _without_weekday(plain.removeprefix("on "))
+    if numeric := _NUMERIC.fullmatch(plain):
+        return _numeric(numeric, weekday)
+    if spelled := _HAN_DATE.fullmatch(plain):
+        year = "".join(_HAN_FIGURES[sign] for sign in spelled["year"] or "")
+        return _valid(int(year) if year else None, _count(spelled["month"]), _count(spelled["day"]), weekday)
+    for form in _DATES:
+        if found := form.fullmatch(plain):
+            return _named(found, weekday)
+    return None
+
+
+def _without_weekday(text: str) -> tuple[str, int | None]:
+    if han := _HAN_WEEKDAY.search(text):
+        if han.start() > 0 and han.end() < len(text):
+            return text, None
+        return text[: han.start()] + text[han.end() :], _HAN_WEEKDAYS[han["weekday"]]
+    if before := _WEEKDAY_BEFORE.match(text):
+        return text[before.end() :], _WEEKDAYS[before["weekday"][:3]]
+    if behind := _WEEKDAY_BEHIND.search(text):
+        return text[: behind.start()], _WEEKDAYS[behind["weekday"][:3]]
+    return text, None
+
+
+def _numeric(found: re.Match[str], weekday: int | None) -> Date | None:
+    """Month and day stand in both orders in the world: only a number beyond 12, or twice the same, decides."""
+    if found["mark"] == "-" and len(found["second"]) == 1:
+        return None
+    first, second, year = int(found["first"]), int(found["second"]), int(found["year"])
+    if first > 12:
+        return _valid(year, second, first, weekday)
+    return _valid(year, first, second, weekday) if second > 12 or first == second else None
+
+
+def _named(found: re.Match[str], weekday: int | None) -> Date | None:
+    part = found.groupdict()
+    name, day = found["month"], int(found["day"])
+    suffix = (part.get("suffix") or "").strip()
+    if suffix and suffix != _suffix(day):
+        return None
+    month = int(name) if name.isdecimal() else _MONTHS[name[:3]]
+    return _valid(int(part["year"]) if part.get("year") else None, month, day, weekday)
+
+
+def _suffix(day: int) -> str:
+    return "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+
+
+def _valid(year: int | None, month: int | None, day: int | None, weekday: int | None) -> Date | None:
+    """A day without a year may be the 29th of February."""
+    if year == 0 or month is None or day is None or not 1 <= month <= 12:
+        return None
+    return Date(year, month, day, weekday) if 1 <= day <= monthrange(year or 2000, month)[1] else None

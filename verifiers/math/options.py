@@ -1,0 +1,45 @@
+"""What a caller asks of a comparison beside the reference: tolerances, units, order, form."""
+
+from dataclasses import astuple, dataclass, replace
+from typing import Any, Literal
+
+from verifiers.math.exact import Tolerance
+
+UnitPolicy = Literal["ignore", "convert", "require"]
+Form = Literal["any", "simplified", "decimal", "fraction"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to compare; `packed` is the form in which it travels to a worker."""
+
+    abs_tol: float = 0.0
+    rel_tol: float = 0.0
+    unit_policy: UnitPolicy = "convert"
+    unit: str | None = None
+    """The unit of a reference that does not write it itself."""
+    ordered: bool = False
+    """Whether elements separated by commas must stand in the reference's order."""
+    form: Form = "any"
+
+    @classmethod
+    def unpacked(cls, packed: list[Any]) -> "Options":
+        return cls(*packed)
+
+    def packed(self) -> list[Any]:
+        return list(astuple(self))
+
+    @property
+    def tolerance(self) -> Tolerance:
+        return Tolerance(self.abs_tol, self.rel_tol)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether two plain numbers are decided by their values and the tolerance alone."""
+        return self.form == "any" and self.unit is None and self.unit_policy != "require"
+
+    def without_tolerance(self) -> "Options":
+        return replace(self, abs_tol=0.0, rel_tol=0.0)
+
+
+DEFAULT = Options()

@@ -1,0 +1,215 @@
+r"""Sentences with mathematics in them: `The mode is $1/3$`, `(0, 1) \text{ for all } t`, `concave up on $(0, \infty)$`.
+
+A text that is no single formula is cut into words and formulas, where `$…$`, `\text{…}` or the kind of its runs of
+letters say so. What it stands for:
+
+    V for all t, V where …         `where`: what is said, and the conditions
+    The mode is V.   so x = V      V: a subject, a copula, one formula, nothing after it
+    Yes, because …                 its first word
+    anything else                  `prose`: its words and its formulas, in their order
+
+A text without a word, or whose braces do not match, is no prose: it stays unreadable.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from verifiers.math import units, words
+from verifiers.math.tree import Node, TooComplex, Unreadable
+
+ReadFormula = Callable[[str], Node]
+_MAX_PARTS = 60
+_DOLLARS = re.compile(r"(?<!\\)\${1,2}")
+_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm)\s*\{([^{}]*)\}|\\(?:q?quad)(?![a-zA-Z])")
+_WORD = re.compile(r"(?<![\\a-zA-Z\d_^{])[A-Za-z][A-Za-z'’]+(?![a-zA-Z]*[{(_^\\])[.,;:]?|[㐀-鿿]+")
+_WORD_OR_GROUP = re.compile(r"(?P<group>\\[a-zA-Z]+\s*\{[^{}]*\})|" + _WORD.pattern)
+_SHORT_WORDS = words.split("is of in to at on by or if an as we no so it be he am my up us do go")
+_LETTER = re.compile(r"[^\W\d_]{2,}")
+_COPULA = re.compile(
+    r"(?:^|\s)(?:is|are|has|have|had|costs?|needs?|takes?|gets?|makes?|earns?|pays?|spends?|there were|equals|was|were|be|becomes?|gives?|equal to|=|approximately|about)\s*:?$|[:：=]\s*$|[是为]$",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:wrong|incorrect|false|error|cannot|reject\w*|extraneous|invalid|not|no|never|isn['’]t|least|most|than|only|or|either)\b|不",
+    re.IGNORECASE,
+)
+_QUALIFIER = re.compile(
+    r"^[\s,;(]*(?:and\s+)?(?:where|since|because|as|for|with|if|when|whenever|provided|given|assuming|any|while|其中)\b",
+    re.IGNORECASE,
+)
+_ALL_BUT = re.compile(
+    r"\s*(?:the set of )?(?:all|any|every) reals?(?: numbers?)?,? (?:except|other than|but|excluding|not equal to)(?: for)?\s*",
+    re.IGNORECASE,
+)
+_ADVERBS = re.compile(
+    r"[\s(,]*(?:in total|total|altogether|in all|overall|only|exactly|approximately|is the answer|is correct)[\s).]*",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"\s*(?:[,;:]|\.?\s*(?:because|since|as|it|they|this|that|the|there|for|by|we)\b)", re.IGNORECASE)
+_HEAD = re.compile(r"\s*(yes|no|true|false)\b", re.IGNORECASE)
+_BRANCH = re.compile(r"\b(?:otherwise|else|if|when|for)\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^(?>(?:so|thus|hence|therefore|then|we (?:have|get|find)|it follows that|the (?:final )?(?:answer|solution|result)s?"
+    r"(?: set)?(?: is| are)?|solutions?(?: is| are)?)\s*[:,]?\s*)++$",
+    re.IGNORECASE,
+)
+_KEPT = frozenset(words.FUNCTIONS) | frozenset(words.FUNCTION_SYNONYMS) | frozenset(words.WORD_COMMANDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    is_words: bool
+    text: str
+
+
+def read_prose(text: str, read_formula: ReadFormula) -> Node:
+    """Read a text that is no single formula.
+
+    Raises:
+        Unreadable: it holds no words, or its braces do not match.
+        TooComplex: it has too many parts, or one of them is too complex.
+    """
+    if not _is_balanced(text):
+        raise Unreadable("braces that do not match")
+    parts = _parts(text)
+    if len(parts) > _MAX_PARTS:
+        raise TooComplex("a long text")
+    if not any(part.is_words and _LETTER.search(part.text) for part in parts):
+        raise Unreadable("neither mathematics nor words")
+    return _meaning(parts, read_formula)
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for brace in re.findall(r"\\[{}]|[{}]", text):
+        depth += (brace == "{") - (brace == "}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _parts(text: str) -> list[_Part]:
+    pieces = _DOLLARS.split(text)
+    if len(pieces) % 2 == 0 or len(pieces) == 1:
+        return _joined(_undivided(_DOLLARS.sub(" ", text)))
+    found: list[_Part] = []
+    for index, piece in enumerate(pieces):
+        found += _with_text_commands(piece) if index % 2 else _undivided(piece)
+    return _joined(found)
+
+
+def _with_text_commands(formula: str) -> list[_Part]:
+    r"""A formula with `\text{…}` at its outermost level; inside braces it belongs to the formula."""
+    found: list[_Part] = []
+    start = 0
+    for match in _TEXT_COMMAND.finditer(formula):
+        inner = match[1] or ""
+        if match[1] is not None and (not _LETTER.search(inner) or units.key(inner) is not None):
+            continue
+        if not _is_balanced(formula[start : match.start()]):
+            continue
+        found += [_Part(False, formula[start : match.start()]), _Part(True, inner)]
+        start = match.end()
+    return [*found, _Part(False, formula[start:])]
+
+
+def _undivided(text: str) -> list[_Part]:
+    """A text without dollar signs: its runs of letters are words, unless they are part of a notation."""
+    found: list[_Part] = []
+    for part in _with_text_commands(text):
+        if part.is_words:
+            found.append(part)
+            continue
+        start = 0
+        for match in _WORD_OR_GROUP.finditer(part.text):
+            if match["group"] is not None or match[0].rstrip(".,;:") in _KEPT or _is_product(match[0]):
+                continue
+            found += [_Part(False, part.text[start : match.start()]), _Part(True, match[0])]
+            start = match.end()
+        found.append(_Part(False, part.text[start:]))
+    return found
+
+
+def _is_product(word: str) -> bool:
+    """Two letters that are no word are a product."""
+    return len(word.rstrip(".,;:")) == 2 and word.rstrip(".,;:").lower() not in _SHORT_WORDS and word.isascii()
+
+
+_NOTHING = re.compile(r"[\s.,;:~()\\]*")
+
+
+def _joined(parts: Sequence[_Part]) -> list[_Part]:
+    """Words in a row are one part; formulas of nothing but punctuation are none."""
+    found: list[_Part] = []
+    for part in parts:
+        blank = not part.text.strip() if part.is_words else _NOTHING.fullmatch(part.text) is not None
+        if blank:
+            if found and part.text.strip() and found[-1].is_words:
+                found[-1] = _Part(True, found[-1].text + part.text.strip()[0])
+            continue
+        article = not part.is_words and part.text.strip() in ("a", "A", "I")
+        if found and found[-1].is_words and (part.is_words or article):
+            found[-1] = _Part(True, f"{found[-1].text} {part.text.strip()}")
+        else:
+            found.append(_Part(part.is_words, part.text))
+    return found
+
+
+def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
+    first = parts[0]
+    if first.is_words and (head := committed(first.text, is_all=len(parts) == 1)) is not None:
+        return Node("text", leaf=head)
+    if len(parts) > 1 and first.is_words and _OPENING.match(first.text.strip()):
+        return _meaning(parts[1:], read_formula)
+    if len(parts) > 1 and parts[-1].is_words and _ADVERBS.fullmatch(parts[-1].text):
+        parts = [*parts[:-2], _Part(parts[-2].is_words, parts[-2].text.rstrip(" ,;("))]
+        return _meaning(parts, read_formula)
+    is_qualified = len(parts) > 1 and not first.is_words and _QUALIFIER.match(parts[1].text) is not None
+    if is_qualified and not any(part.is_words and _BRANCH.search(part.text) for part in parts[2:]):
+        main = read_formula(first.text.rstrip(" ,;("))
+        return Node("where", (main, _whole(parts[1:], read_formula)))
+    if len(parts) == 2 and first.is_words and _ALL_BUT.fullmatch(first.text):
+        taken = read_formula(parts[1].text.strip(" .,;"))
+        items = taken.args if taken.kind in ("list", "or") else (taken.args[1],) if taken.kind == "=" else (taken,)
+        return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", items)))
+    if len(parts) == 2 and first.is_words and _COPULA.search(first.text.strip()) and not _NEGATED.search(first.text):
+        return read_formula(parts[1].text.strip(" .,;"))
+    if len(parts) == 3 and first.is_words and parts[2].is_words and _COPULA.search(first.text.strip()):
+        unit = units.key(parts[2].text.strip(" .,;"))
+        if unit is not None and not _NEGATED.search(first.text):
+            return Node("quantity", (read_formula(parts[1].text.strip(" .,;")),), unit)
+    return _whole(parts, read_formula)
+
+
+def committed(text: str, is_all: bool = True) -> str | None:
+    """The yes or no, true or false, that a text begins with and then only gives reasons for; `is_all`: it ends here."""
+    head = _HEAD.match(text)
+    if head is None:
+        return None
+    rest = text[head.end() :]
+    if _REASON.match(rest) or (is_all and rest.strip() in ("", ".", "!")):
+        return head[1].lower()
+    return None
+
+
+def _whole(parts: Sequence[_Part], read_formula: ReadFormula) -> Node:
+    if len(parts) == 1 and not parts[0].is_words:
+        return read_formula(parts[0].text.strip(" .,;:~"))
+    nodes = tuple(_node(part, read_formula) for part in parts)
+    return nodes[0] if len(nodes) == 1 else Node("prose", nodes)
+
+
+def _node(part: _Part, read_formula: ReadFormula) -> Node:
+    """A part of a text. What looks like a formula and cannot be read is compared as it is written."""
+    if part.is_words:
+        return Node("text", leaf=words.word_key(part.text))
+    try:
+        return read_formula(_without_half_bracket(part.text.strip(" .,;:~")))
+    except Unreadable:
+        return Node("text", leaf="".join(part.text.split()))
+
+
+def _without_half_bracket(text: str) -> str:
+    """Without the end of a parenthesis that began in the words before."""
+    return text[:-1] if text.endswith(")") and text.count("(") < text.count(")") else text

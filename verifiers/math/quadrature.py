@@ -1,0 +1,112 @@
+r"""Integrals and infinite sums without variables, by numbers.
+
+Each is computed twice, with 30 and with 45 digits. Only where the two agree in nearly all of the 30, and the method's own
+estimate of its error is as small, is there a value; otherwise `Unreliable` says that nothing was found out. A sum is
+tried only if its terms fall off as those of a convergent sum do, because extrapolation finds "sums" of divergent ones.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.math.binders import INFINITY
+from verifiers.math.points import Coordinate, Point, has_i
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import Evaluation, NoValue, Number
+
+_DIGITS = (30, 45)
+_SPARE_DIGITS = 10
+_RELIABLE = 27
+"""Decimals to which both runs have to agree; `relation` uses one less."""
+_MAX_TERMS = 4_000
+"""Evaluations of what stands inside, all integrals and sums together."""
+_LATE = (200, 400)
+"""Terms by which convergence is judged."""
+
+
+class Unreliable(Exception):
+    """Numbers do not show what this is; it says nothing about the value."""
+
+
+def relation(reference: Node, answer: Node, point: Point) -> bool:
+    """Whether the two are equal at this point, in all of the digits computed.
+
+    Raises:
+        Unreliable: that does not come out of the numbers.
+    """
+    left, right = value(reference, point), value(answer, point)
+    with mp.workdps(_DIGITS[1]):
+        gap, scale = abs(left - right), max(abs(left), 1)
+        if gap <= scale * mpmath.mpf(10) ** (1 - _RELIABLE):
+            return True
+        if gap >= scale * mpmath.mpf(10) ** (6 - _RELIABLE):
+            return False
+    raise Unreliable("neither clearly equal nor clearly different")
+
+
+def value(node: Node, point: Point) -> Number:
+    """The value to `_RELIABLE` decimals.
+
+    Raises:
+        Unreliable: it was not found with such certainty.
+    """
+    rough, fine = (_computed(node, point, digits) for digits in _DIGITS)
+    with mp.workdps(_DIGITS[1]):
+        if abs(rough - fine) > max(abs(fine), 1) * mpmath.mpf(10) ** -_RELIABLE:
+            raise Unreliable("two runs disagree")
+    return fine
+
+
+def _computed(node: Node, point: Point, digits: int) -> Number:
+    with mp.workdps(digits + _SPARE_DIGITS):
+        try:
+            found = _Approximation(point.values, digits, not has_i(node)).value(node)
+        except (NoValue, TooComplex, ArithmeticError, ValueError, TypeError) as error:
+            raise Unreliable(str(error)) from error
+        if not mpmath.isfinite(found):
+            raise Unreliable("not finite")
+        return found
+
+
+class _Approximation(Evaluation):
+    """An evaluation that also knows integrals and sums without end."""
+
+    def __init__(self, point: Mapping[str, Coordinate], digits: int, is_real: bool) -> None:
+        super().__init__(point, None, is_real)
+        self._digits = digits
+        self._terms_left = _MAX_TERMS
+
+    def value(self, node: Node) -> Number:
+        if node.kind == "int":
+            return self._seen(self._integral(*node.args))
+        if node.kind == "sum" and node.args[2] == INFINITY:
+            return self._seen(self._series(*node.args))
+        return super().value(node)
+
+    def _integral(self, variable: Node, low: Node, high: Node, integrand: Node) -> Number:
+        def inside(x: Number) -> Number:
+            return self._term(integrand, str(variable.leaf), x)
+
+        found, error = mpmath.quad(inside, [self._end(low), self._end(high)], error=True)
+        if error > mpmath.mpf(10) ** -_RELIABLE:
+            raise NoValue("the quadrature does not converge")
+        return found
+
+    def _end(self, node: Node) -> Number:
+        if node == INFINITY:
+            return mpmath.inf
+        return -mpmath.inf if node == Node("neg", (INFINITY,)) else self.value(node)
+
+    def _series(self, index: Node, low: Node, _: Node, term: Node) -> Number:
+        first = self._bound(low)
+
+        def at(k: Any) -> Number:
+            return self._term(term, str(index.leaf), Fraction(int(k)))
+
+        early, late = (abs(at(first + count)) * count for count in _LATE)
+        if late > early * mpmath.mpf("0.75") and late != 0:
+            raise NoValue("its terms do not fall off fast enough")
+        return mpmath.nsum(at, [first, mpmath.inf])

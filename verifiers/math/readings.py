@@ -1,0 +1,108 @@
+r"""What else a notation can mean, judged by what the other side is: asked only when the first readings differ.
+
+    h(a + b)     a function's value, or h times a + b where the other side has the bare letter h
+    CV^2         a name CV, or C times V squared where the other side has the letters apart
+    C_5^2        a variable's power, or a binomial coefficient beside a number; C(5, 2) and A_5^2 likewise
+
+A second reading has to make sense of the other side's own letters; two answers are never both read a second way.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verifiers.math import values
+from verifiers.math.tree import Node
+
+Read = Callable[[str], Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text and what it was read as."""
+
+    text: str
+    node: Node
+
+
+_CAPITALS = re.compile(r"(?<![\\a-zA-Z])[A-Z]{2,4}(?![a-zA-Z])")
+_NAMED = re.compile(r"\\(?:vec|over|wide|angle|triangle|measuredangle|bar)|[∠△]")
+"""What letters in a row are names in: vectors, lines, angles, triangles."""
+_CHOOSE = re.compile(r"([CAP])_(\d{1,4})")
+_MAX_ARGUMENT = 4_000
+_FUNCTIONS = frozenset(["\\Gamma", "\\zeta", "\\Phi", "\\phi", "\\psi", "\\Psi"])
+
+
+def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Node]:
+    """Other readings of `node`, which was read from `text`, in view of what the other side says."""
+    names = values.names(other)
+    if any(part.kind == "quantity" and set(str(part.leaf)) <= names for part in node.walk()):
+        yield _as_letters(node, names)
+    if any(part.kind == "apply" and str(part.leaf) in names for part in node.walk()):
+        yield _as_factors(node, names - _FUNCTIONS)
+    is_alone = node.kind == "text" and _CAPITALS.fullmatch(text.strip(" $")) and other.kind == "*"
+    if is_alone or (
+        node.kind != "text" and not _NAMED.search(text) and _CAPITALS.search(text) and not _has_long_name(other)
+    ):
+        yield read_apart(text)
+    if not names and other.kind not in ("text", "prose"):
+        counted = _as_counts(node)
+        if counted != node:
+            yield counted
+
+
+def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[Node, Node] | None:
+    """Both with their capitals as factors: `PV/nR` beside `VP/nR`. A name that stands alone stays one."""
+    if {reference.node.kind, given.node.kind} & {"text", "sym", "prose", "list"}:
+        return None
+    if _NAMED.search(reference.text) or _NAMED.search(given.text):
+        return None
+    names = [sorted("".join(_CAPITALS.findall(reading.text))) for reading in (reference, given)]
+    if not names[0] or names[0] != names[1] or reference.text == given.text:
+        return None
+    return read_apart(reference.text), read_apart(given.text)
+
+
+def _as_factors(node: Node, names: frozenset[str]) -> Node:
+    """`h(x)` as h · x, for each h that is a letter of its own on the other side."""
+    args = tuple(_as_factors(arg, names) for arg in node.args)
+    if node.kind == "apply" and str(node.leaf) in names and len(args) == 1:
+        return Node("*", (Node("sym", leaf=node.leaf), *args))
+    return node if args == node.args else Node(node.kind, args, node.leaf)
+
+
+def _as_letters(node: Node, names: frozenset[str]) -> Node:
+    """What looks like a unit as the product of its letters, where the other side has them all as variables."""
+    args = tuple(_as_letters(arg, names) for arg in node.args)
+    if node.kind == "quantity" and set(str(node.leaf)) <= names:
+        return Node("*", (*args, *(Node("sym", leaf=letter) for letter in str(node.leaf))))
+    return node if args == node.args else Node(node.kind, args, node.leaf)
+
+
+def _has_long_name(node: Node) -> bool:
+    return any(
+        part.kind in ("sym", "text") and len(str(part.leaf)) > 1 and str(part.leaf).isupper() for part in node.walk()
+    )
+
+
+def _as_counts(node: Node) -> Node:
+    """Numbers of combinations and arrangements: C_n^k, C(n, k), A_n^k, P(n, k)."""
+    args = tuple(_as_counts(arg) for arg in node.args)
+    node = node if args == node.args else Node(node.kind, args, node.leaf)
+    if node.kind == "^" and node.args[0].kind == "sym" and (match := _CHOOSE.fullmatch(str(node.args[0].leaf))):
+        return _count(match[1], Node("num", leaf=Fraction(match[2])), node.args[1]) or node
+    if node.kind == "apply" and node.leaf in ("C", "A", "P") and len(node.args) == 1 and node.args[0].kind == "list":
+        inner = node.args[0].args
+        return (_count(str(node.leaf), *inner) if len(inner) == 2 else None) or node
+    return node
+
+
+def _count(letter: str, total: Node, chosen: Node) -> Node | None:
+    n, k = total.leaf, chosen.leaf
+    if not (isinstance(n, Fraction) and isinstance(k, Fraction)) or n.denominator != 1 or k.denominator != 1:
+        return None
+    if not 0 <= k <= n <= _MAX_ARGUMENT:
+        return None
+    choices = Node("binom", (total, chosen))
+    return choices if letter == "C" else Node("*", (choices, Node("!", (chosen,))))

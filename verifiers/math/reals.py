@@ -1,0 +1,316 @@
+r"""Sets of reals: read from intervals, inequalities and set notation, and brought into one form.
+
+    (-\infty, 2) \cup (2, \infty)     x \ne 2     \mathbb{R} \setminus \{2\}     x < 2 \text{ or } x > 2
+
+all become the same two pieces: disjoint, in order, each as long as possible. Where an endpoint is no constant (`x > a`),
+nothing can be put in order or joined, and the pieces stay as they were written.
+
+"or" and ∪ unite; "and" and ∩ intersect; inequalities with commas between them hold together (`x > 1, x < 3`), unless
+nothing would be left of that: then they are the cases of a solution (`x < 1, x > 3`). Of `{element | condition}` only a
+bare variable, or one from the reals, makes a set of reals; sets of integers are in `integers`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from verifiers.math import values
+from verifiers.math.tree import Node
+from verifiers.math.values import NoValue
+
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+PAIRS = ("paren", "bracket", "co", "oc")
+_MAX_PIECES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One interval of a set of reals; a point is closed on both sides."""
+
+    low: Node
+    high: Node
+    low_open: bool
+    high_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reals:
+    """A set of reals, and the variable that its inequalities are about; None where there is none or it is bound."""
+
+    pieces: tuple[Piece, ...]
+    variable: str | None = None
+
+
+def reals(node: Node) -> Reals | None:
+    """The set of reals that is written here; None when it is not written as one. A pair `(a, b)` is an interval."""
+    found = _read(node)
+    if found is None:
+        return None
+    try:
+        return Reals(_united(found.pieces), found.variable)
+    except NoValue:
+        return found
+
+
+INFINITY = Node("const", leaf="infty")
+MINUS_INFINITY = Node("neg", (INFINITY,))
+_ALL = (Piece(MINUS_INFINITY, INFINITY, True, True),)
+_POSITIVE = (Piece(values.ZERO, INFINITY, True, True),)
+_NEGATIVE = (Piece(MINUS_INFINITY, values.ZERO, True, True),)
+_NAMED = {
+    "mathbb R": _ALL,
+    **dict.fromkeys(("mathbb R^+", "mathbb R_+", "mathbb R_>0", "mathbb R_++"), _POSITIVE),
+    **dict.fromkeys(("mathbb R^-", "mathbb R_-", "mathbb R_<0"), _NEGATIVE),
+}
+
+
+def _read(node: Node) -> Reals | None:
+    reader = _READERS.get(node.kind)
+    return None if reader is None else reader(node)
+
+
+def _line(node: Node) -> Reals | None:
+    pieces = _NAMED.get(str(node.leaf))
+    return None if pieces is None else Reals(pieces)
+
+
+def _nonzero(node: Node) -> Reals | None:
+    r"""`\mathbb{R}^*`: all reals but 0."""
+    if node.leaf not in ("^*", "^ast", "^star") or node.args[0] != Node("sym", leaf="mathbb R"):
+        return None
+    return Reals((*_NAMED["mathbb R^-"], *_NAMED["mathbb R^+"]))
+
+
+def _interval(node: Node) -> Reals | None:
+    if len(node.args) != 2:
+        return None
+    return Reals((Piece(*node.args, node.kind in ("paren", "oc"), node.kind in ("paren", "co")),))
+
+
+def _union(node: Node) -> Reals | None:
+    parts = [_part(arg, node.kind == "union") for arg in node.args]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({part.variable for part in known}) != 1:
+        return None
+    return Reals(tuple(piece for part in known for piece in part.pieces), known[0].variable)
+
+
+def _part(node: Node, of_sets: bool) -> Reals | None:
+    """One set of a union, or one case of an `or`: that a variable has a value is a case, too."""
+    if of_sets:
+        return _points(node) if node.kind == "brace" else _read(node)
+    if node.kind == "=" and node.args[0].kind == "sym" and not values.names(node.args[1]):
+        return Reals((Piece(node.args[1], node.args[1], False, False),), str(node.args[0].leaf))
+    return _read(node)
+
+
+def _points(brace: Node) -> Reals | None:
+    """{a, b}: a finite set, as pieces of no length."""
+    if any(arg.kind in (*PAIRS, "list", "ldots") or arg.leaf == "ldots" for arg in brace.args):
+        return None
+    return Reals(tuple(Piece(arg, arg, False, False) for arg in brace.args))
+
+
+def _intersection(node: Node) -> Reals | None:
+    return _held_together([_read(arg) for arg in node.args])
+
+
+def _held_together(parts: Sequence[Reals | None]) -> Reals | None:
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({part.variable for part in known} - {None}) > 1:
+        return None
+    variable = next((part.variable for part in known if part.variable is not None), None)
+    try:
+        pieces = _united(known[0].pieces)
+        for part in known[1:]:
+            pieces = _complement(_united((*_complement(pieces), *_complement(_united(part.pieces)))))
+    except NoValue:
+        return None
+    return Reals(pieces, variable)
+
+
+def _difference(node: Node) -> Reals | None:
+    whole, taken = node.args
+    left, right = _read(whole), _points(taken) if taken.kind == "brace" else _read(taken)
+    if left is None or right is None:
+        return None
+    try:
+        return _held_together([left, Reals(_complement(_united(right.pieces)))])
+    except NoValue:
+        return None
+
+
+def _such_that(node: Node) -> Reals | None:
+    r"""{x | condition} and {x \in \mathbb{R} | condition}: what the condition says about x.
+
+    The variable is bound, so its name says nothing. Anything else before the bar ({2x | …}, x from other sets) is not read.
+    """
+    element, condition = node.args
+    whole: tuple[Piece, ...] = _ALL
+    if element.kind == "in":
+        element, domain = element.args
+        known = _read(domain) if domain.kind == "sym" else None
+        if known is None:
+            return None
+        whole = known.pieces
+    found = _read(condition)
+    if found is None or element.kind != "sym" or found.variable != element.leaf:
+        return None
+    return Reals(found.pieces) if whole == _ALL else _held_together([Reals(whole), Reals(found.pieces)])
+
+
+def _membership(node: Node) -> Reals | None:
+    name, whole = node.args
+    found = _points(whole) if whole.kind == "brace" else _read(whole)
+    return None if found is None or name.kind != "sym" else Reals(found.pieces, str(name.leaf))
+
+
+def _comma(node: Node) -> Reals | None:
+    """Conditions on one variable, with commas or `and` between them; after `and`, they hold together in any case."""
+    if not all(arg.kind in (*FLIPPED, "!=", "chain", "in") for arg in node.args):
+        return None
+    parts = [_read(arg) for arg in node.args]
+    together = _held_together(parts)
+    if node.leaf == "and" or together is None or together.pieces:
+        return together
+    if len({part.variable for part in parts if part}) != 1:
+        return together
+    return Reals(tuple(piece for part in parts if part for piece in part.pieces), together.variable)
+
+
+def _unequal(node: Node) -> Reals | None:
+    name, value = node.args if node.args[0].kind == "sym" else node.args[::-1]
+    if name.kind != "sym" or values.names(value):
+        return None
+    return Reals((Piece(MINUS_INFINITY, value, True, True), Piece(value, INFINITY, True, True)), str(name.leaf))
+
+
+def _inequality(node: Node) -> Reals | None:
+    """X > a, |x - a| < b and their like, with one name for the variable."""
+    left, right = node.args
+    operator = node.kind
+    if not _has_variable(left):
+        left, right, operator = right, left, FLIPPED[operator]
+    is_open = operator in ("<", ">")
+    if left.kind == "abs":
+        return _distance(left.args[0], right, operator)
+    if left.kind != "sym" or not left.leaf or str(left.leaf) in values.names(right):
+        return None
+    if operator[0] == "<":
+        return Reals((Piece(MINUS_INFINITY, right, True, is_open),), str(left.leaf))
+    return Reals((Piece(right, INFINITY, is_open, True),), str(left.leaf))
+
+
+def _has_variable(node: Node) -> bool:
+    return node.kind == "sym" or (node.kind == "abs" and bool(values.names(node)))
+
+
+def _distance(inside: Node, bound: Node, operator: str) -> Reals | None:
+    """|x - a| < b is the interval around a, |x - a| > b what lies outside it."""
+    name, centre = _centre(inside)
+    if name is None or values.names(bound):
+        return None
+    low, high = Node("+", (centre, Node("neg", (bound,)))), Node("+", (centre, bound))
+    is_open = operator in ("<", ">")
+    if operator[0] == "<":
+        return Reals((Piece(low, high, is_open, is_open),), name)
+    return Reals((Piece(MINUS_INFINITY, low, True, is_open), Piece(high, INFINITY, is_open, True)), name)
+
+
+def _centre(inside: Node) -> tuple[str | None, Node]:
+    """The variable and a, of x, x + a', x - a or a - x with a constant a."""
+    if inside.kind == "sym":
+        return str(inside.leaf), values.ZERO
+    if inside.kind != "+" or len(inside.args) != 2:
+        return None, values.ZERO
+    for name, other in (inside.args, inside.args[::-1]):
+        is_minus = name.kind == "neg" and name.args[0].kind == "sym"
+        if (name.kind == "sym" or is_minus) and not values.names(other):
+            centre = other if is_minus else Node("neg", (other,))
+            return str((name.args[0] if is_minus else name).leaf), centre
+    return None, values.ZERO
+
+
+def _chain(node: Node) -> Reals | None:
+    """A < x <= b, with the variable, or the distance from something, in the middle."""
+    if len(node.args) != 3 or not _has_variable(node.args[1]):
+        return None
+    first, second = str(node.leaf).split()
+    low, middle, high = node.args
+    if first not in FLIPPED or second not in FLIPPED or first[0] != second[0]:
+        return None
+    if middle.kind == "abs":
+        return _held_together([_inequality(Node(first, (low, middle))), _inequality(Node(second, (middle, high)))])
+    if str(middle.leaf) in values.names(low) | values.names(high):
+        return None
+    if first[0] == ">":
+        first, second, low, high = FLIPPED[second], FLIPPED[first], high, low
+    return Reals((Piece(low, high, first == "<", second == "<"),), str(middle.leaf))
+
+
+_READERS: dict[str, Callable[[Node], Reals | None]] = {
+    "sym": _line,
+    "apply": _nonzero,
+    "union": _union,
+    "or": _union,
+    "cap": _intersection,
+    "setminus": _difference,
+    "suchthat": _such_that,
+    "in": _membership,
+    "list": _comma,
+    "!=": _unequal,
+    "chain": _chain,
+    **dict.fromkeys(PAIRS, _interval),
+    **dict.fromkeys(FLIPPED, _inequality),
+}
+
+
+# --- sets with constant endpoints
+
+
+def _united(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The same set as disjoint pieces in order, joined where they meet.
+
+    Raises:
+        NoValue: an endpoint is no real constant or infinity.
+    """
+    if len(pieces) > _MAX_PIECES:
+        raise NoValue("too many pieces")
+    real = [piece for piece in pieces if not _is_empty(piece)]
+    real.sort(key=cmp_to_key(lambda one, two: values.order(one.low, two.low) or one.low_open - two.low_open))
+    joined: list[Piece] = []
+    for piece in real:
+        if joined and _meet(joined[-1], piece):
+            joined[-1] = _join(joined[-1], piece)
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _is_empty(piece: Piece) -> bool:
+    sign = values.order(piece.low, piece.high)
+    return sign > 0 or (sign == 0 and (piece.low_open or piece.high_open))
+
+
+def _meet(left: Piece, right: Piece) -> bool:
+    gap = values.order(right.low, left.high)
+    return gap < 0 or (gap == 0 and not (left.high_open and right.low_open))
+
+
+def _join(left: Piece, right: Piece) -> Piece:
+    further = values.order(left.high, right.high)
+    if further > 0:
+        return left
+    high_open = right.high_open if further else left.high_open and right.high_open
+    return Piece(left.low, right.high, left.low_open, high_open)
+
+
+def _complement(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """All reals that are in none of the pieces, which are disjoint and in order."""
+    low, low_open = MINUS_INFINITY, True
+    gaps: list[Piece] = []
+    for piece in pieces:
+        gaps.append(Piece(low, piece.low, low_open, not piece.low_open))
+        low, low_open = piece.high, not piece.high_open
+    gaps.append(Piece(low, INFINITY, low_open, True))
+    return tuple(gap for gap in gaps if not _is_empty(gap) and gap.low != INFINITY and gap.high != MINUS_INFINITY)

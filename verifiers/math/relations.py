@@ -1,0 +1,398 @@
+r"""What relations say: which value one gives to a name, what is rounded in it, and when two equations have one solution set.
+
+*Assignments.* `x = 5`, `f'(x) = 2x`, `\sum_k k = 55` give a value to what is named on the left; x^2 + y^2 = 25 does not
+say that anything is 25. In a chain, all sides after the name are the same value; a formula with further letters in it
+(`S = ab = 6`) is the step before numbers are put in.
+
+*Rounding.* `40/3 \approx 13.33` says a value and what it rounds to. The decimal counts to the last digit that is written.
+
+*Equations.* Multiplied by a constant, or solved for one name: F(x, y) = 0 is y = h(x) when F(x, h(x)) = 0 everywhere
+and F has no other zero, because it is linear in y and its coefficient does not vanish where F does.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+
+from verifiers.math import values
+from verifiers.math.reals import PAIRS
+from verifiers.math.tree import Node, TooComplex, replace_names
+from verifiers.math.values import NoValue
+
+_NEGATIONS = ("neg", "lnot")
+_OF_ANGLES = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
+_LENGTHS = frozenset(("vec", "overrightarrow", "bar", "times"))
+_COMPOSED = (*PAIRS, "list", "or", "brace", "union", "cap", "setminus", "matrix", "cases", "text")
+
+
+# --- names
+
+
+def is_name(node: Node, value: Node | None = None) -> bool:
+    r"""Whether the left side of `=` names what is on the right: x, f(x), |AB|, (a, b), dy/dx, \sin A, a sum, a determinant."""
+    if node.kind in ("sym", "text", "big", "matrixv"):
+        return True
+    if node.kind == "apply":
+        return node.leaf not in _NEGATIONS
+    if node.kind in ("union", "cap", "setminus"):
+        return all(is_name(arg) for arg in node.args)
+    if node.kind in ("paren", "list", "ratio"):
+        return all(is_name(arg) for arg in node.args)
+    if node.kind == "fn":
+        return node.leaf in _OF_ANGLES and _is_capital_or_greek(node.args[0])
+    if node.kind == "^":
+        return _is_capital_or_greek(node.args[0]) and value is not None and value.kind == "matrix"
+    if node.kind == "abs":
+        inner = node.args[0]
+        return (
+            (inner.kind == "apply" and inner.leaf in _LENGTHS)
+            or _is_capital_or_greek(inner)
+            or (inner.kind == "sym" and len(str(inner.leaf)) > 1 and not _is_indexed(inner))
+        )
+    if node.kind == "*":
+        first = node.args[0]
+        is_operator = _is_derivative(first) or first == Node("sym", leaf="\\nabla")
+        is_composed = first.kind == "apply" and first.leaf == "circ" and len(node.args) == 2
+        return is_operator or is_composed or all(_is_vector(arg) for arg in node.args)
+    return _is_derivative(node)
+
+
+def _is_indexed(node: Node) -> bool:
+    return str(node.leaf)[1:2] == "_"
+
+
+def _is_capital_or_greek(node: Node) -> bool:
+    name = str(node.leaf).partition("_")[0] if node.kind == "sym" else ""
+    return (len(name) == 1 and name.isupper()) or name.startswith("\\")
+
+
+def _is_vector(node: Node) -> bool:
+    return node.kind == "apply" and node.leaf in ("vec", "overrightarrow")
+
+
+def _is_derivative(node: Node) -> bool:
+    """dy/dx, d²y/dx², d/dx, and the same with ∂."""
+    return node.kind == "/" and all(_is_differential(arg) for arg in node.args)
+
+
+def _is_differential(node: Node) -> bool:
+    first = node.args[0] if node.kind == "*" else node
+    first = first.args[0] if first.kind == "^" else first
+    name = str(first.leaf) if first.kind == "sym" else ""
+    return name.startswith("\\partial") or name == "d" or (len(name) == 2 and name[0] == "d")
+
+
+def label(relation: Node) -> Node | None:
+    """What a relation gives a value to; None when it is not the left side that is named."""
+    if relation.kind not in ("=", "approx", "chain") or not is_name(relation.args[0], relation.args[-1]):
+        return None
+    return relation.args[0] if relation.args[0] != Node("sym", leaf="") else None
+
+
+def same_label(one: Node, two: Node) -> bool:
+    """Whether two left sides name the same: alike, a function and its value (P, P(t)), or y and f(x)."""
+    if one == two or renamed_arguments(one, two):
+        return True
+    for name, call in ((one, two), (two, one)):
+        if name.kind == "sym" and call.kind == "apply" and all(arg.kind == "sym" for arg in call.args):
+            if name.leaf == call.leaf or (name.leaf == "y" and call.leaf == "f" and len(call.args) == 1):
+                return True
+            if len(call.args) == 1 and name.leaf == f"{call.leaf}_{call.args[0].leaf}":
+                return True
+    return _differentiated(one) is not None and _differentiated(one) == _differentiated(two)
+
+
+def _differentiated(node: Node) -> tuple[str, int] | None:
+    """What is differentiated how often: dy/dx, d²y/dx², y' and y''."""
+    if node.kind == "apply" and str(node.leaf).strip("'") == "" and node.leaf and node.args[0].kind == "sym":
+        return str(node.args[0].leaf), len(str(node.leaf))
+    if not _is_derivative(node):
+        return None
+    top = node.args[0]
+    name = str(top.leaf) if top.kind == "sym" else ""
+    if len(name) == 2 and name[0] == "d":
+        return name[1], 1
+    if top.kind == "*" and len(top.args) == 2 and top.args[0].kind == "^" and top.args[1].kind == "sym":
+        order = values.exact(top.args[0].args[1])
+        return None if order is None or order.denominator != 1 else (str(top.args[1].leaf), order.numerator)
+    return None
+
+
+def renamed_arguments(reference: Node, answer: Node) -> dict[str, Node]:
+    """How the variables of f(t) are called in f(x); empty when the two are not such."""
+    if reference.kind != "apply" or answer.kind != "apply" or reference.leaf != answer.leaf:
+        return {}
+    pairs = list(zip(_arguments(reference), _arguments(answer), strict=False))
+    names = [str(arg.leaf) for pair in pairs for arg in pair if arg.kind == "sym"]
+    if len(names) != 2 * len(pairs) or len(_arguments(reference)) != len(_arguments(answer)):
+        return {}
+    if len({one for one, _ in pairs}) != len(pairs) or len({two for _, two in pairs}) != len(pairs):
+        return {}
+    return {str(two.leaf): one for one, two in pairs}
+
+
+def _arguments(call: Node) -> tuple[Node, ...]:
+    return tuple(part for arg in call.args for part in (arg.args if arg.kind == "list" else (arg,)))
+
+
+# --- values
+
+
+def assigned(relation: Node) -> Node | None:
+    """The value a relation gives to a name; None when it is not an assignment, or its sides contradict each other."""
+    operators = str(relation.leaf).split() if relation.kind == "chain" else [relation.kind]
+    sides = list(relation.args)
+    if operators == ["in"]:
+        return sides[1] if is_name(sides[0]) else None
+    if set(operators) != {"="}:
+        return None
+    if is_name(sides[0], sides[-1]):
+        return _in_order_of_names(sides[0], sides[-1]) if _steps_agree(sides[1:]) else None
+    if len(sides) == 2 and sides[1].kind == "sym" and not values.names(sides[0]):
+        return sides[0]
+    return sides[-1] if _all_same(sides) or (len(sides) > 2 and _all_same(sides[1:])) else None
+
+
+def _in_order_of_names(names: Node, value: Node) -> Node:
+    """(y, x) = (2, 1) is (x, y) = (1, 2)."""
+    if names.kind != "paren" or value.kind != "paren" or len(names.args) != len(value.args):
+        return value
+    pairs = sorted(zip(names.args, value.args, strict=True), key=lambda pair: str(pair[0].leaf))
+    return Node("paren", tuple(item for _, item in pairs))
+
+
+def _steps_agree(steps: Sequence[Node]) -> bool:
+    """Whether each step is the last one's value, as far as it can be: one with further names comes before it."""
+    last = _without_unit(steps[-1])
+    for step in map(_without_unit, steps[:-1]):
+        if not values.names(step) <= values.names(last) or _is_partly_unknown(step):
+            continue
+        try:
+            if not values.same(step, last):
+                return False
+        except (NoValue, TooComplex):
+            if step.kind in _COMPOSED and step != last and step.kind == last.kind and len(step.args) != len(last.args):
+                return False
+    return True
+
+
+def _without_unit(node: Node) -> Node:
+    return node.args[0] if node.kind == "quantity" else node
+
+
+def _is_partly_unknown(node: Node) -> bool:
+    return any(part.kind in ("apply", "big") for part in node.walk())
+
+
+def _all_same(sides: Sequence[Node]) -> bool:
+    """A chain such as 2 + 3 = 5 or x(x + 1) = x² + x that is true for all values of its names."""
+    try:
+        return all(values.same(sides[0], side) for side in sides[1:])
+    except NoValue:
+        return False
+
+
+# --- rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A value, and what is said to be near it; one of them may be missing."""
+
+    exact: Node | None
+    near: Node | None
+
+
+def rounded(relation: Node) -> Rounded | None:
+    r"""What `x = a \approx b` says; None when b is not a, rounded, or when it says something else."""
+    operators = str(relation.leaf).split() if relation.kind == "chain" else [relation.kind]
+    sides = list(relation.args)
+    if set(operators) - {"=", "approx"} or "approx" not in operators:
+        return None
+    if is_name(sides[0]) or sides[0] == Node("sym", leaf=""):
+        sides, operators = sides[1:], operators[1:]
+        if "approx" not in operators:
+            return Rounded(None, sides[-1])
+    count = operators.index("approx") + 1
+    if not _steps_agree(sides[:count]):
+        return None
+    exact, decimals = sides[count - 1], sides[count:]
+    if not all(_rounds_to(exact, decimal) for decimal in decimals):
+        return None
+    return Rounded(exact, decimals[-1])
+
+
+_LEAST_DIGITS = 3
+"""Significant digits that are enough where a reference gives more of them."""
+
+
+def is_near(near: Node, value: Node) -> bool:
+    """Whether a value is what a rounded one stands for: the same digits, or more digits or none that round to them.
+
+    One with fewer digits has to be its rounding to at least `_LEAST_DIGITS` of them.
+    """
+    if near.kind == value.kind == "quantity" and near.leaf != value.leaf:
+        return False
+    near, value = _without_unit(near), _without_unit(value)
+    place, other = last_place(near), last_place(value)
+    if place is None:
+        return False
+    if other is None or other < place:
+        return _gap(near, value) <= place / 2
+    if other == place:
+        return _gap(near, value) == 0
+    digits = values.exact(value)
+    enough = digits is not None and abs(digits) >= other * 10 ** (_LEAST_DIGITS - 1)
+    return enough and _gap(near, value) <= other / 2
+
+
+def _rounds_to(exact: Node, decimal: Node) -> bool:
+    """Whether a decimal is less than one unit of its last place off; what is no decimal, at most one in a hundred."""
+    exact, decimal = _without_unit(exact), _without_unit(decimal)
+    if values.names(exact) or values.names(decimal) or _is_partly_unknown(exact):
+        return True
+    place = last_place(decimal)
+    if place is not None:
+        return _gap(exact, decimal) < place
+    try:
+        size = abs(values.approximate(exact))
+    except (NoValue, TooComplex):
+        return True
+    return not isfinite(size) or _gap(exact, decimal) <= Fraction(size) / 100
+
+
+def last_place(node: Node) -> Fraction | None:
+    """What one unit of the last digit of a decimal is worth; None for anything else."""
+    if node.kind == "num" and isinstance(node.leaf, Fraction):
+        return _place_of(node.leaf)
+    if node.kind in ("neg", "deg"):
+        return last_place(node.args[0])
+    if node.kind == "%":
+        place = last_place(node.args[0])
+        return None if place is None else place / 100
+    if node.kind == "*" and len(node.args) == 2 and node.args[0].kind == "num" and node.args[1].kind == "^":
+        place, power = last_place(node.args[0]), node.args[1]
+        scale = values.exact(power) if power.args[0] == Node("num", leaf=Fraction(10)) else None
+        return None if place is None or scale is None else place * scale
+    return None
+
+
+def _place_of(value: Fraction) -> Fraction | None:
+    bottom, places = value.denominator, 0
+    while bottom % 10 == 0 or bottom % 5 == 0 or bottom % 2 == 0:
+        bottom = bottom // 10 if bottom % 10 == 0 else bottom // 5 if bottom % 5 == 0 else bottom // 2
+        places += 1
+    if bottom != 1:
+        return None
+    if value.denominator > 1:
+        return Fraction(1, 10**places)
+    zeros = len(str(value.numerator)) - len(str(value.numerator).rstrip("0")) if value else 0
+    return Fraction(10**zeros)
+
+
+_FAR = Fraction(10**400)
+
+
+def _gap(one: Node, two: Node) -> Fraction:
+    """How far two constants are apart; very far where one is none."""
+    try:
+        left, right = values.exact(one), values.exact(two)
+        if left is not None and right is not None:
+            return abs(left - right)
+        near, other = values.approximate(one), values.approximate(two)
+    except (NoValue, TooComplex):
+        return _FAR
+    return abs(Fraction(near) - Fraction(other)) if isfinite(near) and isfinite(other) else _FAR
+
+
+# --- equations
+
+
+def difference(sides: Sequence[Node]) -> Node:
+    return Node("+", (sides[0], Node("neg", (sides[1],))))
+
+
+def proportional(reference: Sequence[Node], answer: Sequence[Node], positive: bool) -> bool:
+    """Whether the sides of two relations differ by the same, up to a factor; not asked of what depends on nothing."""
+    left, right = difference(reference), difference(answer)
+    if _is_constant(left) or _is_constant(right):
+        left, right = _with_unknowns((left, right))
+        if not values.names(left) or _is_constant(left) or _is_constant(right):
+            return False
+    try:
+        return values.proportional(left, right, positive)
+    except NoValue:
+        return False
+
+
+def _is_constant(node: Node) -> bool:
+    return not values.names(node) or values.constant_difference(node, values.ZERO)
+
+
+def _with_unknowns(nodes: Sequence[Node]) -> list[Node]:
+    """The same with a letter in the place of each part that is known by its name only, such as f(0)."""
+    letters: dict[Node, Node] = {}
+    return [_with_letters(node, letters) for node in nodes]
+
+
+def _with_letters(node: Node, letters: dict[Node, Node]) -> Node:
+    if node.kind == "apply":
+        return letters.setdefault(node, Node("sym", leaf=f"unknown {len(letters)}"))
+    args = tuple(_with_letters(arg, letters) for arg in node.args)
+    return Node(node.kind, args, node.leaf) if args else node
+
+
+def same_when_solved(reference: Sequence[Node], answer: Sequence[Node]) -> bool:
+    """Whether one of two equations is the other one solved for a name: put in, it holds everywhere, and nothing else does."""
+    return any(
+        _is_only_solution(name, value, difference(equation))
+        for solved, equation in ((reference, answer), (answer, reference))
+        for name, value in _solutions(solved)
+    )
+
+
+def _solutions(sides: Sequence[Node]) -> Iterator[tuple[str, Node]]:
+    for name, value in (sides, sides[::-1]):
+        if name.kind == "sym" and name.leaf and str(name.leaf) not in values.names(value):
+            yield str(name.leaf), value
+
+
+def _is_only_solution(name: str, value: Node, equation: Node) -> bool:
+    """Whether F(name) = 0 exactly for this value: F is a + b·name, and a and b do not vanish together."""
+    if name not in values.names(equation):
+        return False
+    try:
+        if not values.same(values.ZERO, replace_names(equation, {name: value})):
+            return False
+        constant, one, two = (replace_names(equation, {name: number}) for number in (values.ZERO, values.ONE, _TWO))
+        slope = difference((one, constant))
+        if not values.same(slope, difference((two, one))):
+            return False
+        return _is_constant(slope) or (_is_constant(constant) and not _vanishes(constant)) or _apart(constant, slope)
+    except (NoValue, TooComplex):
+        return False
+
+
+_TWO = Node("num", leaf=Fraction(2))
+
+
+def _vanishes(node: Node) -> bool:
+    point = dict.fromkeys(values.names(node), values.ONE)
+    return values.same(values.ZERO, replace_names(node, point))
+
+
+def _apart(constant: Node, slope: Node) -> bool:
+    """Whether a slope that is linear in its one variable is zero where the constant part is not."""
+    names = values.names(slope)
+    if len(names) != 1 or values.names(constant) - names:
+        return False
+    (name,) = names
+    first, second, third = (
+        values.exact(replace_names(slope, {name: number})) for number in (values.ZERO, values.ONE, _TWO)
+    )
+    if first is None or second is None or third is None or second == first or third - second != second - first:
+        return False
+    zero = Node("num", leaf=first / (first - second))
+    linear = Node("+", (Node("num", leaf=first), Node("*", (Node("num", leaf=second - first), Node("sym", leaf=name)))))
+    return values.same(slope, linear) and not values.same(values.ZERO, replace_names(constant, {name: zero}))

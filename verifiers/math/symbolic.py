@@ -1,0 +1,255 @@
+r"""Sums, products, integrals and limits (`big`): what two expressions with them in it have to do with each other.
+
+    same notation ──► equal: one tree, whatever the bound names are called          (binders)
+    finite        ──► written out term by term, at the points of any expression     (values)
+    integrals and infinite sums ──► equal or different if numbers show it           (quadrature)
+    anything else ──► sympy, which proves equality or evaluates both
+
+What cannot be evaluated in any of these ways says nothing about the answer: a reference like that is refused when it is
+checked, unless it is about unknown functions, which only notation can compare; an answer like that is too complex.
+"""
+
+import os
+
+os.environ["SYMPY_GROUND_TYPES"] = "python"  # noqa: TID251 - before the first import of sympy; not a setting
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy
+
+from verifiers.math import quadrature, values
+from verifiers.math.binders import is_finite, same_notation, unfolded, with_elements
+from verifiers.math.points import BOUND, letters, names, points
+from verifiers.math.quadrature import Unreliable
+from verifiers.math.tree import Node, TooComplex, Unreadable
+from verifiers.math.values import NoValue
+
+_DIGITS = (30, 60)
+_MAX_TERMS = 1_000
+_CONSTANTS = {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "infty": sympy.oo}
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "+": sympy.Add,
+    "*": sympy.Mul,
+    "^": sympy.Pow,
+    "/": lambda top, bottom: top / bottom,
+    "neg": lambda value: -value,
+    "%": lambda value: value / 100,
+    "root": lambda value, degree: sympy.Pow(value, 1 / degree),
+    "!": sympy.factorial,
+    "abs": sympy.Abs,
+    "binom": sympy.binomial,
+}
+_NAMED = {
+    "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan, "cot": sympy.cot, "sec": sympy.sec, "csc": sympy.csc,
+    "sinh": sympy.sinh, "cosh": sympy.cosh, "tanh": sympy.tanh, "arcsin": sympy.asin, "arccos": sympy.acos,
+    "arctan": sympy.atan, "exp": sympy.exp, "ln": sympy.log, "floor": sympy.floor, "ceil": sympy.ceiling,
+}  # fmt: skip
+_ENOUGH_POINTS = 3
+
+
+def is_big(node: Node) -> bool:
+    return any(part.kind == "big" for part in node.walk())
+
+
+class _Unevaluated(Exception):
+    """sympy comes to no number: it cannot, or it cannot yet. Says nothing about what the expression equals."""
+
+
+def same(reference: Node, answer: Node) -> bool:
+    """Whether two expressions are equal.
+
+    Raises:
+        Unreadable: the answer is not what sympy's grammar reads.
+        TooComplex: the answer cannot be evaluated, or not be compared.
+    """
+    if reference == answer:
+        return True
+    left, right = _tree(reference), _tree(answer)
+    if left is not None and right is not None:
+        left, right = with_elements(left, right)
+        found = _decided(left, right)
+        if found is not None:
+            return found
+        reference, answer = left, right
+    if left is not None and _is_unknown(left):
+        return False
+    return _same_for_sympy(reference, answer)
+
+
+def _tree(node: Node) -> Node | None:
+    try:
+        return unfolded(node)
+    except Unreadable:
+        return None
+
+
+def _is_unknown(tree: Node) -> bool:
+    """Whether an integral, a limit or an endless sum is of something known by name only."""
+    if tree.kind in BOUND and not is_finite(tree):
+        return any(part.kind == "apply" for part in tree.walk())
+    return any(_is_unknown(arg) for arg in tree.args)
+
+
+def _decided(left: Node, right: Node) -> bool | None:
+    """What notation and numbers say; None where they do not."""
+    if same_notation(left, right, _same_value):
+        return True
+    if is_finite(left) and is_finite(right):
+        try:
+            return values.same(left, right)
+        except NoValue:
+            return None
+    if _is_unknown(left) or _is_unknown(right):
+        return None
+    return _same_by_numbers(left, right)
+
+
+def _same_value(one: Node, two: Node) -> bool:
+    try:
+        return values.same(one, two)
+    except (NoValue, TooComplex):
+        return False
+
+
+def _same_by_numbers(left: Node, right: Node) -> bool | None:
+    agreed = failed = 0
+    wanted = _ENOUGH_POINTS if names(left) | names(right) else 1
+    for point in points(letters(left, right)):
+        try:
+            if not quadrature.relation(left, right, point):
+                return False
+            agreed += 1
+        except Unreliable:
+            failed += 1
+        if agreed == wanted:
+            return True
+        if failed == wanted and not agreed:
+            return None
+    return None
+
+
+def _same_for_sympy(reference: Node, answer: Node) -> bool:
+    left, right = _to_sympy(reference), _to_sympy(answer)
+    _check_terms(right)
+    if left == right:
+        return True
+    try:
+        if left.free_symbols or right.free_symbols:
+            if sympy.simplify((left - right).doit()) == 0:
+                return True
+            raise TooComplex("sympy cannot prove it, and does not say that it is false")
+        one, two = _evaluated(left), _evaluated(right)
+        if sympy.oo in (abs(one[0]), abs(two[0])):
+            return bool(one == two)
+        scales = (max(abs(value), 1) for value in one)
+        gaps = (abs(mine - its) for mine, its in zip(one, two, strict=True))
+        return all(
+            bool(gap <= scale * sympy.Rational(10) ** (8 - digits))
+            for gap, scale, digits in zip(gaps, scales, _DIGITS, strict=True)
+        )
+    except (_Unevaluated, *_SYMPY_FAILS) as error:
+        raise TooComplex("sympy cannot evaluate it") from error
+
+
+_SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError)
+"""What sympy raises, among others, where it knows no way."""
+
+
+@lru_cache(maxsize=256)
+def _evaluated(expression: Any) -> tuple[Any, ...]:
+    """The value of an expression without variables, to each of `_DIGITS`.
+
+    Raises:
+        _Unevaluated: there is no finite or infinite number, or sympy does not find it.
+    """
+    try:
+        done = expression.doit()
+        if done.atoms(*_UNDONE):  # sympy would give a number for it that it cannot vouch for
+            raise _Unevaluated
+        found = tuple(sympy.N(done, digits) for digits in _DIGITS)
+    except _SYMPY_FAILS as error:
+        raise _Unevaluated from error
+    if done in (sympy.oo, -sympy.oo):
+        return (done, done)
+    if not all(value.is_number and value.is_finite for value in found):
+        raise _Unevaluated
+    return found
+
+
+def _has_numbers(tree: Node) -> bool:
+    """Whether `_decided` will compare by numbers with this reference."""
+    try:
+        return _decided(tree, Node("+", (tree, values.ZERO))) is True
+    except TooComplex:
+        if is_finite(tree):
+            raise
+        return False
+
+
+_UNDONE = (sympy.Sum, sympy.Product, sympy.Integral, sympy.Limit)
+
+
+def check_value(node: Node) -> None:
+    """Do alone what a comparison with this reference will do, so that what it costs and whether it can be done is known
+    before an answer is judged by it.
+
+    Raises:
+        TooComplex: it has no variables, and sympy cannot evaluate it.
+    """
+    tree = _tree(node)
+    if tree is not None and (_is_unknown(tree) or _has_numbers(tree)):
+        return
+    expression = _to_sympy(node if tree is None else tree)
+    _check_terms(expression)
+    try:
+        if expression.free_symbols:
+            expression.doit()
+        else:
+            _evaluated(expression)
+    except (_Unevaluated, *_SYMPY_FAILS) as error:
+        raise TooComplex("sympy cannot evaluate it") from error
+
+
+def _check_terms(expression: Any) -> None:
+    """Refuse sums and products that would be written out term by term for long."""
+    for part in expression.atoms(sympy.Sum, sympy.Product):
+        for _, low, high in part.limits:
+            terms = sympy.N(high - low, 5)
+            if terms.is_Float and terms > _MAX_TERMS:
+                raise TooComplex("a sum or product of too many terms")
+
+
+def _to_sympy(node: Node) -> Any:
+    if isinstance(node.leaf, Fraction):
+        return sympy.Rational(node.leaf.numerator, node.leaf.denominator)
+    if node.kind == "sym" and node.leaf:
+        return sympy.Symbol(str(node.leaf).lstrip("\\"), real=True)
+    if node.kind == "const" and node.leaf in _CONSTANTS:
+        return _CONSTANTS[str(node.leaf)]
+    if node.kind in BOUND:
+        return _bound_to_sympy(node)
+    if node.kind == "log":
+        base = (
+            sympy.Integer(10)
+            if node.args[0].kind == "const" and node.args[0].leaf == "log"
+            else _to_sympy(node.args[0])
+        )
+        return sympy.log(_to_sympy(node.args[1]), base)
+    operation = _NAMED.get(str(node.leaf)) if node.kind == "fn" else _ARITHMETIC.get(node.kind)
+    if operation is None:
+        raise Unreadable(f"{node.kind} beside a sum or an integral")
+    return operation(*(_to_sympy(arg) for arg in node.args))
+
+
+def _bound_to_sympy(node: Node) -> Any:
+    name, low, high, term = (_to_sympy(arg) for arg in node.args)
+    if node.kind == "lim":
+        return sympy.Limit(term, name, low, str(node.leaf) or ("-" if low in (sympy.oo, -sympy.oo) else "+-"))
+    if node.kind in ("sum", "prod"):
+        index = sympy.Symbol(str(name), integer=True)
+        kind = sympy.Sum if node.kind == "sum" else sympy.Product
+        return kind(term.subs(name, index), (index, low, high))
+    return sympy.Integral(term, (name, low, high))
