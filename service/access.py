@@ -4,6 +4,7 @@ Both doors ask here, so that they agree. Keys are compared as SHA-256 digests in
 every key; a key's name, never the key, appears in metrics and logs.
 """
 
+import base64
 import hashlib
 import hmac
 import re
@@ -28,21 +29,35 @@ class Keys:
         self._digests = dict(digests)
 
     def name_of(self, authorization: str | None) -> str:
-        """The name of the key in an `Authorization: Bearer` header.
+        """The name of the key in an `Authorization` header: `Bearer <key>`, or `Basic` with the key as password, which
+        is what clients that cannot set a header make of `http://any:<key>@host`.
 
         Raises:
             Unauthenticated: keys are configured and this is none of them.
         """
         if not self._digests:
             return ANONYMOUS
-        scheme, _, token = (authorization or "").partition(" ")
-        if scheme.lower() != "bearer" or not token:
+        token = _token(authorization or "")
+        if not token:
             raise Unauthenticated("send an API key: Authorization: Bearer <key>")
-        digest = hashlib.sha256(token.strip().encode("utf-8", "surrogateescape")).digest()
+        digest = hashlib.sha256(token).digest()
         matches = [name for name, known in self._digests.items() if hmac.compare_digest(digest, known)]
         if not matches:
             raise Unauthenticated("unknown API key")
         return matches[0]
+
+
+def _token(authorization: str) -> bytes:
+    """The key in the header; empty when there is none."""
+    scheme, _, given = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return given.strip().encode("utf-8", "surrogateescape")
+    if scheme.lower() != "basic":
+        return b""
+    try:
+        return base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+    except ValueError:
+        return b""
 
 
 def request_id(given: str | None, traceparent: str | None) -> str:

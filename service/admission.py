@@ -115,8 +115,15 @@ class Permit:
         self._items += items
         self._bytes += nbytes
 
-    async def add_when_possible(self, *, items: int, nbytes: int) -> None:
-        """Hold so much more as soon as it fits: for a stream, whose caller is slowed down instead of refused."""
+    async def reserve(self, nbytes: int) -> None:
+        """As `add`, for what awaits."""
+        self.add(nbytes=nbytes)
+
+    async def reserve_when_possible(self, nbytes: int) -> None:
+        await self.add_when_possible(nbytes=nbytes)
+
+    async def add_when_possible(self, *, items: int = 0, nbytes: int = 0) -> None:
+        """Hold so much more as soon as it fits: for callers that are slowed down instead of refused."""
         while True:
             try:
                 self.add(items=items, nbytes=nbytes)

@@ -1,9 +1,10 @@
-"""The commands: `rewardline serve | score | verifiers`."""
+"""The commands: `rewardline serve | score | check-host | verifiers`."""
 
 import gc
 import json
 import resource
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from service import logs, server, settings
+from sandbox import self_check
+from service import host_check, logs, server, settings
+from service.boxes import variants
 from service.catalogue import describe
 from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here
 from service.server import Addresses
@@ -41,16 +44,21 @@ def serve(
     http_port: Annotated[int | None, typer.Option(help="Default 8080; 0 takes a free one.")] = None,
     grpc_port: Annotated[int | None, typer.Option(help="Default 8081; 0 takes a free one.")] = None,
     redis_url: Annotated[str | None, typer.Option(help="Share the cache in this Redis.")] = None,
+    sandbox: Annotated[
+        str | None, typer.Option(help="Where programs run: auto (the default), docker, local or none.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
 ) -> None:
     """Serve verdicts over HTTP and gRPC until SIGTERM."""
-    chosen = _settings(config, host=host, http_port=http_port, grpc_port=grpc_port, redis_url=redis_url)
+    chosen = _settings(
+        config, host=host, http_port=http_port, grpc_port=grpc_port, redis_url=redis_url, sandbox=sandbox
+    )
     logs.configure(chosen)
     _tune_garbage_collection()
     _allow_many_connections()
     try:
         uvloop.run(server.serve(chosen, _announce))
-    except server.CannotBind as error:
+    except server.CannotStart as error:
         raise _fail(str(error)) from error
 
 
@@ -97,7 +105,7 @@ def score(
     started = time.monotonic()
     try:
         tally = uvloop.run(_score(file, file.stat().st_size, target, columns, url, api_key))
-    except (BadInput, RewardlineError) as error:
+    except (BadInput, RewardlineError, server.CannotStart) as error:
         raise _fail(str(error)) from error
     except KeyboardInterrupt as error:
         _err.print(
@@ -170,6 +178,46 @@ def verifiers(
     if name not in found:
         raise _fail(f"no verifier {name!r}; there are {list(found)}")
     typer.echo(json.dumps(describe(found[name]), indent=2, ensure_ascii=False))
+
+
+@app.command("check-host")
+def check_host(
+    config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
+    sandbox: Annotated[str | None, typer.Option(help="Only this kind: docker or local.")] = None,
+    long: Annotated[bool, typer.Option("--long/--short", help="All attacks, or those that `serve` tries.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Attack every kind of boxes this machine has, and say what each stops. Exit code 1: not all, or there is none."""
+    chosen = _settings(config, sandbox=sandbox)
+    extent = self_check.LONG if long else self_check.SHORT
+    with _err.status("attacking boxes"):
+        seen = uvloop.run(host_check.look(variants(chosen), extent))
+    if as_json:
+        typer.echo(json.dumps([one.plain() for one in seen], indent=2))
+    else:
+        _show_host(seen)
+    if not host_check.is_good(seen):
+        raise typer.Exit(1)
+
+
+def _show_host(seen: Sequence[host_check.Look]) -> None:
+    there = [one for one in seen if one.report is not None]
+    table = Table("attack", *(one.kind for one in there))
+    for attack in dict.fromkeys(name for one in there for name in one.outcomes):
+        table.add_row(attack, *(_WORDS[one.outcomes.get(attack)] for one in there))
+    if there:
+        _out.print(table)
+    for one in seen:
+        if one.report is None:
+            _say(f"{one.kind}: not here. {one.why}")
+            continue
+        _say(f"{one.kind}: {one.report.isolation}. {' '.join(one.caveats)}")
+        for finding in one.report.findings:
+            if not finding.held:
+                _say(f"  {finding.name}: {finding.detail}")
+
+
+_WORDS = {True: "stopped", False: "[red]NOT STOPPED[/red]", None: "not promised"}
 
 
 def _settings(config: Path | None, **overrides: object) -> settings.Settings:

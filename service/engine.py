@@ -62,7 +62,7 @@ class Engine:
         self._metrics = metrics
         self._preparation = Preparation(registry, max_response_bytes)
         self._item_deadline_s = item_deadline_s
-        self._worker_slots = workers + 1
+        self._worker_slots = 2 * workers
         self._flights: dict[bytes, Flight] = {}
         self._lanes: dict[str, Lane] = {}
         self._preparing = asyncio.Lock()
@@ -74,7 +74,13 @@ class Engine:
         for name, entry in self.registry.items():
             verifier = entry.verifier
             slots = self._worker_slots if verifier.concurrency is None else verifier.concurrency
-            self._lanes[name] = Lane(self._ask, self._tasks, slots=slots, chunk_items=verifier.chunk_items)
+            self._lanes[name] = Lane(
+                self._ask,
+                self._tasks,
+                slots=slots,
+                chunk_items=verifier.chunk_items,
+                gives_up_places=not verifier.bounds_itself,
+            )
         return self
 
     async def __aexit__(
@@ -261,7 +267,7 @@ class Engine:
     ) -> None:
         items = [chunk.flights[position].prepared.item() for position in positions]
         try:
-            async with asyncio.timeout(self._item_deadline_s):
+            async with asyncio.timeout(None if entry.verifier.bounds_itself else self._item_deadline_s):
                 await entry.verifier.score_each(items, lambda at, verdict: deliver(positions[at], verdict))
             trouble = Verdict.failed("verifier_bug", "the verifier gave no verdict for this item")
         except TimeoutError:

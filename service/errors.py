@@ -13,7 +13,8 @@ so that neither door decides; a test holds the two tables complete.
     ├── UnsupportedMedia  415  INVALID_ARGUMENT
     ├── Unprocessable     422  INVALID_ARGUMENT     well-formed, but not of the contract's shape
     ├── Overloaded        429  RESOURCE_EXHAUSTED   try again after `retry_after_s`
-    └── ShuttingDown      503  UNAVAILABLE
+    ├── ShuttingDown      503  UNAVAILABLE
+    └── NotInTime         504  DEADLINE_EXCEEDED    for callers that wait instead of being refused: it took too long
 """
 
 from typing import ClassVar
@@ -120,3 +121,9 @@ class ShuttingDown(RequestError):
     http_status = 503
     grpc_code = grpc.StatusCode.UNAVAILABLE
     title = "Shutting down"
+
+
+class NotInTime(RequestError):
+    http_status = 504
+    grpc_code = grpc.StatusCode.DEADLINE_EXCEEDED
+    title = "Not in time"

@@ -5,8 +5,8 @@ else is FastAPI's. `_Gate` stands before all of it: request id, API key, errors 
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 import structlog
@@ -18,8 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import openapi
 from service.access import Call, Keys, request_id
-from service.admission import Admission, Permit
+from service.admission import Admission
+from service.boxes import Boxes
 from service.catalogue import describe
+from service.compat import run_code
 from service.engine import Engine
 from service.errors import (
     BodyTimeout,
@@ -31,12 +33,11 @@ from service.errors import (
     ShuttingDown,
     TooLarge,
     Unprocessable,
-    UnsupportedMedia,
 )
-from service.inflate import inflate
 from service.jobs import Batch
 from service.metrics import Metrics
 from service.pages import DOCS_PAGE
+from service.reception import Gone, body_of, read_rest, stopped_when_gone
 from service.settings import Settings
 from service.wire import (
     NDJSON,
@@ -53,16 +54,20 @@ log = structlog.get_logger("rewardline.http")
 _SCORE_PATH = "/v1/score"
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 """They need no key: probes have none, and the contract is no secret."""
-_JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
-"""curl -d sends the last one; a body that is no JSON is told so."""
 _READINESS: dict[int | str, dict[str, Any]] = {
     status: {"description": about, "content": {"application/json": {"schema": {"type": "object"}}}}
     for status, about in ((200, "Ready"), (503, "Not ready; says what cannot judge"))
 }
-_READ_REST_S, _READ_REST_BYTES = 3.0, 200_000_000
-_WATCH_AFTER_S = 0.02
-_THREAD_BYTES = 64_000
-"""Inflating less than this is quicker than handing it to a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether new batches should be sent here; each problem or lack by the part that has it, with the reason."""
+
+    problems: Mapping[str, str]
+    """As long as there is one, none should."""
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """What cannot judge, while all else can."""
 
 
 def build_app(
@@ -70,9 +75,10 @@ def build_app(
     engine: Engine,
     admission: Admission,
     metrics: Metrics,
-    ready: Callable[[], dict[str, str]],
+    boxes: Boxes,
+    readiness: Callable[[], Readiness],
 ) -> ASGIApp:
-    """The HTTP application; `ready()` names what cannot work now, and why."""
+    """The HTTP application."""
     app = FastAPI(
         title="Rewardline",
         version=metrics.version,
@@ -94,6 +100,16 @@ def build_app(
             raise NotFound(f"no verifier {name[:100]!r}; there are {list(engine.registry)}")
         return describe(entry)
 
+    @app.get("/v1/sandbox", tags=["sandbox"])
+    async def show_sandbox() -> dict[str, Any]:
+        """Where programs run: how isolated, what that cannot stop, in which languages."""
+        return boxes.describe()
+
+    @app.get("/v1/ping", tags=["sandbox"])
+    async def ping() -> str:
+        """What clients of SandboxFusion ask before they send programs."""
+        return "pong"
+
     @app.get("/healthz", tags=["operation"])
     async def healthz() -> dict[str, str]:
         """The process is alive; stays so while it drains."""
@@ -102,9 +118,10 @@ def build_app(
     @app.get("/readyz", tags=["operation"], responses=_READINESS)
     async def readyz() -> Response:
         """Whether new batches should be sent here."""
-        problems = {"draining": "shutting down"} if admission.draining else ready()
-        body = {"status": "not ready", "problems": problems} if problems else {"status": "ready"}
-        return Response(encode(body), 503 if problems else 200, media_type="application/json")
+        found = Readiness({"draining": "shutting down"}) if admission.draining else readiness()
+        body: dict[str, Any] = {"status": "not ready" if found.problems else "ready"}
+        body |= {name: told for name, told in asdict(found).items() if told}
+        return Response(encode(body), 503 if found.problems else 200, media_type="application/json")
 
     @app.get("/metrics", tags=["operation"], response_class=PlainTextResponse)
     async def prometheus() -> Response:
@@ -117,7 +134,10 @@ def build_app(
 
     _speak_problem_json(app)
     openapi.extend(app, _SCORE_PATH, _OPEN_PATHS)
-    return _Gate(app, _Score(settings, engine, admission), Keys(settings.key_digests()), metrics)
+    runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
+    bare: dict[str, ASGIApp] = {_SCORE_PATH: _Score(settings, engine, admission)}
+    bare |= dict.fromkeys(run_code.PATHS, runner)
+    return _Gate(app, bare, Keys(settings.key_digests()), metrics)
 
 
 class _Score:
@@ -135,7 +155,7 @@ class _Score:
         loop = asyncio.get_running_loop()
         started = loop.time()
         with self._admission.enter() as permit:
-            body = await self._body(headers, receive, permit)
+            body = await body_of(self._settings, headers, receive, permit.reserve)
             request = await decode_request(body, self._settings.max_items_per_request)
             permit.add(items=len(request.items))
             scope["state"]["call"].items = len(request.items)
@@ -148,7 +168,7 @@ class _Score:
                 + min(request.deadline_s or self._settings.default_deadline_s, self._settings.max_deadline_s),
             )
             del body
-            async with _stopped_when_gone(receive):
+            async with stopped_when_gone(receive):
                 if NDJSON in headers.get(b"accept", b"").decode("latin-1"):
                     await self._stream(batch, send)
                 else:
@@ -172,95 +192,6 @@ class _Score:
                 lines = b"".join(stream_line(index, result) for index, result in part)
                 await send({"type": "http.response.body", "body": lines, "more_body": True})
 
-    async def _body(self, headers: dict[bytes, bytes], receive: Receive, permit: Permit) -> bytes:
-        """The request's JSON, received within the time limit and inflated within the size limit."""
-        media = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
-        if media not in _JSON_TYPES:
-            raise UnsupportedMedia(f"Content-Type {media[:60]!r}; send application/json")
-        limit = self._settings.max_body_bytes
-        declared = headers.get(b"content-length", b"")
-        if declared.isdigit():
-            _check_size(int(declared), limit)
-            permit.add(nbytes=int(declared))
-        parts, size = [], 0
-        try:
-            async with asyncio.timeout(self._settings.body_timeout_s):
-                async for part in _chunks(receive):
-                    size += len(part)
-                    _check_size(size, limit)
-                    if not declared:
-                        permit.add(nbytes=len(part))
-                    parts.append(part)
-        except TimeoutError as error:
-            raise BodyTimeout(
-                f"the body did not arrive within {self._settings.body_timeout_s:g} s; {size} bytes did"
-            ) from error
-        body = parts[0] if len(parts) == 1 else b"".join(parts)
-        encoding = headers.get(b"content-encoding", b"identity").decode("latin-1").strip().lower()
-        if encoding == "identity":
-            return body
-        if len(body) < _THREAD_BYTES // 16:
-            inflated = inflate(body, encoding, limit)
-        else:
-            inflated = await asyncio.to_thread(inflate, body, encoding, limit)
-        permit.add(nbytes=max(0, len(inflated) - len(body)))
-        return inflated
-
-
-def _check_size(size: int, limit: int) -> None:
-    if size > limit:
-        raise TooLarge(f"the body has more than {limit} bytes; split the batch")
-
-
-class _Gone(Exception):
-    """The caller hung up."""
-
-
-async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _Gone
-        if body := message.get("body", b""):
-            yield body
-        if not message.get("more_body", False):
-            return
-
-
-@contextlib.asynccontextmanager
-async def _stopped_when_gone(receive: Receive) -> AsyncIterator[None]:
-    """Cancels the block when the caller hangs up, which uvicorn does not do by itself."""
-    worker = asyncio.current_task()
-    assert worker is not None
-    gone = False
-
-    async def watch() -> None:
-        nonlocal gone
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        gone = True
-        worker.cancel()
-
-    watcher: asyncio.Task[None] | None = None
-
-    def begin() -> None:
-        nonlocal watcher
-        watcher = asyncio.create_task(watch())
-
-    # Most requests are answered sooner, and a task each would be a tenth of their cost.
-    timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, begin)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if gone and worker.uncancel() == 0:
-            raise _Gone from None
-        raise
-    finally:
-        timer.cancel()
-        if watcher is not None:
-            watcher.cancel()
-            await asyncio.wait([watcher])
-
 
 def _start(status: int, media: bytes, *more: tuple[bytes, bytes]) -> Message:
     return {"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *more]}
@@ -274,9 +205,10 @@ async def _send(send: Send, status: int, body: bytes, media: bytes, *more: tuple
 class _Gate:
     """Before every route: who calls, by what id, and what became of it."""
 
-    def __init__(self, app: ASGIApp, score: ASGIApp, keys: Keys, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, bare: Mapping[str, ASGIApp], keys: Keys, metrics: Metrics) -> None:
+        """`bare` are the routes that are not FastAPI's, by path."""
         self._app = app
-        self._score = score
+        self._bare = bare
         self._keys = keys
         self._metrics = metrics
 
@@ -310,14 +242,14 @@ class _Gate:
             try:
                 if scope["path"] not in _OPEN_PATHS:
                     call.key = self._keys.name_of(_text(headers, b"authorization"))
-                target = self._score if scope["path"] == _SCORE_PATH else self._app
+                target = self._bare.get(scope["path"], self._app)
                 await target(scope, receive_marked, send_marked)
             except RequestError as error:
                 if not body_is_read and not isinstance(error, BodyTimeout):
-                    await _read_rest(receive)
+                    await read_rest(receive)
                 await _refuse(send_marked, error, call.request_id)
             code = str(status)
-        except (_Gone, asyncio.CancelledError) as error:
+        except (Gone, asyncio.CancelledError) as error:
             code = "499"
             if isinstance(error, asyncio.CancelledError):
                 raise
@@ -343,7 +275,12 @@ def _route(path: str) -> str:
     return path if path in _PATHS else "other"
 
 
-_PATHS = frozenset({_SCORE_PATH, "/v1/verifiers", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"})
+_PATHS = frozenset(
+    {
+        *(_SCORE_PATH, *run_code.PATHS, "/v1/ping", "/v1/sandbox", "/v1/verifiers"),
+        *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"),
+    }
+)
 
 
 async def _refuse(send: Send, error: RequestError, request_id: str) -> None:
@@ -357,19 +294,6 @@ async def _refuse(send: Send, error: RequestError, request_id: str) -> None:
     if isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
         more.append((b"connection", b"close"))
     await _send(send, error.http_status, encode(error.problem(request_id)), b"application/problem+json", *more)
-
-
-async def _read_rest(receive: Receive) -> None:
-    """Take in what is still coming of a refused body, within bounds: closing on unread bytes resets the connection,
-    and the caller would see that instead of the answer.
-    """
-    size = 0
-    with contextlib.suppress(TimeoutError, _Gone):
-        async with asyncio.timeout(_READ_REST_S):
-            async for part in _chunks(receive):
-                size += len(part)
-                if size > _READ_REST_BYTES:
-                    return
 
 
 def _speak_problem_json(app: FastAPI) -> None:

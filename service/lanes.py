@@ -5,7 +5,8 @@ request has a queue, and chunks are filled by taking from each in turn: an item 
 under way, never for the big batch behind it. Items of many small requests fill one chunk together.
 
 A chunk is sized to a few milliseconds of work by what items of this lane have taken lately. One that takes much longer
-gives up its place, so that hanging items hold back nobody but themselves.
+gives up its place, so that hanging items hold back nobody but themselves; unless what the lane's verifier waits for is
+bounded anyway, as boxes are: then more chunks under way would only be another queue, and not a fair one.
 """
 
 import asyncio
@@ -32,11 +33,13 @@ class Lane:
         *,
         slots: int,
         chunk_items: int,
+        gives_up_places: bool = True,
     ) -> None:
         self._ask = ask
         self._tasks = tasks
         self._slots = slots
         self._chunk_items = chunk_items
+        self._max_late = MAX_LATE_CHUNKS if gives_up_places else 0
         self._queues: OrderedDict[Job, deque[Flight]] = OrderedDict()
         self._running = 0
         self._late = 0
@@ -116,7 +119,7 @@ class Lane:
             self._pump()
 
     def _give_up_place(self, chunk: Chunk) -> None:
-        if self._late < MAX_LATE_CHUNKS:
+        if self._late < self._max_late:
             chunk.late = True
             self._late += 1
             self._running -= 1

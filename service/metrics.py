@@ -15,6 +15,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 M = TypeVar("M", Counter, Histogram)
+Label = TypeVar("Label", bound=str)
 
 _LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -48,6 +49,7 @@ class Metrics:
             registry=self.registry,
         )
         self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
+        self._run_code = self._counter("run_code", "Answers of /run_code", "status")
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
         return Counter(f"rewardline_{name}", about, labels, registry=self.registry)
@@ -68,6 +70,10 @@ class Metrics:
         """A counter that somebody else keeps, read when scraped."""
         self.registry.register(_Read(lambda: CounterMetricFamily(f"rewardline_{name}", about, value=read())))
 
+    def watch_totals(self, name: str, about: str, read: Callable[[], Mapping[Label, float]], label: str) -> None:
+        """Counters that somebody else keeps, read when scraped: one per key of `read()`."""
+        self.registry.register(_Read(lambda: _totals(name, about, label, read())))
+
     def observe(self, outcomes: Mapping[tuple[str, str, str], int], layers: Mapping[str, int], shared: int) -> None:
         """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
         for labels, count in outcomes.items():
@@ -87,6 +93,9 @@ class Metrics:
 
     def observe_restart(self, reason: str) -> None:
         self._restarts.labels(reason).inc()
+
+    def observe_run_code(self, status: str) -> None:
+        self._run_code.labels(status).inc()
 
     def _of(self, metric: M, labels: tuple[str, ...]) -> M:
         """`metric.labels(*labels)`, which takes a lock and longer than what is done with it."""
@@ -111,6 +120,13 @@ class _Read(Collector):
 
 def _gauges(name: str, about: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(f"rewardline_{name}", about, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family
+
+
+def _totals(name: str, about: str, label: str, values: Mapping[Label, float]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"rewardline_{name}", about, labels=[label])
     for key, value in values.items():
         family.add_metric([key], value)
     return family

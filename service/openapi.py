@@ -1,4 +1,6 @@
-"""The OpenAPI document: FastAPI's, with what it cannot know: `/v1/score`, from the types that decode it, and the refusals."""
+"""The OpenAPI document: FastAPI's, with what it cannot know: the routes that are not its own, from the types that decode
+them, and the refusals.
+"""
 
 from collections.abc import Mapping, Set
 from typing import Any
@@ -7,6 +9,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from service.compat import run_code
 from service.errors import Problem
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
@@ -18,7 +21,8 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
         if app.openapi_schema is None:
             document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
             shapes, components = msgspec.json.schema_components(
-                (_documented_request(), ScoreResponse, Problem), ref_template="#/components/schemas/{name}"
+                (_documented_request(), ScoreResponse, Problem, run_code.RunCodeRequest, run_code.RunCodeResponse),
+                ref_template="#/components/schemas/{name}",
             )
             # No types: a wrong one is that item's own verdict, `invalid`, and no reason to refuse the request.
             components["ScoreItem"]["properties"] |= {
@@ -31,7 +35,9 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                     "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
                 },
             }
-            document["paths"] = {score_path: {"post": _score_operation(*shapes)}, **document["paths"]}
+            bare = {score_path: {"post": _score_operation(*shapes[:3])}}
+            bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], shapes[2])}
+            document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():
                 for operation in operations.values():
                     _add_refusals(operation, path, shapes[2], needs_key=path not in open_paths)
@@ -107,6 +113,31 @@ def _score_operation(request: dict[str, Any], response: dict[str, Any], problem:
                 "description": "Every item has its verdict",
                 "content": {"application/json": {"schema": response}, NDJSON: {"schema": {"type": "string"}}},
             }
+        }
+        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
+    }
+
+
+def _run_code_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    refusals = {
+        400: "Not JSON",
+        408: "The body stopped coming",
+        413: "A larger body than a request may have",
+        415: "A Content-Type or Content-Encoding that is not known",
+        422: "Not of the shape below, or a language that is not known",
+        503: "Shutting down",
+        504: "No box was free for as long as the caller waits",
+    }
+    example = {"code": "print(input()[::-1])", "language": "python", "stdin": "abc", "run_timeout": 5}
+    return {
+        "tags": ["sandbox"],
+        "summary": "Run a program",
+        "description": "In the shape of SandboxFusion: 200 whatever the program does; `SandboxError` when it could not "
+        "be run. Requests wait for a box instead of being refused.",
+        "operationId": "run_code",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
+        "responses": {
+            "200": {"description": "How it ended", "content": {"application/json": {"schema": response}}},
         }
         | {str(status): _refusal(about, problem) for status, about in refusals.items()},
     }

@@ -80,7 +80,8 @@ class Preparation:
         judge = self._judge(item, references)
         response = self._text(item.response, "response")
         verifier = judge.entry.verifier
-        prompt = self._text(item.prompt, "prompt") if verifier.uses_prompt and item.prompt is not None else None
+        with_prompt = item.prompt is not None and (verifier.uses_prompt or explain)
+        prompt = self._text(item.prompt, "prompt") if with_prompt else None
         key = None
         if share and verifier.deterministic:
             prefix = judge.explain_prefix if explain else judge.prefix

@@ -1,6 +1,6 @@
 """One process that serves: event loop, both doors, engine, workers, cache; built here and taken down here.
 
-start   workers (warm first, they take longest) ► cache ► engine ► gRPC door ► HTTP door ► ready
+start   boxes (in the background) ► workers (warm first) ► cache ► engine ► gRPC door ► HTTP door ► ready
 stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was admitted finishes, then doors close.
         A second signal ends it at once.
 """
@@ -24,6 +24,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from sandbox.workers import Workers
 from service import grpc_api, http_api
 from service.admission import Admission
+from service.boxes import STATES, Boxes, kinds, weaknesses
 from service.cache import MemoryCache, VerdictCache
 from service.engine import Engine
 from service.metrics import Metrics
@@ -38,7 +39,11 @@ _BACKLOG = 4096
 _GRPC_STOP_S = 2.0
 
 
-class CannotBind(Exception):
+class CannotStart(Exception):
+    """Something the settings demand cannot be had; the message says what."""
+
+
+class CannotBind(CannotStart):
     """A port is taken, or the address is not ours."""
 
 
@@ -58,25 +63,43 @@ class Core:
     admission: Admission
     metrics: Metrics
     workers: Workers
+    boxes: Boxes
     cache: VerdictCache
+    needs_boxes: bool
 
-    def problems(self) -> dict[str, str]:
-        """What cannot judge now. Redis is not among it: without it everything works, only slower."""
-        return {} if self.workers.ready else {"workers": "no worker process is running"}
+    def readiness(self) -> http_api.Readiness:
+        """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
+        had, or were lost, take the service out of rotation only where the settings say so: what needs none is judged
+        all the same.
+        """
+        problems = {} if self.workers.ready else {"workers": "no worker process is running"}
+        lacks: dict[str, str] = {}
+        if self.boxes.state == "starting":
+            problems["sandbox"] = "the boxes for programs are starting"
+        elif self.boxes.why:
+            (problems if self.needs_boxes else lacks)["sandbox"] = self.boxes.why
+        return http_api.Readiness(problems, lacks)
 
 
 @contextlib.asynccontextmanager
 async def core(settings: Settings) -> AsyncIterator[Core]:
-    """Build everything behind the doors; leaving the block ends it."""
+    """Build everything behind the doors; leaving the block ends it.
+
+    Raises:
+        CannotStart: a sandbox is demanded that cannot be had.
+    """
     metrics = Metrics(distribution_version("rewardline-server"))
     workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
-    verifiers = registry.load(Resources(workers))
+    boxes = Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
+    verifiers = registry.load(Resources(workers, boxes))
     redis = None
     if settings.redis_url is not None:
         redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
     cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
     admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
     async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(boxes.stop)
+        await boxes.start()
         stack.push_async_callback(workers.stop)
         await workers.start()
         stack.push_async_callback(cache.close)
@@ -90,7 +113,11 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
             max_response_bytes=settings.max_response_bytes,
         )
         await stack.enter_async_context(engine)
-        built = Core(engine, admission, metrics, workers, cache)
+        if settings.sandbox in ("docker", "local"):
+            await boxes.settled()
+            if boxes.why:
+                raise CannotStart(f"no boxes for programs, which the setting `sandbox` demands: {boxes.why}")
+        built = Core(engine, admission, metrics, workers, boxes, cache, settings.readiness_needs_boxes)
         _publish(built)
         yield built
 
@@ -104,7 +131,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
     """Serve until a signal says stop.
 
     Raises:
-        CannotBind: a port is taken.
+        CannotStart: a port is taken, or a sandbox is demanded that cannot be had.
     """
     stopping = asyncio.Event()
     http_socket = _bind(settings.host, settings.http_port)
@@ -112,7 +139,9 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
         async with core(settings) as built:
             grpc_server, health = grpc_api.build_server(settings, built.engine, built.admission, built.metrics)
             grpc_port = _bind_grpc(grpc_server, settings)
-            app = http_api.build_app(settings, built.engine, built.admission, built.metrics, built.problems)
+            app = http_api.build_app(
+                settings, built.engine, built.admission, built.metrics, built.boxes, built.readiness
+            )
             http_server = _HttpServer(_http_config(app, settings))
             with _signals(stopping):
                 await grpc_server.start()
@@ -287,6 +316,34 @@ def _publish(built: Core) -> None:
         ("breaker_opened", "Times Redis was given up for a while"),
     ):
         metrics.watch_total(f"cache_{name}", about, partial(_read, counters, name))
+    _publish_boxes(metrics, built.boxes)
+
+
+def _publish_boxes(metrics: Metrics, boxes: Boxes) -> None:
+    metrics.watch_states(
+        "sandbox_state", "Boxes for programs: 1 for the state they are in", STATES, lambda: boxes.state
+    )
+    metrics.watch_gauges("boxes", "Boxes by what they do", boxes.states, "state")
+    metrics.watch("box_slots", "Boxes that may be at work at once", lambda: boxes.slots)
+    metrics.watch("box_waiting_programs", "Programs waiting for a box", lambda: boxes.waiting)
+    metrics.watch_total("box_cpu_seconds", "CPU seconds used by programs in boxes", lambda: boxes.cpu_s)
+    for name, about in (
+        ("boxes_started", "Boxes started"),
+        ("starts_failed", "Boxes that could not be started"),
+        ("jobs", "Programs put into a box"),
+        ("jobs_again", "Programs done again, as their box died"),
+        ("refused", "Programs refused, as too many were waiting"),
+        ("compile_cache_hits", "Programs whose compilation was at hand"),
+        ("compile_cache_misses", "Programs that were compiled"),
+    ):
+        prefix = "" if name.startswith("boxes") else "box_"
+        metrics.watch_total(f"{prefix}{name}", about, partial(_read_boxes, boxes, name))
+    metrics.watch_totals("boxes_ended", "Boxes taken out of service", lambda: boxes.counters.boxes_ended, "reason")
+    metrics.watch_totals("box_runs", "Runs of programs, by how they ended", lambda: boxes.counters.runs, "exit")
+
+
+def _read_boxes(boxes: Boxes, name: str) -> float:
+    return float(getattr(boxes.counters, name))
 
 
 def _read(counters: CacheCounters, name: str) -> float:

@@ -60,8 +60,42 @@ class Settings(BaseSettings):
     max_mb_in_flight: Positive = 512
     """Beyond these two, requests are refused at once (429, RESOURCE_EXHAUSTED)."""
 
+    sandbox: Literal["auto", "docker", "local", "none"] = "auto"
+    """Where programs run that somebody else wrote. `auto`: Docker where its daemon and the box image are at hand, else
+    what this machine's kernel offers (`local`), else nowhere: the service starts, says so, and answers such items with
+    `failed`. A kind that is named and cannot be had stops the start."""
+    sandbox_isolation: Literal["shared", "fresh"] = "shared"
+    """`shared`: a box takes one program after the other, each under a user id of its own, and is emptied in between.
+    `fresh`: each program has a box of its own, used once."""
+    readiness_needs_boxes: bool = False
+    """Whether a service that has no boxes, or has lost them, is not ready: then it gets no items of other verifiers
+    either. Otherwise `/readyz` tells of it and stays 200, and items that need a box are `failed`."""
+    box_slots: Annotated[int, Field(ge=0)] = 0
+    """Boxes at work at once; 0: one per core this process may use."""
+    box_memory_mb: Annotated[int, Field(ge=64)] = 2048
+    """Of all that runs in one box, its files included."""
+    box_processes: Annotated[int, Field(ge=16)] = 128
+    box_disk_mb: Annotated[int, Field(ge=16)] = 256
+    """For files in one box; they lie in memory."""
+    jobs_per_box: PositiveInt = 500
+    """Then the box is replaced."""
+    box_max_age_s: Positive = 900
+    """So is one that is older."""
+    docker_host: str = "unix:///var/run/docker.sock"
+    """Where the daemon listens; `tcp://docker:2375` is another machine's."""
+    docker_image: str = "rewardline-box"
+    """What boxes are started from; `make box-image` builds it."""
+    docker_runtime: str | None = None
+    """`runsc` for gVisor; None: the daemon's default."""
+    local_python: Path | None = None
+    """The interpreter of programs in local boxes, whose installed packages they can import; None: the service's own."""
+    local_tier: Literal["auto", "namespaces", "landlock"] = "auto"
+    """How local boxes are closed; `auto`: namespaces where the kernel allows them, else Landlock, which stops less."""
+    max_run_s: Positive = 60
+    """The most CPU seconds that a caller of `/run_code` can give a compiler or a program; more is cut to it."""
+
     item_deadline_s: Positive = 30
-    """Longest time from an item's dispatch to its verdict; then it is `failed`."""
+    """Longest time from an item's dispatch to its verdict; then it is `failed`. Programs in boxes have their own limits."""
     default_deadline_s: Positive = 60
     """Of a request that names none."""
     max_deadline_s: Positive = 600
@@ -101,6 +135,13 @@ class Settings(BaseSettings):
                 "clocks must nest: item_deadline_s <= default_deadline_s <= max_deadline_s, but they are "
                 f"{self.item_deadline_s:g}, {self.default_deadline_s:g}, {self.max_deadline_s:g}"
             )
+        if self.max_run_s >= self.max_deadline_s:
+            raise ValueError(
+                "clocks must nest: max_run_s < max_deadline_s, but they are "
+                f"{self.max_run_s:g} and {self.max_deadline_s:g}"
+            )
+        if self.box_disk_mb >= self.box_memory_mb:
+            raise ValueError("files in a box lie in its memory: box_disk_mb must be less than box_memory_mb")
         if self.max_items_per_request > self.max_items_in_flight or self.max_body_mb > self.max_mb_in_flight:
             raise ValueError("one request must fit in what may be in flight (max_items_in_flight, max_mb_in_flight)")
         return self
@@ -119,6 +160,10 @@ class Settings(BaseSettings):
     @property
     def worker_count(self) -> int:
         return self.workers or len(os.sched_getaffinity(0))
+
+    @property
+    def slot_count(self) -> int:
+        return self.box_slots or len(os.sched_getaffinity(0))
 
     @property
     def max_body_bytes(self) -> int:

@@ -157,15 +157,15 @@ async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
 
 async def _decode(body: bytes, max_items: int) -> ScoreRequest:
     if len(body) <= WHOLE_BYTES:
-        request = _parse(_request_decoder, body, [])
+        request = parse(_request_decoder, body, [])
         check_count(len(request.items), max_items)
         return request
-    envelope = _parse(_envelope_decoder, body, [])
+    envelope = parse(_envelope_decoder, body, [])
     check_count(len(envelope.items), max_items)
     items: list[ScoreItem] = []
     held = 0
     for position, raw in enumerate(envelope.items):
-        items.append(_parse(_item_decoder, raw, ["items", position]))
+        items.append(parse(_item_decoder, raw, ["items", position]))
         held += len(memoryview(raw))
         if held >= SLICE_BYTES:
             held = 0
@@ -176,7 +176,13 @@ async def _decode(body: bytes, max_items: int) -> ScoreRequest:
 T = TypeVar("T")
 
 
-def _parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int]) -> T:
+def parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int]) -> T:
+    """What the JSON holds; errors name fields below `prefix`.
+
+    Raises:
+        BadRequest: not JSON.
+        Unprocessable: not of the decoder's shape.
+    """
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:

@@ -5,14 +5,32 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = (
+    "0"  # in a fork, which asks nothing of gRPC, its threads would use our descriptors
+)
+
+import httpx
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the box image and the fuzzing, which `make test` began beforehand, waited for as late as can be."""
+    items.sort(key=_lateness)
+
+
+def _lateness(item: pytest.Item) -> int:
+    fixtures = getattr(item, "fixturenames", ())
+    if "fuzzed" in fixtures:
+        return 2
+    return int("docker" in item.name or any("docker" in name or "daemon" in name for name in fixtures))
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,7 @@ def serving(
         found = re.search(r"HTTP on (\S+) and gRPC on (\S+)\.", line)
         try:
             assert found, f"the server did not start: {line!r} {log.read_text()[-3000:]}"
+            _await_readiness(found[1])
             yield Served(found[1], found[2], process, log)
         finally:
             if process.poll() is None:
@@ -61,6 +80,14 @@ def serving(
                 process.wait(timeout=40)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _await_readiness(url: str) -> None:
+    for _ in range(300):
+        if httpx.get(f"{url}/readyz").status_code == 200:
+            return
+        time.sleep(0.1)
+    raise AssertionError(httpx.get(f"{url}/readyz").text)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,8 @@ class Task:
     """CPU seconds per item."""
     warm: tuple[Any, ...] = ()
     """Payloads the zygote runs once before it forks, to fill caches such as a parser's tables."""
+    output_bytes: int = 0
+    """What it may return where that is more than the pool lets through."""
 
 
 class Exit(StrEnum):
@@ -26,7 +28,7 @@ class Exit(StrEnum):
     """It used up its CPU time; its worker was killed."""
     MEMORY_LIMIT = "memory_limit"
     OUTPUT_LIMIT = "output_limit"
-    """What it returned is larger than the pool lets through."""
+    """What it returned is larger than its task, and the pool, let through."""
     CRASHED = "crashed"
     """Its worker died, and so did a fresh one which had nothing else to do."""
     RAISED = "raised"

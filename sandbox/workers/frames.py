@@ -35,10 +35,9 @@ PACKET_BYTES: Final = 65536
 class Order(msgspec.Struct, array_like=True):
     """What a zygote is started with."""
 
-    tasks: list[tuple[str, str, list[Any]]]
-    """Module, function, warm payloads."""
+    tasks: list[tuple[str, str, list[Any], int]]
+    """Module, function, warm payloads, the most bytes of a result."""
     memory_mb: int
-    output_bytes: int
 
 
 class Ready(msgspec.Struct, tag=True, array_like=True):

@@ -44,7 +44,9 @@ from sandbox.workers.frames import (
 from sandbox.workers.link import Link, ended
 
 WINDOW_ITEMS: Final = 16
-WINDOW_BYTES: Final = 256 * 1024
+WINDOW_BYTES: Final = 512 * 1024
+SEND_BUFFER_BYTES: Final = 2 * WINDOW_BYTES
+"""Asked of the kernel, which may give less: a worker must not have to wait for the loop to send the rest of a window."""
 WINDOW_CPU_S: Final = 0.005
 """A window holds about so much work, judged by the task's items so far, but two items at least."""
 
@@ -209,7 +211,8 @@ class Workers:
         self.slow_size = size if slow_size is None else slow_size
         if self.size < 1 or self.slow_size < 1:
             raise ValueError(f"size {self.size} and slow_size {self.slow_size} must be at least 1")
-        self._order = Order([], memory_mb, output_bytes)
+        self._order = Order([], memory_mb)
+        self._output_bytes = output_bytes
         self._recycle_items = recycle_items
         self._recycle_rss_kb = recycle_rss_mb * 1024
         self._start_timeout_s = start_timeout_s
@@ -266,7 +269,8 @@ class Workers:
             return
         self._tasks[key] = len(self._tasks)
         self._cost_s.append(_GUESSED_CPU_S)
-        self._order.tasks.append((task.module, task.function, list(task.warm)))
+        output_bytes = max(task.output_bytes, self._output_bytes)
+        self._order.tasks.append((task.module, task.function, list(task.warm), output_bytes))
 
     async def start(self) -> None:
         """Start; returns when all `size` workers are warm. Once stopped, the pool can be started again.
@@ -442,10 +446,10 @@ class Workers:
     def _makes_sense(self, worker: _Worker, size: int, number: int, code: int) -> bool:
         if not worker.ready:
             return number == 0 and code in (HELLO, CODES[Exit.RAISED]) and size <= MAX_MESSAGE_BYTES
-        largest = self._order.output_bytes if code == CODES[Exit.OK] else MAX_MESSAGE_BYTES
-        return bool(
-            worker.window and number == (worker.answered + 1) & 0xFFFFFFFF and code < len(EXITS) and size <= largest
-        )
+        if not worker.window or number != (worker.answered + 1) & 0xFFFFFFFF or code >= len(EXITS):
+            return False
+        most_bytes = self._order.tasks[worker.window[0].task][3]
+        return size <= (most_bytes if code == CODES[Exit.OK] else MAX_MESSAGE_BYTES)
 
     def _take(self, worker: _Worker, code: int, rss_kb: int, cpu_s: float, body: bytes, now: float) -> None:
         if not worker.ready:
@@ -599,6 +603,7 @@ class Workers:
         self._next_number += 1
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         worker = _Worker(self._next_number, role, ours, loop.time(), solo)
         try:
             with theirs:

@@ -23,8 +23,13 @@ _RSS_EVERY_ITEMS = 64
 _RSS_AFTER_CPU_S = 0.001
 
 
-def serve(connection: socket.socket, functions: Sequence[Function], memory_mb: int, output_bytes: int) -> NoReturn:
-    """Answer questions until the service closes its end. Never returns: a worker ends without clean-up of its own."""
+def serve(
+    connection: socket.socket, functions: Sequence[Function], memory_mb: int, output_bytes: Sequence[int]
+) -> NoReturn:
+    """Answer questions until the service closes its end. Never returns: a worker ends without clean-up of its own.
+
+    `output_bytes[i]` bounds what `functions[i]` may return.
+    """
     try:
         confine(memory_mb)
     except OSError as error:
@@ -39,7 +44,7 @@ def serve(connection: socket.socket, functions: Sequence[Function], memory_mb: i
     os._exit(0)
 
 
-def _answer_all(connection: socket.socket, functions: Sequence[Function], output_bytes: int) -> None:
+def _answer_all(connection: socket.socket, functions: Sequence[Function], output_bytes: Sequence[int]) -> None:
     rss_kb = _peak_rss_kb()
     cpu_s = time.process_time()
     _send(connection, 0, HELLO, rss_kb, cpu_s, b"")
@@ -55,7 +60,7 @@ def _answer_all(connection: socket.socket, functions: Sequence[Function], output
                 break
             payload = bytes(memoryview(pending)[start + QUESTION.size : end])
             start = end
-            exit_, body = _answer(functions[task], payload, output_bytes)
+            exit_, body = _answer(functions[task], payload, output_bytes[task])
             now_s = time.process_time()
             served += 1
             if served % _RSS_EVERY_ITEMS == 0 or now_s - cpu_s > _RSS_AFTER_CPU_S:

@@ -41,8 +41,8 @@ def main(control_fd: int, service_pid: int) -> None:
 
 
 def _load(order: Order) -> list[Function]:
-    functions: list[Function] = [getattr(importlib.import_module(module), name) for module, name, _ in order.tasks]
-    for function, (_, _, payloads) in zip(functions, order.tasks, strict=True):
+    functions: list[Function] = [getattr(importlib.import_module(module), name) for module, name, *_ in order.tasks]
+    for function, (_, _, payloads, _) in zip(functions, order.tasks, strict=True):
         for payload in payloads:
             function(payload)
     return functions
@@ -101,7 +101,8 @@ class _Zygote:
         try:
             confine.die_with(zygote_pid)
             connection = socket.socket(fileno=confine.keep_only(fd))
-            serve(connection, self._functions, self._order.memory_mb, self._order.output_bytes)
+            limits = [output_bytes for *_, output_bytes in self._order.tasks]
+            serve(connection, self._functions, self._order.memory_mb, limits)
         finally:
             os._exit(1)  # a worker must never run on into the zygote's own loop
 

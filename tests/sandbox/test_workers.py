@@ -176,6 +176,14 @@ async def test_a_payload_larger_than_any_socket_buffer_arrives() -> None:
     assert [outcome.value for outcome in outcomes] == [large, 1, large, 2]
 
 
+async def test_a_task_may_return_more_than_the_others() -> None:
+    large = Task("worker_tasks", "behave", 10.0, output_bytes=3_000_000)
+    async with started(1, ECHO, large) as workers:
+        assert (await one(workers, large, "x" * 2_000_000)).exit is Exit.OK
+        assert (await one(workers, large, "x" * 3_000_001)).exit is Exit.OUTPUT_LIMIT
+        assert (await one(workers, ECHO, "x" * 2_000_000)).exit is Exit.OUTPUT_LIMIT
+
+
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary(),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),

@@ -95,6 +95,11 @@ class Piecemeal(Counting):
             deliver(position, Verdict.correct())
 
 
+class Bounded(Piecemeal):
+    name = "bounded"
+    bounds_itself = True
+
+
 class Rolling(Counting):
     name = "rolling"
     deterministic = False
@@ -274,6 +279,12 @@ async def test_an_item_that_never_ends_is_failed_by_its_own_limit() -> None:
     async with engine_of(Piecemeal(), item_deadline_s=0.1) as engine:
         scored = await engine.score(batch(item("piecemeal", "a"), item("piecemeal", "hang")))
     assert reasons(scored) == ["correct", "item_deadline"]
+
+
+async def test_a_verifier_with_limits_of_its_own_is_bounded_by_the_request_alone() -> None:
+    async with engine_of(Bounded(), item_deadline_s=0.1) as engine:
+        scored = await engine.score(batch(item("bounded", "a"), item("bounded", "hang"), deadline_s=0.5))
+    assert reasons(scored) == ["correct", "deadline"]
 
 
 async def test_a_short_deadline_of_one_request_does_not_fail_another() -> None:

@@ -21,6 +21,8 @@ def test_the_defaults_serve_this_machine_alone() -> None:
     assert (settings.host, settings.http_port, settings.grpc_port) == ("127.0.0.1", 8080, 8081)
     assert settings.redis_url is None
     assert settings.worker_count >= 1
+    assert (settings.sandbox, settings.sandbox_isolation) == ("auto", "shared")
+    assert settings.slot_count >= 1
 
 
 def test_the_command_line_is_stronger_than_the_environment_and_that_than_the_file(
@@ -56,6 +58,10 @@ def test_keys_come_from_one_variable_or_a_mapping(tmp_path: Path, monkeypatch: p
         ({"http_port": 70000}, "http_port"),
         ({"item_deadline_s": 100}, "clocks must nest"),
         ({"default_deadline_s": 1000}, "clocks must nest"),
+        ({"max_run_s": 600}, "clocks must nest"),
+        ({"sandbox": "chroot"}, "sandbox"),
+        ({"box_slots": -1}, "box_slots"),
+        ({"box_disk_mb": 2048}, "box_disk_mb"),
         ({"max_items_in_flight": 10}, "must fit"),
         ({"max_body_mb": 1000}, "must fit"),
         ({"max_body_mb": float("nan")}, "max_body_mb"),

@@ -1,0 +1,14 @@
+"""C: compiled by gcc as most judges do."""
+
+from sandbox.languages import Language
+
+LANGUAGE = Language(
+    name="c",
+    source_file="main.c",
+    # Judges define ONLINE_JUDGE, and programs leave out their debugging and their freopen() when they see it.
+    compile=("gcc", "-O2", "-std=gnu17", "-DONLINE_JUDGE", "-w", "-pipe", "-o", "program", "main.c", "-lm"),
+    keep=("program",),
+    run=("{program}/program",),
+    needs=("gcc",),
+    packages=("gcc", "libc6-dev"),
+)

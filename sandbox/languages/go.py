@@ -1,0 +1,28 @@
+"""Go: compiled by the go command, with no module file and no network.
+
+The command wants a home and a cache of its own; both are in the directory it compiles in, and are left behind there.
+With the standard library already compiled in the toolchain's folder (Go up to 1.19, which Debian 12 has) nothing but
+the program itself is compiled.
+"""
+
+from typing import Final
+
+from sandbox.languages import Language
+
+_COMPILE: Final = """\
+export HOME="$PWD" GOCACHE="$PWD/.cache" GOTMPDIR="$PWD" GO111MODULE=off GOTOOLCHAIN=local CGO_ENABLED=0
+exec go build -p 1 -ldflags='-s -w' -o program main.go
+"""
+
+LANGUAGE = Language(
+    name="go",
+    aliases=("golang",),
+    source_file="main.go",
+    compile=("sh", "-c", _COMPILE),
+    keep=("program",),
+    run=("{program}/program",),
+    needs=("go",),
+    packages=("golang-go",),
+    # The garbage collector reserves address space in large pieces.
+    data_limit=False,
+)

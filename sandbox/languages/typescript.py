@@ -1,0 +1,27 @@
+"""TypeScript: esbuild takes the types away without checking them, as test runners do; node runs what is left."""
+
+from sandbox.languages import Language
+from sandbox.languages.javascript import CALL_SUFFIX, RUN_TIME
+
+LANGUAGE = Language(
+    name="typescript",
+    aliases=("ts",),
+    source_file="main.ts",
+    compile=(
+        "esbuild",
+        "main.ts",
+        "--format=cjs",
+        "--platform=node",
+        "--target=node18",
+        "--log-level=error",
+        "--outfile=program.js",
+    ),
+    keep=("program.js",),
+    run=(*RUN_TIME, "{program}/program.js"),
+    needs=("esbuild", "node"),
+    packages=("esbuild", "nodejs"),
+    data_limit=False,
+    cpu_factor=1.5,
+    start_cpu_s=0.1,
+    call_suffix=CALL_SUFFIX,
+)

@@ -1,0 +1,234 @@
+"""The service's end of the connection to a runner: questions out, answers in, in order.
+
+    ask ──► frames ──► socket ──► runner
+    hear ◄── answer ◄── frames ◄── (Docker's attach format, standard error taken out) ◄── socket
+
+What comes in is not to be trusted: each length is checked against what the question at the head of the line allows
+before a byte of it is kept, each answer is parsed into a type, and an answer nobody asked for is an error. After an
+error, or the end of the stream, the link is lost: it says so once, and never speaks again.
+
+Answers are heard in callbacks from the event loop: no task, no future and no queue stands between a run and the next.
+"""
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator
+from struct import Struct
+from typing import Final, Generic, TypeVar
+
+from sandbox.runner.frames import LENGTHS, MAX_HEADER_BYTES
+
+MAX_WORDS_BYTES: Final = 8 << 10
+"""Of what a box says on its standard error, the last so many are kept."""
+
+_READ_BYTES: Final = 64 << 10
+_READS_AT_ONCE: Final = 256
+"""More than any socket holds of a far side that has gone, and a bound for one that does not stop."""
+_ATTACHED: Final = Struct("!B3xI")
+_ATTACHED_STDOUT: Final = 1
+_ATTACHED_STDERR: Final = 2
+
+AnswerT = TypeVar("AnswerT")
+
+
+class Malformed(Exception):
+    """What came from the box is not what the protocol has there."""
+
+
+class Question(Generic[AnswerT]):
+    """One frame to the runner, and what to do with its answer."""
+
+    __slots__ = ("frame", "hear", "max_body_bytes", "read")
+
+    def __init__(
+        self,
+        frame: bytes,
+        read: Callable[[bytes, bytes], AnswerT],
+        hear: Callable[[AnswerT], None],
+        max_body_bytes: int = 0,
+    ) -> None:
+        self.frame = frame
+        self.read = read
+        """Header and body of the answer, parsed; raises `Malformed`."""
+        self.hear = hear
+        self.max_body_bytes = max_body_bytes
+
+    def answer(self, header: bytes, body: bytes) -> None:
+        self.hear(self.read(header, body))
+
+
+class Link:
+    """One connection. `close` must be called before the socket is closed."""
+
+    def __init__(self, connection: socket.socket, *, is_multiplexed: bool = False) -> None:
+        self.on_lost: Callable[[str], None] = _unheard
+        """Called once with the reason when the far side has gone or said something malformed; not after `close`."""
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._attached = _Attached() if is_multiplexed else None
+        self._questions: deque[Question[object]] = deque()
+        self._incoming = bytearray()
+        self._wanted_bytes = LENGTHS.size
+        self._outgoing: deque[memoryview] = deque()
+        self._open = True
+        self._loop.add_reader(connection, self._read)
+
+    @property
+    def words(self) -> str:
+        """The end of what the box said on its standard error, where the connection carries that."""
+        return "" if self._attached is None else bytes(self._attached.words).decode(errors="replace")
+
+    def ask(self, question: Question[AnswerT]) -> None:
+        """Send a frame; its answer is heard after those to all questions before it. On a lost link: nothing."""
+        if not self._open:
+            return
+        self._questions.append(question)  # type: ignore[arg-type]  # each is only ever given its own answer
+        self._send(question.frame)
+
+    def close(self) -> None:
+        """Hear nothing more."""
+        if not self._open:
+            return
+        self._open = False
+        self._loop.remove_reader(self._connection)
+        if self._outgoing:
+            self._loop.remove_writer(self._connection)
+        self._outgoing.clear()
+        self._questions.clear()
+        self._incoming.clear()
+
+    def _lose(self, reason: str) -> None:
+        self.close()
+        self.on_lost(reason)
+
+    def _send(self, frame: bytes) -> None:
+        rest = memoryview(frame)
+        if not self._outgoing:
+            rest = rest[self._sent(rest) :]
+            if not rest:
+                return
+            self._loop.add_writer(self._connection, self._write)
+        self._outgoing.append(rest)
+
+    def _write(self) -> None:
+        while self._outgoing:
+            head = self._outgoing[0]
+            sent = self._sent(head)
+            if sent < len(head):
+                self._outgoing[0] = head[sent:]
+                return
+            self._outgoing.popleft()
+        self._loop.remove_writer(self._connection)
+
+    def _sent(self, data: memoryview) -> int:
+        """How many bytes could be sent now.
+
+        To a far side that has gone, all of them: what it said before is still to be read, and then the end.
+        """
+        try:
+            return self._connection.send(data)
+        except (BlockingIOError, InterruptedError):
+            return 0
+        except OSError:
+            return len(data)
+
+    def _read(self) -> None:
+        """Read what is there, to its end: after an error on the socket, uvloop calls this only once."""
+        for _ in range(_READS_AT_ONCE):
+            try:
+                data = self._connection.recv(_READ_BYTES)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as error:
+                self._lose(f"the connection broke: {error}")
+                return
+            if not data:
+                self._lose("the connection was closed")
+                return
+            try:
+                self._take(data)
+            except Malformed as error:
+                self._lose(f"malformed: {error}")
+            if not self._open:
+                return
+
+    def _take(self, data: bytes) -> None:
+        if self._attached is None:
+            self._incoming += data
+        else:
+            for piece in self._attached.pieces(data):
+                self._incoming += piece
+        if len(self._incoming) >= self._wanted_bytes:
+            self._answer_whole_frames()
+
+    def _answer_whole_frames(self) -> None:
+        start = 0
+        incoming = self._incoming
+        while self._open and len(incoming) - start >= LENGTHS.size:
+            header_bytes, body_bytes = self._checked(*LENGTHS.unpack_from(incoming, start))
+            header_start = start + LENGTHS.size
+            body_start = header_start + header_bytes
+            end = body_start + body_bytes
+            if len(incoming) < end:
+                break
+            view = memoryview(incoming)
+            header, body = bytes(view[header_start:body_start]), bytes(view[body_start:end])
+            view.release()
+            start = end
+            self._questions.popleft().answer(header, body)
+        del incoming[:start]
+        self._wanted_bytes = LENGTHS.size
+        if self._open and len(incoming) >= LENGTHS.size:
+            self._wanted_bytes += sum(LENGTHS.unpack_from(incoming))
+
+    def _checked(self, header_bytes: int, body_bytes: int) -> tuple[int, int]:
+        if not self._questions:
+            raise Malformed("an answer nobody asked for")
+        allowed = self._questions[0].max_body_bytes
+        if header_bytes > MAX_HEADER_BYTES or body_bytes > allowed:
+            raise Malformed(
+                f"{header_bytes} and {body_bytes} bytes, where {MAX_HEADER_BYTES} and {allowed} are allowed"
+            )
+        return header_bytes, body_bytes
+
+
+class _Attached:
+    """The parts of a stream in Docker's attach format: stream number, three zero bytes, length, so many bytes."""
+
+    __slots__ = ("_head", "_rest_bytes", "_stream", "words")
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._rest_bytes = 0
+        self._stream = 0
+        self.words = bytearray()
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """What of it the runner wrote on its standard output."""
+        start = 0
+        while start < len(data):
+            if self._rest_bytes == 0:
+                start += self._begin(data[start : start + _ATTACHED.size - len(self._head)])
+                continue
+            piece = data[start : start + self._rest_bytes]
+            start += len(piece)
+            self._rest_bytes -= len(piece)
+            if self._stream == _ATTACHED_STDOUT:
+                yield piece
+            else:
+                self.words += piece
+                del self.words[:-MAX_WORDS_BYTES]
+
+    def _begin(self, piece: bytes) -> int:
+        self._head += piece
+        if len(self._head) == _ATTACHED.size:
+            self._stream, self._rest_bytes = _ATTACHED.unpack(self._head)
+            if self._stream not in (_ATTACHED_STDOUT, _ATTACHED_STDERR) or any(self._head[1:4]):
+                raise Malformed(f"no head of an attached stream: {self._head.hex()}")
+            self._head = b""
+        return len(piece)
+
+
+def _unheard(_reason: str) -> None:
+    """Nobody listens yet."""

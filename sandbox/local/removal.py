@@ -1,0 +1,55 @@
+"""Removes directories that a judged program has filled, whatever it made of them.
+
+No recursion, and no path or link is followed: what lies deep is moved up first. Only for trees in which nothing runs
+any more.
+"""
+
+import itertools
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def remove_tree(path: Path) -> None:
+    """Remove the directory with all that is in it; nothing happens when it is not there.
+
+    Raises:
+        OSError: something in it cannot be removed.
+    """
+    try:
+        top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    token = secrets.token_hex(8)
+    free_names = (f"{token}-{number}" for number in itertools.count())
+    try:
+        while entries := os.listdir(top):
+            for entry in entries:
+                if not _is_unlinked(entry, top):
+                    _remove_level(entry, top, free_names)
+    finally:
+        os.close(top)
+    path.rmdir()
+
+
+def _remove_level(name: str, top: int, free_names: Iterator[str]) -> None:
+    """Remove one directory; the directories in it become its neighbours."""
+    os.chmod(name, 0o700, dir_fd=top)
+    level = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+    try:
+        for entry in os.listdir(level):
+            if not _is_unlinked(entry, level):
+                os.chmod(entry, 0o700, dir_fd=level)  # without the right to write, a directory cannot change parents
+                os.rename(entry, next(free_names), src_dir_fd=level, dst_dir_fd=top)
+    finally:
+        os.close(level)
+    os.rmdir(name, dir_fd=top)
+
+
+def _is_unlinked(name: str, directory: int) -> bool:
+    try:
+        os.unlink(name, dir_fd=directory)
+    except IsADirectoryError:
+        return False
+    return True

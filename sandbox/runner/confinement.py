@@ -1,0 +1,156 @@
+"""What a forked process gives up before it becomes the program.
+
+What can be given up once for all is given up by the runner itself before its first fork: new privileges, and the system
+calls of `sandbox.runner.seccomp`. The rest is done here, in the child. A child that cannot do all of it must not go on.
+"""
+
+import importlib
+import os
+import resource
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sandbox.runner import kernel, landlock
+from sandbox.runner.limits import RunLimits
+
+MAX_DESCRIPTOR: Final = 127
+"""No descriptor of the runner is higher."""
+
+_MB: Final = 1 << 20
+_STACK_BYTES: Final = 256 * _MB
+_OPEN_FILES: Final = 256
+
+# Plain integers, and the function below `signal.signal`: its enums touch 80 pages, which each child would have to copy.
+_set_handler: Final[Callable[[int, Any], object]] = importlib.import_module("_signal").signal
+_DEFAULT_SIGNALS: Final = tuple(int(n) for n in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGXFSZ))
+_DEFAULT_HANDLER: Final = int(signal.SIG_DFL)
+_INTERRUPT: Final = int(signal.SIGINT)
+_BROKEN_PIPE: Final = int(signal.SIGPIPE)
+
+Resources = Sequence[tuple[int, int]]
+"""Numbers of resource limits, and their values."""
+
+_OURS: Final = (
+    resource.RLIMIT_CORE,
+    resource.RLIMIT_CPU,
+    resource.RLIMIT_DATA,
+    resource.RLIMIT_FSIZE,
+    resource.RLIMIT_NOFILE,
+    resource.RLIMIT_NPROC,
+    resource.RLIMIT_STACK,
+    resource.RLIMIT_MSGQUEUE,
+    resource.RLIMIT_MEMLOCK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How one child is shut in."""
+
+    directory: str
+    """Its working directory."""
+    uid: int | None
+    """None: it stays the user that the runner is."""
+    resources: Resources
+    descriptors: Sequence[int]
+    """What become its descriptors 0, 1, 2 and so on; all others are closed."""
+    ruleset: int | None
+    """Of Landlock."""
+    is_dumpable: bool = True
+
+
+def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, other_threads: int) -> Resources:
+    """The resource limits of a run, none above what the runner itself may have.
+
+    Args:
+        limits: Of the run.
+        base_data_bytes: What the process has of the runner's memory and keeps.
+        data_limit: Whether the memory limit is also set as RLIMIT_DATA, for a clean error when it is reached.
+        other_threads: Of the same user, which count as well.
+    """
+    net_s = int(limits.cpu_s) + 1  # the supervisor comes first
+    wanted = {
+        resource.RLIMIT_CPU: net_s,
+        resource.RLIMIT_FSIZE: limits.file_mb * _MB,
+        resource.RLIMIT_NOFILE: _OPEN_FILES,
+        resource.RLIMIT_NPROC: limits.processes + other_threads,
+        resource.RLIMIT_STACK: _STACK_BYTES,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+    }
+    if data_limit:
+        wanted[resource.RLIMIT_DATA] = limits.memory_bytes + base_data_bytes
+    return [
+        (which, _at_most(value, hard))
+        for which, value in wanted.items()
+        if (hard := _HARD_LIMITS.get(which)) is not None
+    ]
+
+
+def shut_in(cell: Cell) -> None:
+    """Give up everything; the order matters.
+
+    Raises:
+        OSError: something could not be given up.
+    """
+    os.setsid()
+    for number, descriptor in enumerate(cell.descriptors):
+        os.dup2(descriptor, number)
+    _offer_to_oom_killer()
+    for which, value in cell.resources:
+        resource.setrlimit(which, (value, value))
+    os.chdir(cell.directory)
+    os.umask(0o077)
+    if cell.ruleset is not None:
+        landlock.restrict(cell.ruleset)
+    os.closerange(len(cell.descriptors), MAX_DESCRIPTOR + 1)
+    if cell.uid is None:
+        kernel.drop_capabilities()
+    else:
+        os.setgroups([])
+        os.setresgid(cell.uid, cell.uid, cell.uid)
+        os.setresuid(cell.uid, cell.uid, cell.uid)
+    kernel.set_dumpable(cell.is_dumpable)
+
+
+def restore_signals() -> None:
+    """As a process has them that nobody did anything to, but that too large a file ends it."""
+    signal.set_wakeup_fd(-1)
+    for number in _DEFAULT_SIGNALS:
+        _set_handler(number, _DEFAULT_HANDLER)
+    _set_handler(_INTERRUPT, signal.default_int_handler)
+
+
+def restore_pipe_signal() -> None:
+    """For programs that are no Python: Python ignores it."""
+    _set_handler(_BROKEN_PIPE, _DEFAULT_HANDLER)
+
+
+def _at_most(value: int, hard: int) -> int:
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _offer_to_oom_killer() -> None:
+    try:
+        descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:  # a /proc that is read-only, or has no such thing
+        return
+    try:
+        os.write(descriptor, b"1000")
+    finally:
+        os.close(descriptor)
+
+
+def _is_settable(which: int) -> bool:
+    """Of some limits gVisor knows the number, and lets nobody set them."""
+    try:
+        resource.setrlimit(which, resource.getrlimit(which))
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+_HARD_LIMITS: Final = {which: resource.getrlimit(which)[1] for which in _OURS if _is_settable(which)}

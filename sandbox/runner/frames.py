@@ -1,0 +1,102 @@
+"""The wire between a box and the service: frames of a JSON header and a body of bytes.
+
+    u32 header length | u32 body length | header: one JSON object, UTF-8 | body          both lengths big-endian
+
+One job is in a box at a time. The service asks, the runner answers each request once, in order; requests may be sent
+before earlier ones are answered. What a box sends is not to be trusted: the service bounds both lengths. A header says
+what it is in its field `ask` or `answer`, and has these others:
+
+    ask                                                   body                         answer
+
+    (none: sent by the runner when it is ready)                                        hello
+    load   mode: "python" | "exec"                        the files, one after         loaded
+           files: [[path, bytes], ...]                    the other
+           main: path of the source among them
+           compile: null | {argv, limits}
+           argv: [...]                     of each run
+           keep: [path, ...]               to send back
+           environment: {name: value}
+           data_limit: bool                RLIMIT_DATA
+    execute  limits, arguments, stdin: bytes,             files, then stdin            result
+             files: [[path, bytes], ...], fetch: [path, ...]
+    call   limits, function                               [positional, keywords]       result
+    tests  limits                                         {style, cases, .., seal}     result
+    unload                                                                             unloaded
+    ping                                                                               pong
+
+    hello     protocol: PROTOCOL, python: "3.11.2", pid, uid, single_uid: bool, preloaded: [module, ...],
+              programs: [name, ...] of those asked for in the configuration that are on the PATH
+    loaded    ok, message, compile: null | a result without lengths; kept: [[path, bytes], ...]      body: the kept files
+    result    code: int | null, signal: int, ended: null | "cpu" | "wall" | "memory" | "output" | "file_size" | "killed"
+              | "starved", cpu_s, wall_s, delay_s, peak_kb, left: processes it left behind,
+              stdout, stderr, value, tests: lengths in bytes (value and tests: null when there is none),
+              fetched: [[path, bytes], ...]                body: stdout, stderr, value, tests, fetched, in this order
+    unloaded  dirty: things found outside the job's own directories and removed
+
+`limits` is {cpu_s, wall_s, memory_mb, processes, file_mb, output_bytes, stderr_bytes}. `tests` of a result are lines of
+JSON, see `sandbox.runner.outcomes`. In argv, `{program}` stands for the directory of the program's files, which runs
+cannot write to. "killed" and "starved" mean that the run came to no end of its own: nobody's verdict. Whatever the
+runner cannot set right (a box it cannot empty or clean) makes it exit with `EXIT_UNCLEAN`, and the box is destroyed.
+"""
+
+import json
+import os
+import struct
+from typing import Any, Final
+
+PROTOCOL: Final = 1
+EXIT_UNCLEAN: Final = 70
+LENGTHS: Final = struct.Struct("!II")
+MAX_HEADER_BYTES: Final = 1 << 20
+MAX_BODY_BYTES: Final = 512 << 20
+
+
+class Closed(Exception):
+    """The other end is gone."""
+
+
+def packed(header: dict[str, Any], body: bytes = b"") -> bytes:
+    """One frame."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return LENGTHS.pack(len(text), len(body)) + text + body
+
+
+def lengths(data: bytes) -> tuple[int, int]:
+    """The lengths of header and body that the first eight bytes announce.
+
+    Raises:
+        Closed: they are larger than any frame is.
+    """
+    header, body = LENGTHS.unpack(data)
+    if header > MAX_HEADER_BYTES or body > MAX_BODY_BYTES:
+        raise Closed(f"a frame of {header} and {body} bytes")
+    return header, body
+
+
+def send(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
+    """Write one frame to a blocking descriptor."""
+    rest = memoryview(packed(header, body))
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def receive_header(descriptor: int) -> tuple[dict[str, Any], int]:
+    """The next header, and how many bytes of body follow it, still to be read."""
+    header_bytes, body_bytes = lengths(receive_exactly(descriptor, LENGTHS.size))
+    header: dict[str, Any] = json.loads(receive_exactly(descriptor, header_bytes))
+    return header, body_bytes
+
+
+def receive_exactly(descriptor: int, count: int) -> bytes:
+    """So many bytes from a blocking descriptor.
+
+    Raises:
+        Closed: it ended before.
+    """
+    data = bytearray()
+    while len(data) < count:
+        piece = os.read(descriptor, count - len(data))
+        if not piece:
+            raise Closed("end of stream")
+        data += piece
+    return bytes(data)

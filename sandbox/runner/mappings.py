@@ -1,0 +1,36 @@
+"""Letting forks find the interpreter's own code in their memory, as far as it has been used before.
+
+Of what is mapped from a file and has never been written to, a fork gets no page table: it asks for each page anew, some
+seventy times in a short run. A mapping in which one page is private is copied with its page table. So one byte of each
+large one is replaced by itself.
+"""
+
+import os
+from contextlib import suppress
+from typing import Final
+
+_LARGE_BYTES: Final = 128 << 10
+_READ_ONLY: Final = ("r-xp", "r--p")
+
+
+def open_own_memory() -> int | None:
+    """To be done while the process may still be looked into; None where it cannot be."""
+    try:
+        return os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def inherit_page_tables(memory: int | None) -> None:
+    """From now on; closes `memory`. Where the kernel does not allow it, nothing changes."""
+    if memory is None:
+        return
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        lines = file.read().splitlines()
+    for line in lines:
+        where, mode, _, _, _, *path = line.split(None, 5)
+        start, end = (int(address, 16) for address in where.split("-"))
+        if mode in _READ_ONLY and path and path[0].startswith("/") and end - start >= _LARGE_BYTES:
+            with suppress(OSError):
+                os.pwrite(memory, os.pread(memory, 1, start), start)
+    os.close(memory)

@@ -1,0 +1,78 @@
+"""What tests said, told one by one: a test that never ends does not cost those before it.
+
+Each line is sealed with a key that only the tests and the service know. Users, processes and modes keep the judged
+program from the pipe that the lines go through; should one of them fail, the program still cannot write a line.
+"""
+
+import importlib
+import json
+import os
+from collections import Counter
+from typing import Any, Final
+
+from sandbox.runner.remote_program import RemoteProgram
+
+_MAX_NAME_CHARS: Final = 200
+_MAX_MESSAGE_CHARS: Final = 300
+
+
+# Not from `hashlib`, which brings OpenSSL into the memory that every run would share.
+_blake2b: Final[Any] = importlib.import_module("_blake2").blake2b
+
+
+def seal(key: bytes, number: int, line: object) -> str:
+    """What makes a line genuine: its keyed hash (BLAKE2b, RFC 7693), with its number, so that none can be said twice."""
+    digest: str = _blake2b(f"{number} {json.dumps(line)}".encode(), key=key, digest_size=16).hexdigest()
+    return digest
+
+
+class Outcomes:
+    """Writes lines of JSON: `[name, passed, message, seal]` for each test, then `{"complete": forwarded, "seal": seal}`.
+
+    Args:
+        descriptor: Where to; blocking.
+        program: What the tests are about. Once it is gone, no test passes.
+        key: Of the seals, over the line without its seal.
+    """
+
+    def __init__(self, descriptor: int, program: RemoteProgram, key: bytes) -> None:
+        self._descriptor = descriptor
+        self._program = program
+        self._key = key
+        self._lines = 0
+        self._names: Counter[str] = Counter()
+
+    def add(self, name: str, error: str | None) -> None:
+        """One test has ended.
+
+        Args:
+            name: Cut, and numbered when another test had it.
+            error: Why it did not pass; None when it did.
+        """
+        name = name[:_MAX_NAME_CHARS]
+        self._names[name] += 1
+        if self._names[name] > 1:
+            name = f"{name}#{self._names[name]}"
+        if error is None and self._program.gone:
+            error = "the program had ended"
+        line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
+        self._write([*line, seal(self._key, self._lines, line)])
+
+    def complete(self) -> None:
+        """All tests were gone through."""
+        line = {"complete": self._program.forwarded}
+        self._write({**line, "seal": seal(self._key, self._lines, line)})
+
+    def _write(self, line: object) -> None:
+        self._lines += 1
+        rest = memoryview(json.dumps(line).encode() + b"\n")
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+
+
+def words(error: BaseException) -> str:
+    """What an exception says, in one line."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception as unspeakable:  # noqa: BLE001 - its text may come from the program
+        return f"{type(error).__name__}, without words: {type(unspeakable).__name__}"

@@ -1,0 +1,292 @@
+"""The tester's end of the dialogue: the judged program, as far as it can be asked.
+
+Nothing the candidate sends can be more than a value or an exception of a known kind: numbers nobody gave out, and any
+other nonsense, break the connection for good (`Gone`).
+"""
+
+import builtins
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from sandbox.runner import remote_exceptions
+from sandbox.runner.arguments import take_over
+from sandbox.runner.dialogue import Broken, Kind, Line
+from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
+from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
+
+_MAX_CLASSES: Final = 1000
+_MAX_TEXT_CHARS: Final = 2000
+_MAX_NAME_CHARS: Final = 100
+_NONSENSE: Final = (
+    Broken,
+    Undecodable,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+
+
+class Gone(BaseException):
+    """The program has ended, or speaks nonsense. No `Exception`: tests that expect one must not pass by it."""
+
+
+class RemoteProgram:
+    """The program of one candidate process.
+
+    Args:
+        line: To that process.
+        objects: Whether its objects may be compared and computed with.
+        hidden_names: What `from solution import *` must not bring, whatever the program defines.
+    """
+
+    def __init__(self, line: Line, *, objects: bool = False, hidden_names: Collection[str] = ()) -> None:
+        self.forwarded = 0
+        self.gone = False
+        self._line = line
+        self._objects = objects
+        self._hidden_names = hidden_names
+        self._lock = threading.RLock()
+        self._open_requests = 0
+        self._failed_callback: BaseException | None = None
+        self._callables: list[Callable[..., object]] = []
+        self._callable_numbers: dict[int, int] = {}
+        self._raised: list[BaseException] = []
+        self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
+        self._classes: dict[int, type[BaseException]] = {}
+        self._encoder = Encoder(self._foreign)
+        self._decoder = Decoder(
+            {
+                **FAITHFUL_BUILDERS,
+                "object": self._to_remote,
+                "exception class": self._to_exception_class,
+                "exception": lambda _, content: self._to_exception(content),
+                "builtin": lambda _, content: remote_exceptions.builtin_class(content),
+                "callable": lambda _, content: self._callables[_number(content)],
+            }
+        )
+        if objects:
+            self._keep_classes()
+
+    def public_names(self) -> list[str]:
+        """What `from solution import *` brings."""
+        names = self._ask(["names"])
+        if type(names) is not list:
+            return []
+        return [n for n in names if type(n) is str and not n.startswith("_") and n not in self._hidden_names]
+
+    def get(self, target: int, name: str) -> Any:
+        """An attribute of an object, or of the program's module, which is number 0."""
+        return self._value(self._ask(["get", target, name]))
+
+    def set(self, target: int, name: str, value: object) -> None:
+        self._ask(["set", target, name, self._image(value)])
+
+    def delete(self, target: int, name: str) -> None:
+        self._ask(["delete", target, name])
+
+    def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call an object. Arguments that it changes in place are changed here too."""
+        image = self._image
+        request = [
+            "call",
+            target,
+            [image(argument) for argument in arguments],
+            {name: image(argument) for name, argument in keywords.items()},
+        ]
+        passed = (*arguments, *keywords.values())
+        result = self._ask(request, passed)
+        if type(result) is dict and "argument" in result:
+            return passed[_number(result["argument"])]
+        return self._value(result)
+
+    def operate(self, operator: str, target: int, *operands: object) -> Any:
+        """Have an operator run there, whose result is an answer and no judgement."""
+        return self._value(self._ask(["operate", operator, target, [self._image(operand) for operand in operands]]))
+
+    def compute(self, operator: str, target: int, *operands: object) -> Any:
+        """Have an operator run there, whose result may decide a test.
+
+        Raises:
+            TypeError: the task does not allow it.
+        """
+        self.allow_judging()
+        return self.operate(operator, target, *operands)
+
+    def allow_judging(self) -> None:
+        """Count that the program decides something, if it may.
+
+        Raises:
+            TypeError: it may not.
+        """
+        if not self._objects:
+            raise TypeError("objects of the program cannot be compared or computed with in this task")
+        self.forwarded += 1
+
+    def hash_of(self, target: int) -> int:
+        """The object's own hash, if it is also the object's own business what it equals."""
+        return int(self.compute("hash", target)) if self._objects else target
+
+    # Asking.
+
+    def _keep_classes(self) -> None:
+        try:
+            self._ask(["keep classes"])
+        except Gone:
+            return  # The tests will find out, each for itself.
+
+    def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
+        with self._lock:
+            self._open_requests += 1
+            try:
+                is_error, content = self._exchange(request, passed)
+            finally:
+                self._open_requests -= 1
+        if self._failed_callback is not None and not self._open_requests:
+            failed, self._failed_callback = self._failed_callback, None
+            raise failed
+        if is_error:
+            raise content
+        return content
+
+    def _exchange(self, request: list[Any], passed: tuple[Any, ...]) -> tuple[bool, Any]:
+        """Whether it led to an error, and that or the image of the answer, after all the callbacks it led to."""
+        if self.gone:
+            raise Gone("the program has ended")
+        try:
+            self._line.send(request)
+            while (message := self._line.receive())[0] == "call back":
+                self._call_back(*message[1:])
+            said, content, changed, printed = message
+            if said not in ("value", "error"):
+                raise Undecodable("not an answer")
+            _replay(printed)
+            for position, image in changed or ():
+                take_over(passed[_number(position)], self._decoder.value(image))
+            return (True, self._to_exception(content)) if said == "error" else (False, content)
+        except _NONSENSE as error:
+            raise self._broken() from error
+
+    def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
+        _replay(printed)
+        function = self._callables[_number(number)]
+        arguments = self._decoder.value(images)
+        keywords = {name: self._decoder.value(image) for name, image in keyword_images.items()}
+        try:
+            reply = ["value", self._image(function(*arguments, **keywords))]
+        except Gone:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the program may handle what a test's function raises
+            if isinstance(error, AssertionError) or not isinstance(error, Exception):
+                self._failed_callback = error
+            reply = ["error", self._error_image(error)]
+        self._line.send(reply)
+
+    def _broken(self) -> Gone:
+        self.gone = True
+        return Gone("the program has ended, or speaks nonsense")
+
+    # Values.
+
+    def _image(self, value: object) -> Image:
+        try:
+            return self._encoder.image(value)
+        except TooLarge:
+            raise ValueError("the value is too large to be passed to the program") from None
+
+    def _value(self, image: Image) -> Any:
+        try:
+            return self._decoder.value(image)
+        except _NONSENSE as error:
+            raise self._broken() from error
+
+    def _foreign(self, value: Any) -> Image:
+        if isinstance(value, Remote):
+            return {"object": [number_of(value)]}
+        if isinstance(value, BaseException):
+            return {"exception": self._error_image(value)}
+        there = remote_exceptions.class_number(value)
+        if there is not None:
+            return {"object": [there]}
+        name = getattr(value, "__name__", None)
+        if type(name) is str and vars(builtins).get(name) is value:
+            return {"builtin": name}
+        if callable(value):
+            return {"callable": self._callable_number(value)}
+        raise TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
+
+    def _callable_number(self, function: Callable[..., object]) -> int:
+        number = self._callable_numbers.get(id(function))
+        if number is None:
+            number = self._callable_numbers[id(function)] = len(self._callables)
+            self._callables.append(function)
+        return number
+
+    def _to_remote(self, _: Decoder, content: Any) -> Any:
+        number, type_name, kind = content
+        remote = self._remotes.get(_number(number))
+        if remote is None:
+            remote = REMOTES[kind](self, number, str(type_name)[:_MAX_NAME_CHARS])
+            self._remotes[number] = remote
+        return awaited(remote) if kind == Kind.COROUTINE else remote
+
+    # Exceptions.
+
+    def _to_exception_class(self, _: Decoder, content: Any) -> type[BaseException]:
+        number, name, module, bases = content
+        if _number(number) not in self._classes:
+            if len(self._classes) >= _MAX_CLASSES:
+                raise Undecodable("too many classes")
+            parents = tuple(dict.fromkeys(self._to_class(base) for base in bases)) or (Exception,)
+            self._classes[number] = remote_exceptions.named_class(self, number, name, module, parents)
+        return self._classes[number]
+
+    def _to_class(self, image: Image) -> type[BaseException]:
+        kind = self._decoder.part(image)
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise Undecodable("not the class of an exception")
+        return remote_exceptions.harmless(kind)
+
+    def _to_exception(self, content: dict[str, Any]) -> BaseException:
+        if "raised" in content:
+            return self._raised[_number(content["raised"])]
+        return remote_exceptions.instance(
+            self._to_class(content["class"]),
+            [self._decoder.part(argument) for argument in content["arguments"]],
+            str(content["text"])[:_MAX_TEXT_CHARS],
+            self,
+            _number(content["number"]),
+        )
+
+    def _error_image(self, error: BaseException) -> Image:
+        self._raised.append(error)
+        known = (kind for kind in type(error).__mro__ if _is_known_there(kind))
+        return {
+            "class": self._foreign(next(known)),
+            "arguments": [argument for argument in error.args if type(argument) in (str, bool, int, float)],
+            "text": str(error)[:_MAX_TEXT_CHARS],
+            "raised": len(self._raised) - 1,
+        }
+
+
+def _is_known_there(kind: type) -> bool:
+    return remote_exceptions.class_number(kind) is not None or kind.__module__ == "builtins"
+
+
+def _number(content: Any) -> int:
+    """A number of something given out before."""
+    if type(content) is not int or content < 0:
+        raise Undecodable("not a number of anything")
+    return content
+
+
+def _replay(printed: Any) -> None:
+    if printed is None:
+        return
+    for text, stream in zip(printed, (sys.stdout, sys.stderr), strict=True):
+        stream.write(str(text).encode("utf-8", "backslashreplace").decode())

@@ -1,0 +1,103 @@
+"""Requests as `sandbox.runner.frames` describes them: headers and bodies taken apart, files found in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.runner.limits import RunLimits, parse
+from sandbox.runner.trouble import Unclean
+from sandbox.runner.workplace import BadPath, checked_path
+
+MAX_FILES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Compile:
+    argv: Sequence[str]
+    limits: RunLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    mode: str
+    files: dict[str, bytes]
+    main: str
+    compile: Compile | None
+    argv: Sequence[str]
+    keep: Sequence[str]
+    environment: dict[str, str]
+    data_limit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    limits: RunLimits
+    arguments: Sequence[str] = ()
+    files: dict[str, bytes] = field(default_factory=dict)
+    stdin: bytes = b""
+    fetch: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    limits: RunLimits
+    function: str
+    arguments: bytes
+
+
+def read_load(header: dict[str, Any], body: bytes) -> Load:
+    """
+    Raises:
+        BadPath: a file is not to lie in the program's directory.
+        Unclean: the body is not what the header announces.
+    """
+    files, rest = _files(header["files"], body)
+    if rest:
+        raise Unclean("a program with more bytes than files")
+    compiling = header["compile"]
+    return Load(
+        mode=header["mode"],
+        files=files,
+        main=checked_path(header["main"]),
+        compile=Compile(compiling["argv"], parse(compiling["limits"])) if compiling else None,
+        argv=header["argv"],
+        keep=header["keep"],
+        environment=header["environment"],
+        data_limit=header["data_limit"],
+    )
+
+
+def read_execute(header: dict[str, Any], body: bytes) -> Execute:
+    """
+    Raises:
+        BadPath: a file is not to lie in the run's directory.
+        Unclean: the body is not what the header announces.
+    """
+    files, stdin = _files(header["files"], body) if header["files"] else ({}, body)
+    if len(stdin) != header["stdin"]:
+        raise Unclean("an input of another length than announced")
+    return Execute(
+        limits=parse(header["limits"]),
+        arguments=header["arguments"],
+        files=files,
+        stdin=stdin,
+        fetch=[checked_path(path) for path in header["fetch"]],
+    )
+
+
+def read_call(header: dict[str, Any], body: bytes) -> Call:
+    return Call(parse(header["limits"]), header["function"], body)
+
+
+def _files(listed: Sequence[tuple[str, int]], body: bytes) -> tuple[dict[str, bytes], bytes]:
+    """Files by their path, and what comes after them."""
+    if len(listed) > MAX_FILES:
+        raise BadPath(f"{len(listed)} files")
+    files: dict[str, bytes] = {}
+    start = 0
+    for path, length in listed:
+        files[checked_path(path)] = body[start : start + length]
+        start += length
+    if start > len(body) or len(files) < len(listed):
+        raise Unclean("files that are longer than the body, or the same twice")
+    return files, body[start:]

@@ -1,0 +1,308 @@
+"""Doing the runs of a program: each a fork of this process, confined, watched, and gone before the next one.
+
+descriptors of a run    0 a sealed file    1, 2 pipes    3, 4 of calls: arguments and value
+of the candidate        0 an empty file    1, 2 pipes    3 requests    4 replies
+of the tester           0 an empty file    1, 2 nowhere  3 requests    4 replies    5 outcomes    6 the connection
+                                                                                    7 all tests are read
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from mmap import mmap
+from typing import Final, NoReturn
+
+from sandbox.runner import confinement, kernel, measures, process
+from sandbox.runner.configuration import Configuration
+from sandbox.runner.confinement import Cell
+from sandbox.runner.limits import RunLimits
+from sandbox.runner.process import Flag, TesterChannels
+from sandbox.runner.programs import Program
+from sandbox.runner.requests import Call, Execute
+from sandbox.runner.supervision import End, Result, Started, Stream, Supervisor
+from sandbox.runner.trouble import Unclean
+from sandbox.runner.workplace import Workplace, read_files
+
+_MOST_USERS_OF_JOB: Final = 1024
+"""A job of more runs shares users with the job after the next ones; nothing of it is left by then."""
+
+MAX_VALUE_BYTES: Final = 16 << 20
+MAX_OUTCOMES_BYTES: Final = 16 << 20
+
+Life = Callable[[Flag], NoReturn]
+"""What a child does once it is confined; it raises the flag when it is about to become the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Descriptors of Landlock's rules; None without Landlock."""
+
+    run: int | None = None
+    test: int | None = None
+
+
+class Runs:
+    """Of one box."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        workplace: Workplace,
+        supervisor: Supervisor,
+        rules: Rules,
+        flag: mmap,
+        environment: Mapping[str, str],
+    ) -> None:
+        """To be made when the runner has its final size.
+
+        Args:
+            configuration: Of the box.
+            workplace: Where runs work.
+            supervisor: Watches them.
+            rules: Confine them.
+            flag: Tells the supervisor whether a child got as far as to become the program.
+            environment: Of programs that are started.
+        """
+        self._configuration = configuration
+        self._workplace = workplace
+        self._supervisor = supervisor
+        self._rules = rules
+        self._flag = flag
+        self._environment = environment
+        self._number = 0
+        self._own_uid = os.getuid()
+        self._other_threads = 0
+        self._data_bytes = measures.data_bytes()
+        self._resident_bytes = measures.resident_bytes(os.getpid())
+        self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+
+    def number_apart(self) -> None:
+        """Give the runs from now on other users than those which a fork of this process gives its runs."""
+        self._number += _MOST_USERS_OF_JOB
+
+    def count_threads(self, following: int | None) -> None:
+        """See how many threads of the runs' user are none of the runs', where they share one.
+
+        Args:
+            following: The fork that waits for the next job, and counts even if it is still to be made; None: there is
+                none.
+        """
+        if self._configuration.single_uid:
+            others = measures.threads_of_user(self._own_uid, without=following)
+            self._other_threads = others + (following is not None)
+
+    def execute(self, program: Program, request: Execute) -> Result:
+        life: Life
+        if program.source is None:
+            life = self._start(program, request.arguments)
+        else:
+            life = partial(process.execute, program.source, request.arguments, program.environment)
+        run = self._prepare(program, request.limits, {**program.files, **request.files}, [request.stdin])
+        end = self._watch(run, life)
+        stdout, stderr = run.outputs
+        fetched = read_files(self._workplace.run, request.fetch) if request.fetch else {}
+        return Result(end, stdout, stderr, fetched=fetched)
+
+    def call(self, program: Program, request: Call) -> Result:
+        life: Life
+        if program.source is None:
+            life = self._start(program, ())
+        else:
+            life = partial(process.call, program.source, request.function, program.environment)
+        run = self._prepare(program, request.limits, program.files, [b"", request.arguments], has_value=True)
+        end = self._watch(run, life)
+        stdout, stderr, value = run.outputs
+        return Result(end, stdout, stderr, value=value or None)
+
+    def tests(self, program: Program, limits: RunLimits, source: int, length: int) -> Result:
+        """The tests are the next `length` bytes that come from `source`; the tester reads them itself.
+
+        Raises:
+            Unclean: it did not read all of them, so nobody knows where in the stream the next request begins.
+        """
+        if program.source is None:
+            raise Unclean("tests can be run against Python only")
+        candidate = self._prepare(program, limits, program.files, [b""])
+        tester = self._prepare_tester(limits.for_tests())
+        requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+        channels = TesterChannels(requests=3, replies=4, outcomes=5, source=6, taken=7, length=length)
+        self._supervisor.prepare()
+        candidates = self._started(candidate, place=0)
+        cell = self._cell(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
+        life = partial(process.serve, program.source, 3, 4, program.environment)
+        candidates.pid = self._fork(cell, life, place=0)
+        outcomes_end, taken_end = tester.inner[1:]
+        inner = [
+            tester.inner[0],
+            self._nothing,
+            self._nothing,
+            requests[1],
+            replies[0],
+            outcomes_end,
+            source,
+            taken_end,
+        ]
+        testers = self._started(tester, place=1)
+        cell = self._cell(replace(tester, inner=inner))
+        testers.pid = self._fork(cell, partial(process.test, channels, self._workplace.test), place=1)
+        for descriptor in (*candidate.inner, *tester.inner, *requests, *replies):
+            os.close(descriptor)
+        end, test_end = self._supervisor.watch_tests(candidates, testers)
+        stdout, stderr = candidate.outputs
+        outcomes, taken = tester.outputs
+        if not taken:
+            raise Unclean("the tests were not taken")
+        if end.reason is None and test_end.reason is not None:
+            end = replace(end, reason=test_end.reason)
+        return Result(end, stdout, stderr, tests=outcomes)
+
+    def _prepare(
+        self,
+        program: Program,
+        limits: RunLimits,
+        files: Mapping[str, bytes],
+        inputs: Sequence[bytes],
+        *,
+        has_value: bool = False,
+    ) -> "_Prepared":
+        """A run of a program: descriptors 0 and 3 have the inputs, 1, 2 and 4 are pipes."""
+        self._number += 1
+        is_warm = program.source is not None
+        uid = self._uid(0)
+        since = time.monotonic()
+        with self._workplace.making(self._workplace.run, uid, files):
+            pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3 if has_value else 2)]
+        outer = [Stream(pipes[0][0], limits.output_bytes, ends_run=True)]
+        outer.append(Stream(pipes[1][0], limits.stderr_bytes, ends_run=False))
+        if has_value:
+            outer.append(Stream(pipes[2][0], MAX_VALUE_BYTES, ends_run=True))
+        given = [kernel.sealed_file(data) for data in inputs]
+        return _Prepared(
+            uid=uid,
+            since=since,
+            limits=limits,
+            inner=[given[0], pipes[0][1], pipes[1][1], *given[1:], *(inner for _, inner in pipes[2:])],
+            outer=outer,
+            directory=self._workplace.run,
+            ruleset=self._rules.run,
+            base_data_bytes=self._data_bytes if is_warm else 0,
+            base_resident_bytes=self._resident_bytes if is_warm else 0,
+            data_limit=program.data_limit,
+            is_candidate=True,
+        )
+
+    def _prepare_tester(self, limits: RunLimits) -> "_Prepared":
+        """Its inner descriptors are an empty file and the ends of its outer streams, outcomes and taken."""
+        uid = self._uid(self._configuration.uids)
+        since = time.monotonic()
+        with self._workplace.making(self._workplace.test, uid, {}):
+            outcomes, taken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+        return _Prepared(
+            uid=uid,
+            since=since,
+            limits=limits,
+            inner=[kernel.sealed_file(b""), outcomes[1], taken[1]],
+            outer=[Stream(outcomes[0], MAX_OUTCOMES_BYTES, ends_run=False), Stream(taken[0], 1, ends_run=False)],
+            directory=self._workplace.test,
+            ruleset=self._rules.test,
+            base_data_bytes=self._data_bytes,
+            base_resident_bytes=self._resident_bytes,
+            data_limit=True,
+            is_candidate=False,
+        )
+
+    def _watch(self, run: "_Prepared", life: Life) -> End:
+        self._supervisor.prepare()
+        cell = self._cell(run)
+
+        def fork() -> int:
+            pid = self._fork(cell, life, place=0)
+            for descriptor in run.inner:
+                os.close(descriptor)
+            return pid
+
+        return self._supervisor.watch(self._started(run, place=0), fork)
+
+    def _cell(self, run: "_Prepared") -> Cell:
+        return Cell(
+            directory=run.directory,
+            uid=None if self._configuration.single_uid else run.uid,
+            resources=confinement.resources(
+                run.limits,
+                base_data_bytes=run.base_data_bytes,
+                data_limit=run.data_limit,
+                other_threads=self._other_threads,
+            ),
+            descriptors=run.inner,
+            ruleset=run.ruleset,
+            is_dumpable=run.is_candidate,
+        )
+
+    def _started(self, run: "_Prepared", place: int) -> Started:
+        return Started(
+            uid=run.uid,
+            since=run.since,
+            limits=run.limits,
+            base_bytes=run.base_resident_bytes,
+            watch_memory=self._configuration.watch_memory or not run.data_limit,
+            streams=run.outer,
+            flag=place,
+        )
+
+    def _fork(self, cell: Cell, life: Life, place: int) -> int:
+        pid = kernel.fork()
+        if pid == 0:
+            self._live(cell, life, place)
+        return pid
+
+    def _start(self, program: Program, arguments: Sequence[str]) -> Life:
+        argv = [*program.argv, *arguments]
+        return partial(process.start, argv, {**self._environment, **program.environment})
+
+    def _live(self, cell: Cell, life: Life, place: int) -> NoReturn:
+        """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program."""
+        try:
+            confinement.restore_signals()
+            confinement.shut_in(cell)
+            life(Flag(self._flag, place))
+        except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
+            with suppress(OSError):
+                os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
+        finally:
+            if not self._flag.closed:
+                os.kill(os.getpid(), signal.SIGKILL)
+            os._exit(1)
+
+    def _uid(self, offset: int) -> int:
+        if self._configuration.single_uid:
+            return self._own_uid
+        return self._configuration.first_uid + offset + self._number % self._configuration.uids
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A process that is about to be forked."""
+
+    uid: int
+    since: float
+    limits: RunLimits
+    inner: Sequence[int]
+    """What become its descriptors 0, 1, 2 and so on."""
+    outer: Sequence[Stream]
+    """The runner's ends of its pipes."""
+    directory: str
+    ruleset: int | None
+    base_data_bytes: int
+    base_resident_bytes: int
+    data_limit: bool
+    is_candidate: bool
+    """Otherwise it is what tests one."""
+
+    @property
+    def outputs(self) -> Sequence[bytes]:
+        """What has come through its streams."""
+        return [bytes(stream.data) for stream in self.outer]

@@ -1,0 +1,313 @@
+"""The runner: process 1 of a box, which loads one program at a time and forks a fresh process for each of its runs.
+
+    frames ──► Runner ──► load     programs    put its files where runs cannot write, compile it once
+                          runs     runs        fork ──► confinement ──► process      in the child: never comes back
+                                               └──────► supervision                  watches, ends, empties the box
+                          unload   cleaning    nothing of it may be left
+
+The runner touches what programs made only in ways it need not trust them for: it reads pipes, removes files, waits for
+processes. It holds no expected answers, and ends (`EXIT_UNCLEAN`) rather than go on in a box that is not as it was.
+"""
+
+import mmap
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final, NoReturn
+
+from sandbox.runner import frames, kernel, landlock, programs, requests
+from sandbox.runner.answers import Answer, loaded_answer, result_answer
+from sandbox.runner.configuration import Configuration
+from sandbox.runner.frames import EXIT_UNCLEAN, PROTOCOL, Closed
+from sandbox.runner.limits import parse
+from sandbox.runner.mappings import inherit_page_tables, open_own_memory
+from sandbox.runner.measures import data_bytes
+from sandbox.runner.population import Population
+from sandbox.runner.preparation import (
+    close_terminals,
+    leave_as_to_be_inherited,
+    make_environment,
+    make_rules,
+    oom_counter,
+    preload,
+    renounce,
+    take_control,
+    wake_descriptor,
+)
+from sandbox.runner.programs import Loaded, Program
+from sandbox.runner.rehearsal import rehearse
+from sandbox.runner.runs import Runs
+from sandbox.runner.supervision import Result, Supervisor
+from sandbox.runner.trouble import Unclean
+from sandbox.runner.turn import Turn
+from sandbox.runner.workplace import BadPath, Workplace
+
+_SERVICE_GONE: Final = 3
+"""Exit status of the fork that serves a job."""
+
+COMMON_MODULES: Final = (
+    "array",
+    "bisect",
+    "collections",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "enum",
+    "fractions",
+    "functools",
+    "heapq",
+    "io",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "queue",
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "threading",
+    "time",
+    "types",
+    "typing",
+)
+"""What judged programs usually import. Each makes every fork a little slower."""
+
+
+def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
+    """Serve until the service is gone.
+
+    Args:
+        source: Descriptor that requests come from.
+        sink: Descriptor that answers go to; may be the same.
+        configuration: `Configuration` as JSON.
+    """
+    with _exiting(gone=0):
+        Runner(source, sink, _configuration(configuration)).serve()
+    raise AssertionError("never reached")
+
+
+@contextmanager
+def _exiting(gone: int = _SERVICE_GONE) -> Iterator[None]:
+    """End this process when what is done in here comes to an end, whichever; with `gone`, when the service is."""
+    status = EXIT_UNCLEAN
+    try:
+        yield
+        status = 0
+    except (Closed, BrokenPipeError, ConnectionResetError):
+        status = gone
+    except (Unclean, OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError) as error:
+        os.write(2, f"runner: {type(error).__name__}: {error}\n".encode(errors="replace"))
+    finally:
+        os._exit(status)
+
+
+class Runner:
+    """Of one box."""
+
+    def __init__(self, source: int, sink: int, configuration: Configuration) -> None:
+        """Become what this process stays until it ends; the order matters."""
+        self._configuration = configuration
+        self._source, self._sink = take_control(source, sink)
+        self._workplace = Workplace(configuration)
+        memory = open_own_memory()
+        renounce()
+        close_terminals()
+        environment = make_environment(configuration, self._workplace.run)
+        os.environ.clear()  # noqa: TID251 - of programs
+        os.environ.update(environment)  # noqa: TID251 - of programs
+        self._preloaded = preload((*COMMON_MODULES, *configuration.preload))[len(COMMON_MODULES) :]
+        flag = mmap.mmap(-1, mmap.PAGESIZE)
+        rules = make_rules(configuration, self._workplace)
+        self._turn = Turn(flag)
+        self._population = Population(self._turn, is_init=configuration.init, single_uid=configuration.single_uid)
+        supervisor = Supervisor(
+            self._population,
+            oom_counter(configuration),
+            flag,
+            control=self._source,
+            wake=wake_descriptor(),
+            cpus=configuration.cpus,
+        )
+        leave_as_to_be_inherited(configuration, self._workplace)
+        inherit_page_tables(memory)
+        self._runs = Runs(configuration, self._workplace, supervisor, rules, flag, environment)
+        self._data_bytes = data_bytes()
+        self._has_forks = _can_fork_for_jobs(configuration)
+        self._program: Program | None = None
+        self._dirty = 0
+        self._answers: Mapping[str, Callable[[dict[str, Any], int], Answer]] = {
+            "load": self._load,
+            "execute": self._execute,
+            "call": self._call,
+            "tests": self._tests,
+            "unload": self._unload,
+            "ping": self._ping,
+        }
+
+    def serve(self) -> NoReturn:
+        """Answer one request after the other.
+
+        Each job is served by a fork of this process: what was read and written for a program is in no memory that the
+        programs after it are forked from. After the first job, one is always made ahead, and waits for its turn: a box
+        that is used once needs none.
+
+        Raises:
+            Closed: the service is gone.
+            Unclean: the box is not fit for another run.
+        """
+        frames.send(self._sink, self._hello())
+        if not self._has_forks:
+            while True:
+                self._serve_job()
+        current = self._fork_for_job()
+        self._turn.give()
+        _check_end_of_job(self._end_of(current))
+        following = self._fork_for_job()
+        while True:
+            current = following
+            self._turn.give()
+            following = self._fork_for_job()
+            self._turn.follow(following)
+            _check_end_of_job(self._end_of(current))
+            if self._turn.is_lost:
+                self._turn.cancel()
+                _bury(following)
+                following = self._fork_for_job()
+
+    def _fork_for_job(self) -> int:
+        self._runs.number_apart()
+        self._turn.prepare()
+        runner = os.getpid()
+        pid = kernel.fork()
+        if pid == 0:
+            self._be_fork(runner)
+        return pid
+
+    def _end_of(self, pid: int) -> int:
+        """Wait for a child, and bury others on the way. Its exit code, or minus the signal that ended it.
+
+        Raises:
+            Unclean: the fork that waits for its turn has ended, and no job ended it.
+        """
+        while True:
+            ended, status = os.wait()
+            if ended == pid:
+                return os.waitstatus_to_exitcode(status)
+            if ended == self._turn.following and not self._turn.is_lost:
+                raise Unclean(f"the fork for the next job ended with {os.waitstatus_to_exitcode(status)}")
+
+    def _be_fork(self, runner: int) -> NoReturn:
+        kernel.die_with_parent(runner)
+        with _exiting():
+            self._population.adopt()
+            rehearse()
+            self._turn.wait()
+            self._serve_job()
+        raise AssertionError("never reached")
+
+    def _serve_job(self) -> None:
+        """Answer requests up to the end of a job."""
+        asked = ""
+        while asked != "unload":
+            header, body_bytes = frames.receive_header(self._source)
+            asked = header["ask"]
+            answer, body = self._answers[asked](header, body_bytes)
+            frames.send(self._sink, answer, body)
+            self._dirty += self._workplace.clear_runs()
+
+    def _hello(self) -> dict[str, Any]:
+        return {
+            "answer": "hello",
+            "protocol": PROTOCOL,
+            "python": sys.version.split()[0],
+            "pid": os.getpid(),
+            "uid": os.getuid(),
+            "single_uid": self._configuration.single_uid,
+            "preloaded": self._preloaded,
+            "programs": [name for name in self._configuration.programs if programs.find_program(name)],
+        }
+
+    def _ping(self, _header: dict[str, Any], body_bytes: int) -> Answer:
+        self._body(body_bytes)
+        return {"answer": "pong"}, b""
+
+    def _load(self, header: dict[str, Any], body_bytes: int) -> Answer:
+        self._forget()
+        body = self._body(body_bytes)
+        self._runs.count_threads(self._turn.following if self._has_forks else None)
+        try:
+            load = requests.read_load(header, body)
+        except BadPath as error:
+            return loaded_answer(Loaded(None, str(error)))
+        loaded = programs.load(load, self._workplace, self._data_bytes, self._compile)
+        self._program = loaded.program
+        return loaded_answer(loaded)
+
+    def _compile(self, compiler: Program, request: requests.Execute) -> Result:
+        return self._runs.execute(compiler, request)
+
+    def _execute(self, header: dict[str, Any], body_bytes: int) -> Answer:
+        request = requests.read_execute(header, self._body(body_bytes))
+        return result_answer(self._runs.execute(self._loaded(), request))
+
+    def _call(self, header: dict[str, Any], body_bytes: int) -> Answer:
+        request = requests.read_call(header, self._body(body_bytes))
+        return result_answer(self._runs.call(self._loaded(), request))
+
+    def _tests(self, header: dict[str, Any], body_bytes: int) -> Answer:
+        limits = parse(header["limits"])
+        return result_answer(self._runs.tests(self._loaded(), limits, self._source, body_bytes))
+
+    def _unload(self, _header: dict[str, Any], body_bytes: int) -> Answer:
+        self._body(body_bytes)
+        self._forget()
+        dirty, self._dirty = self._dirty, 0
+        return {"answer": "unloaded", "dirty": dirty}, b""
+
+    def _forget(self) -> None:
+        self._program = None
+        self._workplace.clear_program()
+
+    def _loaded(self) -> Program:
+        if self._program is None:
+            raise Unclean("a run without a program")
+        return self._program
+
+    def _body(self, length: int) -> bytes:
+        return frames.receive_exactly(self._source, length) if length else b""
+
+
+def _can_fork_for_jobs(configuration: Configuration) -> bool:
+    """Whether programs cannot signal the runner's forks, as no program can signal process 1 of its box."""
+    return not configuration.single_uid or landlock.version() >= landlock.SCOPES_SIGNALS
+
+
+def _bury(pid: int) -> None:
+    """End a child, which may have been ended already, or even waited for."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def _check_end_of_job(status: int) -> None:
+    """
+    Raises:
+        Closed: the service is gone.
+        Unclean: the box is not fit for another job.
+    """
+    if status == _SERVICE_GONE:
+        raise Closed("the service is gone")
+    if status == EXIT_UNCLEAN:
+        os._exit(status)  # which has said why
+    if status != 0:
+        raise Unclean(f"a job ended with {status}")
+
+
+def _configuration(fields: dict[str, Any]) -> Configuration:
+    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return Configuration(**known)

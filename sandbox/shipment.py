@@ -1,0 +1,98 @@
+"""How the runner gets into a box: through the connection, as one archive, before anything else.
+
+A box starts a bare interpreter with a few lines of bootstrap. They read one frame: its header is the runner's
+`Configuration`, its body a zip archive of the modules the runner consists of. So no backend mounts or bakes in code of
+ours, and a box always runs the very version of the runner that the service was written for. The modules are there as
+byte code too, for interpreters of the service's own version; others compile the source, in a tenth of a second.
+"""
+
+import dataclasses
+import io
+import json
+import py_compile
+import zipfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from sandbox.runner.configuration import Configuration
+from sandbox.runner.frames import LENGTHS
+
+_RUNNER: Final = Path(__file__).parent / "runner"
+
+_BOOTSTRAP: Final = """\
+import json, os, struct, sys
+def exactly(count):
+    data = b""
+    while len(data) < count:
+        piece = os.read(source, count - len(data))
+        if not piece:
+            os._exit(0)
+        data += piece
+    return data
+kind, _, where = sys.argv[1].partition(":")
+if kind == "unix":
+    import socket
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(where)
+    source = sink = connection.detach()
+elif kind == "fd":
+    source = sink = int(where)
+else:
+    source, sink = 0, 1
+header_bytes, archive_bytes = struct.unpack("!II", exactly(8))
+configuration = json.loads(exactly(header_bytes))
+archive = os.path.join(configuration["directory"], "runner.zip")
+with open(archive, "wb") as file:
+    file.write(exactly(archive_bytes))
+sys.path.insert(0, archive)
+from sandbox.runner import zygote
+sys.path.remove(archive)
+os.unlink(archive)
+zygote.main(source, sink, configuration)
+"""
+
+
+def command(python: str, transport: str, *, with_site: bool) -> list[str]:
+    """What a box runs first.
+
+    Args:
+        python: Path of the interpreter in the box.
+        transport: `unix:PATH` connects to a socket, `fd:N` uses an inherited one, `stdio` descriptors 0 and 1.
+        with_site: Whether installed packages can be imported.
+    """
+    without = () if with_site else ("-S",)
+    return [python, "-s", *without, "-u", "-c", _BOOTSTRAP, transport]
+
+
+def first_frame(configuration: Configuration) -> bytes:
+    """What to send into a box that runs `command`."""
+    header = json.dumps(dataclasses.asdict(configuration)).encode()
+    archive = _archive()
+    return LENGTHS.pack(len(header), len(archive)) + header + archive
+
+
+@cache
+def _archive() -> bytes:
+    """The runner's modules, stored uncompressed: an interpreter without zlib can import them too."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive, TemporaryDirectory() as folder:
+        archive.writestr("sandbox/__init__.py", "")
+        for path in _modules():
+            name = f"sandbox/runner/{path.name}"
+            archive.writestr(name, path.read_bytes())
+            archive.writestr(f"{name}c", _compiled(path, name, Path(folder) / f"{path.name}c"))
+    return packed.getvalue()
+
+
+def _compiled(path: Path, name: str, to: Path) -> bytes:
+    """Byte code that is not checked against its source, which is of the same archive."""
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(path), str(to), dfile=name, doraise=True, invalidation_mode=mode)
+    return to.read_bytes()
+
+
+def _modules() -> Sequence[Path]:
+    return sorted(_RUNNER.glob("*.py"))

@@ -1,0 +1,224 @@
+"""The boxes of this service: found out, checked and started while everything else is served already.
+
+    starting ──► ready ◄──► lost    the first kind whose boxes start and survive the self-check; lost: they are gone, and
+             │                      no others can be made at the moment, though that is tried again and again
+             └─► unavailable        none does: programs are refused with the reason, never run unprotected
+
+Verifiers hold this object from the start; a program that comes while boxes are starting waits for them.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from sandbox import self_check
+from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavailable
+from sandbox.boxes import Backend, BoxSize
+from sandbox.docker import DockerBackend
+from sandbox.local import LocalBackend
+from sandbox.pool import Counters, PooledSandbox
+from service.settings import Settings
+
+STATES: Final = ("starting", "ready", "lost", "unavailable")
+
+log = structlog.get_logger("rewardline.boxes")
+
+
+async def weaknesses(sandbox: Sandbox) -> list[str]:
+    """What a quick self-check found that this sandbox does not stop.
+
+    Raises:
+        SandboxUnavailable: programs could not be run.
+    """
+    report = await self_check.check(sandbox, self_check.SHORT)
+    return [f"{finding.name}: {finding.detail}" for finding in report.findings if not finding.held]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One way to have boxes."""
+
+    name: str
+    make: Callable[[], PooledSandbox]
+
+
+def kinds(settings: Settings) -> list[Kind]:
+    """Those that the settings allow, the strongest first."""
+    known = [
+        Kind("docker", lambda: _pooled(settings, _docker(settings))),
+        Kind("local", lambda: _pooled(settings, _local(settings))),
+    ]
+    return [kind for kind in known if settings.sandbox in ("auto", kind.name)]
+
+
+def variants(settings: Settings) -> list[Kind]:
+    """Every way to have boxes which the settings allow, one by one: for looking at this machine."""
+    ways = {
+        "docker": settings.model_copy(update={"sandbox": "docker", "docker_runtime": None}),
+        "docker runsc": settings.model_copy(update={"sandbox": "docker", "docker_runtime": "runsc"}),
+        "local namespaces": settings.model_copy(update={"sandbox": "local", "local_tier": "namespaces"}),
+        "local landlock": settings.model_copy(update={"sandbox": "local", "local_tier": "landlock"}),
+    }
+    return [Kind(name, kinds(way)[0].make) for name, way in ways.items() if settings.sandbox in ("auto", way.sandbox)]
+
+
+def _pooled(settings: Settings, backend: Backend) -> PooledSandbox:
+    return PooledSandbox(
+        backend,
+        slots=settings.slot_count,
+        fresh=settings.sandbox_isolation == "fresh",
+        jobs_per_box=settings.jobs_per_box,
+        box_max_age_s=settings.box_max_age_s,
+    )
+
+
+def _local(settings: Settings) -> LocalBackend:
+    python = None if settings.local_python is None else str(settings.local_python)
+    return LocalBackend(_size(settings), python, settings.local_tier)
+
+
+def _docker(settings: Settings) -> DockerBackend:
+    size, image, runtime = _size(settings), settings.docker_image, settings.docker_runtime
+    return DockerBackend(size, image, runtime, address=settings.docker_host)
+
+
+def _size(settings: Settings) -> BoxSize:
+    return BoxSize(settings.box_memory_mb, settings.box_processes, settings.box_disk_mb)
+
+
+class Boxes(Sandbox):
+    """The first of `kinds` that can be had here."""
+
+    def __init__(
+        self, kinds: Sequence[Kind], check: Callable[[Sandbox], Awaitable[Sequence[str]]], *, slots: int = 1
+    ) -> None:
+        """`check(sandbox)` attacks it, and says what it did not stop, one sentence each; `slots` is told beforehand."""
+        self._kinds = kinds
+        self._check = check
+        self._slots = slots
+        self._chosen: tuple[str, PooledSandbox] | None = None
+        self._why = "" if kinds else "this service was started without boxes for programs (setting `sandbox`)"
+        self._starting: asyncio.Task[None] | None = None
+        self.cpu_s = 0.0
+        """Used by programs in boxes so far, of runs whose result was given out."""
+
+    @property
+    def state(self) -> str:
+        if self._chosen is not None:
+            return "lost" if self._chosen[1].trouble else "ready"
+        return "unavailable" if self._why else "starting"
+
+    @property
+    def why(self) -> str:
+        """What is wrong, when there are no boxes, from the start or just now."""
+        return self._chosen[1].trouble if self._chosen is not None else self._why
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return self._chosen[1].languages if self._chosen else frozenset()
+
+    @property
+    def slots(self) -> int:
+        return 0 if self._why else self._slots
+
+    @property
+    def counters(self) -> Counters:
+        return self._chosen[1].counters if self._chosen else Counters()
+
+    def states(self) -> Mapping[str, float]:
+        """How many boxes there are, by what they do."""
+        if self._chosen is None:
+            return {}
+        pool = self._chosen[1]
+        return {"ready": pool.ready, "busy": pool.busy}
+
+    @property
+    def waiting(self) -> int:
+        """Programs that wait for a box."""
+        return self._chosen[1].waiting if self._chosen else 0
+
+    def describe(self) -> dict[str, Any]:
+        """For those who ask: what programs run in, and what that is worth."""
+        described: dict[str, Any] = {
+            "state": self.state,
+            "kind": None,
+            "isolation": None,
+            "caveats": [],
+            "languages": sorted(self.languages),
+            "slots": self.slots,
+            "message": self.why,
+        }
+        if self._chosen is not None:
+            kind, pool = self._chosen
+            described |= {"kind": kind, "isolation": pool.isolation, "caveats": list(pool.caveats)}
+        return described
+
+    async def start(self) -> None:
+        """Begin to start; returns at once."""
+        if self._kinds:
+            self._starting = asyncio.create_task(self._choose_or_say())
+
+    async def settled(self) -> None:
+        """Wait until boxes are ready or there will be none."""
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+
+    async def stop(self) -> None:
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        chosen, self._chosen, self._why = self._chosen, None, "the service is stopping"
+        if chosen is not None:
+            await chosen[1].stop()
+
+    async def run(
+        self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
+    ) -> Built:
+        await self.settled()
+        if self._chosen is None:
+            raise SandboxUnavailable(self._why or "the boxes are not started")
+
+        def count(position: int, result: RunResult) -> bool:
+            self.cpu_s += result.cpu_s
+            return True if on_result is None else on_result(position, result)
+
+        built = await self._chosen[1].run(program, runs, count)
+        self.cpu_s += 0.0 if built.cached else built.cpu_s
+        return built
+
+    async def _choose_or_say(self) -> None:
+        try:
+            await self._choose()
+        except Exception:
+            log.exception("starting the boxes raised")
+            self._why = "starting the boxes raised; the server's log has the traceback"
+
+    async def _choose(self) -> None:
+        reasons = []
+        for kind in self._kinds:
+            pool = kind.make()
+            try:
+                await self._try(pool)
+            except SandboxUnavailable as error:
+                log.info("no such boxes", kind=kind.name, why=str(error))
+                reasons.append(f"{kind.name}: {error}")
+                continue
+            self._chosen = (kind.name, pool)
+            self.isolation, self.caveats = pool.isolation, pool.caveats
+            log.info("boxes are ready", **{name: value for name, value in self.describe().items() if value})
+            return
+        self._why = "; ".join(reasons)
+        log.error("programs cannot be run: items that need a box will be `failed`", why=self._why)
+
+    async def _try(self, pool: PooledSandbox) -> None:
+        async with contextlib.AsyncExitStack() as undo:
+            undo.push_async_callback(pool.stop)
+            await pool.start()
+            broken = await self._check(pool)
+            if broken:
+                raise SandboxUnavailable(f"the self-check found what it does not stop: {'; '.join(broken)}")
+            undo.pop_all()

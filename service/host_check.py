@@ -1,0 +1,70 @@
+"""What each kind of boxes stops on this machine: `rewardline check-host`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox import self_check
+from sandbox.base import SandboxUnavailable
+from sandbox.self_check import Extent, Report
+from service.boxes import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One kind of boxes, attacked."""
+
+    kind: str
+    report: Report | None
+    """None when it cannot be had here."""
+    caveats: Sequence[str] = ()
+    why: str = ""
+    """What is missing for it."""
+
+    @property
+    def outcomes(self) -> Mapping[str, bool | None]:
+        """By attack: whether it was stopped; None when that is not promised."""
+        if self.report is None:
+            return {}
+        tried: dict[str, bool | None] = {finding.name: finding.held for finding in self.report.findings}
+        return tried | dict.fromkeys(self.report.not_promised)
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        if self.report is None:
+            return {"kind": self.kind, "available": False, "message": self.why}
+        return {
+            "kind": self.kind,
+            "available": True,
+            "isolation": self.report.isolation,
+            "held": self.report.held,
+            "caveats": list(self.caveats),
+            "findings": [
+                {"name": finding.name, "held": finding.held, "detail": finding.detail}
+                for finding in self.report.findings
+            ],
+            "not_promised": list(self.report.not_promised),
+        }
+
+
+async def look(kinds: Sequence[Kind], extent: Extent) -> list[Look]:
+    """Attack one kind after the other."""
+    return [await _look(kind, extent) for kind in kinds]
+
+
+def is_good(seen: Sequence[Look]) -> bool:
+    """There are boxes, and every kind that is here keeps its promises."""
+    reports = [one.report for one in seen if one.report is not None]
+    return bool(reports) and all(report.held for report in reports)
+
+
+async def _look(kind: Kind, extent: Extent) -> Look:
+    pool = kind.make()
+    try:
+        await pool.start()
+        report = await self_check.check(pool, extent)
+        return Look(kind.name, report, pool.caveats)
+    except SandboxUnavailable as error:
+        return Look(kind.name, None, why=str(error))
+    finally:
+        await pool.stop()

@@ -1,0 +1,135 @@
+"""What every HTTP route of ours does with its caller: take the body in within bounds, and stop when the caller hangs up.
+
+Bytes are reserved with the admission before they are read, so that bodies in the making are bounded too.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+from starlette.types import Receive
+
+from service.errors import BodyTimeout, TooLarge, UnsupportedMedia
+from service.inflate import inflate
+from service.settings import Settings
+
+_JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+"""curl -d sends the last one; a body that is no JSON is told so."""
+_READ_REST_S, _READ_REST_BYTES = 3.0, 200_000_000
+_WATCH_AFTER_S = 0.02
+_THREAD_BYTES = 64_000
+"""Inflating less than this is quicker than handing it to a thread."""
+
+
+class Gone(Exception):
+    """The caller hung up."""
+
+
+async def body_of(
+    settings: Settings, headers: Mapping[bytes, bytes], receive: Receive, reserve: Callable[[int], Awaitable[None]]
+) -> bytes:
+    """The request's JSON, received within the time limit and inflated within the size limit.
+
+    `reserve(nbytes)` is awaited before so many bytes more are held.
+
+    Raises:
+        RequestError: it is of another type, too large or too late, or `reserve` said so.
+        Gone
+    """
+    media = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+    if media not in _JSON_TYPES:
+        raise UnsupportedMedia(f"Content-Type {media[:60]!r}; send application/json")
+    limit = settings.max_body_bytes
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit():
+        _check_size(int(declared), limit)
+        await reserve(int(declared))
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(settings.body_timeout_s):
+            async for part in _chunks(receive):
+                size += len(part)
+                _check_size(size, limit)
+                if not declared:
+                    await reserve(len(part))
+                parts.append(part)
+    except TimeoutError as error:
+        raise BodyTimeout(f"the body did not arrive within {settings.body_timeout_s:g} s; {size} bytes did") from error
+    body = parts[0] if len(parts) == 1 else b"".join(parts)
+    encoding = headers.get(b"content-encoding", b"identity").decode("latin-1").strip().lower()
+    if encoding == "identity":
+        return body
+    if len(body) < _THREAD_BYTES // 16:
+        inflated = inflate(body, encoding, limit)
+    else:
+        inflated = await asyncio.to_thread(inflate, body, encoding, limit)
+    await reserve(max(0, len(inflated) - len(body)))
+    return inflated
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge(f"the body has more than {limit} bytes; split the batch")
+
+
+async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        if body := message.get("body", b""):
+            yield body
+        if not message.get("more_body", False):
+            return
+
+
+async def read_rest(receive: Receive) -> None:
+    """Take in what is still coming of a refused body, within bounds: closing on unread bytes resets the connection,
+    and the caller would see that instead of the answer.
+    """
+    size = 0
+    with contextlib.suppress(TimeoutError, Gone):
+        async with asyncio.timeout(_READ_REST_S):
+            async for part in _chunks(receive):
+                size += len(part)
+                if size > _READ_REST_BYTES:
+                    return
+
+
+@contextlib.asynccontextmanager
+async def stopped_when_gone(receive: Receive) -> AsyncIterator[None]:
+    """Cancels the block when the caller hangs up, which uvicorn does not do by itself.
+
+    Raises:
+        Gone: the caller did.
+    """
+    worker = asyncio.current_task()
+    assert worker is not None
+    gone = False
+
+    async def watch() -> None:
+        nonlocal gone
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone = True
+        worker.cancel()
+
+    watcher: asyncio.Task[None] | None = None
+
+    def begin() -> None:
+        nonlocal watcher
+        watcher = asyncio.create_task(watch())
+
+    # Most requests are answered sooner, and a task each would be a tenth of their cost.
+    timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, begin)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if gone and worker.uncancel() == 0:
+            raise Gone from None
+        raise
+    finally:
+        timer.cancel()
+        if watcher is not None:
+            watcher.cancel()
+            await asyncio.wait([watcher])

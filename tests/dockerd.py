@@ -1,0 +1,174 @@
+"""A Docker daemon for tests and measurements: the machine's own where one runs, or else one of ours.
+
+Ours is started in the background with its own data below `.build/docker` (so the image is built once), its own socket,
+and no network, as boxes have none; it knows gVisor as `runsc` when that is installed.
+
+`python -m tests.dockerd` builds the image ahead of those who will want it, where there is none yet.
+"""
+
+import base64
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import docker
+from docker.errors import DockerException
+
+from sandbox.images import build
+from sandbox.languages import all_languages
+
+IMAGE = "rewardline-box"
+_DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
+_BUILD = Path(__file__).parents[1] / ".build"
+_START_S = 60.0
+
+
+class NoDocker(Exception):
+    """There is no daemon here, and none can be started."""
+
+
+class DockerDaemon:
+    """A `dockerd` of our own, which a test may stop and start again."""
+
+    def __init__(self, data: Path, folder: Path) -> None:
+        self.address = f"unix://{folder / 'docker.sock'}"
+        self._data = data
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Run it, and return when it answers.
+
+        Raises:
+            NoDocker: it is not installed, or does not run here.
+        """
+        if shutil.which("dockerd") is None or os.getuid() != 0:
+            raise NoDocker("dockerd is not installed, or this is not root: `make docker` as root installs it")
+        self._configure()
+        with (self._folder / "dockerd.log").open("ab") as log:
+            self._process = subprocess.Popen(self._command(), stdout=log, stderr=log, start_new_session=True)
+        patience = time.monotonic() + _START_S
+        while not _answers(self.address):
+            if self._process.poll() is not None or time.monotonic() > patience:
+                said = (self._folder / "dockerd.log").read_text()[-2000:]
+                raise NoDocker(f"dockerd did not start: {said}")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Ask it to end, as an operator would; it ends its containers."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(_START_S)
+            self._process = None
+
+    def _command(self) -> list[str]:
+        return [
+            # In a network of its own: it would take away the bridge of another daemon on this machine.
+            *("unshare", "--net", "dockerd"),
+            f"--host={self.address}",
+            f"--data-root={self._data}",
+            f"--exec-root={self._folder / 'exec'}",
+            f"--pidfile={self._folder / 'docker.pid'}",
+            f"--config-file={self._folder / 'daemon.json'}",
+            "--bridge=none",
+            "--iptables=false",
+            "--ip6tables=false",
+        ]
+
+    def _configure(self) -> None:
+        gvisor = shutil.which("runsc")
+        # It shall not set up a network stack of its own for a container that has no network.
+        runtimes = {"runsc": {"path": gvisor, "runtimeArgs": ["--network=none"]}} if gvisor else {}
+        (self._folder / "daemon.json").write_text(json.dumps({"runtimes": runtimes}))
+
+
+@contextmanager
+def docker_with_image() -> Iterator[str]:
+    """The address of a daemon that has the box image, which is built when it is missing or stale (some minutes).
+
+    Raises:
+        NoDocker: there is none and none can be started.
+    """
+    address = os.environ.get("DOCKER_HOST", _DEFAULT_ADDRESS)
+    if _answers(address):
+        with _alone():
+            _ensure_image(address)
+        yield address
+        return
+    with _alone(), tempfile.TemporaryDirectory(prefix="rewardline-docker-") as folder:
+        daemon = DockerDaemon(_BUILD / "docker", Path(folder))
+        daemon.start()
+        try:
+            _ensure_image(daemon.address)
+            yield daemon.address
+        finally:
+            daemon.stop()
+
+
+def bring_small_image(source: str, target: str) -> None:
+    """Make the image `small`, with an interpreter and hardly anything else, out of the box image of another daemon."""
+    libraries = " ".join(
+        f"usr/lib/*-linux-gnu/{name}*" for name in ("ld-linux", "libc.so", "libm.so", "libz.", "libexpat.", "libffi.")
+    )
+    folders = "lib lib64 usr/lib64 usr/bin/python3 usr/bin/python3.11 usr/lib/python3.11"
+    pack = f"cd / && tar c --exclude=__pycache__ {folders} {libraries} | gzip -1 | base64"
+    with (
+        closing(docker.DockerClient(source)) as here,
+        closing(docker.APIClient(target, version="auto", timeout=60)) as there,
+    ):
+        packed: bytes = here.containers.run(IMAGE, ["sh", "-c", pack], remove=True, network_mode="none")
+        there.import_image_from_data(base64.b64decode(packed), repository="small", tag="latest")
+
+
+def main() -> None:
+    """Failures are left to those who come after, who try again."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the daemon shall be stopped
+    with suppress(NoDocker, build.BuildFailed, DockerException), docker_with_image():
+        pass
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """While no other test run on this machine is in here: two would build the same image, or want the same data."""
+    _BUILD.mkdir(exist_ok=True)
+    with (_BUILD / "docker.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _ensure_image(address: str) -> None:
+    client = docker.APIClient(address, version="auto", timeout=600)
+    languages = sorted(all_languages())
+    if not build.is_current(client, IMAGE, languages):
+        build.build(client, IMAGE, languages)
+    client.close()
+
+
+def _answers(address: str) -> bool:
+    try:
+        _knock(address)
+        docker.APIClient(address, version="auto", timeout=5).close()
+    except (OSError, DockerException):
+        return False
+    return True
+
+
+def _knock(address: str) -> None:
+    """Fails where nobody listens; the library leaves open the socket of a connection that fails."""
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.connect(address.removeprefix("unix://"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,338 @@
+"""Where attacks are let loose: a process with the real verifier and real boxes of one kind, and canaries around them.
+
+A program of its own, `python -m tests.sandbox.hostile.arena SETUP`, which `wall` starts. It tells one line of JSON for
+each attack with what was wrong about it, and one at the end.
+
+    two attacks, and beside them a right program ──► what they printed, what became of the canaries
+    in every box after them, a right program     ──► must pass
+    `then`, in every box                         ──► must not be touched
+
+Nothing is let loose before the sandbox's own self-check, whose attacks do no harm, has found it closed.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import docker
+import requests
+
+from sandbox import self_check
+from sandbox.base import Built, Program, Run, RunResult, Sandbox
+from sandbox.boxes import Backend, BoxSize
+from sandbox.docker import DockerBackend
+from sandbox.local import LocalBackend
+from sandbox.pool import PooledSandbox
+from sandbox.workers import Workers
+from tests.sandbox.hostile import attacks, outside
+from tests.sandbox.hostile.attacks import Attack, Judgement
+from tests.sandbox.hostile.outside import Outside
+from verifiers.base import Item, Resources, Status, Verdict
+from verifiers.code import Code, CodeParams, create
+from verifiers.code.judging import Terms
+
+SLOTS: Final = 3
+TOGETHER: Final = 2
+_SIZE: Final = BoxSize(memory_mb=1024, processes=128, disk_mb=128)
+_BACKSTOP_S: Final = 3.0
+"""In place of the service's own: who sleeps until then shows nothing more by sleeping longer. gVisor, which is slow, has
+the service's."""
+_CALM_S: Final = 10.0
+_LONGEST_S: Final = 120.0
+_FORKS_FOR_JOBS: Final = 2
+"""Of the runner: the one that has its turn, and the one that waits for its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the arena is told."""
+
+    backend: str
+    """docker or local."""
+    ids: Sequence[str]
+    """Of the attacks."""
+    runtime: str | None = None
+    address: str = ""
+    owner: str = ""
+    tier: str = "namespaces"
+    python: str | None = None
+    state_dir: str = ""
+    rows: str = ""
+    """A file of attacks in place of the usual ones."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What came out of boxes for one item."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def add(self, *parts: bytes | str | None) -> None:
+        self.texts += [part.decode(errors="replace") if isinstance(part, bytes) else part for part in parts if part]
+
+
+class Hurried(CodeParams):
+    """Whose programs may sleep for less long than usual."""
+
+    def terms(self, *, explain: bool = False) -> Terms:
+        terms = super().terms(explain=explain)
+        return replace(terms, limits=replace(terms.limits, wall_s=max(_BACKSTOP_S, 3 * self.time_limit_s)))
+
+
+_heard: ContextVar[Heard] = ContextVar("heard")
+
+
+class Overheard(Sandbox):
+    """A sandbox whose results are listened to."""
+
+    def __init__(self, inner: PooledSandbox) -> None:
+        self.inner = inner
+
+    async def start(self) -> None:
+        await self.inner.start()
+        self.isolation, self.caveats = self.inner.isolation, self.inner.caveats
+
+    async def stop(self) -> None:
+        await self.inner.stop()
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return self.inner.languages
+
+    @property
+    def slots(self) -> int:
+        return self.inner.slots
+
+    async def run(
+        self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
+    ) -> Built:
+        heard = _heard.get()
+
+        def listen(position: int, result: RunResult) -> bool:
+            heard.add(result.stdout, result.stderr, result.value, *(test.message for test in result.tests))
+            heard.add(*result.files.values())
+            return on_result is None or on_result(position, result)
+
+        built = await self.inner.run(program, runs, listen)
+        heard.add(built.message)
+        return built
+
+
+class Arena:
+    """Attacks one after the other."""
+
+    def __init__(self, setup: Setup, verifier: Code, around: Outside) -> None:
+        self._setup = setup
+        self._verifier = verifier
+        self._outside = around
+        self._known = _living()
+
+    async def judged(self, judgement: Judgement, *, explain: bool = False) -> tuple[Verdict, list[str]]:
+        """The verdict, and all that was heard."""
+        heard = Heard()
+        _heard.set(heard)
+        kind = CodeParams if self._setup.runtime else Hurried
+        params = kind.model_validate({"reference": judgement.reference, **judgement.params})
+        try:
+            (verdict,) = await self._verifier.score([Item(judgement.response, params, None, explain)])
+        except Exception as error:  # noqa: BLE001 - the service would answer `failed`
+            verdict = Verdict.failed("raised", repr(error))
+        heard.add(json.dumps(verdict.detail))
+        return verdict, heard.texts
+
+    async def let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
+        """What was wrong about each attack; what is found outside, or goes wrong in here, is told of all of the group."""
+        try:
+            return await self._let_loose(group)
+        except Exception as error:  # noqa: BLE001 - the other groups shall have their turn
+            traceback.print_exc()
+            return {attack.id: [f"the arena raised {error!r}"] for attack in group}
+
+    async def _let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
+        began = time.monotonic()
+        neighbour = asyncio.create_task(self.judged(attacks.right_program(group[0])))
+        ended = await asyncio.gather(*(self.judged(attack.program, explain=attack.runs_every_test) for attack in group))
+        troubles = {attack.id: self._troubles(attack, *found) for attack, found in zip(group, ended, strict=True)}
+        shared = _unless_passed("a neighbour was disturbed", (await neighbour)[0])
+        for attack in group:
+            after = await self._in_every_box(attacks.right_program(attack))
+            shared += [line for found in after for line in _unless_passed("the next program was disturbed", found[0])]
+            if attack.then is not None:
+                troubles[attack.id] += await self._afterwards(attack, attack.then)
+        shared += self._outside.touched()
+        shared += await self._strays()
+        if time.monotonic() - began > _LONGEST_S:
+            shared.append(f"took {time.monotonic() - began:.0f} s")
+        return {name: own + shared for name, own in troubles.items()}
+
+    def _troubles(self, attack: Attack, verdict: Verdict, texts: list[str]) -> list[str]:
+        found = self._outside.told(texts)
+        if verdict.status is not Status.OK:
+            found.append(f"no verdict: {verdict.status} {verdict.reason} {verdict.detail}")
+        elif verdict.score:
+            found.append(f"an unearned pass: {verdict.score}")
+        found += [f"got through: {line}" for line in attack.got_through(texts)]
+        if not attack.shows_itself(texts):
+            found.append(f"the attack did not come to its end: {verdict.reason} {[text[-300:] for text in texts]}")
+        return found
+
+    async def _afterwards(self, attack: Attack, then: Judgement) -> list[str]:
+        found = []
+        for verdict, texts in await self._in_every_box(then):
+            found += [f"got through to the next: {line}" for line in attack.got_through(texts)]
+            if verdict.status is not Status.OK or (verdict.score == 1.0) is not attack.then_passes:
+                found.append(f"the next was judged {verdict.status} {verdict.score} {verdict.reason} {verdict.detail}")
+        return found
+
+    async def _in_every_box(self, judgement: Judgement) -> list[tuple[Verdict, list[str]]]:
+        """As many at once as there are boxes, so that each gets one."""
+        return await asyncio.gather(*(self.judged(judgement) for _ in range(SLOTS)))
+
+    async def _strays(self) -> list[str]:
+        """Processes that are still there some time after nothing runs any more."""
+        deadline = time.monotonic() + _CALM_S
+        while found := await asyncio.to_thread(self._more_than_runners):
+            if time.monotonic() > deadline:
+                return [f"processes are left: {found}"]
+            await asyncio.sleep(0.02)
+        return []
+
+    def _more_than_runners(self) -> list[str]:
+        if self._setup.backend == "docker":
+            return [] if self._setup.runtime else _in_containers(self._setup)
+        return _in_boxes(self._known)
+
+
+def _unless_passed(what: str, verdict: Verdict) -> list[str]:
+    return [] if verdict.score == 1.0 else [f"{what}: {verdict.status} {verdict.reason} {verdict.detail}"]
+
+
+def _living() -> dict[int, tuple[int, str, str]]:
+    """Parent, state and command line by process."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+            found[int(process.name)] = int(parent), state, (process / "cmdline").read_text().replace("\0", " ")
+    return found
+
+
+def _in_boxes(known: Iterable[int]) -> list[str]:
+    """Processes of runs in local boxes, and orphans that were adopted outside of them.
+
+    A box at rest is keeper, runner, and the runner's fork for the next job.
+    """
+    living = _living()
+    keepers = {pid for pid, (_, _, command) in living.items() if "enter.py" in command}
+    runners = {pid for pid, (parent, _, _) in living.items() if parent in keepers}
+    found = {pid for pid, (parent, _, _) in living.items() if parent <= 1} - set(known)
+    for runner in runners:
+        forks = sorted(pid for pid, (parent, _, _) in living.items() if parent == runner)
+        found |= _descendants(living, {runner}) - set(forks[:_FORKS_FOR_JOBS])
+    return [f"{pid} {living[pid][1]} {living[pid][2][-200:]}" for pid in found if pid not in keepers]
+
+
+def _descendants(living: dict[int, tuple[int, str, str]], ancestors: set[int]) -> set[int]:
+    found: set[int] = set()
+    while more := {pid for pid, (parent, _, _) in living.items() if parent in ancestors | found} - found:
+        found |= more
+    return found
+
+
+def _in_containers(setup: Setup) -> list[str]:
+    """Of those that run just now; where the daemon does not answer, that is what is left, until it does."""
+    try:
+        with contextlib.closing(docker.APIClient(setup.address, version="auto")) as client:
+            return _processes_of(client, setup.owner)
+    except (docker.errors.DockerException, requests.RequestException) as error:
+        return [f"nobody knows, as the daemon said {error!r}"[:300]]
+
+
+def _processes_of(client: docker.APIClient, owner: str) -> list[str]:
+    found = []
+    for container in client.containers(filters={"label": f"rewardline.owner={owner}"}):
+        with contextlib.suppress(docker.errors.APIError):  # it is being removed
+            processes = client.top(container["Id"])["Processes"] or []  # none when it has just ended
+            found += [" ".join(process)[:200] for process in processes[1 + _FORKS_FOR_JOBS :]]
+    return found
+
+
+def _backend(setup: Setup) -> Backend:
+    if setup.backend == "docker":
+        return DockerBackend(_SIZE, runtime=setup.runtime, owner=setup.owner, address=setup.address)
+    return LocalBackend(_SIZE, setup.python, setup.tier, Path(setup.state_dir))  # type: ignore[arg-type]
+
+
+@contextlib.asynccontextmanager
+async def _opened(setup: Setup) -> AsyncIterator[tuple[Overheard, Code]]:
+    workers = Workers(1)
+    sandbox = Overheard(PooledSandbox(_backend(setup), slots=SLOTS))
+    verifier = create(Resources(workers, sandbox))
+    await workers.start()
+    try:
+        await sandbox.start()
+        yield sandbox, verifier
+    finally:
+        await sandbox.stop()
+        await workers.stop()
+
+
+def _mounts() -> set[str]:
+    return set(Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+def _names(folder: str) -> list[str]:
+    return os.listdir(folder) if os.path.isdir(folder) else []
+
+
+def _tell(**fields: Any) -> None:
+    print(json.dumps(fields), flush=True)
+
+
+def _groups(chosen: Sequence[Attack]) -> Iterable[Sequence[Attack]]:
+    """Two at a time, sleepers with sleepers; those with something to be looked for in their own box are alone."""
+    ordered = sorted(chosen, key=lambda attack: attack.id not in attacks.SLEEPERS)
+    for is_alone, several in itertools.groupby(ordered, key=lambda attack: attack.then is not None):
+        row = list(several)
+        size = 1 if is_alone else TOGETHER
+        yield from (row[start : start + size] for start in range(0, len(row), size))
+
+
+async def _main(setup: Setup) -> None:
+    mounts = _mounts()
+    with outside.put_up() as around:
+        async with _opened(setup) as (sandbox, verifier):
+            _heard.set(Heard())
+            report = await self_check.check(sandbox, self_check.SHORT)
+            broken = [finding.detail for finding in report.findings if not finding.held]
+            _tell(isolation=sandbox.isolation, caveats=list(sandbox.caveats), broken=broken)
+            if broken:
+                return
+            files = [Path(setup.rows)] if setup.rows else attacks.FILES
+            chosen = [attack for attack in attacks.load(around.substitutes, files) if attack.id in setup.ids]
+            able = [attack for attack in chosen if attack.language in sandbox.languages]
+            _tell(left_out=[attack.id for attack in chosen if attack not in able])
+            arena = Arena(setup, verifier, around)
+            for group in _groups(able):
+                began = time.monotonic()
+                for name, troubles in (await arena.let_loose(group)).items():
+                    _tell(id=name, troubles=troubles, seconds=round(time.monotonic() - began, 2))
+        ending = around.touched()
+    ending += [f"a mount is left: {line}" for line in _mounts() - mounts]
+    ending += [f"left of the boxes: {name}" for name in _names(setup.state_dir)]
+    _tell(ending=ending)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Setup(**json.loads(sys.argv[1]))))
+    os._exit(0)

@@ -1,0 +1,129 @@
+"""What programs in boxes must not get at: put up around the attacks, and looked at after each.
+
+A secret in the environment, a file that anybody may write, listeners on the loopback and on an abstract name, a process
+of the service's own user.
+"""
+
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.sandbox.hostile.attacks import CANARY_IN_ROWS, PORT_IN_ROWS, SOCKET_IN_ROWS
+
+SECRET_NAME = "SBX_CANARY_SECRET"
+_IDS_OF_BOXES = (range(100_000, 200_000), range(1 << 28, 1 << 31))
+"""Of programs in containers, and in local boxes of root."""
+_SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The canaries."""
+
+    secrets: tuple[str, ...]
+    canary: Path
+    neighbour: "subprocess.Popen[bytes]"
+    sockets: tuple[socket.socket, ...]
+    port: int
+    abstract: str
+    files_before: frozenset[str]
+    objects_before: frozenset[str]
+
+    @property
+    def substitutes(self) -> dict[str, str]:
+        """For the stand-ins in the attacks."""
+        return {PORT_IN_ROWS: str(self.port), CANARY_IN_ROWS: str(self.canary), SOCKET_IN_ROWS: self.abstract}
+
+    def told(self, texts: list[str]) -> list[str]:
+        """Secrets in what came out of boxes."""
+        return [f"a secret came out: {secret[:6]}" for secret in self.secrets if any(secret in text for text in texts)]
+
+    def touched(self) -> list[str]:
+        """What has happened to the canaries since they were looked at last."""
+        found = [f"something arrived at {one.getsockname()}" for one in self.sockets if _has_come(one)]
+        if self.neighbour.poll() is not None:
+            found.append("a process of the service's user was ended")
+        elif "\nState:\tT" in Path(f"/proc/{self.neighbour.pid}/status").read_text():
+            found.append("a process of the service's user was stopped")
+        if self.canary.read_text() not in self.secrets:
+            found.append("the canary file was written")
+        found += [f"left outside: {path}" for path in sorted(_files() - self.files_before)]
+        found += [f"left in the kernel: {name}" for name in sorted(_objects() - self.objects_before)]
+        return found
+
+
+@contextlib.contextmanager
+def put_up() -> Iterator[Outside]:
+    """The canaries, for as long as the attacks last."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canary-")))
+        folder.chmod(0o755)
+        canary = folder / "world.txt"
+        in_file = secrets.token_hex(16)
+        canary.write_text(in_file)
+        canary.chmod(0o666)
+        neighbour = stack.enter_context(subprocess.Popen(["/bin/sleep", "3600"]))
+        stack.callback(neighbour.kill)
+        abstract = f"sbx-{secrets.token_hex(8)}"
+        sockets = [stack.enter_context(one) for one in _listeners(abstract)]
+        known = (in_file, os.environ[SECRET_NAME])
+        port = sockets[0].getsockname()[1]
+        yield Outside(known, canary, neighbour, tuple(sockets), port, abstract, _files(), _objects())
+
+
+def _listeners(abstract: str) -> Iterator[socket.socket]:
+    """The first one has chosen the port; all the others of the network have the same."""
+    first = socket.create_server(("127.0.0.1", 0))
+    yield first
+    port = first.getsockname()[1]
+    for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1")):
+        with contextlib.suppress(OSError):  # a machine without IPv6
+            datagrams = socket.socket(family, socket.SOCK_DGRAM)
+            datagrams.bind((address, port))
+            yield datagrams
+    with contextlib.suppress(OSError):
+        yield socket.create_server(("::1", port), family=socket.AF_INET6)
+    named = socket.socket(socket.AF_UNIX)
+    named.bind(f"\0{abstract}")
+    named.listen()
+    yield named
+
+
+def _has_come(one: socket.socket) -> bool:
+    one.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        if one.type == socket.SOCK_DGRAM:
+            one.recv(100)
+        else:
+            one.accept()[0].close()
+        return True
+    return False
+
+
+def _files() -> frozenset[str]:
+    """What belongs to users that only boxes have, or to this one if it is nobody special, in folders open to all."""
+    own = {os.getuid()} - {0}
+    found = set()
+    for folder in _SHARED_FOLDERS:
+        for entry in os.scandir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                owner = entry.stat(follow_symlinks=False).st_uid
+                if owner in own or any(owner in ids for ids in _IDS_OF_BOXES):
+                    found.add(entry.path)
+    return frozenset(found)
+
+
+def _objects() -> frozenset[str]:
+    """Shared memory, semaphores and queues of System V."""
+    lines = {
+        f"{kind} {line}"
+        for kind in ("shm", "sem", "msg")
+        for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+    }
+    return frozenset(" ".join(line.split()[:3]) for line in lines)

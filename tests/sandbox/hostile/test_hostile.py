@@ -1,0 +1,202 @@
+"""Every hostile program of tests/data/code, on every kind of boxes: no unearned pass, no effect outside, no neighbour
+disturbed, all that comes after it judged as ever.
+"""
+
+import importlib.util
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+from tests.sandbox.hostile import attacks, wall
+from tests.sandbox.hostile.arena import Setup
+
+IS_ROOT = os.geteuid() == 0
+NOBODY = 65534
+SHARED_PYTHON = "/usr/bin/python3"
+only_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
+
+ALL = attacks.load({})
+IDS = [attack.id for attack in ALL]
+HEAVY = frozenset({"cpp_template_bomb", "cpp_huge_image", "cpp_fork_bomb", "tests_eat_memory", "sigchld_storm"})
+
+
+def by_kind(count: int) -> list[str]:
+    """The first attacks of each kind."""
+    kinds = sorted({attack.kind for attack in ALL})
+    return [attack.id for kind in kinds for attack in [one for one in ALL if one.kind == kind][:count]]
+
+
+SELECTED = [
+    *dict.fromkeys(
+        [
+            *(attack.id for attack in ALL if attack.kind == "escape"),
+            *(attack.id for attack in ALL if attack.then is not None),
+            *by_kind(4),
+        ]
+    )
+]
+"""All escapes, all that reach for the next program, four of each other kind: for gVisor, where a run takes ten times as
+long, and for the other tiers, whose limits and comparisons are the same code."""
+QUICK = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]
+
+WITH_ONE_ID = "Programs have the same user id as the runner of their box"
+RUNNER_IN_VIEW = "Programs can see the memory layout, the environment and the open files' names of the runner"
+NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
+    "gvisor": {
+        "devices": RUNNER_IN_VIEW,  # and devices that gVisor itself emulates
+        "dumpable_games": RUNNER_IN_VIEW,
+        "ns_files": RUNNER_IN_VIEW,  # names of namespaces; to enter them is refused
+        "priority_of_others": RUNNER_IN_VIEW,  # numbers that gVisor only remembers
+        "cpp_int80": RUNNER_IN_VIEW,  # it prints the error, -22, as if that were a process id
+    },
+    "user": {"links_out": WITH_ONE_ID},
+    "landlock": {},
+}
+"""Attacks which a kind makes no promise about, each with the beginning of the caveat that says so."""
+
+
+def demand(told: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: Mapping[str, str]) -> None:
+    """Fail with one short line for each thing that was wrong, which is all of the message."""
+    wrong = unmet(told, expected, excused)
+    if wrong:
+        lines = [f"{name}: {str(line)[:300]}" for name, lines in wrong.items() for line in lines]
+        pytest.fail(f"{', '.join(wrong)[:300]}\n" + "\n".join(lines), pytrace=False)
+
+
+def unmet(told: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: Mapping[str, str]) -> dict[str, Any]:
+    """What was wrong, by attack; and what was not tried."""
+    wrong = {line["id"]: line["troubles"] for line in told if line.get("troubles")}
+    for line in told:
+        wrong |= {name: line[name] for name in ("broken", "ending") if line.get(name)}
+    tried = {line["id"] for line in told if "id" in line}
+    left_out = {name for line in told for name in line.get("left_out", ())}
+    missing = sorted(set(expected) - tried - left_out)
+    caveats = [caveat for line in told for caveat in line.get("caveats", ())]
+    unfounded = [name for name, why in excused.items() if not any(caveat.startswith(why) for caveat in caveats)]
+    return wrong | ({"not tried": missing} if missing else {}) | ({"not excused": unfounded} if unfounded else {})
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where other users can reach it."""
+    with tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as made:
+        path = Path(made)
+        path.chmod(0o711)
+        yield path
+
+
+@pytest.fixture
+def programs_python(folder: Path) -> str:
+    """An interpreter for programs that any user can run, with pytest installed."""
+    home = folder / "venv"
+    subprocess.run([SHARED_PYTHON, "-m", "venv", "--without-pip", home], check=True)
+    (packages,) = home.glob("lib/python*/site-packages")
+    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"):
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        source = Path(spec.origin)
+        if source.name == "__init__.py":
+            shutil.copytree(source.parent, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, packages)
+    return str(home / "bin" / "python")
+
+
+def service_python(uid: int) -> str:
+    """An interpreter like ours, which that user can run with our packages."""
+    ask = "import sys, msgspec, pydantic; print(sys.version_info[:2])"
+    environment = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if "site-packages" in path)}
+    for python in (sys.executable, SHARED_PYTHON):
+        try:
+            asked = subprocess.run(
+                [python, "-B", "-c", ask],
+                user=uid, group=uid, extra_groups=[], env=environment, cwd="/", capture_output=True, text=True,
+            )  # fmt: skip
+        except PermissionError:
+            continue
+        if asked.returncode == 0 and asked.stdout.strip() == str(sys.version_info[:2]):
+            return python
+    pytest.skip(f"NO ATTACKS AS AN ORDINARY USER: no interpreter that user {uid} could run with our packages")
+
+
+def state_of(folder: Path, uid: int) -> str:
+    state = folder / "state"
+    state.mkdir()
+    os.chown(state, uid, uid)
+    return str(state)
+
+
+def fight(setup: Setup, folder: Path, python: str = sys.executable, uid: int | None = None) -> list[Mapping[str, Any]]:
+    return list(wall.told(setup, python, folder, uid, secrets.token_hex(16)))
+
+
+def in_containers(
+    address: str, folder: Path, ids: Sequence[str], runtime: str | None = None, excused: Mapping[str, str] = {}
+) -> None:
+    owner = f"hostile-{secrets.token_hex(4)}"
+    setup = Setup("docker", ids, runtime, address, owner, state_dir=str(folder / "none"))
+    client = docker.APIClient(address, version="auto")
+    try:
+        told = fight(setup, folder)
+        left = client.containers(all=True, filters={"label": f"rewardline.owner={owner}"})
+        for container in left:
+            client.remove_container(container, force=True)
+    finally:
+        client.close()
+    demand(told, ids, excused)
+    assert not left
+
+
+@pytest.mark.slow
+@only_root
+def test_docker_boxes_hold(docker_address: str, folder: Path) -> None:
+    in_containers(docker_address, folder, IDS)
+
+
+@pytest.mark.slow
+@only_root
+def test_docker_boxes_of_gvisor_hold(docker_address: str, folder: Path) -> None:
+    client = docker.APIClient(docker_address, version="auto")
+    known = client.info()["Runtimes"]
+    client.close()
+    if "runsc" not in known:
+        pytest.skip("NO ATTACKS IN GVISOR: the daemon has no runtime `runsc`")
+    excused = NOT_PROMISED["gvisor"]
+    in_containers(docker_address, folder, [name for name in SELECTED if name not in excused], "runsc", excused)
+
+
+@pytest.mark.slow
+@only_root
+def test_local_boxes_of_root_hold(folder: Path) -> None:
+    told = fight(Setup("local", IDS, state_dir=state_of(folder, 0)), folder)
+    demand(told, IDS, {})
+
+
+@pytest.mark.slow
+def test_local_boxes_of_an_ordinary_user_hold(folder: Path, programs_python: str) -> None:
+    excused = NOT_PROMISED["user"]
+    ids = [name for name in QUICK if name not in excused]
+    uid = NOBODY if IS_ROOT else None
+    setup = Setup("local", ids, python=programs_python, state_dir=state_of(folder, NOBODY if IS_ROOT else os.geteuid()))
+    told = fight(setup, folder, service_python(NOBODY) if IS_ROOT else sys.executable, uid)
+    demand(told, ids, excused)
+
+
+@pytest.mark.slow
+@only_root
+def test_boxes_of_the_lower_tier_hold_what_they_promise(folder: Path, programs_python: str) -> None:
+    excused = NOT_PROMISED["landlock"]
+    ids = [name for name in QUICK if name not in excused]
+    setup = Setup("local", ids, tier="landlock", python=programs_python, state_dir=state_of(folder, 0))
+    told = fight(setup, folder)
+    demand(told, ids, excused)

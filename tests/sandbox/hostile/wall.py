@@ -1,0 +1,71 @@
+"""The outer wall: should a sandbox fail these tests, the machine they run on must not pay for it.
+
+As root the arena runs in a PID namespace of its own, so that a signal to everybody ends nobody else, and in a mount
+namespace in which only /tmp, /dev/shm and the control groups can be written. Its first process is a shell, as the kernel
+would shield process 1 from what its boxes do. As an ordinary user there is no such wall: then the arena's self-check is
+all that stands before the attacks.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tests.sandbox.hostile.arena import Setup
+from tests.sandbox.hostile.outside import SECRET_NAME
+
+ROOT = Path(__file__).parents[3]
+_INSIDE = """\
+set -e
+mount --bind /tmp /tmp
+mount --bind "$1" "$1"
+mount -o remount,bind,ro /
+shift
+"$@" &
+wait $!
+"""
+_PATIENCE_S = 900
+
+
+def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
+    """What an arena says, line by line.
+
+    Args:
+        setup: For the arena.
+        python: An interpreter which that user can run, with this project's dependencies to be had from ours.
+        folder: May be written in.
+        uid: None is the user that this process is.
+        secret: Put into the arena's environment.
+    """
+    command = [python, "-B", "-m", "tests.sandbox.hostile.arena", json.dumps(asdict(setup))]
+    if uid is not None:
+        command = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
+    if os.geteuid() == 0:
+        wall = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"]
+        command = [*wall, "sh", "-c", _INSIDE, "sh", str(folder), *command]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *(path for path in sys.path if "site-packages" in path)]),
+        SECRET_NAME: secret,
+    }
+    errors = folder / "arena.err"
+    with (
+        errors.open("wb") as stderr,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, env=environment, cwd=ROOT) as process,
+    ):
+        assert process.stdout is not None
+        end = threading.Timer(_PATIENCE_S, process.kill)
+        end.start()
+        try:
+            for line in process.stdout:
+                yield json.loads(line)
+            code = process.wait()
+        finally:
+            end.cancel()
+    if code != 0:
+        yield {"ending": [f"the arena ended with {code}: {errors.read_text(errors='replace')[-3000:]}"]}

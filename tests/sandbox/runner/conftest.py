@@ -1,0 +1,55 @@
+"""Boxes of three kinds, each with a real runner in it."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from tests.sandbox.runner.driver import Box
+
+KINDS = ("namespaces", "namespaces-user", "landlock", "landlock-user")
+
+MakeBox = Callable[..., Box]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _is_root() -> None:
+    assert os.getuid() == 0, "these tests make namespaces and become other users: run them as root"
+
+
+@pytest.fixture
+def make_box() -> Iterator[MakeBox]:
+    """Makes a box of the test's own: `make_box("landlock", cpus=2)`."""
+    with ExitStack() as stack:
+        yield lambda kind="namespaces", **changes: stack.enter_context(closing(Box(kind, **changes)))
+
+
+class _Shared:
+    """One box for the tests of a module, replaced when a test has broken it."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._box: Box | None = None
+
+    def get(self) -> Box:
+        if self._box is None or self._box.process.poll() is not None:
+            self.close()
+            self._box = Box(self._kind)
+        return self._box
+
+    def close(self) -> None:
+        if self._box is not None:
+            self._box.close()
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shared(request: pytest.FixtureRequest) -> Iterator[_Shared]:
+    with closing(_Shared(request.param)) as boxes:
+        yield boxes
+
+
+@pytest.fixture
+def box(shared: _Shared) -> Box:
+    """A box of each kind; what the tests before have left in it is what the runner lets them leave."""
+    return shared.get()

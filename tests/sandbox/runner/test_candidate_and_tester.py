@@ -1,0 +1,651 @@
+"""Tests of honest programs: what crosses between the two processes, and how."""
+
+import pytest
+
+from tests.sandbox.runner.split_process import Said, run
+
+
+def asserted(source: str, *cases: str, setup: str = "", objects: bool = False) -> Said:
+    said = run(source, style="asserts", cases=cases, setup=setup, objects=objects)
+    assert said.complete
+    assert said.names == [f"assert{position}" for position in range(len(cases))]
+    return said
+
+
+def check_all_pass(source: str, *cases: str, setup: str = "", objects: bool = False) -> None:
+    said = asserted(source, *cases, setup=setup, objects=objects)
+    assert said.passed == [True] * len(cases), said.outcomes
+
+
+ECHO = "def echo(*values, **named): return values[0] if values else named"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[1, 'a', None, True, 2.5]",
+        "(1, (2, [3]))",
+        "{'a': [1], 2: (3,), (4, 5): {6}}",
+        "frozenset({1, 2})",
+        "b'ab\\x00'",
+        "bytearray(b'ab')",
+        "10 ** 5000",
+        "-2 ** 63",
+        "float('inf')",
+        "3 + 4j",
+        "range(5)",
+        "'\\ud800\\0é'",
+        "Decimal('1.10')",
+        "Fraction(1, 3)",
+        "datetime(2024, 2, 29, 12, 30)",
+        "deque([1, 2], 3)",
+        "Counter('aab')",
+        "OrderedDict(b=1, a=2)",
+        "{1: 2}.keys()",
+    ],
+)
+def test_plain_data_goes_there_and_back_with_its_type(value: str) -> None:
+    setup = (
+        "from collections import Counter, OrderedDict, deque\nfrom datetime import datetime\n"
+        "from decimal import Decimal\nfrom fractions import Fraction"
+    )
+    check_all_pass(
+        ECHO, f"assert echo({value}) == {value}", f"assert type(echo({value})) is type({value})", setup=setup
+    )
+
+
+def test_arrays_are_arrays_on_both_sides() -> None:
+    check_all_pass(
+        "def double(a): return a * 2\ndef bump(a): a += 1",
+        "assert double(np.array([1, 2])).tolist() == [2, 4]",
+        "assert np.array_equal(double(np.ones((2, 0, 3))), np.ones((2, 0, 3)))",
+        "a = np.array([[1, 2], [3, 4]])\nbump(a)\nassert a[1, 1] == 5",
+        "assert double(np.float32(1.5)) == 3",
+        setup="import numpy as np",
+    )
+
+
+def test_named_tuples_have_their_names() -> None:
+    source = (
+        "from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef f(): return P(1, 2)\ndef g(p): return p.x"
+    )
+    check_all_pass(
+        source,
+        "assert f() == (1, 2)",
+        "assert f().y == 2 and f()._asdict() == {'x': 1, 'y': 2}",
+        "assert g(P2(5, 6)) == 5",
+        setup="from typing import NamedTuple\nclass P2(NamedTuple):\n    x: int\n    y: int",
+    )
+
+
+def test_arguments_changed_in_place_are_changed_in_the_tests() -> None:
+    source = """
+def sort(a): a.sort()
+def grow(a): a.append(a[-1]); return a
+def fill(grid): grid[0][0] = 9
+def put(d, key): d[key] = d.get(key, 0) + 1
+def spoil(a):
+    a.clear()
+    raise ValueError('spoilt')
+def push(s, q, *, b): s.add(1); q.appendleft(2); b += b'x'
+"""
+    check_all_pass(
+        source,
+        "x = [3, 1, 2]\nassert sort(x) is None and x == [1, 2, 3]",
+        "x = [1]\ny = x\nassert grow(x) is x and y == [1, 1]",
+        "row = [1, 2]\nfill([row])\nassert row == [9, 2]",
+        "row = [1, 2]\nfill(([row],))if False else fill((row,))\nassert row == [9, 2]",
+        "d = defaultdict(int, a=1)\nput(d, 'a')\nput(d, 'b')\nassert d == {'a': 2, 'b': 1} and d['c'] == 0",
+        "x = [1]\ntry:\n    spoil(x)\nexcept ValueError:\n    pass\nassert x == []",
+        "s, q, b = set(), deque(), bytearray()\npush(s, q, b=b)\nassert (s, list(q), bytes(b)) == ({1}, [2], b'x')",
+        setup="from collections import defaultdict, deque",
+    )
+
+
+def test_callables_of_the_tests_are_called_back() -> None:
+    source = """
+def twice(f, x): return f(f(x))
+def apply(f, *a, **k): return f(*a, **k)
+def later(f): return [f]
+def retry(f):
+    try: return f()
+    except KeyError as e: return ('failed', e.args)
+"""
+    check_all_pass(
+        source,
+        "assert twice(lambda x: x + 1, 5) == 7",
+        "assert apply(str.upper, 'a') == 'A'",
+        "assert apply(sorted, [2, 1], reverse=True) == [2, 1]",
+        "assert apply(int, '5') == 5",
+        "seen = []\napply(seen.append, 3)\nassert seen == [3]",
+        "f = lambda: 1\nassert later(f)[0] is f",
+        "def fail(): raise KeyError('k', 2)\nassert retry(fail) == ('failed', ('k', 2))",
+        "class Mine(Exception): pass\ndef fail(): raise Mine('x')\n"
+        "try:\n    retry(fail)\n    assert False\nexcept Mine as e:\n    assert e.args == ('x',)",
+        "def nested(x): return 0 if x == 0 else apply(nested, x - 1) + 1\nassert apply(nested, 5) == 5",
+    )
+
+
+def test_a_failed_assertion_in_a_callback_cannot_be_swallowed() -> None:
+    said = asserted(
+        "def quiet(f):\n    try: f(1)\n    except BaseException: pass\n    return True",
+        "def check(x): assert x == 2\nassert quiet(check)",
+        "assert quiet(lambda x: 1 / 0)",
+    )
+    assert said.passed == [False, True]
+
+
+def test_exceptions_cross_by_their_class() -> None:
+    source = """
+import json
+class BankError(ValueError): pass
+class Poor(BankError):
+    def __init__(self, need, have):
+        super().__init__(need, have)
+        self.need = need
+    def __str__(self): return f'needs {self.need}'
+def fail(kind):
+    if kind == 'own': raise Poor(5, 3)
+    if kind == 'key': return {}['k']
+    if kind == 'json': return json.loads('{')
+    if kind == 'unicode': return b'\\xff'.decode()
+    if kind == 'os': return open('/nowhere')
+    raise kind
+def made(): return Poor(1, 2)
+"""
+    caught = "try:\n    fail({})\n    assert False\nexcept {} as e:\n    error = e\n"
+    check_all_pass(
+        source,
+        caught.format("'own'", "Poor") + "assert str(error) == 'needs 5' and error.need == 5 and error.args == (5, 3)",
+        caught.format("'own'", "BankError") + "assert isinstance(error, ValueError)",
+        caught.format("'key'", "KeyError") + "assert str(error) == \"'k'\" and type(error) is KeyError",
+        caught.format("'json'", "json.JSONDecodeError") + "assert error.pos == 1",
+        caught.format("'unicode'", "UnicodeDecodeError") + "assert error.start == 0 and 'utf-8' in str(error)",
+        caught.format("'os'", "FileNotFoundError") + "assert error.errno == 2",
+        caught.format("OverflowError", "OverflowError"),
+        caught.format("SystemExit(3)", "SystemExit") + "assert error.code == 3",
+        "assert made().need == 1 and issubclass(Poor, BankError)",
+        "assert Poor(7, 1).need == 7 and isinstance(Poor(7, 1), Poor)",
+        setup="import json",
+    )
+
+
+@pytest.mark.parametrize("kind", ["StopIteration", "KeyboardInterrupt", "GeneratorExit", "StopAsyncIteration"])
+def test_what_would_end_more_than_the_call_is_an_error_of_the_call(kind: str) -> None:
+    said = asserted(
+        f"class Own({kind}): pass\ndef f(x): raise {kind}\ndef g(x): raise Own",
+        "for got, wanted in zip(map(f, [1]), [2]):\n    assert got == wanted",
+        "for got, wanted in zip(map(g, [1]), [2]):\n    assert got == wanted",
+        "try:\n    f(1)\nexcept RuntimeError:\n    pass",
+    )
+    assert said.passed == [False, False, True]
+
+
+def test_generators_and_iterators_are_gone_through() -> None:
+    source = """
+def evens(n): yield from range(0, n, 2)
+class Down:
+    def __init__(self, n): self.n = n
+    def __iter__(self): return self
+    def __next__(self):
+        if not self.n: raise StopIteration
+        self.n -= 1
+        return self.n
+def chars(): return iter('ab')
+def squares(): return map(lambda x: x * x, [1, 2])
+def nones(): yield None; yield None
+"""
+    check_all_pass(
+        source,
+        "assert list(evens(6)) == [0, 2, 4]",
+        "g = evens(3)\nassert next(g) == 0 and next(g) == 2 and next(g, 'end') == 'end'",
+        "assert [*Down(3)] == [2, 1, 0]",
+        "assert ''.join(chars()) == 'ab' and sum(squares()) == 5",
+        "assert list(nones()) == [None, None]",
+        "g = evens(3)\nlist(g)\nassert list(g) == []",
+    )
+
+
+def test_objects_stay_with_the_program_and_can_be_asked() -> None:
+    source = """
+class Node:
+    '''A node.'''
+    count = 0
+    def __init__(self, value, next=None):
+        self.value, self.next = value, next
+        Node.count += 1
+    def __str__(self): return f'<{self.value}>'
+    def total(self): return self.value + (self.next.total() if self.next else 0)
+    def __enter__(self): return self
+    def __exit__(self, *_): self.value = 'closed'
+def reverse(node):
+    last = None
+    while node: node.next, node, last = last, node.next, node
+    return last
+def same(node): return node
+limit = 5
+def set_limit(n):
+    global limit
+    limit = n
+"""
+    check_all_pass(
+        source,
+        "n = Node(1, Node(2))\nassert n.total() == 3 and str(n) == '<1>' and f'{n}' == '<1>' and repr(n)",
+        "n = reverse(Node(1, Node(2)))\nassert (n.value, n.next.value, n.next.next) == (2, 1, None)",
+        "n = Node(1)\nn.value = 7\nassert n.value == 7 and same(n) is n and same([n])[0] is n",
+        "n = Node([])\nn.value.append(1)\nassert isinstance(n, Node) and not isinstance(5, Node)",
+        "assert Node.__name__ == 'Node' and callable(Node) and Node.count > 0",
+        "with Node(1) as n: pass\nassert n.value == 'closed'",
+        "assert not hasattr(Node(1), 'nothing')",
+        "set_limit(9)\nassert limit == 9\nset_limit(1)\nassert limit == 1",
+    )
+
+
+COMPUTING = """
+class Vec:
+    def __init__(s, x, y): s.x, s.y = x, y
+    def __add__(s, o): return Vec(s.x + o.x, s.y + o.y)
+    def __rmul__(s, k): return Vec(k * s.x, k * s.y)
+    def __eq__(s, o): return (s.x, s.y) == (o.x, o.y)
+    def __hash__(s): return hash((s.x, s.y))
+    def __lt__(s, o): return s.x < o.x
+    def __len__(s): return 2
+    def __getitem__(s, i): return (s.x, s.y)[i]
+    def __iter__(s): return iter((s.x, s.y))
+    def __bool__(s): return s.x > 0
+    def __contains__(s, v): return v in (s.x, s.y)
+class Stack(list):
+    def push(s, v): s.append(v)
+"""
+
+COMPUTATIONS = [
+    "assert Vec(1, 2) + Vec(3, 4) == Vec(4, 6)",
+    "assert Vec(1, 2) != Vec(2, 1) and not Vec(1, 2) == Vec(2, 1)",
+    "assert 3 * Vec(1, 2) == Vec(3, 6)",
+    "assert len(Vec(1, 2)) == 2 and Vec(1, 2)[1] == 2 and 2 in Vec(1, 2) and list(Vec(1, 2)) == [1, 2]",
+    "assert sorted([Vec(2, 1), Vec(1, 1)])[0].x == 1",
+    "assert Vec(1, 0) and not Vec(0, 1)",
+    "assert len({Vec(1, 2), Vec(1, 2)}) == 1",
+    "s = Stack()\ns.push(1)\nassert s.pop() == 1 and len(s) == 0",
+]
+
+
+def test_objects_are_compared_and_computed_with_where_the_task_is_about_objects() -> None:
+    said = asserted(COMPUTING, *COMPUTATIONS, objects=True)
+    assert said.passed == [True] * len(COMPUTATIONS), said.outcomes
+    assert said.forwarded >= len(COMPUTATIONS)
+
+
+def test_objects_are_not_compared_or_computed_with_elsewhere() -> None:
+    said = asserted(COMPUTING, *COMPUTATIONS)
+    assert not any(said.passed)
+    assert said.forwarded == 0
+
+
+def test_enumerations_can_be_named_and_gone_through() -> None:
+    check_all_pass(
+        "from enum import Enum, IntEnum\nclass C(Enum):\n    A = 1\n    B = 2\nclass I(IntEnum):\n    X = 3\n"
+        "def f(): return C.B",
+        "assert f() is C.B and f().name == 'B' and C['A'].value == 1 and [c.value for c in C] == [1, 2]",
+        "assert I.X == 3",
+    )
+
+
+def test_what_is_printed_can_be_read_by_the_tests() -> None:
+    check_all_pass(
+        "import sys\ndef say(x): print('a', x)\ndef warn(): print('w', file=sys.stderr)\n"
+        "def raw(): sys.stdout.buffer.write('é'.encode())",
+        "out = io.StringIO()\nwith redirect_stdout(out): say(1); say('b')\nassert out.getvalue() == 'a 1\\na b\\n'",
+        "err = io.StringIO()\nwith redirect_stderr(err): warn()\nassert err.getvalue() == 'w\\n'",
+        "out = io.StringIO()\nwith redirect_stdout(out): raw()\nassert out.getvalue() == 'é'",
+        setup="import io\nfrom contextlib import redirect_stderr, redirect_stdout",
+    )
+
+
+def test_coroutines_are_run() -> None:
+    check_all_pass(
+        "import asyncio\nasync def add(a, b):\n    await asyncio.sleep(0)\n    return a + b",
+        "assert asyncio.run(add(1, 2)) == 3",
+        "async def both(): return [await add(1, 1), await add(2, 2)]\nassert asyncio.run(both()) == [2, 4]",
+        setup="import asyncio",
+    )
+
+
+def test_each_case_is_run_by_itself_after_the_setup() -> None:
+    said = asserted(
+        "def f(x): return x",
+        "y = 1\nassert f(base) == 5",
+        "assert y == 1",
+        "base = 6\nassert f(base) == 6",
+        "assert f(base) == 5, 'why'",
+        "assert f(base) == 4, 'why not'",
+        "assert f(",
+        "raise SystemExit(0)",
+        setup="base = 5",
+    )
+    assert said.passed == [True, False, True, True, False, False, False]
+    assert said.messages[4] == "AssertionError: why not"
+    assert said.messages[0] == ""
+
+
+def test_a_setup_with_an_error_fails_every_case() -> None:
+    said = asserted("def f(): return 1", "assert f() == 1", "assert True", setup="import nothing_of_that_name")
+    assert said.passed == [False, False]
+
+
+def test_no_cases_are_no_outcomes() -> None:
+    said = asserted("x = 1")
+    assert said.outcomes == []
+    assert said.complete
+
+
+def test_names_the_cases_leave_free_are_the_programs_but_for_builtins() -> None:
+    source = "def abs(x): return 0\ndef add(a, b): return 0\ndef sum(a, b): return 3\ndef filter(n): return n"
+    assert asserted(source, "assert abs(add(1, 2) - 3) < 1e-6").passed == [False]
+    assert asserted(source, "assert sum(1, 2) == 3", "assert sum(0, 3) == 3").passed == [True, True]
+    assert asserted(source, "assert abs(1) == 0").passed == [False]
+    assert asserted(source, "from solution import *\nassert abs(-1) == 1 and add(1, 1) == 0").passed == [True]
+
+
+def test_messages_and_names_are_short() -> None:
+    said = asserted("def f(): return 'x' * 10000", "assert f() == 1, f()")
+    assert len(said.messages[0]) == 300
+
+
+def test_a_hanging_call_does_not_cost_the_cases_before_it() -> None:
+    said = run(
+        "def f(n):\n    while n > 1: pass\n    return n",
+        timeout_s=1,
+        style="asserts",
+        cases=["assert f(1) == 1", "assert f(2) == 2", "assert f(1) == 1"],
+    )
+    assert said.passed == [True]
+    assert not said.complete
+
+
+# check(candidate)
+
+
+def checked(source: str, setup: str, entry_point: str = "f", objects: bool = False) -> Said:
+    said = run(source, style="check", setup=setup, entry_point=entry_point, objects=objects)
+    assert said.complete
+    assert said.names == [f"check:{position}" for position in range(len(said.names))]
+    return said
+
+
+HUMAN_EVAL = """
+METADATA = {'author': 'jt', 'dataset': 'test'}
+
+
+def check(candidate):
+    assert True, "This prints if this assert fails 1 (good for debugging!)"
+    assert candidate(2) == 4
+    numbers = [1, 2]
+    for n in numbers:
+        assert candidate(n) == n * n, "squares"
+    helper = lambda n: candidate(n)
+    assert helper(0) == 0 and all(candidate(n) == n * n for n in numbers)
+    assert False, "never"
+
+
+check(f)
+"""
+
+
+def test_each_asserting_statement_of_check_is_a_test() -> None:
+    assert checked("def f(x): return x * x", HUMAN_EVAL).passed == [True, True, True, False]
+    assert checked("def f(x): return x + x", HUMAN_EVAL).passed == [True, False, False, False]
+
+
+def test_a_preparation_that_fails_fails_what_follows() -> None:
+    setup = (
+        "def check(candidate):\n    assert candidate(1) == 1\n    x = candidate(0)\n    assert x == 0\n    assert True"
+    )
+    said = checked("def f(x): return x // x", setup)
+    assert said.passed == [True, False]
+    assert "ZeroDivisionError" in said.messages[1]
+
+
+def test_check_may_assert_by_a_function_of_its_own_or_of_a_library() -> None:
+    setup = """
+import numpy as np
+def assertion(out, exp):
+    assert out == exp
+def check(candidate):
+    for i, exp in [(1, 1), (2, 4)]:
+        assertion(candidate(i), exp)
+    np.testing.assert_allclose(candidate(1.5), 2.25)
+    try:
+        candidate('a')
+        assert False
+    except TypeError:
+        pass
+    if candidate(3) != 9:
+        raise ValueError
+"""
+    assert checked("def f(x): return x * x", setup).passed == [True] * 4
+    assert checked("def f(x): return x", setup).passed == [False] * 4
+
+
+def test_a_check_that_may_return_early_is_one_test() -> None:
+    setup = "def check(candidate):\n    if candidate(1) == 1:\n        return\n    assert candidate(2) == 2"
+    assert checked("def f(x): return 1", setup).passed == [True]
+    assert checked("def f(x): return 3", setup).passed == [False]
+
+
+def test_a_check_that_tests_nothing_has_no_outcomes() -> None:
+    assert checked("def f(x): return 1", "def check(candidate):\n    assert True\n    pass").outcomes == []
+
+
+@pytest.mark.parametrize("setup", ["", "def other(candidate): pass", "def check(candidate)\n    assert 1"])
+def test_without_a_check_there_is_one_test_that_fails(setup: str) -> None:
+    assert checked("def f(x): return 1", setup).passed == [False]
+
+
+def test_an_entry_point_that_is_not_there_fails_every_test() -> None:
+    assert checked("def g(x): return 1", "def check(candidate):\n    assert 1 == 1\n    assert 2 == 2").passed == [
+        False,
+        False,
+    ]
+
+
+def test_the_entry_point_may_be_a_method_and_the_tests_may_use_the_program() -> None:
+    source = "def helper(x): return x + 1\nclass Solution:\n    def solve(self, x): return x"
+    setup = "def check(candidate):\n    assert candidate(helper(1)) == 2\n    assert candidate(x=3) == 3"
+    assert checked(source, setup, "Solution().solve").passed == [True, True]
+
+
+def test_an_entry_point_named_like_a_builtin_is_the_programs() -> None:
+    assert checked(
+        "def sum(a, b): return 3", "def check(candidate):\n    assert candidate(1, 2) == 3", "sum"
+    ).passed == [True]
+
+
+# unittest and pytest
+
+UNITTEST = """
+import unittest
+from solution import add, Own
+
+class Good(unittest.TestCase):
+    def setUp(self): self.one = 1
+    def test_add(self): self.assertEqual(add(self.one, 2), 3)
+    def test_wrong(self): self.assertEqual(add(1, 2), 4, 'too few')
+    def test_raises(self):
+        with self.assertRaises(Own): add(None, 1)
+        self.assertRaises(ValueError, add, None, 1)
+    @unittest.skip('no')
+    def test_skipped(self): pass
+    @unittest.expectedFailure
+    def test_expected(self): self.fail()
+    @unittest.expectedFailure
+    def test_unexpected(self): pass
+    def test_parts(self):
+        for i in range(3):
+            with self.subTest(i=i): self.assertNotEqual(add(i, 0), 1)
+    def test_exit(self): raise SystemExit(0)
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): add(None, 0)
+    def test_a(self): pass
+    def test_b(self): pass
+
+class Asynchronous(unittest.IsolatedAsyncioTestCase):
+    async def test_it(self): self.assertEqual(add(1, 1), 2)
+"""
+ADD = "class Own(ValueError): pass\ndef add(a, b):\n    if a is None: raise Own('none')\n    return a + b"
+
+
+def test_unittest_tells_of_every_test_and_only_success_passes() -> None:
+    said = run(ADD, style="unittest", files={"test_add.py": UNITTEST})
+    assert said.complete
+    told = {name.removeprefix("test_add."): passed for name, passed, _ in said.outcomes}
+    assert told == {
+        "Good.test_add": True,
+        "Good.test_wrong": False,
+        "Good.test_raises": True,
+        "Good.test_skipped": False,
+        "Good.test_expected": False,
+        "Good.test_unexpected": False,
+        "Good.test_parts": False,
+        "Good.test_exit": False,
+        "Broken.test_a": False,
+        "Broken.test_b": False,
+        "Asynchronous.test_it": True,
+    }
+    assert len(said.outcomes) == len(told)
+    assert any("too few" in message for message in said.messages)
+    assert any("Own: none" in message for message in said.messages)
+
+
+def test_test_files_may_import_each_other_and_one_that_cannot_be_imported_fails() -> None:
+    files = {
+        "shapes.py": "SQUARE = 4",
+        "test_one.py": "import unittest\nfrom shapes import SQUARE\nimport solution\nclass T(unittest.TestCase):\n"
+        "    def test_it(self): self.assertEqual(solution.add(2, 2), SQUARE)\n",
+        "test_two.py": "from test_one import T\nimport unittest\nclass U(unittest.TestCase):\n    def test_u(self): pass\n",
+        "deep/test_three.py": "import nothing_of_that_name",
+    }
+    said = run(ADD, style="unittest", files=files)
+    assert said.complete
+    assert [(name, passed) for name, passed, _ in said.outcomes] == [
+        ("test_one.T.test_it", True),
+        ("test_two.U.test_u", True),
+        ("deep/test_three.py", False),
+    ]
+
+
+def test_no_test_files_are_no_outcomes() -> None:
+    for style in ("unittest", "pytest"):
+        said = run(ADD, style=style, files={})
+        assert said.outcomes == []
+        assert said.complete
+
+
+PYTEST = """
+import pytest
+from solution import *
+import solution
+
+@pytest.mark.parametrize('a, b', [(1, 2), (3, 4)])
+def test_add(a, b): assert add(a, 1) == b
+
+def test_wrong(): assert add(1, 1) == 3
+
+def test_raises():
+    with pytest.raises(Own, match='none') as caught: add(None, 1)
+    assert caught.type.__name__ == 'Own'
+
+def test_prints(capsys):
+    say('x')
+    assert capsys.readouterr().out == 'said x\\n'
+
+def test_files(tmp_path):
+    (tmp_path / 'a').write_text('1')
+    assert add(int((tmp_path / 'a').read_text()), 1) == 2
+
+def test_patch(monkeypatch):
+    monkeypatch.setattr(solution, 'rate', 10)
+    assert price(2) == 20
+    monkeypatch.setattr('solution.fetch', lambda: 7)
+    assert fetched() == 7
+
+def test_unpatched(): assert price(2) == 4 and fetched() == 0
+
+@pytest.mark.skip
+def test_skipped(): pass
+
+@pytest.mark.xfail
+def test_xfail(): assert False
+
+@pytest.mark.xfail
+def test_xpass(): pass
+
+@pytest.fixture
+def broken(): add(None, 1)
+
+def test_setup(broken): pass
+
+@pytest.fixture
+def leaving():
+    yield
+    assert False
+
+def test_teardown(leaving): pass
+
+def test_approx(): assert add(0.1, 0.2) == pytest.approx(0.3)
+
+class TestGroup:
+    def test_in(self): assert add([1], [2]) == [1, 2]
+"""
+SHOP = (
+    ADD
+    + "\ndef say(x): print('said', x)\nrate = 2\ndef price(n): return n * rate\n"
+    + "def fetch(): return 0\ndef fetched(): return fetch()\n"
+)
+
+
+def test_pytest_tells_of_every_test_and_only_success_passes() -> None:
+    said = run(SHOP, style="pytest", files={"test_shop.py": PYTEST})
+    assert said.complete
+    told = {name.removeprefix("test_shop.py::"): passed for name, passed, _ in said.outcomes}
+    assert told == {
+        "test_add[1-2]": True,
+        "test_add[3-4]": True,
+        "test_wrong": False,
+        "test_raises": True,
+        "test_prints": True,
+        "test_files": True,
+        "test_patch": True,
+        "test_unpatched": True,
+        "test_skipped": False,
+        "test_xfail": False,
+        "test_xpass": False,
+        "test_setup": False,
+        "test_teardown": False,
+        "test_approx": True,
+        "TestGroup::test_in": True,
+    }
+    assert len(said.outcomes) == len(told)
+
+
+def test_pytest_goes_on_after_a_file_that_cannot_be_collected_and_leaves_nothing_out() -> None:
+    files = {
+        "test_a.py": "import nothing_of_that_name",
+        "test_b.py": "import pytest\npytest.skip('all', allow_module_level=True)",
+        "test_c.py": "from solution import add\ndef test_c(): assert add(1, 1) == 2",
+        "test_d.py": "import pytest\ndef test_d(): raise KeyboardInterrupt\ndef test_e(): pass",
+        "conftest.py": "raise RuntimeError",
+        "pytest.ini": "[pytest]\naddopts = --collect-only",
+    }
+    said = run(ADD, style="pytest", files=files)
+    assert said.complete
+    told = {name: passed for name, passed, _ in said.outcomes}
+    assert told == {
+        "test_a.py": False,
+        "test_b.py": False,
+        "test_c.py::test_c": True,
+        "test_d.py::test_d": False,
+        "test_d.py::test_e": False,
+    }

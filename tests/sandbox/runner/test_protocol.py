@@ -1,0 +1,226 @@
+"""The runner's end of the wire, and when it gives up."""
+
+import json
+import mmap
+import os
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from sandbox.runner import frames
+from sandbox.runner.population import Population
+from sandbox.runner.trouble import Unclean
+from sandbox.runner.turn import Turn
+from tests.sandbox.runner.conftest import KINDS, MakeBox
+from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
+from tests.service.redis_server import eventually
+
+
+def test_it_says_what_it_is(box: Box) -> None:
+    assert box.hello.answer == "hello"
+    assert box.hello.protocol == frames.PROTOCOL
+    assert box.hello.single_uid == box.kind.endswith("-user")
+    assert (box.hello.pid == 1) == box.kind.startswith("namespaces")
+
+
+def test_modules_are_preloaded_as_far_as_they_are_there(make_box: MakeBox) -> None:
+    box = make_box("landlock", preload=("asyncio", "no_such_module"))
+    assert box.hello.preloaded == ["asyncio"]
+    assert box.run("import sys\nprint('asyncio' in sys.modules)").out == b"True\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_ends_quietly_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind)
+    box.run("print(1)")
+    assert box.end() == (0, "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind)
+    box.load("import time\ntime.sleep(1000)")
+    execute = {
+        "ask": "execute",
+        "limits": {**LIMITS, "wall_s": 1000.0},
+        "arguments": [],
+        "stdin": 0,
+        "files": [],
+        "fetch": [],
+    }
+    box.send(execute)
+    time.sleep(0.3)
+    since = time.monotonic()
+    assert box.end()[0] == 0
+    assert time.monotonic() - since < 50
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff" * 100,
+        b"\0\0\0\2\0\0\0\0{]",
+        b"\0\0\0\2\0\0\0\0[]",
+        frames.packed({"ask": "dance"}),
+        frames.packed({"ask": "execute"}),
+        frames.packed({"ask": "load", "mode": "python"}),
+        frames.packed({"no": "ask"}),
+        frames.packed({"ask": "call", "limits": dict(LIMITS), "function": "f"}),
+    ],
+)
+def test_it_does_not_go_on_after_nonsense(make_box: MakeBox, data: bytes) -> None:
+    box = make_box("landlock")
+    box.connection.sendall(data)
+    with pytest.raises(BoxDied) as died:
+        box.receive()
+    code, words = died.value.args
+    assert code in (0, frames.EXIT_UNCLEAN)
+    assert words.count("\n") <= 1
+
+
+def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
+    source = b"print(int(input()) + 1)"
+    load: dict[str, Any] = {
+        "ask": "load",
+        "mode": "python",
+        "files": [["main.py", len(source)]],
+        "main": "main.py",
+        "compile": None,
+        "argv": [],
+        "keep": [],
+        "environment": {},
+        "data_limit": True,
+    }
+    execute = {"ask": "execute", "limits": dict(LIMITS), "arguments": [], "stdin": 2, "files": [], "fetch": []}
+    spec = json.dumps(
+        {
+            "style": "asserts",
+            "cases": ["assert 1"],
+            "setup": "",
+            "entry_point": "",
+            "files": {},
+            "objects": False,
+            "seal": "",
+        }
+    )
+    box.send(load, source)
+    for n in range(5):
+        box.send(execute, b"%d\n" % n)
+    box.send({"ask": "tests", "limits": dict(LIMITS)}, spec.encode())
+    box.send({"ask": "unload"})
+    box.send({"ask": "ping"})
+    answers = [box.receive() for _ in range(9)]
+    assert [answer.answer for answer in answers] == ["loaded", *["result"] * 6, "unloaded", "pong"]
+    assert [answer.out for answer in answers[1:6]] == [b"%d\n" % (n + 1) for n in range(5)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_polite_signals_are_not_for_it(make_box: MakeBox, number: int) -> None:
+    box = make_box("landlock")
+    os.kill(box.process.pid, number)
+    assert box.run("print(1)").out == b"1\n"
+
+
+def test_a_runner_that_is_killed_takes_its_processes_with_it(make_box: MakeBox) -> None:
+    box = make_box("namespaces")
+    box.load("import time\ntime.sleep(1000)")
+    execute = {
+        "ask": "execute",
+        "limits": {**LIMITS, "wall_s": 1000.0},
+        "arguments": [],
+        "stdin": 0,
+        "files": [],
+        "fetch": [],
+    }
+    box.send(execute)
+    time.sleep(0.3)
+    os.kill(_runner(box), signal.SIGKILL)
+    with pytest.raises(BoxDied):
+        box.receive()
+
+
+def test_without_the_fork_for_the_next_job_it_gives_up(make_box: MakeBox) -> None:
+    box = make_box("landlock")
+    for _ in range(2):
+        assert box.run("print(1)").out == b"1\n"
+    eventually(lambda: len(_forks(box)) == 2)
+    os.kill(_forks(box)[-1], signal.SIGKILL)
+    with pytest.raises(BoxDied) as died:
+        box.receive()
+    code, words = died.value.args
+    assert code == frames.EXIT_UNCLEAN
+    assert "ended with -9" in words
+
+
+def test_the_fork_for_the_next_job_is_replaced_when_a_job_ends_all_processes(make_box: MakeBox) -> None:
+    box = make_box("namespaces")
+    for _ in range(3):
+        assert box.run("import os, time\nos.fork() or time.sleep(1000)\nprint(1)").left == 1
+        assert box.run("print(2)").out == b"2\n"
+    eventually(lambda: len(_forks(box)) == 2)
+
+
+def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
+    def grown() -> tuple[int, int]:
+        pid = _runner(box)
+        return len(os.listdir(f"/proc/{pid}/fd")), int(_status(pid, "VmRSS"))
+
+    def work() -> None:
+        box.load("import sys\nprint(sys.stdin.read())\ndef f(): return 1")
+        for _ in range(20):
+            box.execute(b"x" * 1000)
+        box.call("f")
+        box.test({"cases": ["assert f() == 1"]})
+        box.ask("unload")
+
+    work()
+    time.sleep(0.3)  # until the fork for the job after the next one is made
+    descriptors, memory = grown()
+    for _ in range(5):
+        work()
+    eventually(lambda: grown()[0] == descriptors)
+    assert grown()[1] < memory + 2000
+
+
+def test_a_runner_refuses_to_be_what_it_is_not() -> None:
+    """To kill "all" anywhere but in a PID namespace of its own would end everything on the machine."""
+    with pytest.raises(Unclean):
+        Population(Turn(mmap.mmap(-1, mmap.PAGESIZE)), is_init=True, single_uid=False)
+
+
+def test_it_says_so_when_the_box_is_not_as_it_was_told(make_box: MakeBox) -> None:
+    with pytest.raises(BoxDied) as died:
+        make_box("landlock", init=True)
+    code, words = died.value.args
+    assert code == frames.EXIT_UNCLEAN
+    assert "not the first one" in words
+
+
+def _forks(box: Box) -> list[int]:
+    """In the order in which they were made; numbers wrap around."""
+    runner = _runner(box)
+    with open(f"/proc/{runner}/task/{runner}/children") as file:
+        return list(map(int, file.read().split()))
+
+
+def _runner(box: Box) -> int:
+    pid = box.process.pid
+    if not box.configuration.init:
+        return pid
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return int(file.read())
+
+
+def _status(pid: int, name: str) -> str:
+    with open(f"/proc/{pid}/status") as file:
+        return next(line.split()[1] for line in file if line.startswith(name))
+
+
+def test_answers_are_what_the_service_reads(box: Box) -> None:
+    answer: Answer = box.run("print(1)")
+    assert set(answer.header) == {
+        *("answer", "code", "signal", "ended", "cpu_s", "wall_s", "delay_s", "peak_kb", "left", "stdout", "stderr"),
+        *("value", "tests", "fetched"),
+    }

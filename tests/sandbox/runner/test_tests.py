@@ -1,0 +1,175 @@
+"""Tests that are programs run beside the program, out of its reach."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.sandbox.runner.conftest import MakeBox
+from tests.sandbox.runner.driver import LIMITS, Box, BoxDied
+
+SOURCE = "def f(x):\n    while x == 'loop': pass\n    return x"
+
+
+def test_each_test_has_its_outcome(box: Box) -> None:
+    box.load(SOURCE)
+    result = box.test({"cases": ["assert f(1) == 1", "assert f(1) == 2", "assert f([1]) == [1]"]})
+    assert (result.passed, result.is_complete, result.ended, result.code) == ([True, False, True], True, None, 0)
+
+
+def test_runs_of_all_kinds_follow_each_other(box: Box) -> None:
+    box.load(SOURCE + "\nprint(f(input()) if __name__ == '__main__' else '')")
+    for _ in range(3):
+        assert box.test({"cases": ["assert f(1) == 1"]}).passed == [True]
+        assert box.call("f", 5).value is not None
+        assert box.execute(b"x\n").out == b"x\n"
+
+
+def test_a_hang_costs_only_its_own_test_and_those_after_it(box: Box) -> None:
+    box.load(SOURCE)
+    result = box.test({"cases": ["assert f(1) == 1", "assert f('loop') == 1", "assert f(2) == 2"]}, cpu_s=0.3)
+    assert result.ended == "cpu"
+    assert result.passed[0] is True
+    assert True not in result.passed[1:]
+
+
+def test_a_program_that_sleeps_is_ended(box: Box) -> None:
+    box.load("import time\ndef f(): time.sleep(100)")
+    result = box.test({"cases": ["assert f() == 1"]}, wall_s=0.5)
+    assert result.ended == "wall"
+    assert True not in result.passed
+
+
+def test_tests_that_hang_are_ended_too(box: Box) -> None:
+    box.load(SOURCE)
+    result = box.test({"cases": ["assert f(1) == 1", "while True: pass", "assert f(1) == 1"]}, cpu_s=0.1, wall_s=1.0)
+    assert result.ended in ("cpu", "wall")
+    assert (result.passed, result.is_complete) == ([True], False)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\nos._exit(0)",
+        "raise SystemExit(0)",
+        "1 / 0",
+        "import os\nos.abort()",
+        "def f(x):\n    import os\n    os._exit(0)",
+    ],
+)
+def test_a_program_that_ends_passes_nothing(box: Box, source: str) -> None:
+    box.load(source)
+    result = box.test({"cases": ["assert f(1) == 1", "assert f(2) == 2"]})
+    assert True not in result.passed
+    assert result.is_complete
+
+
+def test_a_program_that_leaves_a_daemon_holding_the_channel_does_not_hang_the_tests(box: Box) -> None:
+    box.load("import os, time\nif os.fork() == 0:\n    time.sleep(100)\n    os._exit(0)\nos._exit(3)")
+    since = time.monotonic()
+    result = box.test({"cases": ["assert f(1) == 1"]}, wall_s=30.0)
+    assert True not in result.passed
+    assert result.code == 3
+    assert time.monotonic() - since < 25
+
+
+def test_the_text_of_the_tests_is_in_no_memory_but_the_testers(box: Box) -> None:
+    """The program looks for it through its own memory and all it can open of others'."""
+    secret = "0123456789abcdef" * 4
+    source = (
+        "import os\n"
+        "def look():\n"
+        "    needle = ''.join(['0123456789', 'abcdef']).encode() * 2\n"
+        "    found = []\n"
+        "    for pid in filter(str.isdigit, os.listdir('/proc')):\n"
+        "        if pid == str(os.getpid()): continue\n"
+        "        for name in ('cmdline', 'environ', 'mem', 'fd/6', 'cwd/test_a.py'):\n"
+        "            try: data = open(f'/proc/{pid}/{name}', 'rb').read(1 << 20)\n"
+        "            except (OSError, ValueError): continue\n"
+        "            if needle in data: found.append(name)\n"
+        "    try: maps = open('/proc/self/maps').readlines()\n"
+        "    except PermissionError: return found\n"
+        "    for line in maps:\n"
+        "        a, b = (int(x, 16) for x in line.split()[0].split('-'))\n"
+        "        if 'r' not in line.split()[1] or '[v' in line: continue\n"
+        "        try:\n"
+        "            with open('/proc/self/mem', 'rb') as f: f.seek(a); data = f.read(b - a)\n"
+        "        except (OSError, ValueError, OverflowError): continue\n"
+        "        if data.count(needle) > 2: found.append(line)\n"
+        "    return found\n"
+    )
+    if not box.configuration.init:
+        source = source.replace("os.listdir('/proc')", "[str(p) for p in range(os.getppid(), os.getppid() + 50)]")
+    box.load(source)
+    result = box.test({"setup": f"SECRET = {secret!r}", "cases": ["assert look() == []"]}, cpu_s=10.0)
+    assert result.passed == [True], result.parts[3]
+
+
+def test_the_program_cannot_end_or_stop_the_tester(box: Box) -> None:
+    box.load(
+        "import os, signal\n"
+        "def f(x):\n"
+        "    for pid in range(2, 50) if os.getpid() < 100 else range(os.getpid() - 20, os.getpid() + 20):\n"
+        "        if pid == os.getpid(): continue\n"
+        "        for n in (signal.SIGKILL, signal.SIGSTOP):\n"
+        "            try: os.kill(pid, n)\n"
+        "            except OSError: pass\n"
+        "    return x"
+    )
+    result = box.test({"cases": ["assert f(1) == 1"]})
+    assert (result.passed, result.is_complete) == ([True], True)
+
+
+def test_what_the_program_prints_and_complains_is_told(box: Box) -> None:
+    box.load("import sys\nprint('loading')\nprint('oh', file=sys.stderr)\ndef f(x): return x")
+    result = box.test({"cases": ["assert f(1) == 1"]})
+    assert (result.out, result.err) == (b"loading\n", "oh\n")
+
+
+def test_large_tests_are_taken_whole(box: Box) -> None:
+    box.load(SOURCE)
+    cases = [f"assert f({i}) == {i}" for i in range(2000)]
+    result = box.test({"setup": "x = " + repr("y" * 1_000_000), "cases": cases[:200]}, cpu_s=20.0, wall_s=60.0)
+    assert result.passed == [True] * 200
+
+
+def test_a_tester_that_is_killed_before_it_has_the_tests_ends_the_box(make_box: MakeBox) -> None:
+    box = make_box("landlock")
+    box.load(SOURCE)
+    header = {"ask": "tests", "limits": LIMITS}
+    packed = json.dumps(header).encode()
+    box.connection.sendall(len(packed).to_bytes(4, "big") + (1000).to_bytes(4, "big") + packed + b"{")
+    tester = _descendant_of(box.process.pid, 700_000 + 1000)
+    os.kill(tester, signal.SIGKILL)
+    with pytest.raises(BoxDied) as died:
+        box.receive()
+    assert died.value.args == (70, "runner: Unclean: the tests were not taken\n")
+
+
+def _descendant_of(pid: int, first_uid: int) -> int:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        for descendant in _descendants(pid):
+            if _uid(descendant) >= first_uid:
+                return descendant
+        time.sleep(0.01)
+    raise AssertionError("no tester")
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = [int(child) for child in file.read().split()]
+    except OSError:
+        return
+    for child in children:
+        yield child
+        yield from _descendants(child)
+
+
+def _uid(pid: int) -> int:
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Uid:"))

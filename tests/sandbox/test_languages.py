@@ -1,0 +1,250 @@
+"""Each language in a real box: programs as models write them, what compilers say, and calls of functions."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from sandbox.base import Built, Call, Execute, Exit, Limits, Program, Run, RunResult
+from sandbox.docker import DockerBackend
+from sandbox.languages import all_languages, cpp, find
+from sandbox.pool.pooled import PooledSandbox
+from sandbox.runner.values import Opaque, decode
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SUMS = {
+    "bash": "read a b; echo $((a + b))",
+    "c": '#include <stdio.h>\nint main(void) { int a, b; scanf("%d %d", &a, &b); printf("%d\\n", a + b); }',
+    "cpp": "#include <bits/stdc++.h>\nusing namespace std;\nint main() { int a, b; cin >> a >> b; cout << a + b << endl; }",
+    "go": 'package main\nimport "fmt"\nfunc main() { var a, b int; fmt.Scan(&a, &b); fmt.Println(a + b) }',
+    "java": "import java.util.*;\npublic class Main {\n    public static void main(String[] args) {\n"
+    "        Scanner in = new Scanner(System.in);\n        System.out.println(in.nextInt() + in.nextInt());\n    }\n}",
+    "javascript": "const [a, b] = require('fs').readFileSync(0, 'utf8').split(' ').map(Number);\nconsole.log(a + b);",
+    "python": "a, b = map(int, input().split())\nprint(a + b)",
+    "rust": "use std::io;\nfn main() {\n    let mut line = String::new();\n    io::stdin().read_line(&mut line).unwrap();\n"
+    "    let sum: i64 = line.split_whitespace().map(|word| word.parse::<i64>().unwrap()).sum();\n"
+    '    println!("{}", sum);\n}',
+    "typescript": "import * as fs from 'fs';\ninterface Pair { a: number; b: number }\n"
+    "const read = (text: string): Pair => { const [a, b] = text.split(' ').map(Number); return { a, b }; };\n"
+    "const pair: Pair = read(fs.readFileSync(0, 'utf8'));\nconsole.log(pair.a + pair.b);",
+}
+COMPILED = {
+    "c": "int main(void) { return undeclared; }",
+    "cpp": "int main() { return undeclared; }",
+    "go": "package main\nfunc main() { undeclared() }",
+    "java": "public class Main { public static void main(String[] args) { undeclared(); } }",
+    "rust": "fn main() { undeclared(); }",
+    "typescript": "const undeclared: = 1;",
+}
+CRASHES = {
+    "bash": "exit 3",
+    "c": "#include <stdlib.h>\nint main(void) { exit(3); }",
+    "cpp": "int main() { return 3; }",
+    "go": 'package main\nimport "os"\nfunc main() { os.Exit(3) }',
+    "java": "public class Main { public static void main(String[] args) { System.exit(3); } }",
+    "javascript": "process.exit(3)",
+    "python": "raise SystemExit(3)",
+    "rust": "fn main() { std::process::exit(3); }",
+    "typescript": "process.exit(3 as number)",
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def boxes(docker_address: str) -> AsyncIterator[PooledSandbox]:
+    boxes = PooledSandbox(DockerBackend(address=docker_address), slots=1)
+    await boxes.start()
+    yield boxes
+    await boxes.stop()
+
+
+async def run(boxes: PooledSandbox, program: Program, *runs: Run) -> tuple[Built, list[RunResult]]:
+    results: dict[int, RunResult] = {}
+
+    def keep(position: int, result: RunResult) -> bool:
+        results[position] = result
+        return True
+
+    built = await boxes.run(program, runs, keep)
+    return built, [results[position] for position in sorted(results)]
+
+
+async def output(boxes: PooledSandbox, language: str, source: str, stdin: bytes = b"") -> str:
+    built, results = await run(boxes, Program(source, language), Execute(stdin))
+    assert built.ok, built.message
+    assert (results[0].exit, results[0].code) == (Exit.EXITED, 0), results[0].stderr.decode()
+    return results[0].stdout.decode()
+
+
+async def returned(
+    boxes: PooledSandbox, language: str, source: str, function: str, *positional: Any, **keywords: Any
+) -> Any:
+    arguments = json.dumps([positional, keywords]).encode()
+    built, results = await run(boxes, Program(source, language), Call(function, arguments))
+    assert built.ok, built.message
+    assert results[0].value is not None, results[0].stderr.decode()
+    return decode(results[0].value)
+
+
+async def test_names_and_aliases_are_lower_case_and_no_two_languages_share_one() -> None:
+    names = [name for language in all_languages().values() for name in (language.name, *language.aliases)]
+    assert len(names) == len(set(names))
+    assert names == [name.lower() for name in names]
+    assert find(" C++ ") is all_languages()["cpp"]
+    assert find("klingon") is None
+
+
+async def test_every_language_says_what_it_needs_and_which_packages_bring_it() -> None:
+    for language in all_languages().values():
+        assert language.packages
+        assert bool(language.run) == bool(language.needs)
+
+
+async def test_the_box_image_has_every_language(boxes: PooledSandbox) -> None:
+    assert boxes.languages == set(all_languages()) == set(SUMS)
+
+
+@pytest.mark.parametrize("language", sorted(SUMS))
+async def test_a_program_is_loaded_once_and_run_twice(boxes: PooledSandbox, language: str) -> None:
+    built, results = await run(boxes, Program(SUMS[language], language), Execute(b"3 4\n"), Execute(b"-3 40\n"))
+    assert built.ok, built.message
+    assert [result.stdout for result in results] == [b"7\n", b"37\n"], results[0].stderr
+
+
+@pytest.mark.parametrize("language", sorted(COMPILED))
+async def test_what_does_not_compile_is_said_in_the_compilers_words(boxes: PooledSandbox, language: str) -> None:
+    built, results = await run(boxes, Program(COMPILED[language], language), Execute())
+    assert not built.ok
+    assert results == []
+    assert built.exit is Exit.EXITED
+    assert ("undeclared" if language != "typescript" else 'Unexpected "="') in built.message
+
+
+@pytest.mark.parametrize("language", sorted(CRASHES))
+async def test_a_programs_exit_code_is_its_own(boxes: PooledSandbox, language: str) -> None:
+    built, results = await run(boxes, Program(CRASHES[language], language), Execute())
+    assert built.ok, built.message
+    assert (results[0].exit, results[0].code) == (Exit.EXITED, 3)
+
+
+async def test_the_precompiled_header_is_used_for_programs_that_include_it_first(boxes: PooledSandbox) -> None:
+    flags = [word for word in all_languages()["cpp"].compile if word.startswith("-") and word != "-o"]
+    script = f"echo '#include <bits/stdc++.h>' > x.cpp; g++ {' '.join(flags)} -H -c -o x.o x.cpp 2>&1 | head -n 1"
+    limits = Limits(cpu_s=20, memory_mb=2048)
+    _, results = await run(boxes, Program(script, "bash"), Execute(limits=limits))
+    assert results[0].stdout.startswith(b"! "), results[0].stdout
+    assert b"stdc++.h.gch" in results[0].stdout
+    assert "bits/stdc++.h.gch" in cpp.PRECOMPILE
+
+
+async def test_nothing_in_the_image_gives_anybody_other_rights(boxes: PooledSandbox) -> None:
+    script = "find / -xdev -perm /6000 -type f 2> /dev/null; echo done"
+    assert await output(boxes, "bash", script) == "done\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "public class Solution { public static void main(String[] args) { System.out.println(1); } }",
+        "class Anything { public static void main(String... args) { System.out.println(1); } }",
+        "class Helper { public static class Inner {} }\n"
+        "public final class Answer { public static void main(String[] args) { System.out.println(1); } }",
+        "class Main {\n    public static class Node {}\n"
+        "    public static void main(String[] args) { System.out.println(1); }\n}",
+        "package judged.here;\npublic class Deep { public static void main(String[] args) { System.out.println(1); } }",
+        "interface Shape {}\nclass A { static String main = null; String f(String[] x) { return main; } }\n"
+        "public class Z { public static void main(String[] args) { System.out.println(1); } }",
+    ],
+)
+async def test_java_classes_may_be_called_anything(boxes: PooledSandbox, source: str) -> None:
+    assert await output(boxes, "java", source) == "1\n"
+
+
+async def test_java_without_main_does_not_compile(boxes: PooledSandbox) -> None:
+    built, _ = await run(boxes, Program("public class Main { int x; }", "java"), Execute())
+    assert not built.ok
+    assert "main(String[])" in built.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import fs from 'fs';\nconsole.log(fs.readFileSync(0, 'utf8').trim());",
+        "import * as fs from 'node:fs'\nconst text = await fs.promises.readFile('/dev/stdin', 'utf8')\nconsole.log(text.trim())",
+        "const readline = require('readline');\nreadline.createInterface({input: process.stdin})"
+        ".on('line', (line) => console.log(line));",
+        "if (require.main === module) console.log(require('fs').readFileSync('/dev/stdin', 'utf8').trim());",
+    ],
+)
+async def test_javascript_is_a_script_or_a_module(boxes: PooledSandbox, source: str) -> None:
+    assert await output(boxes, "javascript", source, b"hello\n") == "hello\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "function add(a, b) { return a + b; }",
+        "const add = (a, b) => a + b;",
+        "var add = async function (a, b) { return a + b }",
+        "class Solution { add(a, b) { return this.sum(a, b); } sum(a, b) { return a + b; } }",
+        "module.exports = { add: (a, b) => a + b };",
+        "exports.add = function (a, b) { return a + b; } // the end",
+        "export function add(a, b) { return a + b }",
+        "const image = 1, value = 2, callee = 3;\nfunction add(a, b) { console.log(image); return a + b; }",
+    ],
+)
+async def test_javascript_functions_are_found_however_they_are_written(boxes: PooledSandbox, source: str) -> None:
+    assert await returned(boxes, "javascript", source, "add", 2, 3) == 5
+
+
+async def test_typescript_functions_can_be_called(boxes: PooledSandbox) -> None:
+    source = "export function add(a: number, b: number): number { return a + b; }"
+    assert await returned(boxes, "typescript", source, "add", 2, b=3) == 5
+    method = "class Solution { private x = 1; add(a: number): number { return a + this.x; } }"
+    assert await returned(boxes, "typescript", method, "add", 2) == 3
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("undefined", None),
+        ("null", None),
+        ("[1, 'a', true, [2.5]]", [1, "a", True, [2.5]]),
+        ("({a: 1, b: {c: [null]}})", {"a": 1, "b": {"c": [None]}}),
+        ("new Map([[1, 'x'], ['k', [2]]])", {1: "x", "k": [2]}),
+        ("new Set([1, 2])", {1, 2}),
+        ("12345678901234567890n", 12345678901234567890),
+        ("-12345678901234567890n", -12345678901234567890),
+        ("2 ** 60", 2**60),
+        ("-5n", -5),
+        ("Infinity", float("inf")),
+        ("-Infinity", float("-inf")),
+        ("new Uint8Array([1, 2])", [1, 2]),
+        ("'\\ud800 \\u00e9'", "\ud800 é"),
+        ("[,1]", [None, 1]),
+    ],
+)
+async def test_javascript_values_arrive_as_what_they_are(boxes: PooledSandbox, expression: str, value: object) -> None:
+    assert await returned(boxes, "javascript", f"function f() {{ return {expression}; }}", "f") == value
+
+
+@pytest.mark.parametrize("expression", ["NaN", "() => 1", "Symbol('x')", "new (class Node {})()", "new Date(0)"])
+async def test_javascript_values_that_are_not_plain_equal_nothing(boxes: PooledSandbox, expression: str) -> None:
+    value = await returned(boxes, "javascript", f"function f() {{ return {expression}; }}", "f")
+    assert isinstance(value, Opaque) or value != value
+
+
+async def test_a_javascript_value_that_contains_itself_ends(boxes: PooledSandbox) -> None:
+    source = "function f() { const list = []; list.push(list); return list; }"
+    assert await returned(boxes, "javascript", source, "f") != []
+
+
+@pytest.mark.parametrize(
+    "source", ["function f() { throw new Error('no'); }", "function g() {}", "function f() { process.exit(0); }"]
+)
+async def test_a_javascript_function_that_returns_nothing_has_no_value(boxes: PooledSandbox, source: str) -> None:
+    results: Sequence[RunResult]
+    _, results = await run(boxes, Program(source, "javascript"), Call("f", b"[[],{}]"))
+    assert results[0].value is None

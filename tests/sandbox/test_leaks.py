@@ -1,0 +1,240 @@
+"""Nothing is left of ten thousand runs, nor of a service that was killed: no container, mount, process, control group,
+descriptor or directory.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import docker
+import httpx
+import pytest
+
+from sandbox.boxes import Backend, BoxSize
+from sandbox.docker import DockerBackend
+from sandbox.local import LocalBackend, cgroups
+from tests.conftest import Served, serving
+from tests.sandbox.bench import RIGHT, Bench, bench
+from tests.service.redis_server import eventually
+
+SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=64)
+RUNS = 100
+MANY: dict[str, Any] = {
+    "case_type": "stdio",
+    "test_cases": [{"input": f"{n} 1\n", "expected_output": str(n + 1)} for n in range(RUNS)],
+}
+UNTIDY = """```python
+import os, time
+open("left", "w").write("x"); os.makedirs("a/b/c")
+for place in ("/tmp", "/dev/shm"):
+    open(f"{place}/left-{os.getpid()}", "w").close()
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(1000)
+print(sum(map(int, input().split())))
+```"""
+"""Right, and leaves behind what it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a process has of the machine."""
+
+    descriptors: int
+    mounts: frozenset[str]
+    processes: int
+    groups: int
+    directories: frozenset[str]
+
+    @classmethod
+    def of(cls, pid: int, *state_dirs: Path) -> "Holdings":
+        return cls(
+            descriptors=len(os.listdir(f"/proc/{pid}/fd")),
+            # Those of containers that run just now, by the daemon: their file systems and network namespaces.
+            mounts=frozenset(line for line in _mounts(pid) if "/docker/" not in line and "/netns/" not in line),
+            processes=len(descendants(pid)),
+            groups=len(groups_of(pid)),
+            directories=frozenset(str(path) for state in state_dirs for path in state.glob("*/*")),
+        )
+
+    def more_than(self, before: "Holdings") -> dict[str, object]:
+        """What is there that was not before."""
+        found = {
+            "descriptors": self.descriptors - before.descriptors,
+            "mounts": sorted(self.mounts - before.mounts),
+            "processes": self.processes - before.processes,
+            "groups": self.groups - before.groups,
+            "directories": sorted(self.directories - before.directories),
+        }
+        return {name: more for name, more in found.items() if more and more != 0}
+
+
+def _mounts(pid: int) -> list[str]:
+    """Those of containers are the daemon's; that no container is left is looked at by itself."""
+    return Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
+
+
+def descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        with contextlib.suppress(OSError):
+            for thread in Path(f"/proc/{waiting.pop()}/task").iterdir():
+                children = [int(child) for child in (thread / "children").read_text().split()]
+                found += children
+                waiting += children
+    return found
+
+
+def groups_of(pid: int) -> list[Path]:
+    """Control groups whose names say that this process has made them."""
+    parents = cgroups.find_parents()
+    return [group for parent in parents.distinct for group in parent.glob(f"{pid}-*")] if parents else []
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def leaks_of(judge: Bench, state: Path, programs: int) -> dict[str, object]:
+    """What the second half of many programs has left, when what the first has left is taken for granted."""
+    await _work(judge, programs // 2)
+    before = await _at_rest(judge, state)
+    await _work(judge, programs // 2)
+    return (await _at_rest(judge, state)).more_than(before)
+
+
+async def _work(judge: Bench, programs: int) -> None:
+    for at in range(programs // 10):
+        responses = [UNTIDY if number == at % 10 else RIGHT for number in range(10)]
+        assert [verdict.score for verdict in await judge.judge_all(responses, MANY)] == [1.0] * 10
+
+
+async def _at_rest(judge: Bench, state: Path) -> Holdings:
+    """When boxes that were taken out of service are destroyed and others are in their place."""
+    seen = None
+    for _ in range(200):
+        await asyncio.sleep(0.1)
+        now = Holdings.of(os.getpid(), state)
+        if now == seen and judge.sandbox.ready == judge.sandbox.slots:
+            return now
+        seen = now
+    raise AssertionError(f"it does not come to rest: {seen}")
+
+
+@pytest.mark.slow
+async def test_ten_thousand_runs_leave_nothing_of_local_boxes(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    backend: Backend = LocalBackend(SIZE, state_dir=state)
+    at_first = Holdings.of(os.getpid(), state)
+    async with bench(backend, jobs_per_box=13) as judge:
+        assert not await leaks_of(judge, state, 100)
+        assert judge.sandbox.counters.jobs >= 100
+    left = Holdings.of(os.getpid(), state).more_than(at_first)
+    left.pop("descriptors", None)  # the event loop's own
+    assert not left
+    assert not list(state.iterdir())
+
+
+@pytest.mark.slow
+async def test_thousands_of_runs_leave_nothing_of_containers(docker_address: str, tmp_path: Path) -> None:
+    owner = f"leaks-{os.getpid()}"
+    with contextlib.closing(docker.APIClient(docker_address, version="auto")) as client:
+        async with bench(DockerBackend(SIZE, owner=owner, address=docker_address), jobs_per_box=5) as judge:
+            assert not await leaks_of(judge, tmp_path, 60)
+            assert len(_containers(client, owner)) == judge.sandbox.slots
+        assert not _containers(client, owner)
+
+
+def _containers(client: docker.APIClient, owner: str) -> list[str]:
+    found = client.containers(all=True, filters={"label": f"rewardline.owner={owner}"})
+    return [container["Id"] for container in found]
+
+
+# --- a service that is killed
+
+
+@pytest.fixture
+def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """For the services a test starts, which keep the state of their boxes there."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(30)\n```", "reference": MANY}
+
+
+def kill_at_work(served: Served) -> list[int]:
+    """Kill the service while its boxes are busy; the processes it had."""
+    told = httpx.get(f"{served.url}/v1/sandbox").json()
+    assert told["state"] == "ready", told
+    with contextlib.suppress(httpx.HTTPError):  # nobody waits for the answer
+        httpx.post(f"{served.url}/v1/score", json={"items": [BUSY, BUSY]}, timeout=1.0)
+    had = descendants(served.process.pid)
+    assert len(had) > 2
+    served.process.send_signal(signal.SIGKILL)
+    served.process.wait(10)
+    return had
+
+
+@pytest.mark.slow
+def test_the_boxes_of_a_killed_service_end_and_the_next_one_clears_up(
+    own_temporary_folder: Path, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "first.jsonl", sandbox="local") as first:
+        had = kill_at_work(first)
+        eventually(lambda: not [pid for pid in had if is_alive(pid)])
+    left = list(own_temporary_folder.glob("rewardline-*/*"))
+    assert len(left) == 1, "the killed service could not clear up"
+    with serving(tmp_path / "second.jsonl", sandbox="local") as second:
+        now = list(own_temporary_folder.glob("rewardline-*/*"))
+        assert len(now) == 1
+        assert now != left
+        assert not groups_of(first.process.pid)
+        assert groups_of(second.process.pid) or cgroups.find_parents() is None
+        assert second.stop() == 0
+    assert not list(own_temporary_folder.glob("rewardline-*/*"))
+    assert not groups_of(second.process.pid)
+
+
+@pytest.mark.slow
+def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
+    docker_address: str, own_temporary_folder: Path, tmp_path: Path
+) -> None:
+    with contextlib.closing(docker.APIClient(docker_address, version="auto")) as client:
+
+        def of(served: Served, *, running: bool) -> list[dict[str, Any]]:
+            found = client.containers(all=True, filters={"label": "rewardline.process"})
+            mine = [one for one in found if one["Labels"]["rewardline.process"].startswith(f"{served.process.pid}@")]
+            return [one for one in mine if one["State"] == "running"] if running else mine
+
+        with serving(tmp_path / "first.jsonl", sandbox="docker", docker_host=docker_address) as first:
+            kill_at_work(first)
+            assert of(first, running=False)
+            eventually(lambda: not of(first, running=True))
+        with serving(tmp_path / "second.jsonl", sandbox="docker", docker_host=docker_address) as second:
+            assert not of(first, running=False)
+            assert of(second, running=True)
+            assert second.stop() == 0
+        assert not of(second, running=False)
+
+
+def test_a_service_that_ends_in_order_leaves_nothing(own_temporary_folder: Path, tmp_path: Path) -> None:
+    with serving(tmp_path / "log.jsonl", sandbox="local") as served:
+        item = {"verifier": "code", "response": UNTIDY, "reference": MANY}
+        (result,) = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, timeout=120).json()["results"]
+        assert result["score"] == 1.0
+        had = descendants(served.process.pid)
+        assert served.stop() == 0
+    assert not [pid for pid in had if is_alive(pid)]
+    assert not list(own_temporary_folder.glob("*/*"))
+    assert not groups_of(served.process.pid)

@@ -1,0 +1,593 @@
+"""Boxes made with the kernel's own means, as far as this machine has them; what runs in them here is a probe of ours."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.base import Isolation, SandboxUnavailable
+from sandbox.boxes import BoxSize, Profile
+from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
+from sandbox.local.backend import Tier
+from sandbox.local.removal import remove_tree
+from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
+
+ROOT = Path(__file__).parents[2]
+NOBODY = 65534
+IS_ROOT = os.geteuid() == 0
+USUAL_SIZE = BoxSize()
+SHARED_PYTHON = "/usr/bin/python3"
+"""One that any user can run; the project's own may be installed in somebody's home."""
+
+needs_cgroups = pytest.mark.skipif(cgroups.find_parents() is None, reason="no control groups can be made here")
+only_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
+both_tiers = pytest.mark.parametrize("tier", ["namespaces", "landlock"])
+
+
+@asynccontextmanager
+async def opened(directory: Path, size: BoxSize = USUAL_SIZE, tier: Tier = "namespaces") -> AsyncIterator[LocalBackend]:
+    """A backend, where this machine lets it make boxes of this tier."""
+    python = SHARED_PYTHON if tier == "landlock" else None
+    made = LocalBackend(size, python, tier, directory)
+    try:
+        await made.open()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def probed(made: LocalBackend, probe: str) -> dict[str, Any]:
+    box = await made.make(Profile.PLAIN)
+    try:
+        return await found(box, probe)
+    finally:
+        await box.destroy()
+
+
+def running(mark: str) -> list[int]:
+    """Processes with the mark in their command line."""
+    pids = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (process / "cmdline").read_bytes():
+                pids.append(int(process.name))
+    return pids
+
+
+async def are_running(count: int, mark: str) -> bool:
+    """Whether so many processes have the mark, soon."""
+    for _ in range(500):
+        if len(running(mark)) == count:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+def groups_of(name: str) -> list[Path]:
+    parents = cgroups.find_parents()
+    if parents is None:
+        return []
+    return [group for parent in parents.distinct for group in parent.glob(f"{name}-*")]
+
+
+def the_claim(directory: Path) -> Path:
+    (only,) = directory.iterdir()
+    return only
+
+
+def entries(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+def own_mounts() -> str:
+    return Path("/proc/self/mountinfo").read_text()
+
+
+def make_for_nobody(directory: Path) -> None:
+    directory.mkdir()
+    os.chown(directory, NOBODY, NOBODY)
+
+
+@pytest.fixture
+def state_dir(tmp_path: Path) -> Iterator[Path]:
+    """Below directories that other users can pass through, as boxes without a mount namespace need it."""
+    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        if parent.stat().st_uid == os.geteuid():
+            parent.chmod(parent.stat().st_mode | 0o011)
+    yield tmp_path / "state"
+    remove_tree(tmp_path / "state")
+
+
+async def test_a_box_sees_the_system_and_the_interpreter_and_nothing_else_of_the_machine(state_dir: Path) -> None:
+    hidden = ["/etc/shadow", "/home", "/var", "/run", "/sys", str(ROOT / "pyproject.toml"), str(ROOT / "sandbox")]
+    probe = f"""
+import os, sys
+for place in ("/", "/etc", "/dev"):
+    found[place] = sorted(os.listdir(place))
+found["visible"] = [path for path in {hidden!r} if os.path.exists(path)]
+found["prefix"] = sys.prefix
+"""
+    async with opened(state_dir) as made:
+        seen = await probed(made, probe)
+    passed = {str(parent) for prefix in (sys.prefix, sys.base_prefix) for parent in Path(prefix).parents}
+    assert set(seen["visible"]) <= passed  # on the way to the interpreter
+    system = {"bin", "box", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "sbin", "tmp", "usr"}
+    assert set(seen["/"]) <= system | {Path(path).parts[1] for path in (sys.prefix, sys.base_prefix)}
+    java = {name for name in entries(Path("/etc")) if name.startswith("java-")}
+    assert set(seen["/etc"]) <= {"alternatives", "group", "hosts", "ld.so.cache", "passwd"} | java
+    assert seen["/dev"] == ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
+    is_hidden = sys.prefix.startswith("/tmp/")  # by the box's own /tmp, so it is put elsewhere
+    assert seen["prefix"] == ("/opt/python" if is_hidden else sys.prefix)
+
+
+async def test_nothing_can_be_written_but_the_boxs_own_directories_which_have_a_size(state_dir: Path) -> None:
+    probe = """
+import os
+found["written"] = []
+library = os.path.dirname(os.__file__)
+for place in ("/", "/usr", "/usr/lib", "/etc", "/dev", "/proc", library, "/box", "/tmp", "/dev/shm"):
+    try:
+        os.close(os.open(place + "/written", os.O_CREAT | os.O_WRONLY))
+        found["written"].append(place)
+    except OSError:
+        pass
+for place in ("/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches"):
+    try:
+        open(place, "w")
+        found["written"].append(place)
+    except OSError:
+        pass
+own = ("/box", "/tmp", "/dev/shm")
+found["mb"] = {place: os.statvfs(place).f_blocks * os.statvfs(place).f_frsize >> 20 for place in own}
+found["flags"] = {line.split()[4]: line.split()[5].split(",") for line in open("/proc/self/mountinfo")}
+"""
+    async with opened(state_dir, BoxSize(disk_mb=64)) as made:
+        seen = await probed(made, probe)
+    assert seen["written"] == ["/box", "/tmp", "/dev/shm"]
+    assert seen["mb"] == {"/box": 64, "/tmp": 16, "/dev/shm": 16}
+    assert {place for place, flags in seen["flags"].items() if "nosuid" not in flags} == set()
+    with_devices = {place for place, flags in seen["flags"].items() if "nodev" not in flags}
+    assert with_devices <= {place for place in seen["flags"] if place.startswith(("/dev/", "/proc/"))} - {"/dev/shm"}
+
+
+async def test_a_box_has_processes_and_a_network_of_its_own(state_dir: Path) -> None:
+    server = await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0)
+    probe = f"""
+import os, socket
+found["pid"] = os.getpid()
+found["processes"] = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+found["interfaces"] = [name for _, name in socket.if_nameindex()]
+found["host"] = socket.gethostname()
+try:
+    socket.create_connection(("127.0.0.1", {server.sockets[0].getsockname()[1]}), 1)
+    found["connected"] = True
+except OSError:
+    found["connected"] = False
+"""
+    async with server, opened(state_dir) as made:
+        seen = await probed(made, probe)
+    assert seen == {"pid": 1, "processes": [1], "interfaces": ["lo"], "host": "box", "connected": False}
+
+
+@both_tiers
+async def test_a_box_has_few_rights_a_clean_environment_and_only_its_socket(state_dir: Path, tier: Tier) -> None:
+    probe = """
+import os
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+found["capabilities"] = [int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")]
+found["no_new_privs"] = int(status["NoNewPrivs"])
+found["environment"] = dict(os.environ)
+found["descriptors"] = {}
+for name in os.listdir("/proc/self/fd"):
+    try:
+        found["descriptors"][name] = os.readlink("/proc/self/fd/" + name)
+    except OSError:
+        pass
+"""
+    async with opened(state_dir, tier=tier) as made:
+        box = await made.make(Profile.PLAIN)
+        try:
+            seen = await found(box, probe)
+        finally:
+            await box.destroy()
+    inherited, permitted, effective, ambient = seen["capabilities"]
+    assert inherited == ambient == 0
+    runner_may = 0 if box.configuration.single_uid else 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7
+    assert permitted | effective == runner_may
+    assert seen["no_new_privs"] == 1
+    assert seen["environment"]["PYTHONHASHSEED"] == "0"
+    assert not {"HOME", "USER", "PWD", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"} & seen["environment"].keys()
+    counter = box.configuration.memory_events
+    assert seen["descriptors"].keys() == {"0", "1", "2", "3"} | ({str(counter)} if counter else set())
+    assert seen["descriptors"]["0"] == seen["descriptors"]["1"] == "/dev/null"
+
+
+@only_root
+@both_tiers
+async def test_runs_can_have_user_ids_of_their_own_that_no_other_box_has(state_dir: Path, tier: Tier) -> None:
+    probe = """
+import os
+if os.fork() == 0:
+    os.setgroups([])
+    uid = configuration["first_uid"] + 2 * configuration["uids"] - 1
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    os._exit(7 if "CapEff:\\t0000000000000000" in open("/proc/self/status").read() else 1)
+found["exit"] = os.waitstatus_to_exitcode(os.wait()[1])
+found["uid_map"] = open("/proc/self/uid_map").read().split()
+"""
+    async with opened(state_dir, tier=tier) as made:
+        boxes = [await made.make(Profile.PLAIN) for _ in range(2)]
+        try:
+            seen = [await found(box, probe) for box in boxes]
+        finally:
+            await asyncio.gather(*(box.destroy() for box in boxes))
+    assert [each["exit"] for each in seen] == [7, 7]
+    mapped = [int(each["uid_map"][1]) for each in seen]
+    firsts = mapped if tier == "namespaces" else [box.configuration.first_uid for box in boxes]
+    assert len(set(firsts)) == 2
+    assert min(firsts) > 100_000
+
+
+@needs_cgroups
+async def test_a_box_that_takes_more_memory_than_it_may_is_known_to_have_died_of_it(state_dir: Path) -> None:
+    async with opened(state_dir, BoxSize(memory_mb=32)) as made:
+        box = await made.make(Profile.PLAIN)
+        try:
+            with pytest.raises(AssertionError):
+                await found(box, "held = b'x' * (400 << 20)")
+            assert await box.died_of_memory()
+        finally:
+            await box.destroy()
+        assert await box.died_of_memory()
+
+
+async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_are_kept(state_dir: Path) -> None:
+    async with opened(state_dir) as made:
+        box = await made.make(Profile.PLAIN)
+        try:
+            with pytest.raises(AssertionError):
+                await found(box, "import os; os.write(2, b'farewell'); os._exit(3)")
+            assert not await box.died_of_memory()
+            assert await box.words() == "farewell"
+        finally:
+            await box.destroy()
+        assert await box.words() == "farewell"
+
+
+@needs_cgroups
+async def test_a_box_has_only_so_many_processes(state_dir: Path) -> None:
+    probe = """
+import os, time
+found["started"] = 0
+try:
+    for _ in range(100):
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        found["started"] += 1
+except OSError:
+    pass
+"""
+    async with opened(state_dir, BoxSize(processes=20)) as made:
+        seen = await probed(made, probe)
+    assert 10 < seen["started"] < 20
+
+
+@both_tiers
+async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(state_dir: Path, tier: Tier) -> None:
+    mark = f"left-by-{os.getpid()}-{tier}"
+    async with opened(state_dir, tier=tier) as made:
+        before, kept = descriptors(), entries(the_claim(state_dir))
+        box = await made.make(Profile.PLAIN)
+        await found(box, f"MARK = {mark!r}\n{LEAVE_BEHIND}")
+        assert await are_running(MARKED, mark)
+        await box.destroy()
+        assert running(mark) == []
+        assert running(the_claim(state_dir).name) == []
+        assert groups_of(the_claim(state_dir).name) == []
+        assert entries(the_claim(state_dir)) == kept
+        assert descriptors() == before
+    assert str(state_dir) not in own_mounts()
+    assert entries(state_dir) == set()
+
+
+@pytest.mark.slow
+async def test_fifty_boxes_leave_nothing(state_dir: Path) -> None:
+    async with opened(state_dir) as made:
+        before = descriptors()
+        for _ in range(10):
+            boxes = [await made.make(Profile.PLAIN) for _ in range(5)]
+            await asyncio.gather(*(found(box, "found['pid'] = 1") for box in boxes))
+            await asyncio.gather(*(box.destroy() for box in boxes))
+        assert descriptors() == before
+        assert running(the_claim(state_dir).name) == []
+        assert groups_of(the_claim(state_dir).name) == []
+    assert entries(state_dir) == set()
+
+
+async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(state_dir: Path) -> None:
+    async with opened(state_dir) as made:
+        box = await made.make(Profile.PLAIN)
+        destroying = asyncio.create_task(box.destroy())
+        await asyncio.sleep(0)
+        destroying.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await destroying
+        await box.destroy()
+        await box.destroy()
+        assert running(the_claim(state_dir).name) == []
+
+
+@contextmanager
+def _readable_code() -> Iterator[Path]:
+    """What the service of another user runs, where that user can read it: the checkout may be in somebody's home."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
+        code = Path(made)
+        code.chmod(0o755)
+        shutil.copytree(ROOT / "sandbox", code / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+        probe = code / "tests" / "sandbox" / "box_probe.py"
+        probe.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "tests" / "sandbox" / "box_probe.py", probe)
+        yield code
+
+
+@contextmanager
+def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = None, *before: str) -> Iterator[Any]:
+    """A service of its own process with two boxes, and what it says of them."""
+    whose: dict[str, Any] = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+    command = [*before, SHARED_PYTHON, "-s", "-m", "tests.sandbox.box_probe", str(state_dir), tier, mark]
+    with (
+        _readable_code() as code,
+        subprocess.Popen(
+            command, cwd=code, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **whose
+        ) as service,
+    ):
+        assert service.stdin
+        assert service.stdout
+        assert service.stderr
+        try:
+            line = service.stdout.readline()
+            if not line:
+                words = service.stderr.read()
+                if "no box can be made here" in words:
+                    pytest.skip(words.splitlines()[-1])
+                raise AssertionError(words)
+            yield service, json.loads(line)
+            if service.poll() is None:
+                service.stdin.close()
+                assert service.wait(30) == 0, service.stderr.read()
+        finally:
+            service.kill()
+
+
+@both_tiers
+async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest(state_dir: Path, tier: Tier) -> None:
+    mark = f"killed-{os.getpid()}-{tier}"
+    with another_service(state_dir, tier, mark) as (service, _):
+        name = the_claim(state_dir).name
+        assert await are_running(MARKED * 2 + 1, mark)  # and the service
+        service.send_signal(signal.SIGKILL)
+        service.wait()
+        assert await are_running(0, mark)
+        assert await are_running(0, name)
+    assert the_claim(state_dir).name == name
+    async with opened(state_dir, tier=tier):
+        assert the_claim(state_dir).name != name
+        assert groups_of(name) == []
+
+
+async def test_a_living_service_is_left_alone_by_another_with_the_same_directory(state_dir: Path) -> None:
+    mark = f"living-{os.getpid()}"
+    with another_service(state_dir, "namespaces", mark):
+        name = the_claim(state_dir).name
+        async with opened(state_dir):
+            assert name in entries(state_dir)
+        assert await are_running(MARKED * 2 + 1, mark)
+
+
+@only_root
+@both_tiers
+async def test_an_ordinary_user_has_boxes_with_one_user_id_that_leave_nothing_either(
+    state_dir: Path, tier: Tier
+) -> None:
+    mark = f"ordinary-{os.getpid()}-{tier}"
+    make_for_nobody(state_dir)
+    with another_service(state_dir, tier, mark, NOBODY) as (_, said):
+        assert said["isolation"] == tier
+        assert said["single_uid"] == [True, True]
+        assert any("same user id" in caveat for caveat in said["caveats"])
+        if tier == "namespaces":
+            assert [each["ids"] for each in said["seen"]] == [[1000, 1], [1000, 1]]
+    assert running(mark) == []
+    assert entries(state_dir) == set()
+
+
+@only_root
+async def test_where_namespaces_are_denied_landlock_is_used_and_named(state_dir: Path) -> None:
+    make_for_nobody(state_dir)
+    drop = "setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --"
+    deny = f'echo 0 > /proc/sys/user/max_user_namespaces && exec {drop} "$@"'
+    alone = ["unshare", "--user", "--map-root-user", "sh", "-c", deny, "sh"]
+    with another_service(state_dir, "auto", f"denied-{os.getpid()}", NOBODY, *alone) as (_, said):
+        assert said["isolation"] == Isolation.LANDLOCK
+        assert any("namespace" in caveat for caveat in said["caveats"])
+
+
+async def test_without_namespaces_and_landlock_nothing_is_run(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_landlock_version", lambda: 0)
+    made = LocalBackend(python=SHARED_PYTHON, tier="landlock", state_dir=state_dir)
+    with pytest.raises(SandboxUnavailable, match="Landlock"):
+        await made.open()
+    assert entries(state_dir) == set()
+    with pytest.raises(SandboxUnavailable, match="not open"):
+        await made.make(Profile.PLAIN)
+
+
+@only_root
+@pytest.mark.parametrize("tier", ["auto", "landlock"])
+async def test_root_that_could_not_be_kept_from_forking_gets_no_boxes(
+    state_dir: Path, tier: Tier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroups, "find_parents", lambda: None)
+    monkeypatch.setattr(user_ids, "new_range", lambda: None)
+    with pytest.raises(SandboxUnavailable, match="ordinary user"):
+        await LocalBackend(python=SHARED_PYTHON, tier=tier, state_dir=state_dir).open()
+    assert entries(state_dir) == set()
+
+
+async def test_an_interpreter_that_is_not_there_is_said(state_dir: Path) -> None:
+    with pytest.raises(SandboxUnavailable, match="/no/python"):
+        await LocalBackend(python="/no/python", state_dir=state_dir).open()
+
+
+def test_an_environment_below_tmp_is_shown_elsewhere_since_boxes_have_a_tmp_of_their_own(tmp_path: Path) -> None:
+    environment = tmp_path / "venv"
+    subprocess.run([SHARED_PYTHON, "-m", "venv", "--without-pip", environment], check=True)
+    python = interpreter.inspect(str(environment / "bin" / "python"))
+    if not str(environment).startswith("/tmp/"):
+        pytest.skip("the tests' directory is not below /tmp")
+    assert python.python_inside == "/opt/python/bin/python"
+    assert (str(environment), "/opt/python") in python.visible
+
+
+def test_a_directory_that_belongs_to_somebody_else_is_not_used(state_dir: Path) -> None:
+    if not IS_ROOT:
+        pytest.skip("needs root")
+    make_for_nobody(state_dir)
+    with pytest.raises(SandboxUnavailable, match="somebody else"):
+        claim.take(state_dir, None)
+
+
+def test_only_directories_of_dead_services_are_removed(state_dir: Path) -> None:
+    living = claim.take(state_dir, None)
+    for name in ("123-456-0123abcd", "somebody's own"):
+        (state_dir / name / "deep").mkdir(parents=True)
+    (state_dir / "123-456-0123abcd" / "lock").touch()
+    later = claim.take(state_dir, None)
+    assert entries(state_dir) == {living.name, later.name, "somebody's own"}
+    later.release()
+    living.release()
+    assert entries(state_dir) == {"somebody's own"}
+
+
+def test_only_groups_that_stay_empty_and_whose_maker_is_gone_are_removed(
+    state_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders stand for groups: those cannot be removed either while something is in them."""
+    me = claim.take(state_dir, None)
+    groups = tmp_path / "groups"
+    ours, reused = f"{me.name}-1", f"{os.getpid()}-1-0123abcd-1"
+    gone, coming, others = "999999999-5-0123abcd-1", "999999999-6-0123abcd-1", "somebody's own"
+    for name in (ours, reused, gone, coming, others):
+        (groups / name).mkdir(parents=True)
+
+    def settle(seconds: float) -> None:
+        (groups / coming / "a box of a service out of sight").mkdir()
+
+    monkeypatch.setattr("time.sleep", settle)
+    later = claim.take(state_dir, cgroups.Parents(2, dict.fromkeys(("memory", "pids"), groups)))
+    assert {path.name for path in groups.iterdir()} == {ours, coming, others}
+    later.release()
+    me.release()
+
+
+def test_trees_are_removed_however_they_were_left(tmp_path: Path) -> None:
+    top, outside = tmp_path / "top", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    top.mkdir()
+    at = os.open(top, os.O_RDONLY)
+    for _ in range(1100):  # deeper than any path may be long, and than Python may recurse
+        os.mkdir("d" * 50, dir_fd=at)
+        below = os.open("d" * 50, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.symlink(outside, "link", dir_fd=at)
+    os.close(at)
+    os.mkfifo(top / "fifo")
+    (top / "shut" / "in").mkdir(parents=True)
+    (top / "shut" / "in").chmod(0)
+    (top / "shut").chmod(0)
+    (top / b"\xff\n".decode("utf-8", "surrogateescape")).touch()
+    remove_tree(top)
+    remove_tree(top)
+    assert entries(tmp_path) == {"outside"}
+    assert entries(outside) == {"kept"}
+
+
+def test_user_ids_come_from_what_the_service_has() -> None:
+    usual = user_ids.choose("         0          0 4294967295\n")
+    assert usual is not None
+    assert usual.count == 65536
+    assert 1 << 28 <= usual.first < 1 << 31
+    assert usual != user_ids.choose("         0          0 4294967295\n")
+    assert user_ids.choose("0 1000 1\n1 100000 65536\n") == user_ids.Range(1 + 32768, 32768)
+    assert user_ids.choose("0 1000 1\n") is None
+
+
+@pytest.mark.parametrize(
+    ("mountinfo", "own", "version", "places"),
+    [
+        (
+            "33 24 0:29 / {top}/memory rw - cgroup cgroup rw,memory\n"
+            "34 24 0:30 / {top}/pids rw - cgroup cgroup rw,pids\n"
+            "35 24 0:31 / {top}/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
+            "3:memory:/a\n2:pids:/b\n1:cpu,cpuacct:/\n0::/\n",
+            1,
+            {"memory": "memory/a", "pids": "pids/b", "cpu": "cpu,cpuacct"},
+        ),
+        (  # a container whose own group is the top of what it sees
+            "33 24 0:29 /docker/abc {top}/memory rw - cgroup cgroup rw,memory\n"
+            "34 24 0:30 /docker/abc {top}/pids rw - cgroup cgroup rw,pids\n",
+            "3:memory:/docker/abc/x\n2:pids:/docker/abc\n",
+            1,
+            {"memory": "memory/x", "pids": "pids"},
+        ),
+        (  # only an ancestor hands its controllers on
+            "33 24 0:29 / {top}/unified rw - cgroup2 cgroup rw\n",
+            "0::/slice/scope\n",
+            2,
+            {"memory": "unified/slice", "pids": "unified/slice"},
+        ),
+        ("33 24 0:29 / {top}/memory rw - cgroup cgroup rw,memory\n", "3:memory:/a\n2:pids:/b\n", 0, {}),
+    ],
+)
+def test_groups_are_made_below_the_services_own(
+    tmp_path: Path, mountinfo: str, own: str, version: int, places: dict[str, str]
+) -> None:
+    for directory in ("memory/a", "memory/x", "pids/b", "cpu,cpuacct", "unified/slice/scope"):
+        (tmp_path / directory).mkdir(parents=True)
+    (tmp_path / "unified" / "cgroup.subtree_control").write_text("")
+    (tmp_path / "unified/slice/cgroup.subtree_control").write_text("memory pids")
+    (tmp_path / "unified/slice/scope/cgroup.subtree_control").write_text("")
+    parents = cgroups.parents_among(mountinfo.format(top=tmp_path), own)
+    if version == 0:
+        assert parents is None
+    else:
+        assert parents == cgroups.Parents(version, {name: tmp_path / place for name, place in places.items()})
+
+
+def test_a_group_that_cannot_be_limited_is_not_kept(tmp_path: Path) -> None:
+    """Here no kernel makes the files, so what bounds processes is a new file and what bounds memory cannot be."""
+    parents = cgroups.Parents(1, {"memory": tmp_path / "nowhere", "pids": tmp_path})
+    with pytest.raises(OSError):
+        cgroups.create(parents, "box", cgroups.Bounds(64, 10, 1))
+    assert entries(tmp_path) == set()

@@ -1,0 +1,690 @@
+"""`sandbox.pool`: over boxes that fail as they are told, and over real ones."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.base import (
+    Built,
+    Call,
+    Execute,
+    Exit,
+    Limits,
+    Program,
+    Run,
+    RunResult,
+    SandboxUnavailable,
+    Tests,
+    TestStyle,
+)
+from sandbox.boxes import Profile
+from sandbox.local import LocalBackend
+from sandbox.pool import PooledSandbox, fleet, job, seat
+from sandbox.pool.compile_cache import CompileCache
+from sandbox.pool.counters import Reason
+from tests.sandbox.scripted_boxes import ScriptedBackend
+
+
+@asynccontextmanager
+async def pool_of(backend: ScriptedBackend, *, slots: int = 1, **options: Any) -> AsyncIterator[PooledSandbox]:
+    """A started pool, which leaves nothing behind."""
+    pool = PooledSandbox(backend, slots=slots, **options)
+    await pool.start()
+    try:
+        yield pool
+    finally:
+        await pool.stop()
+        assert not backend.living
+        assert backend.closed
+        assert pool.busy == pool.waiting == pool.ready == 0
+
+
+@pytest.fixture
+def backend() -> ScriptedBackend:
+    return ScriptedBackend()
+
+
+def deeds(*words: str) -> Sequence[Run]:
+    return [Execute(stdin=word.encode()) for word in words]
+
+
+class Heard:
+    """Results in their order; says stop after `at_most`."""
+
+    def __init__(self, at_most: int = 1000) -> None:
+        self.results: list[RunResult] = []
+        self._at_most = at_most
+
+    def __call__(self, position: int, result: RunResult) -> bool:
+        assert position == len(self.results)
+        self.results.append(result)
+        return len(self.results) < self._at_most
+
+    @property
+    def exits(self) -> list[Exit]:
+        return [result.exit for result in self.results]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110  # what is waited for has no event
+            await asyncio.sleep(0.005)
+
+
+async def run(pool: PooledSandbox, *words: str, heard: Heard | None = None, source: str = "") -> Built:
+    async with asyncio.timeout(10):
+        return await pool.run(Program(source), deeds(*words), heard)
+
+
+# ---- one program
+
+
+async def test_each_run_has_its_result_in_order(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        built = await run(pool, "ok one", "ok two", "ok three", heard=heard)
+    assert built == Built(ok=True)
+    assert [result.stdout for result in heard.results] == [b"one", b"two", b"three"]
+    assert heard.results[0].peak_memory_mb == 2.0
+    assert pool.counters.runs[Exit.EXITED] == 3
+
+
+async def test_a_program_that_cannot_be_loaded_has_no_runs(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        built = await run(pool, "ok", source="broken", heard=heard)
+        assert not built.ok
+        assert built.message == "broken"
+        assert not heard.results
+        await until(lambda: pool.ready == 1)
+    assert backend.made[0].asked == ["load", "unload"]
+
+
+async def test_nothing_is_run_after_the_caller_says_stop_but_what_may_have_begun(backend: ScriptedBackend) -> None:
+    heard = Heard(at_most=3)
+    async with pool_of(backend) as pool:
+        await run(pool, *["ok"] * 10, heard=heard)
+        await until(lambda: pool.ready == 1)
+    assert len(heard.results) == 3
+    assert backend.made[0].asked == ["load", *["execute"] * 4, "unload"]
+
+
+async def test_a_first_wrong_result_costs_no_second_run(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        await run(pool, *["ok"] * 10, heard=Heard(at_most=1))
+        await until(lambda: pool.ready == 1)
+    assert backend.done == {"ok": 1}
+
+
+async def test_runs_that_take_long_are_begun_one_by_one(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        await run(pool, "slow 0.1", "slow 0.11", "ok", heard=Heard(at_most=2))
+        await until(lambda: pool.ready == 1)
+    assert "ok" not in backend.done
+
+
+async def test_a_run_that_nobody_wants_any_more_costs_the_box_not_the_caller(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        await run(pool, "ok", "ok", "silent", heard=Heard(at_most=2))
+        assert pool.busy == 1
+        await until(lambda: pool.busy == 0 and pool.ready == 1)
+    assert pool.counters.boxes_ended[Reason.SILENT] == 1
+    assert backend.made[0].destroyed
+
+
+async def test_an_error_of_the_callers_own_reaches_it_and_the_box_goes_on(backend: ScriptedBackend) -> None:
+    def fail(_position: int, _result: RunResult) -> bool:
+        raise ZeroDivisionError
+
+    async with pool_of(backend) as pool:
+        with pytest.raises(ZeroDivisionError):
+            await pool.run(Program(""), deeds("ok", "ok"), fail)
+        await run(pool, "ok")
+    assert len(backend.made) == 1
+
+
+async def test_no_runs_at_all_is_a_question_whether_it_loads(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        assert (await run(pool)).ok
+        assert not (await run(pool, source="broken")).ok
+
+
+async def test_a_run_time_has_its_allowance_and_the_compiler_has_its_own_limits(backend: ScriptedBackend) -> None:
+    backend.programs = ["node", "g++"]
+    async with pool_of(backend) as pool:
+        for language in ("javascript", "cpp"):
+            built = await pool.run(Program("compiles", language), [Execute(stdin=b"ok", limits=Limits(cpu_s=1.0))])
+            assert built.ok
+    of_script, of_compiled = backend.made[0].limits_asked
+    assert of_script["cpu_s"] > of_compiled["cpu_s"] == 1.0
+    script, compiled = backend.made[0].loaded
+    assert script["mode"] == compiled["mode"] == "exec"
+    assert compiled["compile"]["limits"]["cpu_s"] == Program("").compile_limits.cpu_s
+
+
+async def test_a_language_whose_compiler_is_not_in_the_boxes_is_unavailable(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        assert pool.languages == {"python", "cpp"}
+        for language in ("rust", "cobol"):
+            with pytest.raises(SandboxUnavailable) as caught:
+                await pool.run(Program("", language), deeds("ok"))
+            assert caught.value.reason == "language_unavailable"
+
+
+async def test_pytest_tests_where_there_is_no_pytest_are_not_judged() -> None:
+    async with pool_of(ScriptedBackend(pytest=False)) as pool:
+        with pytest.raises(SandboxUnavailable) as caught:
+            await pool.run(Program(""), [Tests(TestStyle.PYTEST, files={"test_it.py": ""})])
+        assert caught.value.reason == "language_unavailable"
+        assert pool.busy == 0
+
+
+async def test_kinds_of_runs_that_a_language_has_not_are_not_judged(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        for only in (Call("f", b"[[], {}]"), Tests(TestStyle.ASSERTS, cases=["assert f()"])):
+            with pytest.raises(SandboxUnavailable) as caught:
+                await pool.run(Program("", "cpp"), [only])
+            assert caught.value.reason == "language_unavailable"
+
+
+async def test_calls_of_two_functions_in_another_language_are_the_callers_mistake(backend: ScriptedBackend) -> None:
+    backend.programs = ["node"]
+    mistakes: Sequence[Sequence[Run]] = [
+        [Call("f", b""), Call("g", b"")],
+        [Call("f(); g", b"")],
+        [Call("f", b""), Execute()],
+    ]
+    async with pool_of(backend) as pool:
+        for runs in mistakes:
+            with pytest.raises(ValueError):
+                await pool.run(Program("", "javascript"), runs)
+        assert pool.counters.jobs == 0
+
+
+@pytest.mark.parametrize(
+    "only",
+    [
+        Execute(files={"../a": b""}),
+        Execute(files={"a": b"", "./a": b""}),
+        Execute(fetch=["/etc/passwd"]),
+        Execute(arguments=["a" * 2_000_000]),
+        Execute(arguments=["\ud800"]),
+        Tests(TestStyle.ASSERTS, cases=["'\ud800'"]),
+    ],
+    ids=["leads out", "twice", "fetches", "long", "no text", "no test"],
+)
+async def test_what_cannot_be_sent_is_the_callers_mistake_and_costs_no_box(backend: ScriptedBackend, only: Run) -> None:
+    async with pool_of(backend) as pool:
+        with pytest.raises(ValueError):
+            await pool.run(Program(""), [Execute(b"ok"), only])
+        with pytest.raises(ValueError):
+            await pool.run(Program("", files={"a/../../b": b""}), [])
+        await run(pool, "ok")
+    assert len(backend.made) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "profile"),
+    [
+        ("print(1)", Profile.PLAIN),
+        ("x = 'numpy'  # import pandas", Profile.PLAIN),
+        ("import numpyish", Profile.PLAIN),
+        ("import numpy as np", Profile.SCIENCE),
+        ("def f():\n    from sympy.abc import x", Profile.SCIENCE),
+        ("import os, pandas", Profile.SCIENCE),
+        ("try: import scipy.optimize\nexcept ImportError: pass", Profile.SCIENCE),
+    ],
+)
+async def test_the_box_has_imported_what_the_program_imports(
+    backend: ScriptedBackend, source: str, profile: Profile
+) -> None:
+    async with pool_of(backend) as pool:
+        await run(pool, "ok", source=source)
+    assert [box.profile for box in backend.made if box.loaded] == [profile]
+
+
+# ---- boxes that die
+
+
+async def test_what_had_no_result_when_the_box_died_is_run_again_in_a_fresh_one(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        await run(pool, "ok 1", "ok 2", "once:die", "ok 4", heard=heard)
+        await until(lambda: all(box.destroyed for box in backend.made if box.loaded))
+    assert [result.stdout for result in heard.results] == [b"1", b"2", b"", b"4"]
+    assert backend.done["ok 1"] == 1
+    assert pool.counters.boxes_ended[Reason.DIED] == 1
+    assert pool.counters.jobs_again == 1
+
+
+@pytest.mark.parametrize("deed", ["die", "garbage"])
+async def test_two_deaths_at_the_same_run_are_nobodys_verdict(backend: ScriptedBackend, deed: str) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        with pytest.raises(SandboxUnavailable) as caught:
+            await run(pool, "ok", deed, "ok", heard=heard)
+        assert caught.value.reason == "box_died"
+        await run(pool, "ok")
+    assert len(heard.results) == 1
+    assert backend.done[deed] == 2
+
+
+async def test_a_box_that_dies_of_memory_again_is_the_runs_memory_limit(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        assert (await run(pool, "ok", "oom", "ok", heard=heard)).ok
+    assert heard.exits == [Exit.EXITED, Exit.MEMORY_LIMIT, Exit.EXITED]
+    assert backend.done["oom"] == 2
+
+
+async def test_a_later_run_that_dies_of_memory_alone_needs_no_second_box(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        await run(pool, "oom", "oom", "ok", heard=heard)
+    assert heard.exits == [Exit.MEMORY_LIMIT, Exit.MEMORY_LIMIT, Exit.EXITED]
+    assert backend.done["oom"] == 3
+
+
+async def test_deaths_at_different_runs_are_each_run_again_but_not_without_end(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        await run(pool, "once:die", "once:die 2", "ok", heard=heard)
+        assert heard.exits == [Exit.EXITED] * 3
+        with pytest.raises(SandboxUnavailable):
+            await run(pool, *(f"once:die {number}" for number in range(10, 20)))
+
+
+async def test_a_run_that_came_to_no_end_of_its_own_is_run_again_alone(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        await run(pool, "once:killed", "ok", heard=heard)
+        assert heard.exits == [Exit.EXITED, Exit.EXITED]
+        with pytest.raises(SandboxUnavailable):
+            await run(pool, "killed")
+        with pytest.raises(SandboxUnavailable):
+            await pool.run(Program("loads-killed", "cpp"), deeds("ok"))
+
+
+async def test_a_box_that_dies_while_loading_twice_is_nobodys_verdict(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        with pytest.raises(SandboxUnavailable) as caught:
+            await run(pool, "ok", source="die")
+    assert caught.value.reason == "box_died"
+
+
+async def test_a_runner_that_does_not_answer_is_given_up(
+    backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "_HARD_EXTRA_S", 0.1)
+    monkeypatch.setattr(job, "_HARD_FACTOR", 1)
+    async with pool_of(backend) as pool:
+        with pytest.raises(SandboxUnavailable) as caught:
+            await pool.run(Program(""), [Execute(stdin=b"silent", limits=Limits(wall_s=0.1))])
+    assert caught.value.reason == "box_died"
+    assert pool.counters.boxes_ended[Reason.SILENT] == 2
+
+
+async def test_a_box_that_dies_while_nobody_uses_it_is_replaced(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        backend.made[0].kill()
+        await until(lambda: len(backend.made) == 2 and pool.ready == 1)
+        await run(pool, "ok")
+    assert backend.made[0].destroyed
+
+
+async def test_a_box_that_does_not_answer_a_ping_is_replaced(
+    backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet, "PING_AFTER_S", 0.01)
+    async with pool_of(backend) as pool:
+        await until(lambda: backend.made[0].asked.count("ping") >= 2)
+        assert pool.counters.boxes_ended[Reason.SILENT] == 0
+        monkeypatch.setattr(fleet, "PING_PATIENCE_S", 0.0)
+        backend.made[0].deaf = True
+        await until(lambda: backend.made[0].destroyed)
+    assert pool.counters.boxes_ended[Reason.SILENT] >= 1
+
+
+# ---- boxes that are worn
+
+
+async def test_a_box_is_replaced_after_so_many_programs(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, jobs_per_box=2) as pool:
+        for _ in range(6):
+            await run(pool, "ok")
+    assert max(box.asked.count("load") for box in backend.made) == 2
+    assert pool.counters.boxes_ended[Reason.JOBS] >= 2
+
+
+async def test_a_box_is_replaced_when_it_is_old(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, box_max_age_s=0.3) as pool:
+        await until(lambda: len(backend.made) >= 3)
+        await run(pool, "ok")
+    assert pool.counters.boxes_ended[Reason.AGE] >= 2
+
+
+async def test_a_box_in_which_two_programs_left_processes_is_replaced(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        await run(pool, "left", "left")
+        await run(pool, "ok")
+        await run(pool, "left")
+        await run(pool, "ok")
+    assert pool.counters.boxes_ended[Reason.LEFTOVERS] == 1
+    assert [box.asked.count("load") for box in backend.made if box.loaded] == [3, 1]
+
+
+async def test_fresh_boxes_are_made_ahead_and_used_once(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, slots=2, fresh=True) as pool:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(6):
+                group.create_task(run(pool, "slow 0.01"))
+        await until(lambda: pool.ready == 2)
+    assert [box.asked.count("load") for box in backend.made if box.loaded] == [1] * 6
+
+
+async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backend: ScriptedBackend) -> None:
+    backend.preloaded = ["numpy", "pandas"]
+    async with pool_of(backend) as pool:
+        with pytest.raises(SandboxUnavailable, match="no sympy in the boxes"):
+            await run(pool, "ok", source="from sympy import Symbol")
+        await run(pool, "ok", source="import numpy")
+
+
+async def test_science_boxes_are_made_when_wanted_and_then_kept(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, slots=2) as pool:
+        for _ in range(3):
+            await run(pool, "ok", source="import numpy")
+            await until(lambda: pool.busy == 0)
+    assert [box.profile for box in backend.made] == [Profile.PLAIN, Profile.PLAIN, Profile.SCIENCE]
+
+
+# ---- the line
+
+
+async def test_no_more_programs_than_slots_are_at_work_and_the_first_come_first(backend: ScriptedBackend) -> None:
+    most, order = 0, []
+
+    async def one(pool: PooledSandbox, number: int) -> None:
+        nonlocal most
+        await run(pool, "slow 0.02")
+        most = max(most, pool.busy)
+        order.append(number)
+
+    async with pool_of(backend, slots=2) as pool, asyncio.TaskGroup() as group:
+        for number in range(8):
+            group.create_task(one(pool, number))
+            await asyncio.sleep(0.001)
+    assert most <= 2
+    assert order == list(range(8))
+
+
+async def test_programs_of_another_profile_do_not_wait_for_its_boxes_to_start(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, slots=1) as pool:
+        backend.stuck = True
+        waiting = asyncio.create_task(run(pool, "ok", source="import numpy"))
+        await until(lambda: pool.waiting == 1)
+        await run(pool, "ok")
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+
+async def test_a_line_that_is_too_long_refuses_at_once(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, queue_limit_s=0.02) as pool:
+        tasks = [asyncio.create_task(run(pool, "slow 0.05")) for _ in range(20)]
+        async with asyncio.timeout(10):
+            await asyncio.wait(tasks)
+    errors = [task.exception() for task in tasks]
+    refused = [error for error in errors if isinstance(error, SandboxUnavailable)]
+    assert 0 < len(refused) < 19
+    assert {error.reason for error in refused} == {"sandbox_busy"}
+    assert pool.counters.refused == len(refused)
+    assert errors.count(None) == 20 - len(refused)
+
+
+async def test_one_program_is_taken_however_large_it_seems(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, queue_limit_s=0.0) as pool:
+        assert (await run(pool, *["ok"] * 100)).ok
+
+
+# ---- callers that go away
+
+
+async def test_a_cancelled_program_is_ended_with_its_box(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        running = asyncio.create_task(run(pool, "silent"))
+        await until(lambda: backend.done["silent"] == 1)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await until(lambda: backend.made[0].destroyed)
+        await run(pool, "ok")
+    assert pool.counters.boxes_ended[Reason.CANCELLED] == 1
+
+
+async def test_callers_that_go_away_at_any_moment_leave_the_pool_whole(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, slots=2) as pool:
+        for moment in range(40):
+            words = "ok", "ok", f"once:die {moment}", "slow 0.001"
+            tasks = [asyncio.create_task(run(pool, *words)) for _ in range(4)]
+            for _ in range(moment):
+                await asyncio.sleep(0)
+            for task in tasks[:3]:
+                task.cancel()
+            async with asyncio.timeout(5):
+                await asyncio.wait(tasks)
+            assert not tasks[3].cancelled()
+            assert tasks[3].exception() is None
+        await until(lambda: pool.busy == 0 and pool.waiting == 0)
+        await until(lambda: pool.ready == 2)
+        await until(lambda: len(backend.living) == 2)
+
+
+async def test_stop_ends_programs_under_way_and_those_that_wait(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        tasks = [asyncio.create_task(run(pool, "silent")) for _ in range(3)]
+        await until(lambda: pool.waiting == 2)
+        await pool.stop()
+        for task in tasks:
+            with pytest.raises(SandboxUnavailable):
+                await task
+        with pytest.raises(SandboxUnavailable):
+            await run(pool, "ok")
+
+
+# ---- backends that fail
+
+
+async def test_a_backend_that_cannot_make_boxes_cannot_be_started(backend: ScriptedBackend) -> None:
+    backend.broken = "no daemon"
+    pool = PooledSandbox(backend, slots=2)
+    with pytest.raises(SandboxUnavailable, match="no daemon"):
+        await pool.start()
+    assert backend.closed
+    await pool.stop()
+
+
+async def test_a_runner_that_says_no_hello_cannot_be_started(backend: ScriptedBackend) -> None:
+    backend.mute = True
+    pool = PooledSandbox(backend, slots=2)
+    with pytest.raises(SandboxUnavailable, match="did not start"):
+        await pool.start()
+    assert len(backend.made) == 2
+    assert not backend.living
+
+
+async def test_a_box_that_never_gets_ready_is_a_failure(
+    backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat, "START_PATIENCE_S", 0.05)
+    backend.stuck = True
+    pool = PooledSandbox(backend, slots=1)
+    with pytest.raises(SandboxUnavailable, match="not ready within"):
+        await pool.start()
+
+
+async def test_callers_are_told_soon_when_boxes_cannot_be_made_and_served_when_they_can_again(
+    backend: ScriptedBackend,
+) -> None:
+    async with pool_of(backend, slots=2) as pool:
+        backend.broken = "the daemon is gone"
+        for box in backend.living:
+            box.kill()
+        await until(lambda: pool.ready == 0)
+        for _ in range(2):
+            with pytest.raises(SandboxUnavailable, match="the daemon is gone"):
+                await run(pool, "ok")
+        attempts = backend.attempts
+        for _ in range(100):
+            with pytest.raises(SandboxUnavailable):
+                await run(pool, "ok")
+        assert backend.attempts <= attempts + 2
+        backend.broken = ""
+        await until(lambda: pool.ready == 2)
+        await run(pool, "ok")
+
+
+async def test_a_program_whose_box_died_with_the_backend_is_not_judged(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        running = asyncio.create_task(run(pool, "silent"))
+        await until(lambda: backend.done["silent"] == 1)
+        backend.broken = "the daemon is gone"
+        backend.made[0].kill()
+        with pytest.raises(SandboxUnavailable, match="the daemon is gone"):
+            await running
+
+
+# ---- the compile cache
+
+
+async def test_the_same_source_is_compiled_once(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        first = await pool.run(Program("compiles", "cpp"), deeds("ok"))
+        second = await pool.run(Program("compiles", "cpp"), deeds("ok"))
+        other = await pool.run(Program("compiles", "cpp", files={"a.h": b""}), deeds("ok"))
+    assert [first.cached, second.cached, other.cached] == [False, True, False]
+    first_load, second_load, _ = backend.made[0].loaded
+    assert first_load["compile"] is not None
+    assert second_load["compile"] is None
+    assert ["program", 6] in second_load["files"]
+    assert pool.counters.compile_cache_hits == 1
+    assert pool.counters.compile_cache_misses == 2
+
+
+def test_the_cache_forgets_what_was_not_used_for_longest_and_keeps_nothing_too_large() -> None:
+    cache = CompileCache(max_bytes=40)
+    for key in (b"1", b"2", b"3", b"4"):
+        cache.put(key, [("a", bytes(9))])
+    assert cache.get(b"1")
+    cache.put(b"5", [("a", bytes(9))])
+    assert cache.get(b"2") is None
+    assert cache.get(b"1")
+    cache.put(b"6", [("a", bytes(11))])
+    assert cache.get(b"6") is None
+    assert cache.size_bytes == 40
+
+
+# ---- real boxes
+
+
+@pytest.fixture
+async def real() -> AsyncIterator[PooledSandbox]:
+    pool = PooledSandbox(LocalBackend(), slots=2)
+    await pool.start()
+    yield pool
+    await pool.stop()
+
+
+ENDS = """
+import os, sys
+word = input()
+while word == "loop":
+    pass
+while word == "flood":
+    print("x" * 1000)
+if word == "signal":
+    os.kill(os.getpid(), 11)
+if word == "memory":
+    bytearray(1 << 30)
+print(word)
+sys.exit(3 if word == "exit" else 0)
+"""
+
+
+async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandbox) -> None:
+    heard = Heard()
+    words = ["hello", "exit", "loop", "flood", "signal", "memory", "again"]
+    limits = Limits(cpu_s=0.3, memory_mb=256)
+    built = await real.run(Program(ENDS), [Execute(word.encode(), limits=limits) for word in words], heard)
+    assert built.ok
+    hello, exit_, loop, flood, killed, memory, again = heard.results
+    assert (hello.exit, hello.stdout) == (Exit.EXITED, b"hello\n")
+    assert (exit_.exit, exit_.code) == (Exit.EXITED, 3)
+    assert (loop.exit, flood.exit) == (Exit.TIME_LIMIT, Exit.OUTPUT_LIMIT)
+    assert (killed.exit, killed.signal) == (Exit.SIGNALLED, 11)
+    assert memory.exit is Exit.MEMORY_LIMIT or (memory.code == 1 and b"MemoryError" in memory.stderr)
+    assert (again.exit, again.stdout) == (Exit.EXITED, b"again\n")
+
+
+async def test_real_boxes_call_functions_and_run_tests(real: PooledSandbox) -> None:
+    heard = Heard()
+    program = Program("def double(x):\n    return 2 * x")
+    tests = Tests(TestStyle.ASSERTS, cases=["assert double(2) == 4", "assert double(2) == 5"])
+    await real.run(program, [Call("double", b"[[21], {}]"), tests], heard)
+    call, asserts = heard.results
+    assert call.value == b"42"
+    assert [outcome.passed for outcome in asserts.tests] == [True, False]
+    assert asserts.complete
+
+
+async def test_real_boxes_serve_many_programs_at_once(real: PooledSandbox) -> None:
+    async def one(number: int) -> None:
+        heard = Heard()
+        await real.run(Program(f"print({number}, input())"), [Execute(b"a"), Execute(b"b")], heard)
+        assert [result.stdout for result in heard.results] == [b"%d a\n" % number, b"%d b\n" % number]
+
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(one(number))
+    await until(lambda: real.busy == 0)
+    assert real.counters.boxes_started == 2
+
+
+async def test_a_real_run_ends_when_its_caller_goes_away(real: PooledSandbox) -> None:
+    running = asyncio.create_task(real.run(Program("while True: pass"), [Execute(limits=Limits(cpu_s=30))]))
+    await until(lambda: real.busy == 1)
+    await asyncio.sleep(0.1)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await until(lambda: real.ready == 2)
+
+
+def children() -> set[int]:
+    return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
+
+
+async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
+    others = children()
+    pool = PooledSandbox(LocalBackend(), slots=2)
+    await pool.start()
+    keepers = children() - others
+    assert len(keepers) == 2
+    heard = Heard()
+    program = Program("import time; time.sleep(0.5); print('done')")
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        group.create_task(pool.run(program, [Execute()], heard))
+        await until(lambda: pool.busy == 1)
+        await asyncio.sleep(0.1)
+        for keeper in keepers:
+            os.kill(keeper, signal.SIGKILL)
+    assert [(result.exit, result.stdout) for result in heard.results] == [(Exit.EXITED, b"done\n")]
+    await until(lambda: pool.ready == 2)
+    await pool.stop()
+    assert children() == others

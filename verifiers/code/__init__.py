@@ -1,0 +1,291 @@
+"""Whether the program of a response passes its tests, run in a box.
+
+    response ──extraction──► program ──┐                                     (verifiers/code_blocks.py)
+    reference ──aliases──► typed suite ┴─► box ──► what it did ──compared here──► outcome each ──policy──► score
+            (aliases.py, cases.py)          (judging.py)       (comparators.py, equality.py)     (outcomes.py)
+
+Expected outputs and values never enter a box: a program can only claim an answer, never a verdict. Tests that are
+programs themselves (asserts, `check`, unittest, pytest) run in a second process that the candidate cannot touch;
+asserts of a call and a literal are taken apart and judged here.
+
+The number of tests asked for is the denominator, whatever ran. A suite without tests, with tests that assert nothing,
+or with something left out is `invalid`; a sandbox that cannot be had is `failed`; what the program does (crash, hang,
+exhaust its memory, not compile) is judged: 0 for that test.
+A program of more than `code_blocks.MAX_PROGRAM_BYTES` is not run: 0, `too_large`.
+
+Verdicts are cached like all others, also those that depend on a time limit: CPU time counts, which other load changes by
+a few per cent only, so that a program close to its limit may get another verdict in another run.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from sandbox.base import Limits, SandboxUnavailable
+from sandbox.workers import Exit, Task, WorkersUnavailable
+from verifiers import code_blocks
+from verifiers.answers import Think, final_segment
+from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
+from verifiers.code import aliases, judging, outcomes
+from verifiers.code.cases import CaseType, Suite
+from verifiers.code.comparators import Comparator, Mode
+from verifiers.code.judging import Judged, Terms
+from verifiers.code.outcomes import Policy
+from verifiers.code.prelude import Prelude
+from verifiers.code.programs import language_named, language_of, program_of
+from verifiers.code_blocks import Found, Select
+from verifiers.long_texts import INLINE_CHARS, trouble
+
+
+def _by_name(value: Any) -> Any:
+    """A comparator's name stands for the comparator of that mode."""
+    return {"mode": value} if isinstance(value, str) else value
+
+
+class CodeParams(Params):
+    """The tests, and how the program is run and scored."""
+
+    reference: dict[str, Any] | list[Any] | str
+    """The tests: `{"case_type": ..., "test_cases": [...], ...}` as an object or JSON text, in any form that data sets
+    use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker."""
+    language: str | None = None
+    """Of the program; None: what the tests say, or else the response's code fence, or else Python."""
+    time_limit_s: float = Field(default=2.0, gt=0, le=600)
+    """CPU seconds of each test; of tests that are one program (check, unittest, pytest) for all of them together."""
+    memory_mb: int = Field(default=512, ge=16, le=65_536)
+    policy: Policy = "all"
+    """all: 1 if every test passes, else 0; ratio: the share that passes; threshold: the share, or 0 below `threshold`;
+    first_n: the share of the first `first_n` tests, and no others are run."""
+    threshold: float = Field(default=1.0, ge=0, le=1)
+    first_n: int = Field(default=10, ge=1)
+    fail_fast: bool = False
+    """Run nothing after the first test that fails; what is not run has not passed. Where the rest cannot change the
+    score, it is left out anyway unless an explanation is wanted."""
+    max_timeouts: int = Field(default=3, ge=1)
+    """After so many tests that reached the time limit the rest is not run, and has not passed."""
+    comparator: Annotated[Comparator | Mode | None, BeforeValidator(_by_name)] = None
+    """How outputs and values are compared: a mode's name or an object; None: outputs by lines, numbers as decimals."""
+    prelude: Prelude = "none"
+    """leetcode: the imports that solutions for such sites take for granted, before a Python program."""
+    select: Select = "last"
+    """Which of several code blocks is the program."""
+    think: Think = "auto"
+    """Which text is looked at. auto: after the last closing think tag; required: there must be one; none: all of it."""
+    objects: bool | None = None
+    """Whether tests may compare and compute with objects of the program's own classes, which runs the program's
+    operators. None: those asserts may which do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`."""
+    allow_nonzero_exit: bool = False
+    """A right output counts even if the program ends with an error."""
+
+    def terms(self, *, explain: bool = False) -> Terms:
+        # Time in which the machine does not let the program run is not counted, so this is for sleepers alone.
+        wall_s = max(6.0, 3 * self.time_limit_s)
+        comparator = self.comparator if isinstance(self.comparator, Comparator) else Comparator()
+        return Terms(
+            limits=Limits(cpu_s=self.time_limit_s, wall_s=wall_s, memory_mb=self.memory_mb),
+            comparator=comparator,
+            policy=self.policy,
+            threshold=self.threshold,
+            first_n=self.first_n if self.policy == "first_n" else None,
+            fail_fast=self.fail_fast,
+            runs_all=explain,
+            max_timeouts=self.max_timeouts,
+            allow_nonzero_exit=self.allow_nonzero_exit,
+            objects=self.objects,
+        )
+
+
+FIND = Task(
+    "verifiers.code_blocks", "find_in_worker", time_limit_s=5.0, output_bytes=code_blocks.MAX_PROGRAM_BYTES + 1024
+)
+"""Finding is linear; parsing what was found is not always, and text that takes so long is no program."""
+
+
+class Code(Verifier[CodeParams]):
+    name = "code"
+    version = "2"
+    params = CodeParams
+    summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
+    deterministic: ClassVar[bool] = True
+    chunk_items: ClassVar[int] = 1
+    """An item takes milliseconds to minutes, so each has its own turn, and requests share the boxes fairly."""
+
+    bounds_itself: ClassVar[bool] = True
+
+    def __init__(self, resources: Resources) -> None:
+        self._workers = resources.workers
+        self._sandbox = resources.sandbox
+        # One item is extracted or compared while others run; more would stand in the boxes' queue, which is not fair.
+        self.concurrency = 2 * resources.sandbox.slots + 1
+        self._suites = _Suites()
+
+    async def score(self, items: Sequence[Item[CodeParams]]) -> Sequence[Verdict]:
+        verdicts: dict[int, Verdict] = {}
+        await self.score_each(items, verdicts.__setitem__)
+        return [verdicts[position] for position in range(len(items))]
+
+    async def score_each(self, items: Sequence[Item[CodeParams]], deliver: Callable[[int, Verdict], None]) -> None:
+        if len(items) == 1:
+            deliver(0, await self._judge(items[0]))
+            return
+
+        async def judge(position: int, item: Item[CodeParams]) -> None:
+            try:
+                deliver(position, await self._judge(item))
+            except Unavailable as error:
+                deliver(position, Verdict.failed(error.reason, str(error)))
+
+        async with asyncio.TaskGroup() as group:
+            for position, item in enumerate(items):
+                group.create_task(judge(position, item))
+
+    async def _judge(self, item: Item[CodeParams]) -> Verdict:
+        try:
+            suite = self._suites.by(item.params)
+            if suite.case_type is CaseType.TEXT:
+                return await self._judge_text(item, suite)
+            return await self._judge_program(item, suite)
+        except InvalidItem as error:
+            return Verdict.invalid(error.reason, str(error))
+        except SandboxUnavailable as error:
+            raise Unavailable(error.reason, str(error)) from error
+        except WorkersUnavailable as error:
+            raise Unavailable("workers_unavailable", str(error)) from error
+        except judging.ComparisonFailed as error:
+            return trouble(error.outcome)
+
+    async def _judge_text(self, item: Item[CodeParams], suite: Suite) -> Verdict:
+        segment = final_segment(item.response, item.params.think)
+        if segment.reason != "found":
+            return Verdict.wrong("truncated" if segment.reason == "truncated" else "no_answer")
+        response = item.response[segment.start : segment.end]
+        judged = await judging.judge_text(self._sandbox, suite, response, item.params.terms(explain=item.explain))
+        if judged.compiler is not None:
+            raise Unavailable("sandbox_unavailable", f"the test's own frame cannot be loaded: {judged.compiler}")
+        return _verdict(judged, item, response)
+
+    async def _judge_program(self, item: Item[CodeParams], suite: Suite) -> Verdict:
+        params = item.params
+        found = await self._find(item, suite, language_of(params.language, suite))
+        if isinstance(found, Verdict):
+            return found
+        if found.code is None:
+            return Verdict.wrong(found.reason, language=found.language)
+        program = program_of(found, suite, params.prelude)
+        terms = params.terms(explain=item.explain)
+        judged = await judging.judge(self._sandbox, self._workers, suite, program, terms)
+        return _verdict(judged, item, found.code, found.language)
+
+    async def _find(self, item: Item[CodeParams], suite: Suite, language: str | None) -> Found | Verdict:
+        params = item.params
+        if len(item.response) <= INLINE_CHARS:
+            found = code_blocks.find(item.response, language, params.think, params.select)
+            if not code_blocks.needs_parsing(found, suite.prompt, suite.entry_point):
+                return found
+        payload = [item.response, language, params.think, params.select, suite.prompt, suite.entry_point]
+        (outcome,) = await self._workers.map(FIND, [payload])
+        if outcome.exit is Exit.OK:
+            return Found(*outcome.value)
+        if outcome.exit in (Exit.RAISED, Exit.STALLED):
+            return trouble(outcome)
+        return Found(None, "no_code", language or code_blocks.DEFAULT_LANGUAGE)
+
+
+def create(resources: Resources) -> Code:
+    resources.workers.register(FIND)
+    resources.workers.register(judging.COMPARE)
+    return Code(resources)
+
+
+class _Suites:
+    """The suites of parameters seen lately: all samples of one prompt come with the same parameters."""
+
+    _MOST = 2048
+    _MAX_CHARS = 64_000_000
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[CodeParams, Suite | InvalidItem]] = {}
+        """By the parameters' address, which stays theirs while they are held here."""
+        self._chars = 0
+
+    def by(self, params: CodeParams) -> Suite:
+        """The suite they describe.
+
+        Raises:
+            InvalidItem: they describe none.
+        """
+        known = self._known.get(id(params))
+        if known is None:
+            known = params, _suite(params)
+            self._remember(params, known[1])
+        if isinstance(known[1], InvalidItem):
+            raise InvalidItem(known[1].reason, str(known[1]))
+        return known[1]
+
+    def _remember(self, params: CodeParams, suite: Suite | InvalidItem) -> None:
+        self._chars += suite.chars if isinstance(suite, Suite) else 0
+        if len(self._known) >= self._MOST or self._chars > self._MAX_CHARS:
+            self._known.clear()
+            self._chars = suite.chars if isinstance(suite, Suite) else 0
+        self._known[id(params)] = params, suite
+
+
+def _suite(params: CodeParams) -> Suite | InvalidItem:
+    try:
+        language_named(params.language)
+        return aliases.parse(params.reference)
+    except InvalidItem as error:
+        return error
+
+
+def _verdict(judged: Judged, item: Item[CodeParams], code: str, language: str = "") -> Verdict:
+    params = item.params
+    score = outcomes.score_of(judged.outcomes, params.policy, params.threshold)
+    first = outcomes.first_failure(judged.outcomes)
+    detail: dict[str, Any] = {
+        "passed": sum(outcome.points >= 1.0 for outcome in judged.outcomes),
+        "total": len(judged.outcomes),
+    }
+    if language:
+        detail["language"] = language
+    if judged.compiler is not None:
+        detail["compiler"] = judged.compiler[:_MAX_COMPILER_CHARS]
+    elif first is not None:
+        detail["first_failure"] = {"name": first.name, "status": str(first.status)}
+    if item.explain:
+        detail["tests"] = [outcome.detail() for outcome in judged.outcomes[: outcomes.MAX_TESTS_SHOWN]]
+    reason = "compile_error" if judged.compiler is not None else outcomes.reason_of(judged.outcomes, score)
+    if score >= 1.0:
+        return Verdict.correct(code, **detail)
+    return Verdict(Status.OK, score, reason, clip(code), detail)
+
+
+_MAX_COMPILER_CHARS = 600
+
+
+_ADDS = "```python\ndef add(a, b):\n    return a + b\n```"
+_SUM = {"case_type": "stdio", "test_cases": [{"input": "1 2\n", "expected_output": "3"}]}
+_SUMS = {"case_type": "stdio", "test_cases": {"inputs": ["1 2\n", "-1 1\n"], "outputs": ["3\n", "0\n"]}}
+_CALL = {"case_type": "function", "fn_name": "add", "test_cases": [{"input": "1\n2", "expected_output": "3"}]}
+_ASSERTS = {"case_type": "assert", "test_cases": ["assert add(1, 2) == 3", "assert add(-1, 1) == 0"]}
+_CHECK = {"entry_point": "add", "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n"}
+EXAMPLES: tuple[Example, ...] = (
+    Example("```python\nprint(sum(map(int, input().split())))\n```", {"reference": _SUMS}, 1.0, "correct", "stdin"),
+    Example(_ADDS, {"reference": _CALL}, 1.0, "correct", "one JSON argument per line, as LiveCodeBench writes them"),
+    Example(_ADDS, {"reference": _ASSERTS}, 1.0, "correct", "asserts"),
+    Example(_ADDS, {"reference": _CHECK}, 1.0, "correct", "a row of HumanEval, whose case type is plain to see"),
+    Example("```python\nprint(3)\n```", {"reference": _SUMS}, 0.0, "wrong_answer", "right once is not enough"),
+    Example(
+        "```python\nprint(3)\n```", {"reference": _SUMS, "policy": "ratio"}, 0.5, "partly_correct", "or half the score"
+    ),
+    Example("```python\nimport sys\nsys.exit(0)\n```", {"reference": _SUM}, 0.0, "wrong_answer", "no exit code passes"),
+    Example("```python\nprint(1 / 0)\n```", {"reference": _SUM}, 0.0, "runtime_error", "its crash, not our trouble"),
+    Example("```python\nprint(3\n```", {"reference": _SUM}, 0.0, "compile_error", "it cannot be loaded"),
+    Example("The sum is 3.", {"reference": _SUM}, 0.0, "no_code", "prose is no program"),
+    Example("```python\nprint(3)", {"reference": _SUM}, 0.0, "truncated", "cut off in the middle of the program"),
+    Example(
+        _ADDS, {"reference": {"case_type": "stdio", "test_cases": []}}, None, "no_tests", "never a pass", Status.INVALID
+    ),
+)

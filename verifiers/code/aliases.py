@@ -1,0 +1,659 @@
+"""From the many forms in which data sets write tests to one `Suite`; what cannot be read for certain is `invalid`.
+
+    reference ──fields by any alias──► containers opened ──► entries ──► case type ──► typed cases
+
+Containers: a list of objects or texts, the same as a JSON string, an object of lists (`inputs`, `outputs`), lists of
+public and private tests, a HumanEval row, SandboxFusion's nested `stdin` and `stdout`, verl's `assert_case`, rLLM's
+`functional`. Nothing is ever unpickled: compressed tests are `invalid`.
+
+A reference without tests, with inputs and outputs of different number, with something left out, or of a kind that
+cannot be told is `invalid`; no form of it is ever passed.
+"""
+
+import ast
+import base64
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from sandbox import languages
+from sandbox.base import TestStyle
+from verifiers.base import InvalidItem, clip
+from verifiers.code import analysis, literals
+from verifiers.code.cases import (
+    CallCase,
+    CallTests,
+    CaseType,
+    Checker,
+    StdioCase,
+    StdioTests,
+    Suite,
+    TestProgram,
+    TestPrograms,
+    TextCase,
+    TextTests,
+)
+from verifiers.code.response_texts import bound_to_name
+
+MAX_CASES = 10_000
+
+
+def parse(reference: Any) -> Suite:
+    """The suite a reference describes.
+
+    Raises:
+        InvalidItem: it describes none, or not for certain; the message says what was expected and what was found.
+    """
+    raw = _Raw()
+    raw.take(_opened(reference, "reference"), depth=0)
+    kind = _kind(raw)
+    if not raw.entries and not (raw.modules and kind in (CaseType.PYTEST, CaseType.UNITTEST)):
+        raise InvalidItem("no_tests", "the reference holds no tests; a suite without tests judges nothing")
+    if len(raw.entries) > MAX_CASES:
+        raise InvalidItem("too_many_tests", f"{len(raw.entries)} tests; at most {MAX_CASES}")
+    return _READERS[kind](raw, kind)
+
+
+# --- field names
+
+_CASE_TYPES = {
+    CaseType.STDIO: "input io stdin stdin_stdout stdinout standard_input lcb livecodebench oj commonoj codecontests",
+    CaseType.FUNCTION: "functional call call_based function_call fn fn_name",
+    CaseType.ASSERT: "asserts assertion assertions assert_case mbpp",
+    CaseType.PYTEST: "py_test",
+    CaseType.UNITTEST: "unit_test unittests",
+    CaseType.CHECK_BASED: "check humaneval human_eval leetcode",
+    CaseType.TEXT: "",
+    CaseType.CHECKER: "special_judge spj",
+}
+_KINDS = {alias: kind for kind, aliases in _CASE_TYPES.items() for alias in (kind.value, *aliases.split())}
+_TYPE_KEYS = ("case_type", "testtype", "test_type", "type")
+_CONTAINER_KEYS = (
+    "test_cases",
+    "tests",
+    "unit_tests",
+    "cases",
+    "input_output",
+    "test_list",
+    "public_test_cases",
+    "private_test_cases",
+    "verifier_metadata",
+    "provided_data",
+)
+_FUNCTION_KEYS = ("fn_name", "func_name", "function_name", "test_case_function", "entry_point", "function")
+_INPUT_KEYS = ("input", "stdin", "args", "arguments")
+_OUTPUT_KEYS = ("expected_output", "expected_stdout", "output", "expected", "stdout", "answer")
+_CODE_KEYS = ("assert_code", "assert", "test", "code", "test_code")
+_SETUP_KEYS = ("setup", "setup_code", "test_setup_code", "test_imports")
+_PREFIX_KEYS = ("import_prefix", "prefix")
+_CHECKER_KEYS = ("checker", "checker_code", "special_judge", "spj")
+_NO_NAME = ("", "none", "null")
+
+
+@dataclass(slots=True)
+class _Raw:
+    """What a reference says, its containers opened, before it is known what kind it is."""
+
+    entries: list[Any] = field(default_factory=list)
+    kinds: set[CaseType] = field(default_factory=set)
+    functions: list[str] = field(default_factory=list)
+    modules: dict[str, Any] = field(default_factory=dict)
+    setup: list[str] = field(default_factory=list)
+    prefix: list[str] = field(default_factory=list)
+    prompt: str = ""
+    language: str | None = None
+    checker: Any = None
+    max_points: float = 1.0
+    count: int | None = None
+
+    def take(self, value: Any, depth: int) -> None:
+        """Add what a container holds."""
+        if depth > 5:
+            raise InvalidItem("unparseable_tests", "the tests are nested more deeply than any known form")
+        if isinstance(value, str):
+            self.entries += _texts_of(value)
+        elif isinstance(value, list):
+            for entry in value:
+                self._entry(entry, depth)
+        elif isinstance(value, dict):
+            self._object(value, depth)
+        else:
+            raise InvalidItem("bad_reference", f"expected an object, a list or JSON text, found {_named(value)}")
+
+    def _entry(self, entry: Any, depth: int) -> None:
+        if isinstance(entry, dict):
+            self._fields(entry)
+            self.entries.append(entry)
+        elif isinstance(entry, str):
+            self.entries.append({"code": entry})
+        elif isinstance(entry, list) and len(entry) == 2:
+            self.entries.append({"input": entry[0], "output": entry[1]})
+        else:
+            raise InvalidItem(
+                "bad_reference", f"test {len(self.entries) + 1}: expected an object, found {_named(entry)}"
+            )
+
+    def _object(self, value: dict[str, Any], depth: int) -> None:
+        self._fields(value)
+        opened = False
+        for key in _CONTAINER_KEYS:
+            if value.get(key) not in (None, ""):
+                self.take(_opened(value[key], key), depth + 1)
+                opened = True
+        if "assert_case" in value:
+            self.kinds.add(CaseType.ASSERT)
+            self.take(_listed(value["assert_case"], "assert_case"), depth + 1)
+            return
+        if "functional" in value:
+            self.kinds.add(CaseType.CHECK_BASED)
+            self.entries.append({"code": value["functional"]})
+            return
+        if "inputs" in value or "outputs" in value:
+            self.entries += _zipped(value)
+            return
+        if opened or self.modules:
+            return
+        if first := _first(value, _CODE_KEYS):
+            self.take(first if isinstance(first, list) else [{"code": first}], depth + 1)
+        elif any(key in value for key in _INPUT_KEYS) and any(key in value for key in _OUTPUT_KEYS):
+            self.entries.append(value)
+
+    def _fields(self, value: dict[str, Any]) -> None:
+        """What may stand at any level."""
+        for key in _TYPE_KEYS:
+            if isinstance(value.get(key), str):
+                kind = _kind_named(value[key], strict=key == "case_type")
+                if kind is not None:
+                    self.kinds.add(kind)
+        for key in _FUNCTION_KEYS:
+            name = value.get(key)
+            if isinstance(name, str) and name.strip().lower() not in _NO_NAME:
+                self.functions.append(_function_name(name))
+        metadata = value.get("metadata")
+        if isinstance(metadata, str) and metadata.strip().startswith("{"):
+            metadata = _opened(metadata, "metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("func_name"), str):
+            self.functions.append(_function_name(metadata["func_name"]))
+        for key in _SETUP_KEYS:
+            self.setup += [text for text in _texts(value.get(key), key) if text.strip() and text not in self.setup]
+        for key in _PREFIX_KEYS:
+            self.prefix += [text for text in _texts(value.get(key), key) if text.strip() and text not in self.prefix]
+        if isinstance(value.get("files"), dict):
+            self.modules |= value["files"]
+        if isinstance(value.get("prompt"), str):
+            self.prompt = value["prompt"]
+        if isinstance(value.get("language"), str) and value["language"].strip():
+            self.language = _language(value["language"])
+        self.checker = _first(value, _CHECKER_KEYS) or self.checker
+        if isinstance(value.get("max_points"), (int, float)) and value["max_points"] > 0:
+            self.max_points = float(value["max_points"])
+        if type(value.get("count")) is int and value["count"] > 0:
+            self.count = value["count"]
+
+    @property
+    def function(self) -> str:
+        """The one function under test; empty when none is named.
+
+        Raises:
+            InvalidItem: there are several.
+        """
+        names = set(self.functions)
+        if len(names) > 1:
+            raise InvalidItem("bad_entry_point", f"the tests name several functions: {sorted(names)[:5]}")
+        return names.pop() if names else ""
+
+
+# --- opening
+
+
+def _opened(value: Any, where: str) -> Any:
+    """Text that is JSON as what it says; other values as they are.
+
+    Raises:
+        InvalidItem: it is text that looks like JSON and is none, or compressed.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text[:1] not in ("{", "[", '"'):
+        return value
+    try:
+        read = msgspec.json.decode(text.encode())
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError) as error:
+        raise InvalidItem("unparseable_tests", f"{where} is text that is not JSON ({error}): {clip(text)!r}") from error
+    return _opened(read, where) if isinstance(read, str) else read
+
+
+def _listed(value: Any, where: str) -> list[Any]:
+    value = _opened(value, where)
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise InvalidItem("bad_reference", f"{where}: expected a list, found {_named(value)}")
+    return value
+
+
+def _texts_of(text: str) -> list[Any]:
+    """A text in the place of a list: test code, unless it is packed."""
+    if _PACKED.fullmatch(text.strip()):
+        raise InvalidItem(
+            "compressed_tests",
+            "the tests are base64 text, as of a zlib or pickle archive; those are not opened here: give them as JSON",
+        )
+    if not text.strip():
+        return []
+    if not _CODE.search(text):
+        raise InvalidItem("unparseable_tests", f"expected tests as JSON or code, found {clip(text)!r}")
+    return [{"code": part} for part in _separate_asserts(text)]
+
+
+_PACKED = re.compile(r"[A-Za-z0-9+/=_\-\s]{40,}")
+_CODE = re.compile(r"\bassert|\bdef |\bclass |\braise\b|\(")
+
+
+def _separate_asserts(text: str) -> list[str]:
+    """Each assert by itself when the text is a list of them, one a line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines if all(line.startswith("assert ") for line in lines) else [text]
+
+
+def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:
+    inputs, outputs = (_opened(value.get(key), key) for key in ("inputs", "outputs"))
+    if not isinstance(inputs, list) or not isinstance(outputs, list):
+        raise InvalidItem(
+            "bad_reference", f"inputs and outputs must be lists, found {_named(inputs)}, {_named(outputs)}"
+        )
+    if len(inputs) != len(outputs):
+        raise InvalidItem("mismatched_tests", f"{len(inputs)} inputs, but {len(outputs)} outputs")
+    wrapped = bool(outputs) and all(isinstance(output, list) and len(output) == 1 for output in outputs)
+    return [
+        {"input": given, "output": expected, "may_be_wrapped": wrapped}
+        for given, expected in zip(inputs, outputs, strict=True)
+    ]
+
+
+def _first(value: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    return next((value[key] for key in keys if value.get(key) is not None), None)
+
+
+def _named(value: Any) -> str:
+    return "nothing" if value is None else f"{type(value).__name__} {clip(str(value))!r}"
+
+
+def _texts(value: Any, where: str) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
+        return value
+    raise InvalidItem("bad_reference", f"{where}: expected text or a list of texts, found {_named(value)}")
+
+
+_NAME = re.compile(r"(?:Solution\(\)\.)?([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def _function_name(name: str) -> str:
+    match = _NAME.fullmatch(name.strip())
+    if match is None:
+        raise InvalidItem("bad_entry_point", f"expected the name of a function, found {clip(name)!r}")
+    return match[1]
+
+
+def _language(name: str) -> str:
+    language = languages.find(name)
+    if language is None:
+        raise InvalidItem(
+            "unknown_language", f"no language {name[:40]!r}; there are {sorted(languages.all_languages())}"
+        )
+    return language.name
+
+
+def _path(name: Any) -> str:
+    path = PurePosixPath(name) if isinstance(name, str) else None
+    if (
+        path is None
+        or not path.parts
+        or path.is_absolute()
+        or ".." in path.parts
+        or len(str(path)) > 200
+        or "\0" in name
+    ):
+        raise InvalidItem("bad_reference", f"files: expected a relative path, found {clip(str(name))!r}")
+    return str(path)
+
+
+def _file_texts(raw: _Raw) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for name, content in raw.modules.items():
+        if not isinstance(content, str):
+            raise InvalidItem("bad_reference", f"files: {clip(str(name))!r} must hold text, found {_named(content)}")
+        files[_path(name)] = content
+    return files
+
+
+def _file_bytes(raw: _Raw) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for name, content in raw.modules.items():
+        if isinstance(content, dict) and isinstance(content.get("base64"), str):
+            try:
+                files[_path(name)] = base64.b64decode(content["base64"], validate=True)
+            except ValueError as error:
+                raise InvalidItem("bad_reference", f"files: {clip(str(name))!r} is not base64: {error}") from error
+        elif isinstance(content, str):
+            files[_path(name)] = content.encode("utf-8", "surrogatepass")
+        else:
+            raise InvalidItem("bad_reference", f"files: {clip(str(name))!r} must hold text, found {_named(content)}")
+    return files
+
+
+# --- the case type
+
+
+def _kind_named(name: str, *, strict: bool) -> CaseType | None:
+    """The case type of a name; None for no name, and for words under `type` that are something else."""
+    word = name.strip().lower().replace("-", "_").replace(" ", "_")
+    if not word:
+        return None
+    kind = _KINDS.get(word)
+    if kind is None and strict:
+        raise InvalidItem(
+            "unknown_case_type", f"no case type {name[:40]!r}; there are {[str(kind) for kind in CaseType]}"
+        )
+    return kind
+
+
+def _kind(raw: _Raw) -> CaseType:
+    said = raw.kinds
+    if len(said) > 1:
+        raise InvalidItem("ambiguous_case_type", f"the tests are of several kinds: {sorted(said)}")
+    kind = next(iter(said)) if said else _inferred(raw)
+    if kind is CaseType.STDIO:
+        if raw.functions and not _inputs_are_code(raw):
+            return CaseType.FUNCTION
+        return CaseType.CHECKER if raw.checker else CaseType.STDIO
+    if kind is CaseType.UNITTEST and raw.entries and not _inputs_are_code(raw) and _have_outputs(raw):
+        return CaseType.FUNCTION if raw.functions else CaseType.STDIO
+    return kind
+
+
+def _inferred(raw: _Raw) -> CaseType:
+    if raw.modules and not raw.entries:
+        text = "\n".join(_file_texts(raw).values())
+        return CaseType.UNITTEST if "TestCase" in text and not _PYTEST.search(text) else CaseType.PYTEST
+    if raw.entries and _have_outputs(raw):
+        return CaseType.FUNCTION if raw.functions else CaseType.STDIO
+    if raw.entries and _inputs_are_code(raw):
+        return _inferred_from_code("\n".join(str(_first(entry, _CODE_KEYS)) for entry in raw.entries))
+    if not raw.entries:
+        raise InvalidItem("no_tests", "the reference holds no tests; a suite without tests judges nothing")
+    raise InvalidItem("ambiguous_case_type", "the tests have neither inputs and outputs nor code; give a case_type")
+
+
+def _inferred_from_code(code: str) -> CaseType:
+    kinds = [
+        kind
+        for kind, pattern in (
+            (CaseType.TEXT, r"\{response\}"),
+            (CaseType.CHECK_BASED, r"^def[ \t]+check[ \t]*\("),
+            (CaseType.UNITTEST, r"^class[ \t]+\w+[ \t]*\([^)\n]*TestCase"),
+            (CaseType.PYTEST, r"^(?:async[ \t]+)?def[ \t]+test|^class[ \t]+Test\w*[ \t]*(?:\(\))?:"),
+        )
+        if re.search(pattern, code, re.MULTILINE)
+    ]
+    if len(kinds) > 1:
+        raise InvalidItem(
+            "ambiguous_case_type", f"the tests could be of the kinds {[str(k) for k in kinds]}; give a case_type"
+        )
+    if kinds:
+        return kinds[0]
+    if "assert" in code:
+        return CaseType.ASSERT
+    raise InvalidItem("ambiguous_case_type", f"the kind of the tests cannot be told; give a case_type: {clip(code)!r}")
+
+
+_PYTEST = re.compile(r"^(?:async[ \t]+)?def[ \t]+test|^import pytest|^from pytest", re.MULTILINE)
+
+
+def _inputs_are_code(raw: _Raw) -> bool:
+    return all(isinstance(_first(entry, _CODE_KEYS), str) for entry in raw.entries) and not _have_outputs(raw)
+
+
+def _have_outputs(raw: _Raw) -> bool:
+    return any(key in entry for entry in raw.entries for key in _OUTPUT_KEYS)
+
+
+# --- the kinds
+
+
+def _stdio(raw: _Raw, kind: CaseType) -> Suite:
+    cases = [_stdio_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
+    checker = _checker(raw) if kind is CaseType.CHECKER or raw.checker else None
+    if checker is None and all(not case.expected.strip() for case in cases):
+        raise InvalidItem("no_expectations", "every expected output is empty: a program that prints nothing would pass")
+    return Suite(kind, StdioTests(cases, checker), raw.language, _file_bytes(raw), *_head(raw))
+
+
+def _stdio_case(entry: dict[str, Any], position: int) -> StdioCase:
+    where = f"test {position}"
+    if not any(key in entry for key in _OUTPUT_KEYS):
+        raise InvalidItem("missing_expectation", f"{where}: no expected output, found the fields {sorted(entry)[:10]}")
+    given = next((entry[key] for key in _INPUT_KEYS if key in entry), "")
+    expected = next(entry[key] for key in _OUTPUT_KEYS if key in entry)
+    given = given.get("stdin", "") if isinstance(given, dict) else given
+    expected = expected.get("stdout") if isinstance(expected, dict) else expected
+    text = _stream_text(expected, f"{where}: expected output")
+    if literals.is_elided_text(text):
+        raise literals.elided(f"{where}: expected output", text)
+    return StdioCase(_case_name(entry, position), _stream_text("" if given is None else given, f"{where}: input"), text)
+
+
+def _stream_text(value: Any, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    if type(value) in (int, float):
+        return str(value)
+    if isinstance(value, list) and all(type(line) in (str, int, float) for line in value):
+        return "\n".join(map(str, value))
+    raise InvalidItem("missing_expectation", f"{where} must be text, found {_named(value)}")
+
+
+def _checker(raw: _Raw) -> Checker:
+    said = raw.checker
+    if isinstance(said, dict):
+        source = said.get("source") or said.get("code")
+        language = _language(str(said.get("language", "python")))
+        most = said.get("max_points", raw.max_points)
+    else:
+        source, language, most = said, "python", raw.max_points
+    if not isinstance(source, str) or not source.strip():
+        raise InvalidItem("no_checker", "case type `checker` needs the judge's program in the field `checker`")
+    if type(most) not in (int, float) or not most > 0:
+        raise InvalidItem("bad_reference", f"max_points must be a positive number, found {_named(most)}")
+    return Checker(source, language, float(most))
+
+
+def _calls(raw: _Raw, kind: CaseType) -> Suite:
+    function = raw.function
+    if not function:
+        raise InvalidItem("bad_entry_point", "case type `function` needs the name of the function in `fn_name`")
+    cases = [_call_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
+    return Suite(
+        CaseType.FUNCTION, CallTests(function, cases), raw.language, _file_bytes(raw), *_head(raw), entry_point=function
+    )
+
+
+def _call_case(entry: dict[str, Any], position: int) -> CallCase:
+    where = f"test {position}"
+    if not any(key in entry for key in _OUTPUT_KEYS):
+        raise InvalidItem("missing_expectation", f"{where}: no expected value, found the fields {sorted(entry)[:10]}")
+    key = next((key for key in _INPUT_KEYS if key in entry), "args")
+    given = entry.get(key, [])
+    expected_key = next(key for key in _OUTPUT_KEYS if key in entry)
+    expected = entry[expected_key]
+    if isinstance(given, str) and key != "args":
+        positional = literals.arguments(given, f"{where}: input")
+        if isinstance(expected, str):
+            expected = literals.value(expected, f"{where}: expected value")
+    else:
+        positional = given if isinstance(given, list) else [given]
+    accepted = [expected, expected[0]] if entry.get("may_be_wrapped") and isinstance(expected, list) else [expected]
+    if literals.is_elided(expected) or expected == "...":
+        raise literals.elided(f"{where}: expected value", str(expected))
+    keywords = entry.get("kwargs") or {}
+    if not isinstance(keywords, dict):
+        raise InvalidItem("bad_reference", f"{where}: kwargs must be an object, found {_named(keywords)}")
+    try:
+        arguments = json.dumps([positional, keywords])
+    except (TypeError, ValueError) as error:
+        raise InvalidItem("unparseable_tests", f"{where}: the arguments cannot be written as JSON: {error}") from error
+    return CallCase(_case_name(entry, position), arguments, accepted)
+
+
+def _asserts(raw: _Raw, kind: CaseType) -> Suite:
+    _only_python(raw)
+    setup = "\n".join(raw.setup)
+    analysis.tree_of(setup, "setup")
+    codes = [_code(entry, position) for position, entry in enumerate(raw.entries, 1)]
+    trees = [analysis.tree_of(code, f"test {position}") for position, code in enumerate(codes, 1)]
+    for position, tree in enumerate(trees, 1):
+        if tree is not None and not analysis.asserts_anything(tree):
+            raise InvalidItem("vacuous_test", f"test {position} asserts nothing: {clip(codes[position - 1])!r}")
+    calls = [analysis.asserted_call(tree) if tree is not None else None for tree in trees]
+    setup = _joined(*raw.prefix, setup)
+    known = [call for call in calls if call is not None]
+    as_calls = known if len(known) == len(calls) and analysis.imports_only(setup) else None
+    programs = []
+    for objects, group in groupby(zip(codes, trees, strict=True), key=_computes_with_objects):
+        cases = [code for code, _ in group]
+        programs.append(TestProgram(TestStyle.ASSERTS, len(cases), cases, setup, objects=objects))
+    tests = TestPrograms(_names(raw), programs, as_calls)
+    return Suite(kind, tests, "python", _file_bytes(raw), *_head(raw), entry_point=_first_called(as_calls))
+
+
+def _computes_with_objects(case: tuple[str, ast.Module | None]) -> bool:
+    return case[1] is not None and analysis.computes_with_objects(case[1])
+
+
+def _first_called(calls: Sequence[Any] | None) -> str:
+    return calls[0].function if calls else ""
+
+
+def _checks(raw: _Raw, kind: CaseType) -> Suite:
+    _only_python(raw)
+    programs: list[TestProgram] = []
+    entry_point = raw.function
+    for position, entry in enumerate(raw.entries, 1):
+        code, where = _code(entry, position), f"test {position}"
+        tree = analysis.tree_of(code, where)
+        if not re.search(r"^def[ \t]+check[ \t]*\(", code, re.MULTILINE):
+            raise InvalidItem("unparseable_tests", f"{where}: expected a function check(candidate): {clip(code)!r}")
+        if tree is not None:
+            called, lines = analysis.checked_names(tree)
+            entry_point = entry_point or called or ""
+            code = analysis.without_lines(code, lines)
+            if not analysis.asserts_anything(tree):
+                raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
+        programs.append(TestProgram(TestStyle.CHECK, count=1, setup=code))
+    if not entry_point:
+        raise InvalidItem("bad_entry_point", "case type `check_based` needs the name of the function in `entry_point`")
+    head = _head(raw, entry_point)
+    before = _joined(*raw.prefix, *raw.setup, head[2])
+    programs = [replace(program, setup=_joined(before, program.setup), entry_point=entry_point) for program in programs]
+    return Suite(kind, TestPrograms(_names(raw), programs), "python", _file_bytes(raw), *head, entry_point=entry_point)
+
+
+def _modules(raw: _Raw, kind: CaseType) -> Suite:
+    _only_python(raw)
+    is_pytest = kind is CaseType.PYTEST
+    files = _file_texts(raw)
+    for position, entry in enumerate(raw.entries, 1):
+        code = _joined(*raw.setup, _code(entry, position))
+        name = "test_solution.py" if len(raw.entries) == 1 else f"test_solution_{position}.py"
+        files[name] = _importing(code, f"test {position}")
+    count = 0
+    for name, text in files.items():
+        if name.endswith(".py"):
+            count += analysis.count_tests(analysis.tree_of(text, name), text, is_pytest=is_pytest)
+    if not count:
+        raise InvalidItem("no_tests", f"no test functions were found in {sorted(files)[:5]}")
+    count = raw.count or count
+    style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST
+    names = [str(number) for number in range(1, count + 1)]
+    program = TestProgram(style, count, files=files)
+    return Suite(kind, TestPrograms(names, [program]), "python", {}, *_head(raw))
+
+
+def _importing(code: str, where: str) -> str:
+    """The test module with an import of the names it takes from the program without saying so."""
+    tree = analysis.tree_of(code, where)
+    missing = analysis.missing_names(tree) if tree is not None else []
+    if not missing or re.search(r"^from solution import \*", code, re.MULTILINE):
+        return code
+    return f"from solution import {', '.join(missing)}\n{code}"
+
+
+def _response_texts(raw: _Raw, kind: CaseType) -> Suite:
+    _only_python(raw)
+    cases = []
+    for position, entry in enumerate(raw.entries, 1):
+        code = _joined(*raw.setup, _code(entry, position))
+        if not re.search(r"\bresponse\b", code):
+            raise InvalidItem("vacuous_test", f"test {position} does not look at {{response}}: {clip(code)!r}")
+        source = bound_to_name(code, f"test {position}")
+        tree = analysis.tree_of(source, f"test {position}")
+        if tree is not None and not analysis.asserts_anything(tree):
+            raise InvalidItem("vacuous_test", f"test {position} asserts nothing: {clip(code)!r}")
+        cases.append(TextCase(_case_name(entry, position), source))
+    return Suite(kind, TextTests(cases), "python", _file_bytes(raw))
+
+
+_READERS = {
+    CaseType.STDIO: _stdio,
+    CaseType.CHECKER: _stdio,
+    CaseType.FUNCTION: _calls,
+    CaseType.ASSERT: _asserts,
+    CaseType.CHECK_BASED: _checks,
+    CaseType.PYTEST: _modules,
+    CaseType.UNITTEST: _modules,
+    CaseType.TEXT: _response_texts,
+}
+
+
+def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
+    """What goes before the program: import prefix, the prompt where it is the head of a function, and its preamble."""
+    prefix = _joined(*raw.prefix)
+    name = entry_point or (raw.functions[0] if raw.functions else "")
+    preamble = analysis.preamble_of(raw.prompt, name) if raw.prompt and name else None
+    return (prefix, "", "") if preamble is None else (prefix, raw.prompt, preamble)
+
+
+def _code(entry: dict[str, Any], position: int) -> str:
+    code = _first(entry, _CODE_KEYS)
+    if not isinstance(code, str) or not code.strip():
+        raise InvalidItem("unparseable_tests", f"test {position}: expected code in `assert_code`, found {_named(code)}")
+    return code
+
+
+def _only_python(raw: _Raw) -> None:
+    if raw.language not in (None, "python"):
+        raise InvalidItem("language_without_tests", f"test code of this kind is Python; the tests say {raw.language}")
+
+
+def _names(raw: _Raw) -> list[str]:
+    return [_case_name(entry, position) for position, entry in enumerate(raw.entries, 1)]
+
+
+def _case_name(entry: dict[str, Any], position: int) -> str:
+    name = entry.get("name")
+    return name[:60] if isinstance(name, str) and name.strip() else str(position)
+
+
+def _joined(*texts: str) -> str:
+    return "\n".join(text for text in texts if text.strip())

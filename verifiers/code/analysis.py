@@ -1,0 +1,309 @@
+"""Looks at the text of tests without running it: whether it tests anything, how many tests it holds, what it needs.
+
+Texts are the data set's, but bounded all the same: what is longer than `MAX_ANALYSED_CHARS` is looked at with regular
+expressions only, and asserts are then not taken apart.
+"""
+
+import ast
+import builtins
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from verifiers.base import InvalidItem, clip
+from verifiers.code.cases import AssertedCall, Relation
+
+MAX_ANALYSED_CHARS = 64_000
+"""About 25 ms of parsing, once for each reference."""
+
+
+def tree_of(source: str, where: str) -> ast.Module | None:
+    """The parsed text; None when it is too long to be looked at.
+
+    Raises:
+        InvalidItem: it is not Python, or an expected value is elided.
+    """
+    if len(source) > MAX_ANALYSED_CHARS:
+        return None
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InvalidItem("unparseable_tests", f"{where}: the test code is not Python: {error}") from error
+    if _elides(tree):
+        raise InvalidItem("elided_tests", f"{where}: a value leaves something out (`...`): {clip(source.strip())!r}")
+    return tree
+
+
+def asserts_anything(tree: ast.AST) -> bool:
+    """Whether a failing test could show: an assert, a raise, or a call of something whose name says so."""
+    for node in ast.walk(tree):
+        if _is_assertion(node):
+            return True
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            if "assert" in name.lower() or name in ("raises", "fail"):
+                return True
+    return False
+
+
+def computes_with_objects(tree: ast.Module) -> bool:
+    """Whether a test compares or computes with objects it makes itself of the program's classes (`Vec(1, 2) + v`).
+
+    Only then are the program's own operators part of what is tested: an object that a function returned in the place
+    of a number must not say of itself that it is right.
+    """
+    classes = {name for name in missing_names(tree) if name[:1].isupper()}
+    if not classes:
+        return False
+    makes = _Makes(classes)
+    makes.visit(tree)
+    return makes.computes
+
+
+def checked_names(tree: ast.Module) -> tuple[str | None, list[int]]:
+    """What a text's own top-level `check(...)` is called with, and the lines of those calls."""
+    name: str | None = None
+    lines: list[int] = []
+    for node in tree.body:
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        call = node.value
+        if isinstance(call.func, ast.Name) and call.func.id == "check" and len(call.args) == 1:
+            argument = call.args[0]
+            name = argument.attr if isinstance(argument, ast.Attribute) else getattr(argument, "id", None)
+            lines += range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    return name, lines
+
+
+def without_lines(source: str, lines: Sequence[int]) -> str:
+    """The text with these lines (from 1) left empty."""
+    gone = set(lines)
+    return "\n".join("" if number in gone else line for number, line in enumerate(source.split("\n"), 1))
+
+
+def count_tests(tree: ast.Module | None, source: str, *, is_pytest: bool) -> int:
+    """Tests a module holds, at the least: those a parameter list multiplies beyond what is written out count once."""
+    if tree is None:
+        return len(_TEST_LINE.findall(source))
+    counts: dict[tuple[str, str], int] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and (_is_test_case(node) or (is_pytest and node.name.startswith("Test"))):
+            counts |= {(node.name, test.name): _multiplied(test) for test in _tests_in(node.body)}
+    if is_pytest:
+        counts |= {("", test.name): _multiplied(test) for test in _tests_in(tree.body)}
+        return sum(counts.values())
+    return sum(counts.values()) or min(1, len(_TEST_LINE.findall(source)))
+
+
+def missing_names(tree: ast.Module) -> list[str]:
+    """Names a module uses without defining or importing them anywhere: those of the program it tests."""
+    defined = set(dir(builtins)) | {"__file__"}
+    used: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                used[node.id] = None
+            else:
+                defined.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            defined.add(node.name)
+        elif isinstance(node, ast.alias):
+            defined.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            defined.add(node.name)
+    return [name for name in used if name not in defined]
+
+
+def imports_only(source: str) -> bool:
+    """Whether a text holds nothing but imports."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in tree.body)
+
+
+def asserted_call(tree: ast.Module) -> AssertedCall | None:
+    """What `assert f(<literals>) == <literal>` and its like say; None for any other text.
+
+    Only arguments that JSON carries unchanged are taken: a tuple would arrive as a list.
+    """
+    if len(tree.body) != 1 or not isinstance(statement := tree.body[0], ast.Assert):
+        return None
+    test = statement.test
+    try:
+        if isinstance(test, ast.Compare):
+            return _compared_call(test)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return _call(test.operand, Relation.FALSE)
+        return _call(test, Relation.TRUE)
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def preamble_of(prompt: str, entry_point: str) -> str | None:
+    """Of the head of a function: what stands before it; None when the prompt is no such head."""
+    if len(prompt) > MAX_ANALYSED_CHARS:
+        return None
+    try:
+        tree = ast.parse(f"{prompt.rstrip()}\n    pass\n")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    last = tree.body[-1]
+    if not isinstance(last, (ast.FunctionDef, ast.AsyncFunctionDef)) or last.name != entry_point:
+        return None
+    first_line = min([last.lineno, *(decorator.lineno for decorator in last.decorator_list)])
+    return "".join(f"{line}\n" for line in prompt.splitlines()[: first_line - 1])
+
+
+class _Makes(ast.NodeVisitor):
+    """Looks for objects of certain classes, by the names they are assigned to, in the place of operands."""
+
+    def __init__(self, classes: set[str]) -> None:
+        self._classes = classes
+        self._names: set[str] = set()
+        self.computes = False
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if self._is_object(node.value):
+            self._names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self._operands(node, [node.left, node.right])
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        if not all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops):
+            self._operands(node, [node.left, *node.comparators])
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        self._operands(node, [node.operand])
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self._operands(node, [node.value])
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self._operands(node, node.args if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS else [])
+
+    def _operands(self, node: ast.AST, operands: Sequence[ast.AST]) -> None:
+        self.computes = self.computes or any(map(self._is_object, operands))
+        self.generic_visit(node)
+
+    def _is_object(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name) and node.func.id in self._classes
+        if isinstance(node, ast.BinOp):
+            return self._is_object(node.left) or self._is_object(node.right)
+        return isinstance(node, ast.Name) and node.id in self._names
+
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_TEST_LINE = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
+
+
+def _elides(tree: ast.Module) -> bool:
+    return any(_is_elided_display(node) for node in _outside_subscripts(tree))
+
+
+def _outside_subscripts(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those between the brackets of a subscript, where an ellipsis is meant."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        left.extend([node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node))
+
+
+def _is_elided_display(node: ast.AST) -> bool:
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return any(map(_is_ellipsis, node.elts))
+    if isinstance(node, ast.Dict):
+        return any(map(_is_ellipsis, node.values))
+    return isinstance(node, ast.Compare) and any(map(_is_ellipsis, node.comparators))
+
+
+def _is_ellipsis(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def _is_test_case(node: ast.ClassDef) -> bool:
+    return any("TestCase" in ast.unparse(base) for base in node.bases)
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    """An assert or a raise, but not the `assert True` some data sets are full of."""
+    if isinstance(node, ast.Assert):
+        return not (isinstance(node.test, ast.Constant) and bool(node.test.value))
+    return isinstance(node, ast.Raise)
+
+
+def _tests_in(body: Sequence[ast.stmt]) -> list[_Function]:
+    return [node for node in body if isinstance(node, _Function) and node.name.startswith("test")]
+
+
+def _multiplied(node: _Function) -> int:
+    """Tests that one function stands for, by the parameter lists written at it."""
+    count = 1
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.parametrize"):
+            values = decorator.args[1] if len(decorator.args) > 1 else None
+            if isinstance(values, (ast.List, ast.Tuple)) and not any(isinstance(e, ast.Starred) for e in values.elts):
+                count *= max(1, len(values.elts))
+    return count
+
+
+def _compared_call(test: ast.Compare) -> AssertedCall | None:
+    if len(test.ops) != 1:
+        return None
+    sides = test.left, test.comparators[0]
+    call, other = sides if isinstance(sides[0], ast.Call) else sides[::-1]
+    if isinstance(test.ops[0], ast.Eq):
+        return _call(call, Relation.EQUALS, ast.literal_eval(other))
+    if not isinstance(test.ops[0], ast.Is) or not isinstance(other, ast.Constant):
+        return None
+    if other.value is None or isinstance(other.value, bool):
+        return _call(call, Relation.IS, other.value)
+    return None
+
+
+def _call(node: ast.AST, relation: Relation, value: object = None) -> AssertedCall | None:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return None
+    if node.func.id in _BUILTINS or any(keyword.arg is None for keyword in node.keywords):
+        return None
+    positional = [_plain(argument) for argument in node.args]
+    keywords = {str(keyword.arg): _plain(keyword.value) for keyword in node.keywords}
+    return AssertedCall(node.func.id, json.dumps([positional, keywords]), relation, value)
+
+
+_BUILTINS = frozenset(dir(builtins))
+"""`sorted(f(1))` is a call of a builtin; the program's function is inside."""
+
+
+def _plain(node: ast.AST) -> object:
+    """The value of a literal that JSON carries unchanged.
+
+    Raises:
+        ValueError: it is none.
+    """
+    value = ast.literal_eval(node)
+    _demand_plain(value)
+    return value
+
+
+def _demand_plain(value: object) -> None:
+    if value is None or isinstance(value, (bool, int, str)):
+        return
+    if isinstance(value, float) and value - value == 0.0:
+        return
+    if isinstance(value, list):
+        for part in value:
+            _demand_plain(part)
+    elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        for part in value.values():
+            _demand_plain(part)
+    else:
+        raise ValueError("JSON would change it")

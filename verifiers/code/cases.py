@@ -1,0 +1,162 @@
+"""A test suite as the judging knows it, whatever form the data set gave it.
+
+Suite ──┬─ StdioTests      programs read their input and write their output
+        ├─ CallTests       a function is called, its value compared
+        ├─ TestPrograms    the tests are programs themselves: asserts, check(candidate), unittest, pytest
+        └─ TextTests       the response is text, and the tests are programs about it
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sandbox.base import TestStyle
+
+
+class CaseType(StrEnum):
+    STDIO = "stdio"
+    FUNCTION = "function"
+    ASSERT = "assert"
+    PYTEST = "pytest"
+    UNITTEST = "unittest"
+    CHECK_BASED = "check_based"
+    TEXT = "text"
+    CHECKER = "checker"
+
+
+@dataclass(frozen=True, slots=True)
+class StdioCase:
+    name: str
+    stdin: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """A special judge: a program of the data set that reads input, output and expected output as files."""
+
+    source: str
+    language: str = "python"
+    max_points: float = 1.0
+    """What `points` it gives are a part of."""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioTests:
+    cases: Sequence[StdioCase]
+    checker: Checker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallCase:
+    name: str
+    arguments: str
+    """JSON: `[positional, keywords]`."""
+    accepted: Sequence[Any]
+    """Values of which each is right; more than one only where the data set's form leaves open which is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallTests:
+    function: str
+    cases: Sequence[CallCase]
+
+
+class Relation(StrEnum):
+    """What an assertion says of the value of its call."""
+
+    EQUALS = "=="
+    IS = "is"
+    TRUE = "true"
+    FALSE = "not"
+
+
+@dataclass(frozen=True, slots=True)
+class AssertedCall:
+    """`assert f(1, 2) == 3`, taken apart; compared as Python compares."""
+
+    function: str
+    arguments: str
+    relation: Relation
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestProgram:
+    """Tests that run in a process of their own beside the candidate's."""
+
+    __test__ = False
+
+    style: TestStyle
+    count: int
+    """Outcomes there must be at least; what is missing has failed."""
+    cases: Sequence[str] = ()
+    setup: str = ""
+    entry_point: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    objects: bool = False
+    """Its text computes with objects of the program's classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestPrograms:
+    __test__ = False
+
+    names: Sequence[str]
+    """Of the outcomes that are known beforehand, over all programs."""
+    programs: Sequence[TestProgram]
+    calls: Sequence[AssertedCall] | None = None
+    """The same tests as calls, one for each name, where all of them can be written so."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextCase:
+    name: str
+    source: str
+    """Knows the response by a name, see `response_texts`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTests:
+    cases: Sequence[TextCase]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """All tests of one item."""
+
+    case_type: CaseType
+    tests: StdioTests | CallTests | TestPrograms | TextTests
+    language: str | None = None
+    """None: the response says, or Python where only Python can be."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Beside the program."""
+    import_prefix: str = ""
+    """Before the program, and before its tests."""
+    prompt: str = ""
+    """Python whose last function the response completes or writes anew; empty when there is none."""
+    preamble: str = ""
+    """What stands before that function in the prompt: imports and helpers."""
+    entry_point: str = ""
+
+    @property
+    def size(self) -> int:
+        """Tests that were asked for."""
+        tests = self.tests
+        return len(tests.names) if isinstance(tests, TestPrograms) else len(tests.cases)
+
+    @property
+    def chars(self) -> int:
+        """About how much text it holds."""
+        tests = self.tests
+        if isinstance(tests, StdioTests):
+            return sum(len(case.stdin) + len(case.expected) for case in tests.cases)
+        if isinstance(tests, CallTests):
+            return sum(2 * len(case.arguments) for case in tests.cases)
+        if isinstance(tests, TextTests):
+            return sum(len(case.source) for case in tests.cases)
+        texts = [
+            text for program in tests.programs for text in (*program.cases, program.setup, *program.files.values())
+        ]
+        return sum(map(len, texts))

@@ -1,0 +1,208 @@
+"""Whether what a program wrote is what was expected: pure, and never inside a box.
+
+    exact    the same characters
+    trim     the same lines, whatever stands at their ends
+    lines    the same lines of the same tokens; blank lines at the edges do not count
+    tokens   the same tokens, whatever is between them
+    json     the same value, written as JSON
+
+In all of them CRLF is LF. In `lines` and `tokens` two tokens are the same when they are the same characters or the same
+decimal number (3 and 3.0, but not 50000000000000001 and 5e16), or, with a tolerance, two finite numbers that close. nan
+and inf equal nothing but themselves as text. Letter case counts unless `ignore_case` says otherwise.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from functools import partial
+from typing import Literal
+
+import msgspec
+from pydantic import Field, model_validator
+
+from verifiers.base import Params
+from verifiers.code.equality import Tolerance, equal, find_difference
+
+Mode = Literal["tokens", "lines", "exact", "json", "trim"]
+
+
+class Comparator(Params):
+    """How an output, or the value of a function, is compared."""
+
+    mode: Mode = "lines"
+    """Of outputs; values of functions are always compared as values."""
+    abs_tol: float | None = Field(default=None, ge=0)
+    rel_tol: float | None = Field(default=None, ge=0, lt=1)
+    """A number may be off by the larger of `abs_tol` and this part of the expected one."""
+    ignore_case: bool = False
+    unordered: bool = False
+    """The lines, or the elements of the value, may stand in any order."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Comparator":
+        if self.unordered and self.mode in ("exact", "tokens"):
+            raise ValueError(f"unordered: mode {self.mode} has no lines to put in order")
+        if self.mode in ("exact", "trim") and self.tolerance is not None:
+            raise ValueError(f"abs_tol, rel_tol: mode {self.mode} compares characters")
+        return self
+
+    @property
+    def tolerance(self) -> Tolerance | None:
+        if self.abs_tol is None and self.rel_tol is None:
+            return None
+        return Tolerance(self.abs_tol or 0.0, self.rel_tol or 0.0)
+
+
+_MAX_SHOWN_CHARS = 100
+_MAX_NUMBER_CHARS = 400
+"""Longer tokens are compared as text: no output makes the judge compute with a million digits."""
+_MAX_TRIED = 100
+"""With a tolerance and in any order: so many lines are tried against each other."""
+
+
+def difference(got: str, expected: str, comparator: Comparator) -> str | None:
+    """The first difference, for people; None when there is none."""
+    if got == expected:
+        return None
+    got, expected = got.replace("\r\n", "\n"), expected.replace("\r\n", "\n")
+    if comparator.ignore_case:
+        got, expected = got.casefold(), expected.casefold()
+    if comparator.mode == "exact":
+        return None if got == expected else _shown("output", got, expected)
+    if comparator.mode == "json":
+        return _json_difference(got, expected, comparator)
+    same = partial(_same_token, tolerance=comparator.tolerance)
+    if comparator.mode == "tokens":
+        return _sequence_difference("token", got.split(), expected.split(), same)
+    same_line = _same_characters if comparator.mode == "trim" else partial(_same_line, tolerance=comparator.tolerance)
+    lines = _lines(got), _lines(expected)
+    if comparator.unordered:
+        return _unordered_difference(*lines, comparator)
+    return _sequence_difference("line", *lines, same_line)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines without blanks at their ends, and without blank ones at the edges."""
+    lines = [line.rstrip() for line in text.replace("\r", "\n").split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    start = next((index for index, line in enumerate(lines) if line), 0)
+    return lines[start:]
+
+
+def _same_characters(got: str, expected: str) -> bool:
+    return got == expected
+
+
+def _same_line(got: str, expected: str, tolerance: Tolerance | None) -> bool:
+    if got == expected:
+        return True
+    ours, theirs = got.split(), expected.split()
+    return len(ours) == len(theirs) and all(
+        _same_token(one, other, tolerance) for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+def _same_token(got: str, expected: str, tolerance: Tolerance | None) -> bool:
+    if got == expected:
+        return True
+    if len(got) > _MAX_NUMBER_CHARS or len(expected) > _MAX_NUMBER_CHARS:
+        return False
+    if not (_NUMBER.fullmatch(got) and _NUMBER.fullmatch(expected)):
+        return False
+    ours, theirs = Decimal(got), Decimal(expected)
+    if ours == theirs:
+        return True
+    if tolerance is None:
+        return False
+    allowed = max(Decimal(tolerance.absolute), _EXACT.multiply(Decimal(tolerance.relative), abs(theirs)))
+    return abs(_EXACT.subtract(ours, theirs)) <= allowed
+
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_EXACT = Context(prec=60, Emax=999_999, Emin=-999_999)
+
+
+def _sequence_difference(
+    kind: str, got: Sequence[str], expected: Sequence[str], same: Callable[[str, str], bool]
+) -> str | None:
+    for number, (ours, theirs) in enumerate(zip(got, expected, strict=False), 1):
+        if not same(ours, theirs):
+            return _shown(f"{kind} {number}", ours, theirs)
+    if len(got) != len(expected):
+        return f"{len(expected)} {kind}s expected, {len(got)} written"
+    return None
+
+
+def _unordered_difference(got: list[str], expected: list[str], comparator: Comparator) -> str | None:
+    if len(got) != len(expected):
+        return f"{len(expected)} lines expected, {len(got)} written"
+    tolerance = comparator.tolerance
+    key = str if comparator.mode == "trim" else _line_key
+    left = _without_equal(got, expected, key)
+    if tolerance is not None and len(left[1]) <= _MAX_TRIED:
+        ours = left[0]
+        for line in left[1]:
+            match = next((other for other in ours if _same_line(other, line, tolerance)), None)
+            if match is None:
+                return f"no line for the expected {_clipped(line)!r}"
+            ours.remove(match)
+        return None
+    return f"no line for the expected {_clipped(left[1][0])!r}" if left[1] else None
+
+
+def _without_equal(got: list[str], expected: list[str], key: Callable[[str], str]) -> tuple[list[str], list[str]]:
+    """What is left of both when lines of equal keys are taken from both."""
+    ours: dict[str, list[str]] = {}
+    for line in got:
+        ours.setdefault(key(line), []).append(line)
+    missing = []
+    for line in expected:
+        same = ours.get(key(line))
+        if same:
+            same.pop()
+        else:
+            missing.append(line)
+    return [line for lines in ours.values() for line in lines], missing
+
+
+def _line_key(line: str) -> str:
+    return " ".join(map(_token_key, line.split()))
+
+
+def _token_key(token: str) -> str:
+    if len(token) <= _MAX_NUMBER_CHARS and _NUMBER.fullmatch(token):
+        number = Decimal(token)
+        return str(_KEYS.normalize(number)) if number else "0"
+    return token
+
+
+_KEYS = Context(prec=_MAX_NUMBER_CHARS, Emax=999_999, Emin=-999_999)
+
+
+def _json_difference(got: str, expected: str, comparator: Comparator) -> str | None:
+    try:
+        theirs = msgspec.json.decode(expected.encode())
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return "the expected output is not JSON"
+    try:
+        ours = msgspec.json.decode(got.encode("utf-8", "surrogateescape"))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return _shown("output", got, expected)
+    if equal(ours, theirs, comparator.tolerance, unordered=comparator.unordered, ignore_case=comparator.ignore_case):
+        return None
+    return find_difference(ours, theirs)
+
+
+def _shown(where: str, got: str, expected: str) -> str:
+    start = next(
+        (index for index, (one, other) in enumerate(zip(got, expected, strict=False)) if one != other),
+        min(len(got), len(expected)),
+    )
+    start = max(0, start - 20)
+    return f"{where}: expected {_clipped(expected, start)!r}, found {_clipped(got, start)!r}"
+
+
+def _clipped(text: str, start: int = 0) -> str:
+    cut = text[start : start + _MAX_SHOWN_CHARS].encode("utf-8", "replace").decode()
+    return ("…" if start else "") + cut + ("…" if len(text) > start + _MAX_SHOWN_CHARS else "")

@@ -1,0 +1,76 @@
+"""Comparing one output or value with what is expected of it: here when both are small, in a worker when not.
+
+What a program writes is hostile, and the event loop must not stand still for megabytes of it.
+"""
+
+from typing import Any
+
+from sandbox.runner import values
+from verifiers.code import comparators, equality
+from verifiers.code.cases import AssertedCall, Relation
+from verifiers.code.comparators import Comparator
+
+INLINE_BYTES = 16_000
+"""About 5 ms for the most hostile outputs."""
+_INLINE_UNORDERED_BYTES = 1_000
+"""Without an order each element may have to be compared with each, and so may the elements in them."""
+TIME_LIMIT_S = 10.0
+
+_TAGS_OF_OTHER_KINDS = (b'"opaque"', b'"ndarray"', b'"range"', b'"keys"', b'"values"', b'"items"', b'"deque"')
+"""Values of which `==` in the tester may say something else than it does of what they decode to."""
+
+
+def output_difference(got: bytes, expected: str, comparator: Comparator) -> str | None:
+    """The first difference of an output, or None. Bytes that are no text are different from all text."""
+    return comparators.difference(got.decode("utf-8", "surrogateescape"), expected, comparator)
+
+
+def is_large_value(got: bytes, comparator: Comparator) -> bool:
+    """Whether comparing this value is work for a worker."""
+    has_no_order = comparator.unordered or b'set"' in got
+    return len(got) > (_INLINE_UNORDERED_BYTES if has_no_order else INLINE_BYTES)
+
+
+def value_difference(got: bytes, accepted: Any, comparator: Comparator) -> str | None:
+    """The difference of a returned value from the first accepted one, or None."""
+    try:
+        value = values.decode(got)
+    except values.Undecodable as error:
+        return f"the returned value cannot be read: {error}"
+    unordered, ignore_case = comparator.unordered, comparator.ignore_case
+    for expected in accepted:
+        if equality.equal(value, expected, comparator.tolerance, unordered=unordered, ignore_case=ignore_case):
+            return None
+    return equality.find_difference(value, accepted[0])
+
+
+def may_differ_in_python(got: bytes) -> bool:
+    """Whether an assertion about this value is better left to the real `assert`."""
+    return any(tag in got for tag in _TAGS_OF_OTHER_KINDS)
+
+
+def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
+    """What an assertion about the returned value has against it, or None."""
+    try:
+        value = values.decode(got)
+    except values.Undecodable as error:
+        return f"the returned value cannot be read: {error}"
+    if call.relation is Relation.EQUALS:
+        holds = equality.equal_in_python(value, call.value)
+    elif call.relation is Relation.IS:
+        holds = value is call.value
+    else:
+        holds = bool(value) is (call.relation is Relation.TRUE)
+    if holds:
+        return None
+    is_truth = call.relation in (Relation.TRUE, Relation.FALSE)
+    return equality.find_difference(value, call.relation is Relation.TRUE if is_truth else call.value)
+
+
+def compare_in_worker(payload: list[Any]) -> str | None:
+    """Runs in a worker: `output_difference` or `value_difference`."""
+    is_value, got, expected, comparator = payload
+    said = Comparator.model_validate_json(comparator)
+    if is_value:
+        return value_difference(got, values.decode(expected), said)
+    return output_difference(got, expected, said)

@@ -1,0 +1,145 @@
+"""Whether the value a function returned is the value expected, as data from JSON can say it.
+
+A tuple is a list, 2 is 2.0, but True is not 1; two floats may differ by a billionth part, keys of objects may be
+integers or their digits. A set equals only what is said to be a set (`{"$set": [...]}`, or a Python literal), unless
+order is of no account. What is not plain data equals nothing.
+"""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SET = "$set"
+_MAX_TRIED = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Two numbers are the same when they differ by the larger of the two at most."""
+
+    absolute: float = 0.0
+    relative: float = 1e-9
+
+
+DEFAULT = Tolerance()
+
+
+def equal(
+    got: Any, expected: Any, tolerance: Tolerance | None = None, *, unordered: bool = False, ignore_case: bool = False
+) -> bool:
+    """Whether the value is the expected one; `unordered` makes lists sets in which elements may repeat."""
+    return _Equality(tolerance or DEFAULT, unordered, ignore_case).holds(got, expected)
+
+
+def equal_in_python(got: Any, expected: Any) -> bool:
+    """Whether the two plain values are equal in an `assert`: a list is no tuple there, and True is 1."""
+    try:
+        return bool(got == expected)
+    except RecursionError:
+        return False
+
+
+def find_difference(got: Any, expected: Any) -> str:
+    """Both values, for people."""
+    return f"expected {_shown(expected)}, found {_shown(got)}"
+
+
+class _Equality:
+    def __init__(self, tolerance: Tolerance, unordered: bool, ignore_case: bool) -> None:
+        self._tolerance = tolerance
+        self._unordered = unordered
+        self._ignore_case = ignore_case
+
+    def holds(self, got: Any, expected: Any) -> bool:
+        if isinstance(got, bool) or isinstance(expected, bool):
+            return got is expected
+        if isinstance(expected, (int, float)):
+            return isinstance(got, (int, float)) and self._near(got, expected)
+        if isinstance(expected, str):
+            return isinstance(got, str) and self._same_text(got, expected)
+        if isinstance(expected, dict):
+            if set(expected) == {SET} and isinstance(expected[SET], list):
+                return isinstance(got, (set, frozenset)) and self._same_members(list(got), expected[SET])
+            return isinstance(got, dict) and self._same_fields(got, expected)
+        if isinstance(expected, (set, frozenset)):
+            return isinstance(got, (set, frozenset)) and self._same_members(list(got), list(expected))
+        if isinstance(expected, (list, tuple)):
+            if self._unordered:
+                return isinstance(got, (list, tuple, set, frozenset)) and self._same_members(list(got), expected)
+            return (
+                isinstance(got, (list, tuple))
+                and len(got) == len(expected)
+                and all(self.holds(one, other) for one, other in zip(got, expected, strict=True))
+            )
+        return type(got) is type(expected) and bool(got == expected)
+
+    def _near(self, got: float, expected: float) -> bool:
+        if got == expected:
+            return True
+        if isinstance(got, int) and isinstance(expected, int) and self._tolerance is DEFAULT:
+            return False
+        try:
+            if not (math.isfinite(got) and math.isfinite(expected)):
+                return False
+            allowed = max(self._tolerance.absolute, self._tolerance.relative * abs(expected))
+            return abs(got - expected) <= allowed
+        except OverflowError:
+            return False
+
+    def _same_text(self, got: str, expected: str) -> bool:
+        return got == expected or (self._ignore_case and got.casefold() == expected.casefold())
+
+    def _same_fields(self, got: dict[Any, Any], expected: dict[Any, Any]) -> bool:
+        ours = {_key(key): value for key, value in got.items()}
+        theirs = {_key(key): value for key, value in expected.items()}
+        return (
+            len(ours) == len(got) == len(theirs)
+            and ours.keys() == theirs.keys()
+            and all(self.holds(ours[key], theirs[key]) for key in theirs)
+        )
+
+    def _same_members(self, got: Sequence[Any], expected: Collection[Any]) -> bool:
+        if len(got) != len(expected):
+            return False
+        if len(got) > _MAX_TRIED:
+            ours, theirs = sorted(got, key=_order), sorted(expected, key=_order)
+            return all(self.holds(one, other) for one, other in zip(ours, theirs, strict=True))
+        left = list(got)
+        for member in expected:
+            position = _position(left, member, self.holds)
+            if position is None:
+                return False
+            del left[position]
+        return True
+
+
+def _position(values: Sequence[Any], wanted: Any, same: Callable[[Any, Any], bool]) -> int | None:
+    return next((position for position, value in enumerate(values) if same(value, wanted)), None)
+
+
+def _key(key: Any) -> Any:
+    """JSON writes every key as text."""
+    return str(key) if isinstance(key, int) and not isinstance(key, bool) else key
+
+
+def _order(value: Any) -> tuple[int, Any, str]:
+    """Any order that puts equal values at equal places: numbers by size, the rest by what is written of them."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return 0, value, ""
+    if isinstance(value, (list, tuple)):
+        return 1, 0, repr(list(map(_order, value)))
+    return 2, 0, repr(value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if _is_small(value) else f"a large {type(value).__name__}"
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def _is_small(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() < 2000
+    if isinstance(value, (list, tuple, set, frozenset, dict)):
+        return len(value) < 100 and depth < 8 and all(_is_small(part, depth + 1) for part in value)
+    return not isinstance(value, (str, bytes)) or len(value) < 10_000

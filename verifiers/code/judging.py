@@ -1,0 +1,562 @@
+"""Runs one program against its suite in a box, and judges outside what it did.
+
+    Suite + program ──► Program, Runs ──► Sandbox.run ──► RunResult each ──► Outcome each
+                                              ▲                 │ stop when the score is settled
+                                              └─────────────────┘
+
+What the program does becomes an outcome. `SandboxUnavailable` passes through: it says nothing about the program.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox.base import (
+    Built,
+    Call,
+    Execute,
+    Exit,
+    Limits,
+    Program,
+    Run,
+    RunResult,
+    Sandbox,
+    TestOutcome,
+    Tests,
+    TestStyle,
+)
+from sandbox.runner import values
+from sandbox.workers import Outcome as WorkerOutcome
+from sandbox.workers import Task, Workers
+from verifiers.base import InvalidItem, clip
+from verifiers.code import comparisons, response_texts
+from verifiers.code.cases import (
+    AssertedCall,
+    CallTests,
+    Checker,
+    StdioCase,
+    StdioTests,
+    Suite,
+    TestProgram,
+    TestPrograms,
+    TextTests,
+)
+from verifiers.code.comparators import Comparator
+from verifiers.code.outcomes import Outcome, Policy, Status, is_settled, passed, status_of
+
+COMPARE = Task("verifiers.code.comparisons", "compare_in_worker", comparisons.TIME_LIMIT_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a suite is to be judged."""
+
+    limits: Limits
+    comparator: Comparator
+    policy: Policy = "all"
+    threshold: float = 1.0
+    first_n: int | None = None
+    fail_fast: bool = False
+    runs_all: bool = False
+    """Go on when the score is settled: somebody wants to know what becomes of each test."""
+    max_timeouts: int = 3
+    allow_nonzero_exit: bool = False
+    objects: bool | None = None
+    """None: as the tests' text shows."""
+    prefers_programs: bool = False
+    """Have asserts run as programs even where they can be judged as calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One outcome for each test that was asked for, in order."""
+
+    outcomes: Sequence[Outcome]
+    compiler: str | None = None
+    """Its words, when the program could not be loaded; then nothing was run."""
+
+
+class ComparisonFailed(Exception):
+    """A comparison in a worker came to no result."""
+
+    def __init__(self, outcome: WorkerOutcome) -> None:
+        super().__init__(outcome.message)
+        self.outcome = outcome
+
+
+async def judge(sandbox: Sandbox, workers: Workers, suite: Suite, program: Program, terms: Terms) -> Judged:
+    """Run the tests and judge each.
+
+    Args:
+        sandbox: Where the program runs.
+        workers: Where large outputs are compared.
+        suite: The tests.
+        program: With everything its tests need before it.
+        terms: Limits, policy and comparator.
+
+    Raises:
+        SandboxUnavailable, WorkersUnavailable: nothing can be said now.
+        ComparisonFailed: an output could not be compared.
+        InvalidItem: the suite's own programs do not work.
+    """
+    tests = suite.tests
+    if isinstance(tests, StdioTests):
+        return await _Stdio(sandbox, workers, program, terms, tests).judge()
+    if isinstance(tests, CallTests):
+        return await _Calls(sandbox, workers, program, terms, tests).judge()
+    if isinstance(tests, TextTests):
+        raise TypeError("tests about a text have no program; see judge_text")
+    as_calls = tests.calls is not None and not terms.objects and not terms.prefers_programs
+    # With a class of this name a call finds its methods, and an assert does not.
+    if as_calls and "Solution" not in program.source:
+        return await _AssertedCalls(sandbox, workers, program, terms, tests).judge()
+    return await _Programs(sandbox, program, terms, tests).judge()
+
+
+async def judge_text(sandbox: Sandbox, suite: Suite, response: str, terms: Terms) -> Judged:
+    """Have the tests look at a text; the text reaches them as data only.
+
+    Raises:
+        SandboxUnavailable: nothing can be said now.
+    """
+    assert isinstance(suite.tests, TextTests)
+    return await _Texts(sandbox, suite, response, terms).judge()
+
+
+class _Board:
+    """The outcomes so far, and whether to go on."""
+
+    def __init__(self, names: Sequence[str], terms: Terms) -> None:
+        self.names = names[: terms.first_n] if terms.policy == "first_n" else names
+        self.outcomes: list[Outcome | None] = [None] * len(self.names)
+        self._terms = terms
+        self._timeouts = 0
+
+    def put(self, position: int, outcome: Outcome) -> None:
+        self.outcomes[position] = outcome
+        self._timeouts += outcome.status is Status.TIME_LIMIT
+
+    @property
+    def goes_on(self) -> bool:
+        terms = self._terms
+        if self._timeouts >= terms.max_timeouts:
+            return False
+        if terms.runs_all and not terms.fail_fast:
+            return True
+        return not is_settled(self.outcomes, terms.policy, terms.threshold, fail_fast=terms.fail_fast)
+
+    def judged(self, built: Built | None = None) -> Judged:
+        outcomes = [
+            outcome or Outcome(name, Status.NOT_RUN) for name, outcome in zip(self.names, self.outcomes, strict=True)
+        ]
+        compiler = (built.message or "it could not be loaded") if built is not None and not built.ok else None
+        return Judged(outcomes, compiler)
+
+
+class _Compared:
+    """Runs of which each is compared with an expectation of its own."""
+
+    def __init__(
+        self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, names: Sequence[str]
+    ) -> None:
+        self._sandbox = sandbox
+        self._workers = workers
+        self._program = program
+        self._terms = terms
+        self._board = _Board(names, terms)
+        self._large: list[tuple[int, RunResult, list[Any]]] = []
+
+    async def judge(self) -> Judged:
+        runs = self._runs()[: len(self._board.names)]
+        built = await self._sandbox.run(self._program, runs, self._take)
+        if built.ok:
+            await self._compare_large()
+            await self._finish()
+        return self._board.judged(built)
+
+    def _runs(self) -> Sequence[Run]:
+        raise NotImplementedError
+
+    def _judge_result(self, position: int, result: RunResult) -> Outcome | None:
+        """The outcome; None when it is left for later."""
+        raise NotImplementedError
+
+    async def _finish(self) -> None:
+        """What is left to do when all runs have ended."""
+
+    def _take(self, position: int, result: RunResult) -> bool:
+        outcome = self._judge_result(position, result)
+        if outcome is not None:
+            self._board.put(position, outcome)
+        return self._board.goes_on
+
+    def _ended_badly(self, position: int, result: RunResult) -> Outcome:
+        name = self._board.names[position]
+        return Outcome(name, status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
+
+    def _compared(self, position: int, result: RunResult, difference: str | None) -> Outcome:
+        name = self._board.names[position]
+        if difference is None:
+            return passed(name, result.cpu_s)
+        return Outcome(name, Status.WRONG_ANSWER, difference=difference, cpu_s=result.cpu_s)
+
+    async def _compare_large(self) -> None:
+        if not self._large:
+            return
+        outcomes = await self._workers.map(COMPARE, [payload for _, _, payload in self._large])
+        for (position, result, _), outcome in zip(self._large, outcomes, strict=True):
+            if outcome.exit != "ok":
+                raise ComparisonFailed(outcome)
+            self._board.put(position, self._compared(position, result, outcome.value))
+
+
+class _Stdio(_Compared):
+    def __init__(self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, tests: StdioTests) -> None:
+        super().__init__(sandbox, workers, program, terms, [case.name for case in tests.cases])
+        self._tests = tests
+        self._to_check: list[tuple[int, RunResult]] = []
+
+    def _runs(self) -> Sequence[Run]:
+        return [Execute(stdin=_bytes(case.stdin), limits=self._limits(case)) for case in self._tests.cases]
+
+    def _limits(self, case: StdioCase) -> Limits:
+        """With room for twice the expected output."""
+        limits = self._terms.limits
+        return replace(limits, output_bytes=max(limits.output_bytes, 2 * len(case.expected) + 65536))
+
+    def _judge_result(self, position: int, result: RunResult) -> Outcome | None:
+        if result.exit is not Exit.EXITED or (result.code != 0 and not self._terms.allow_nonzero_exit):
+            return self._ended_badly(position, result)
+        if self._tests.checker is not None:
+            self._to_check.append((position, result))
+            return None
+        expected, comparator = self._tests.cases[position].expected, self._terms.comparator
+        if len(result.stdout) + len(expected) > comparisons.INLINE_BYTES and result.stdout != _bytes(expected):
+            self._large.append((position, result, [False, result.stdout, expected, comparator.model_dump_json()]))
+            return None
+        return self._compared(position, result, comparisons.output_difference(result.stdout, expected, comparator))
+
+    async def _finish(self) -> None:
+        checker = self._tests.checker
+        if checker is None or not self._to_check:
+            return
+        cases = [(self._tests.cases[position], result.stdout) for position, result in self._to_check]
+        decisions = await _Judge(self._sandbox, checker, self._terms.limits).decide(cases)
+        for (position, result), points in zip(self._to_check, decisions, strict=True):
+            self._board.put(position, self._decided(position, result, points))
+
+    def _decided(self, position: int, result: RunResult, points: float) -> Outcome:
+        if points > 0:
+            return passed(self._board.names[position], result.cpu_s, points)
+        return self._compared(position, result, "the special judge rejects the output")
+
+
+class _Judge:
+    """A special judge at work, in a box that never had the candidate's program in it at the same time."""
+
+    FILES = ("input.txt", "output.txt", "expected.txt")
+    _REJECTED = frozenset({1, 2, 4, 8})
+    """Of testlib: wrong answer, presentation error, dirt behind the answer, unexpected end of file."""
+    _POINTS = 7
+    _CPU_S = 10.0
+
+    def __init__(self, sandbox: Sandbox, checker: Checker, limits: Limits) -> None:
+        self._sandbox = sandbox
+        self._checker = checker
+        self._limits = Limits(cpu_s=max(self._CPU_S, limits.cpu_s), memory_mb=max(512, limits.memory_mb))
+
+    async def decide(self, cases: Sequence[tuple[StdioCase, bytes]]) -> list[float]:
+        """The share of points of each output.
+
+        Raises:
+            InvalidItem: the judge does not work, not even on the expected output.
+        """
+        results = await self._run([(case, output) for case, output in cases])
+        decisions = [self._points(result) for result in results]
+        unclear = [position for position, points in enumerate(decisions) if points is None]
+        if unclear:
+            # Whether the output broke it, or it is broken: the expected output must be good enough for it.
+            own = await self._run([(cases[position][0], _bytes(cases[position][0].expected)) for position in unclear])
+            for position, result in zip(unclear, own, strict=True):
+                if not self._points(result):
+                    raise InvalidItem(
+                        "checker_failed",
+                        f"test {cases[position][0].name}: the special judge ended with {_end_of(result)}, and does not "
+                        f"accept the expected output either: {_last_words(result)!r}",
+                    )
+        return [points or 0.0 for points in decisions]
+
+    async def _run(self, cases: Sequence[tuple[StdioCase, bytes]]) -> list[RunResult]:
+        runs = [
+            Execute(
+                arguments=self.FILES,
+                files=dict(zip(self.FILES, (_bytes(case.stdin), output, _bytes(case.expected)), strict=True)),
+                limits=self._limits,
+            )
+            for case, output in cases
+        ]
+        results: dict[int, RunResult] = {}
+
+        def take(position: int, result: RunResult) -> bool:
+            results[position] = result
+            return True
+
+        built = await self._sandbox.run(Program(self._checker.source, self._checker.language), runs, take)
+        if not built.ok:
+            raise InvalidItem("checker_failed", f"the special judge cannot be loaded: {clip(built.message)}")
+        return [results[position] for position in range(len(runs))]
+
+    def _points(self, result: RunResult) -> float | None:
+        """None: this is no way for a judge to end."""
+        if result.exit is not Exit.EXITED:
+            return None
+        if result.code in self._REJECTED:
+            return 0.0
+        said = _POINTS_LINE.search(result.stderr) or _POINTS_LINE.search(result.stdout)
+        if said is not None and result.code in (0, self._POINTS):
+            return max(0.0, min(1.0, float(said[1]) / self._checker.max_points))
+        return 1.0 if result.code == 0 else None
+
+
+_POINTS_LINE = re.compile(rb"^[ \t]*(?:partially correct[ \t:]*)?points[ \t:=]+(\d{1,9}(?:\.\d{1,9})?)", re.MULTILINE)
+
+
+class _Calls(_Compared):
+    def __init__(self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, tests: CallTests) -> None:
+        super().__init__(sandbox, workers, program, terms, [case.name for case in tests.cases])
+        self._tests = tests
+
+    def _runs(self) -> Sequence[Run]:
+        function = self._tests.function
+        return [Call(function, case.arguments.encode(), self._terms.limits) for case in self._tests.cases]
+
+    def _judge_result(self, position: int, result: RunResult) -> Outcome | None:
+        if result.exit is not Exit.EXITED or result.value is None:
+            return self._ended_badly(position, result)
+        accepted, comparator = self._tests.cases[position].accepted, self._terms.comparator
+        if comparisons.is_large_value(result.value, comparator):
+            payload = [True, result.value, values.encode(list(accepted)), comparator.model_dump_json()]
+            self._large.append((position, result, payload))
+            return None
+        return self._compared(position, result, comparisons.value_difference(result.value, accepted, comparator))
+
+
+class _AssertedCalls(_Compared):
+    """Asserts judged outside, as far as they can be; the rest as programs."""
+
+    _MAX_VALUE_BYTES = 200_000
+    """`==` of plain values takes little; decoding larger ones does not."""
+
+    def __init__(self, sandbox: Sandbox, workers: Workers, program: Program, terms: Terms, tests: TestPrograms) -> None:
+        super().__init__(sandbox, workers, program, terms, tests.names)
+        self._tests = tests
+        self._left: list[int] = []
+
+    @property
+    def _calls(self) -> Sequence[AssertedCall]:
+        assert self._tests.calls is not None
+        return self._tests.calls
+
+    def _runs(self) -> Sequence[Run]:
+        return [Call(call.function, call.arguments.encode(), self._terms.limits) for call in self._calls]
+
+    def _judge_result(self, position: int, result: RunResult) -> Outcome | None:
+        if result.exit is not Exit.EXITED or result.value is None:
+            return self._ended_badly(position, result)
+        if len(result.value) > self._MAX_VALUE_BYTES or comparisons.may_differ_in_python(result.value):
+            self._left.append(position)
+            return None
+        difference = comparisons.assertion_difference(result.value, self._calls[position])
+        return self._compared(position, result, difference)
+
+    async def _finish(self) -> None:
+        if not self._left:
+            return
+        cases = [case for program in self._tests.programs for case in program.cases]
+        left = [cases[position] for position in self._left]
+        program = replace(self._tests.programs[0], cases=left, count=len(left))
+        rest = TestPrograms([self._board.names[position] for position in self._left], [program])
+        terms = replace(self._terms, policy="ratio", runs_all=True)
+        judged = await _Programs(self._sandbox, self._program, terms, rest).judge()
+        for position, outcome in zip(self._left, judged.outcomes, strict=True):
+            self._board.put(position, outcome)
+
+
+class _Programs:
+    """Tests that are programs themselves."""
+
+    def __init__(self, sandbox: Sandbox, program: Program, terms: Terms, tests: TestPrograms) -> None:
+        self._sandbox = sandbox
+        self._program = program
+        self._terms = terms
+        self._tests = tests
+
+    async def judge(self) -> Judged:
+        outcomes: list[Outcome] = []
+        left = list(self._tests.programs)
+        endings = 0
+        while left and endings < self._terms.max_timeouts and self._wants_more(outcomes):
+            results: dict[int, RunResult] = {}
+            built = await self._sandbox.run(self._program, list(map(self._run, left)), self._taking(results))
+            if not built.ok:
+                return _Board(self._tests.names, self._terms).judged(built)
+            assert results, "a program that was loaded has a result for its first run"
+            for position in range(len(results)):
+                rest = self._judge_program(left.pop(0), results[position], outcomes)
+                if rest is not None:
+                    # Outcomes keep the order of the tests: what ran behind this one is run again.
+                    endings += 1
+                    left.insert(0, rest)
+                    break
+        return Judged(self._named(outcomes, left))
+
+    def _run(self, program: TestProgram) -> Tests:
+        return Tests(
+            program.style,
+            program.cases,
+            program.setup,
+            program.entry_point,
+            program.files,
+            program.objects if self._terms.objects is None else self._terms.objects,
+            self._terms.limits,
+        )
+
+    def _taking(self, results: dict[int, RunResult]) -> Callable[[int, RunResult], bool]:
+        def take(position: int, result: RunResult) -> bool:
+            results[position] = result
+            return result.exit is Exit.EXITED
+
+        return take
+
+    def _judge_program(self, program: TestProgram, result: RunResult, outcomes: list[Outcome]) -> TestProgram | None:
+        """Add the outcomes; gives back the asserts that are left when one of them ended the program."""
+        if program.style is TestStyle.CHECK:
+            outcomes.append(self._checked(result))
+            return None
+        ended_at = _ended_at(result.tests) if program.style is TestStyle.ASSERTS else None
+        told = [self._outcome(test, result) for test in result.tests[:ended_at]]
+        outcomes += told
+        if ended_at is None and result.complete and len(told) >= program.count:
+            return None
+        culprit = Outcome("", status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
+        if program.style is TestStyle.ASSERTS:
+            outcomes.append(culprit)
+            rest = program.cases[len(told) + 1 :]
+            return replace(program, cases=rest, count=len(rest)) if rest else None
+        expected = max(program.count, len(told) + (not result.complete))
+        outcomes += [culprit] * (expected - len(told))
+        return None
+
+    def _checked(self, result: RunResult) -> Outcome:
+        """A function `check` is one test: all of its statements, or none."""
+        failed = next((self._outcome(test, result) for test in result.tests if not test.passed), None)
+        if failed is not None:
+            share = f"{sum(test.passed for test in result.tests)} of {len(result.tests)} statements hold"
+            return replace(failed, difference=f"{share}; {failed.name}: {failed.difference}")
+        if not result.complete or not result.tests:
+            return Outcome("", status_of(result.exit), difference=_last_words(result), cpu_s=result.cpu_s)
+        return passed("", result.cpu_s)
+
+    def _outcome(self, test: TestOutcome, result: RunResult) -> Outcome:
+        if test.passed:
+            return passed(test.name, result.cpu_s)
+        status = status_of(result.exit) if test.message.startswith(_GONE) else Status.WRONG_ANSWER
+        return Outcome(test.name, status, difference=_printable(test.message), cpu_s=result.cpu_s)
+
+    def _wants_more(self, outcomes: Sequence[Outcome]) -> bool:
+        terms = self._terms
+        if terms.runs_all and not terms.fail_fast:
+            return True
+        left = [None] * (len(self._tests.names) - len(outcomes))
+        return not is_settled([*outcomes, *left], terms.policy, terms.threshold, fail_fast=terms.fail_fast)
+
+    def _named(self, outcomes: list[Outcome], left: Sequence[TestProgram]) -> list[Outcome]:
+        """All outcomes there had to be, under the names of the tests that were asked for."""
+        wanted = max(len(self._tests.names), len(outcomes) + sum(program.count for program in left))
+        outcomes += [Outcome("", Status.NOT_RUN)] * (wanted - len(outcomes))
+        names = [*self._tests.names, *(str(number) for number in range(len(self._tests.names) + 1, wanted + 1))]
+        if self._terms.policy == "first_n":
+            del outcomes[self._terms.first_n :]
+        is_named = any(program.style in (TestStyle.PYTEST, TestStyle.UNITTEST) for program in self._tests.programs)
+        return [
+            replace(outcome, name=(outcome.name[:60] if is_named and outcome.name else name))
+            for outcome, name in zip(outcomes, names, strict=False)
+        ]
+
+
+class _Texts:
+    """The response as data of a test program that is the data set's own."""
+
+    def __init__(self, sandbox: Sandbox, suite: Suite, response: str, terms: Terms) -> None:
+        assert isinstance(suite.tests, TextTests)
+        self._sandbox = sandbox
+        self._files = suite.files
+        self._cases = suite.tests.cases
+        self._response = response
+        self._terms = terms
+        self._board = _Board([case.name for case in self._cases], terms)
+        self._nonces = [secrets.token_hex(16) for _ in self._cases]
+
+    async def judge(self) -> Judged:
+        program = Program(response_texts.LOADER, files=self._files)
+        built = await self._sandbox.run(program, self._runs(), self._take)
+        return self._board.judged(built)
+
+    def _runs(self) -> list[Run]:
+        return [
+            Execute(
+                files={
+                    response_texts.DATA_FILE: response_texts.data(self._response, nonce),
+                    response_texts.TEST_FILE: _bytes(case.source),
+                },
+                fetch=(response_texts.PROOF_FILE,),
+                limits=self._terms.limits,
+            )
+            for case, nonce in zip(self._cases[: len(self._board.names)], self._nonces, strict=False)
+        ]
+
+    def _take(self, position: int, result: RunResult) -> bool:
+        name = self._board.names[position]
+        proof = result.files.get(response_texts.PROOF_FILE)
+        if result.exit is Exit.EXITED and result.code == 0 and proof == self._nonces[position].encode():
+            self._board.put(position, passed(name, result.cpu_s))
+        else:
+            status = Status.WRONG_ANSWER if result.exit is Exit.EXITED else status_of(result.exit)
+            self._board.put(position, Outcome(name, status, difference=_last_words(result), cpu_s=result.cpu_s))
+        return self._board.goes_on
+
+
+def _ended_at(tests: Sequence[TestOutcome]) -> int | None:
+    """The first of the asserts at the end which failed because the program was no longer there."""
+    ended = None
+    for position in range(len(tests) - 1, -1, -1):
+        if tests[position].passed or not tests[position].message.startswith(_GONE):
+            break
+        ended = position
+    return ended
+
+
+_GONE = ("Gone: ", "the program had ended")
+"""What the tester says of tests that found no program."""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _end_of(result: RunResult) -> str:
+    if result.exit is Exit.EXITED:
+        return f"exit code {result.code}"
+    return f"signal {result.signal}" if result.exit is Exit.SIGNALLED else str(result.exit)
+
+
+def _last_words(result: RunResult) -> str:
+    """The last line a program wrote on its standard error, which in most languages says what it died of."""
+    lines = result.stderr[-2000:].decode("utf-8", "replace").strip().splitlines()
+    return _printable(lines[-1]) if lines else _end_of(result)
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()[:200]

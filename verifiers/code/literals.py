@@ -1,0 +1,118 @@
+"""Reads the values that data sets write as text: JSON or Python literals, one or several arguments."""
+
+import ast
+import re
+from typing import Any
+
+import msgspec
+
+from verifiers.base import InvalidItem, clip
+
+MAX_LITERAL_CHARS = 1_000_000
+"""Longer texts are read as JSON or not at all: Python's own parser takes seconds for megabytes."""
+
+_ERRORS = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
+
+
+def value(text: str, where: str) -> Any:
+    """One value: JSON, a Python literal, or a bare word, which stands for itself.
+
+    Raises:
+        InvalidItem: it is neither, or it leaves something out.
+    """
+    text = text.strip()
+    try:
+        return _json(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        pass
+    read = _python(text)
+    if read is _NOTHING:
+        if text and text[0] not in "[]{}()\"'`-+.0123456789" and "\n" not in text:
+            return text
+        raise InvalidItem("unparseable_tests", f"{where}: expected JSON or a Python literal, found {clip(text)!r}")
+    if is_elided(read):
+        raise elided(where, text)
+    return read
+
+
+def arguments(text: str, where: str) -> list[Any]:
+    """The arguments of a call: one JSON value per line, or as they stand between the parentheses of a Python call.
+
+    Raises:
+        InvalidItem: they are neither.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    read: list[Any] = []
+    for line in lines:
+        try:
+            read.append(_json(line))
+        except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+            break
+    else:
+        return read
+    for parts in (lines, [text]):
+        try:
+            return [argument for part in parts for argument in _call_arguments(part)]
+        except _ERRORS:
+            continue
+    raise InvalidItem(
+        "unparseable_tests",
+        f"{where}: expected one argument per line as JSON or Python literals, found {clip(text)!r}",
+    )
+
+
+def is_elided(read: Any) -> bool:
+    """Whether something is left out of a value (`[1, 2, ...]`)."""
+    if read is Ellipsis:
+        return True
+    if isinstance(read, dict):
+        return any(is_elided(part) for pair in read.items() for part in pair)
+    return isinstance(read, (list, tuple, set, frozenset)) and any(map(is_elided, read))
+
+
+def is_elided_text(text: str) -> bool:
+    """Whether a text is a list that leaves out its end; dots are an ordinary output elsewhere."""
+    text = text.strip()
+    return text[:1] in ("[", "(", "{") and _ELIDED_END.search(text[-20:]) is not None
+
+
+_ELIDED_END = re.compile(r",\s*(?:\.\.\.|…)\s*[\])}]\Z")
+
+
+def elided(where: str, text: str) -> InvalidItem:
+    return InvalidItem("elided_tests", f"{where}: the value must be written in full, found {clip(text)!r}")
+
+
+class _Nothing:
+    pass
+
+
+_NOTHING = _Nothing()
+
+
+def _json(text: str) -> Any:
+    return msgspec.json.decode(text.encode())
+
+
+def _python(text: str) -> Any:
+    if len(text) > MAX_LITERAL_CHARS:
+        return _NOTHING
+    try:
+        return ast.literal_eval(text.replace("…", "...") if _ELIDED_END.search(text[-20:]) else text)
+    except _ERRORS:
+        return _NOTHING
+
+
+def _call_arguments(text: str) -> list[Any]:
+    """The values between the parentheses of a call, named ones in their order.
+
+    Raises:
+        SyntaxError, ValueError and others of `_ERRORS`: it is not that.
+    """
+    if len(text) > MAX_LITERAL_CHARS:
+        raise ValueError("too long")
+    call = ast.parse(f"_(\n{text}\n)", mode="eval").body
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise ValueError("not a list of arguments")
+    nodes = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [ast.literal_eval(node) for node in nodes]

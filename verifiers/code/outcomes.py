@@ -1,0 +1,105 @@
+"""What became of each test, and the score that makes.
+
+The denominator is always the number of tests that were asked for: what was not run has not passed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+from sandbox.base import Exit
+
+Policy = Literal["all", "ratio", "threshold", "first_n"]
+
+
+class Status(StrEnum):
+    """How one test ended."""
+
+    PASS = "pass"  # noqa: S105  # a word, not a password
+    WRONG_ANSWER = "wrong_answer"
+    RUNTIME_ERROR = "runtime_error"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    NOT_RUN = "not_run"
+
+
+_OF_EXITS = {
+    Exit.SIGNALLED: Status.RUNTIME_ERROR,
+    Exit.TIME_LIMIT: Status.TIME_LIMIT,
+    Exit.MEMORY_LIMIT: Status.MEMORY_LIMIT,
+    Exit.OUTPUT_LIMIT: Status.OUTPUT_LIMIT,
+}
+
+
+def status_of(ended: Exit) -> Status:
+    """Of a program that came to no result."""
+    return _OF_EXITS.get(ended, Status.RUNTIME_ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one test."""
+
+    name: str
+    status: Status
+    points: float = 0.0
+    """1 for a test that was passed; between only where a special judge gives part of it."""
+    difference: str = ""
+    """For people: the first difference, or what the program died of."""
+    cpu_s: float = 0.0
+
+    def detail(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"name": self.name, "status": str(self.status), "cpu_s": round(self.cpu_s, 4)}
+        if 0 < self.points < 1:
+            fields["points"] = round(self.points, 6)
+        if self.difference:
+            fields["difference"] = self.difference[:_MAX_DIFFERENCE_CHARS]
+        return fields
+
+
+_MAX_DIFFERENCE_CHARS = 200
+MAX_TESTS_SHOWN = 32
+
+
+def passed(name: str, cpu_s: float = 0.0, points: float = 1.0) -> Outcome:
+    return Outcome(name, Status.PASS, points, cpu_s=cpu_s)
+
+
+def score_of(outcomes: Sequence[Outcome], policy: Policy, threshold: float) -> float:
+    """In [0, 1]. Of `first_n` the outcomes are already only those of the first tests."""
+    if not outcomes:
+        return 0.0
+    share = sum(outcome.points for outcome in outcomes) / len(outcomes)
+    if policy == "all":
+        return 1.0 if all(outcome.points >= 1.0 for outcome in outcomes) else 0.0
+    if policy == "threshold":
+        return share if share >= threshold else 0.0
+    return min(1.0, share)
+
+
+def reason_of(outcomes: Sequence[Outcome], score: float) -> str:
+    """`correct`, `partly_correct`, or what became of the first test that was not passed."""
+    if score >= 1.0:
+        return "correct"
+    if score > 0.0:
+        return "partly_correct"
+    first = first_failure(outcomes)
+    return str(first.status) if first is not None and first.status is not Status.PASS else "wrong_answer"
+
+
+def first_failure(outcomes: Sequence[Outcome]) -> Outcome | None:
+    return next((outcome for outcome in outcomes if outcome.points < 1.0), None)
+
+
+def is_settled(outcomes: Sequence[Outcome | None], policy: Policy, threshold: float, *, fail_fast: bool) -> bool:
+    """Whether no test that is left can change the score, or none is to be run after a failure."""
+    if not any(outcome is not None and outcome.points < 1.0 for outcome in outcomes):
+        return False
+    if fail_fast or policy == "all":
+        return True
+    if policy != "threshold":
+        return False
+    best = sum(1.0 if outcome is None else outcome.points for outcome in outcomes) / max(1, len(outcomes))
+    return best < threshold

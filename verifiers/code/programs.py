@@ -1,0 +1,60 @@
+"""The program that a box is given: in which language, and with what before the response's own text."""
+
+from sandbox import languages
+from sandbox.base import Program
+from verifiers.base import InvalidItem
+from verifiers.code.cases import CallTests, StdioTests, Suite
+from verifiers.code.prelude import LEETCODE, Prelude, prefixed
+from verifiers.code_blocks import Found
+
+
+def language_of(name: str | None, suite: Suite) -> str | None:
+    """The language asked for, or else that of the tests; None: the response says.
+
+    Raises:
+        InvalidItem: there is none of this name.
+    """
+    return language_named(name) or suite.language
+
+
+def language_named(name: str | None) -> str | None:
+    """A language by its name or an alias.
+
+    Raises:
+        InvalidItem: there is none of this name.
+    """
+    if name is None:
+        return None
+    language = languages.find(name)
+    if language is None:
+        raise InvalidItem(
+            "unknown_language", f"no language {name[:40]!r}; there are {sorted(languages.all_languages())}"
+        )
+    return language.name
+
+
+def program_of(found: Found, suite: Suite, prelude: Prelude) -> Program:
+    """What was found, as a box takes it.
+
+    Raises:
+        InvalidItem: tests of this kind do not exist in its language.
+    """
+    _demand_tests_in(found.language, suite)
+    return Program(_source(found, suite, prelude), found.language, suite.files)
+
+
+def _demand_tests_in(name: str, suite: Suite) -> None:
+    if name == "python" or isinstance(suite.tests, StdioTests):
+        return
+    language = languages.all_languages()[name]
+    if not isinstance(suite.tests, CallTests) or not language.call_suffix:
+        raise InvalidItem("language_without_tests", f"case type `{suite.case_type}` cannot be run in {name}")
+
+
+def _source(found: Found, suite: Suite, prelude: Prelude) -> str:
+    assert found.code is not None
+    if found.language != "python":
+        return found.code
+    preamble = "" if found.code.startswith(suite.preamble) else suite.preamble
+    heads = (LEETCODE if prelude == "leetcode" else "", suite.import_prefix, preamble)
+    return prefixed(found.code, *heads)
