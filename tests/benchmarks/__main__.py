@@ -11,10 +11,17 @@ import typer
 import uvloop
 from rich.console import Console
 
-from tests.benchmarks import doors, math_speed, memory, servers, single
+from tests.benchmarks import box_speed, doors, math_speed, memory, rule_speed, servers, single
 from tests.benchmarks.report import Report, machine
 
-_BENCHMARKS = {"a": doors.run, "b": single.run, "c": math_speed.run, "d": memory.run}
+_BENCHMARKS = {
+    "a": doors.run,
+    "b": single.run,
+    "c": math_speed.run,
+    "d": memory.run,
+    "e": box_speed.run,
+    "f": rule_speed.run,
+}
 _FILE_COLUMNS = 150
 
 
@@ -22,7 +29,9 @@ def main(
     json_path: Annotated[Path, typer.Option("--json", help="Where the figures are written.")] = Path(
         ".build/bench.json"
     ),
-    only: Annotated[str, typer.Option(help="Which: a doors, b single items, c math, d memory.")] = "a,b,c,d",
+    only: Annotated[
+        str, typer.Option(help="Which: a doors, b single items, c math, d memory, e boxes, f rules.")
+    ] = "a,b,c,d,e,f",
     quick: Annotated[bool, typer.Option(help="Fewer and shorter runs: to see that it works.")] = False,
 ) -> None:
     """Measure the service against bare servers and its math verifier against Math-Verify."""

@@ -1,20 +1,34 @@
-"""The service's memory over a million items, none of which it has seen before.
+"""The service's memory over a million items and more, none of which it has seen before.
 
-The verdict cache is small, so that it is full after the first tenth; from then on memory should stay where it is.
+The verdict cache is small, so that it is full after the first tenth; so is what is remembered of references. From then
+on memory should stay where it is.
 """
 
 import math
 from statistics import linear_regression
 
 from tests.benchmarks import load, servers
-from tests.benchmarks.load import Sample
+from tests.benchmarks.load import MARK, Sample
 from tests.benchmarks.report import Cell, Report
 from tests.benchmarks.servers import Server
 
-_COUNTS = {"exact_match": 1_000_000, "numeric": 200_000, "math": 30_000}
+_COUNTS = {"exact_match": 1_000_000, "numeric": 200_000, "math": 1_000_000}
 _POINTS = 10
 _BATCH_ITEMS = 250
 _CACHE_MB = 8
+_MATH = (
+    ("N", "N"),
+    ("N.50", "N.5"),
+    (r"\frac{N}{7}", "N/7"),
+    ("-N", "N"),
+    ("42", "42"),
+    (r"N \text{ cm}", "N"),
+    (r"\{2, N\}", r"\{N, 2\}"),
+    ("(x+N)(x-1)", "x^2+Nx-x-N"),
+    (r"\sqrt{2}+N", "N+2^{1/2}"),
+)
+"""Answers and references; N is a number no item had before. The last `_READ` are read in a worker, for a millisecond."""
+_READ = 4
 
 
 async def run(*, quick: bool) -> list[Report]:
@@ -27,7 +41,7 @@ async def run(*, quick: bool) -> list[Report]:
             slopes.append({"verifier": verifier, "items": points[-1]["items"], **_slopes(points[_POINTS // 2 :])})
     note = (
         f"Small new items over HTTP in batches of {_BATCH_ITEMS}, one server for all, cache of {_CACHE_MB} MB; "
-        "workers include the process they are forked from."
+        "workers include the process they are forked from. Math: numbers, fractions, quantities, sets and expressions."
     )
     about = "Least squares over the second half of each verifier's points."
     return [
@@ -39,7 +53,7 @@ async def run(*, quick: bool) -> list[Report]:
 async def _watch(service: Server, verifier: str, count: int) -> list[dict[str, Cell]]:
     batch = load.batches("http", verifier, [_sample(index, verifier) for index in range(_BATCH_ITEMS)])
     answer_bytes = load.check("http", await load.answer(service, "http", batch.same), batch)
-    rows: list[dict[str, Cell]] = []
+    rows = [_row(service, verifier, 0, None)]
     items = 0
     for _ in range(_POINTS):
         requests = count // _POINTS // _BATCH_ITEMS
@@ -47,26 +61,31 @@ async def _watch(service: Server, verifier: str, count: int) -> list[dict[str, C
             service, batch, batch.fresh, connections=2, seconds=math.inf, requests=requests, answer_bytes=answer_bytes
         )
         items += done.items
-        workers = [servers.rss_mb(pid) for pid in servers.descendants(service.pid)]
-        rows.append(
-            {
-                "verifier": verifier,
-                "items": items,
-                "server MB": servers.rss_mb(service.pid),
-                "workers MB": sum(workers),
-                "processes": len(workers) + 1,
-                "items/s": done.items_per_s,
-            }
-        )
+        rows.append(_row(service, verifier, items, done.items_per_s))
     return rows
+
+
+def _row(service: Server, verifier: str, items: int, items_per_s: float | None) -> dict[str, Cell]:
+    workers = [servers.rss_mb(pid) for pid in servers.descendants(service.pid)]
+    return {
+        "verifier": verifier,
+        "items": items,
+        "server MB": servers.rss_mb(service.pid),
+        "workers MB": sum(workers),
+        "processes": len(workers) + 1,
+        "items/s": items_per_s,
+    }
 
 
 def _sample(index: int, verifier: str) -> Sample:
     """A short item, new in every batch; one in 25 of the math items needs a worker."""
-    answer = f"{index % 97}"
-    if verifier == "math" and index % 25 == 0:
-        return Sample(f"So it is \\boxed{{(x+1{load.MARK})(x+{answer})}}", f"(x+7)(x+{answer})")
-    return Sample(f"Sum {index} of {load.MARK}.\n#### {answer}", answer)
+    if verifier != "math":
+        return Sample(f"Sum {index} of {MARK}.\n#### {index % 97}", f"{index % 97}")
+    plain = len(_MATH) - _READ
+    answer, reference = _MATH[plain + index // 25 % _READ] if index % 25 == 0 else _MATH[index % plain]
+    number = f"{index + 1}{MARK}"
+    response = f"So item {index} of {MARK} is \\boxed{{{answer.replace('N', number)}}}"
+    return Sample(response, reference.replace("N", number))
 
 
 def _slopes(points: list[dict[str, Cell]]) -> dict[str, Cell]:

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.workers import Workers
+from tests.verifiers.found import Found
 from verifiers import registry
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict
 from verifiers.registry import Entry
@@ -30,7 +30,6 @@ ODD_TEXTS = [
     "𝟙½①Ⅻ",
     "<answer></answer>",
 ]
-WAIT_S = 240
 PATIENT = settings(
     max_examples=25,
     deadline=None,
@@ -38,41 +37,8 @@ PATIENT = settings(
 )
 
 
-class Found:
-    """The registry over started workers, on an event loop of its own, so that plain tests can ask it."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._thread.start()
-        self._workers = Workers(1)
-        self.registry = registry.load(Resources(workers=self._workers))
-        self._run(self._workers.start())
-
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S)
-
-    def close(self) -> None:
-        self._run(self._workers.stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def score(self, entry: Entry, items: Sequence[Item[Any]]) -> list[Verdict]:
-        verdicts = list(self._run(_score(entry, items)))
-        assert len(verdicts) == len(items)
-        return verdicts
-
-
 async def _score(entry: Entry, items: Sequence[Item[Any]]) -> Sequence[Verdict]:
     return await entry.verifier.score(items)
-
-
-@pytest.fixture(scope="module")
-def found() -> Iterator[Found]:
-    everything = Found()
-    yield everything
-    everything.close()
 
 
 @pytest.fixture(params=NAMES)
@@ -151,3 +117,12 @@ def test_workers_that_are_not_there_are_no_verdict() -> None:
     example = next(example for example in idle.examples if "(?!" in example.params["reference"])
     with pytest.raises(Unavailable):
         asyncio.run(_score(idle, [item_of(idle, example)]))
+
+
+@pytest.mark.parametrize("name", ["code", "code_quality"])
+def test_boxes_that_are_not_there_are_no_verdict(name: str) -> None:
+    idle = registry.load(Resources(workers=Workers(1)))[name]
+    example = next(example for example in idle.examples if example.score == 1.0)
+    with pytest.raises(Unavailable) as caught:
+        asyncio.run(_score(idle, [item_of(idle, example)]))
+    assert caught.value.reason == "sandbox_unavailable"

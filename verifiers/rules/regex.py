@@ -5,17 +5,20 @@ text. One that RE2 does not take (look-around, back-references) is matched by th
 worker process under a CPU limit, with the same ASCII meaning of `\d`, `\w` and `\b`. A long text under a large
 pattern goes to a worker too.
 
-Judged is the whole text after thinking; `extract` can name a part of it. The pattern must match from its first to its
-last character; `.` does not match a line break unless the pattern says `(?s)`. A pattern that does not compile, or that
+Judged is the whole text after thinking and the space behind it, without chat tokens at its end; `extract` can name a
+part of it. The pattern must match from its first to its last character, a line break at the end and zero-width
+characters included; `.` does not match a line break unless the pattern says `(?s)`. A pattern that does not compile, or that
 exhausts the limit on some response, is the caller's to mend: status invalid.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import re2
 import regex
+from msgspec.structs import replace
 from pydantic import Field
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
@@ -52,7 +55,7 @@ class RegexParams(answers.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "1"
+    version = "2"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None
@@ -68,7 +71,7 @@ class Regex(Verifier[RegexParams]):
             if len(item.response) > INLINE_CHARS:
                 long.append(index)
                 continue
-            extraction = answers.extract(item.response, item.params, _AUTO)
+            extraction = extract(item.response, item.params)
             judged = judge(extraction, item.params, item.explain)
             if isinstance(judged, Verdict):
                 verdicts[index] = judged
@@ -99,6 +102,22 @@ def create(resources: Resources) -> Regex:
     return Regex(resources.workers)
 
 
+def extract(response: str, params: RegexParams) -> Extraction:
+    """The text to match; of a whole text, every character counts, those that show nothing too."""
+    extraction = answers.extract(response, params, _AUTO)
+    if extraction.channel is not Channel.WHOLE or extraction.span is None:
+        return extraction
+    start, end = extraction.span
+    if answers.final_segment(response[:start], "none").reason == "empty":
+        start = 0
+    rest = _NO_CHAT_TOKEN.match(response, end)
+    assert rest is not None
+    return replace(extraction, answer=response[start : rest.end()], span=(start, rest.end()))
+
+
+_NO_CHAT_TOKEN = re.compile(r"[^<\[]*+")
+
+
 def judge(extraction: Extraction, params: RegexParams, explain: bool = False) -> Verdict | list[Any]:
     """The verdict, or what a worker must decide: whether the pattern is one, too, even when there is no text."""
     text = (extraction.answer or "").encode(errors="replace")
@@ -126,7 +145,7 @@ def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     """A long text from beginning to end, as a verdict's fields; may run for ever."""
     response, chosen, explain = payload
     params = RegexParams.model_validate_json(chosen)
-    extraction = answers.extract(response, params, _AUTO)
+    extraction = extract(response, params)
     judged = judge(extraction, params, explain)
     if not isinstance(judged, Verdict):
         judged = _verdict(Outcome(Exit.OK, match_in_worker(judged)), extraction, explain)
@@ -185,6 +204,7 @@ EXAMPLES = (
         "on 2024-05-17", {"reference": r"\d{4}-\d\d-\d\d"}, 0.0, "wrong_answer", "all of it must match, not a part"
     ),
     Example("１２", {"reference": r"\d+"}, 0.0, "wrong_answer", "looks like digits; \\d is ASCII"),
+    Example("AB12\n", {"reference": "[A-Z]+[0-9]+$"}, 0.0, "wrong_answer", "looks finished, but a line break follows"),
     Example("abcabc", {"reference": r"(\w+)\1"}, 1.0, "correct", "a back-reference is matched in a worker"),
     Example("aab", {"reference": "(?!a)a*b"}, 0.0, "wrong_answer", "so is look-ahead"),
     Example("abc", {"reference": "(abc"}, None, "bad_pattern", "the caller must mend it", Status.INVALID),

@@ -41,6 +41,61 @@ def test_every_labelled_row_is_right(row: dict[str, Any]) -> None:
 
 
 SINGLE = [
+    ("\\boxed{\\bf C}", CITIES, "C"),
+    ("\\boxed{\\underline{\\operatorname{C}}}", CITIES, "C"),
+    ("C, Paris", CITIES, "C"),
+    ("C Paris", CITIES, "C"),
+    ("C (Paris)", CITIES, "C"),
+    ("Paris (C)", CITIES, "C"),
+    ("Paris (B)", CITIES, ""),
+    ("C (Berlin)", CITIES, ""),
+    ("# C", CITIES, "C"),
+    ("C, because Paris is the capital.", CITIES, "C"),
+    ("Hence, C is correct.", CITIES, "C"),
+    ("(A) is wrong, (B) is wrong, (C) is right.", CITIES, "C"),
+    ("A is wrong and C is correct.", CITIES, "C"),
+    ("A is correct, C is correct.", CITIES, ""),
+    ("A is correct and C is correct.", CITIES, ""),
+    ("London and C is correct.", CITIES, ""),
+    ("Paris is correct.", CITIES, "C"),
+    ("If Paris is correct, so be it.", CITIES, ""),
+    ("The answer is C; B is in Germany.", CITIES, "C"),
+    ("The answer is C, B is also possible.", CITIES, ""),
+    ("The answer is clearly C.", CITIES, "C"),
+    ("The answer is definitely unclear.", CITIES, ""),
+    ("The answer seems to be C.", CITIES, "C"),
+    ("The answer corresponds to option C.", CITIES, "C"),
+    ("The correct answer among the options is C.", CITIES, "C"),
+    ("The answer is not A, not B and not D, so it is C.", CITIES, "C"),
+    ("I don't think the answer is C.", CITIES, ""),
+    ("It is not true that C is correct.", CITIES, ""),
+    ("I doubt that the answer is C.", CITIES, ""),
+    ("I don't think the answer is A; it's C.", CITIES, "C"),
+    ("I'm not sure, but the answer is C.", CITIES, "C"),
+    ("I'm not certain that the answer is A, but I would go with C.", CITIES, "C"),
+    ("There is no doubt that the answer is C.", CITIES, "C"),
+    ("Without a doubt the answer is C.", CITIES, "C"),
+    ("I disagree that the answer is C.", CITIES, ""),
+    ("(C) is wrong.", CITIES, ""),
+    ("<answer>(C) is incorrect</answer>", CITIES, ""),
+    ("C) wrong", CITIES, ""),
+    ("B) False", ["True", "False"], "B"),
+    ("A. London - no\nB. Berlin - no\nC. Paris - yes\nD. Madrid - no\n\nC", CITIES, "C"),
+    ("A\nB\nC\n\nD", CITIES, ""),
+    ("A、B、D错误，C正确。", CITIES, "C"),
+    ("A不正确，C正确。", CITIES, "C"),
+    ("故選C。", CITIES, "C"),
+    ("正確選項是C", CITIES, "C"),
+    ("La respuesta correcta es la C.", CITIES, "C"),
+    ("La opción correcta es la C.", CITIES, "C"),
+    ("A resposta correta é a letra C.", CITIES, "C"),
+    ("正解はCです。", CITIES, "C"),
+    ("답은 C입니다", CITIES, "C"),
+    ("Het antwoord is C.", CITIES, "C"),
+    ("Đáp án đúng là C.", CITIES, "C"),
+    ("The answer is «C».", CITIES, "C"),
+    ('{"answer":"A"}{"answer":"B"}{"answer":"C"}', CITIES, ""),
+    ('{"answer":"A"} Wait: {"answer":"C"}', CITIES, "C"),
     ("\\boxed{C.}", CITIES, "C"),
     ("\\boxed{C: Paris}", CITIES, "C"),
     ("\\boxed{\\text{(C)}}", CITIES, "C"),
@@ -240,7 +295,149 @@ SINGLE = [
     ("Vitamin A is a vitamin.", CITIES, ""),
     ("We see that plan B is correct.", CITIES, ""),
     ("We see that option B is correct.", CITIES, "B"),
+    ("Final: C", CITIES, "C"),
+    ("So it's C.", CITIES, "C"),
+    ("It must be C.", CITIES, "C"),
+    ("I'm going with C", CITIES, "C"),
+    ("Therefore, C.", CITIES, "C"),
+    ("Thus, the correct one is C", CITIES, "C"),
+    ("C it is.", CITIES, "C"),
+    ("Ans: C", CITIES, "C"),
+    ("Some work.\n=> C", CITIES, "C"),
+    ("It's Paris.", CITIES, "C"),
+    ("the answer is option C because it is nice", CITIES, "C"),
+    ("<choice>C</choice>", CITIES, "C"),
+    ("```\nC\n```", CITIES, "C"),
+    ("答案：【C】", CITIES, "C"),
+    ("Answer: “C”", CITIES, "C"),
+    ("③", CITIES, "C"),
+    ("答案：③", CITIES, "C"),
+    ("答案是丙", CITIES, "C"),
+    ("C对", CITIES, "C"),
+    ("C对应于巴黎", CITIES, ""),
+    ("Answer: C, D is wrong", CITIES, "C"),
+    ("The answer is C. D may seem right, but it is wrong.", CITIES, "C"),
+    ("The answer is C. Wait, so it's D.", CITIES, "D"),
+    ("It's a trap.", CITIES, ""),
+    ("It's A plant.", CITIES, ""),
+    ("Therefore, A is wrong.", CITIES, ""),
+    ("So C is out.", CITIES, ""),
+    ("Then C, right?", CITIES, ""),
+    ("I don't think it's C.", CITIES, ""),
+    ("Maybe it's C.", CITIES, ""),
+    ("C?", CITIES, ""),
+    ("Answer: Paris (B)", CITIES, ""),
+    ("Answer: 3", CITIES, ""),
 ]
+
+BESIDE = [
+    "The answer is C. Or D.",
+    "The answer is C. D is also right.",
+    "The answer is C. But D is also correct.",
+    "The answer is C, but D is equally valid.",
+    "The answer is C. It could also be D.",
+    "The answer is Paris. Madrid is also right.",
+    "Answer: C\nD",
+    "Answer: C (also D)",
+    "Answer: C and maybe D",
+    "Answer: C/D",
+    "Answer: C | D",
+    "\\boxed{C} but D is also right",
+    "\\boxed{C} or D",
+    "<answer>C</answer> or D",
+    "<answer>C. D is also right</answer>",
+    "答案是C，也可能是D",
+    "选C。D也对。",
+    "(C)(D)",
+    "C D",
+    "C\u200bD",
+    "③④",
+    "丙丁",
+    "C? D?",
+    "Either it's C or it's D.",
+    "It's B. It's D. It's C.",
+]
+
+
+@pytest.mark.parametrize("response", BESIDE)
+def test_an_option_beside_another_one_earns_nothing(response: str) -> None:
+    for label in "CD":
+        assert judge(response, MultipleChoiceParams(reference=label, choices=CITIES)).score == 0.0
+
+
+@pytest.mark.parametrize("label", "ABCD")
+@pytest.mark.parametrize("joint", ["", " ", ", ", " or ", "/", "\n", "; ", " and ", "、", "|", ") ("])
+def test_all_options_listed_earn_nothing(label: str, joint: str) -> None:
+    params = MultipleChoiceParams(reference=label, choices=CITIES)
+    for listed in (
+        joint.join("ABCD"),
+        joint.join(CITIES),
+        joint.join(f"{a}) {b}" for a, b in zip("ABCD", CITIES, strict=True)),
+    ):
+        for form in ("{}", "Answer: {}", "\\boxed{{{}}}", "<answer>{}</answer>", "So it's {}."):
+            assert judge(form.format(listed), params).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "response", "expected"),
+    [
+        ("丙", "选丙", 1.0),
+        ("③", "答案：③", 1.0),
+        ("Б", "Ответ: Б", 1.0),
+        ("Б", "Ответ: В", 0.0),
+        ("나", "정답: 나", 1.0),
+        ("β", "β", 1.0),
+        ("ウ", "答え：ウ", 1.0),
+        ("ب", "الإجابة: ب", 1.0),
+        ("C", "С", 0.0),
+        ("B", "Β", 0.0),
+    ],
+)
+def test_labels_of_other_alphabets_are_their_own(reference: str, response: str, expected: float) -> None:
+    assert judge(response, MultipleChoiceParams(reference=reference)).score == expected
+
+
+@pytest.mark.parametrize("response", ["الإجابة: ج", "ج", "(ج)", "\\boxed{গ}", "ग)", "C 是对的", "उत्तर: C", "উত্তর: গ"])
+def test_an_option_is_named_by_its_place_in_other_scripts(response: str) -> None:
+    assert options(response, ["London", "Berlin", "Paris", "Madrid"]) == "C"
+
+
+@pytest.mark.parametrize("response", ["If the answer is C then we are done", "So suppose the answer is C", "ج أو د"])
+def test_what_is_only_supposed_is_no_answer(response: str) -> None:
+    assert options(response, ["London", "Berlin", "Paris", "Madrid"]) == ""
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        CITIES,
+        ["A. London", "B. Berlin", "C. Paris", "D. Madrid"],
+        dict(zip("ABCD", CITIES, strict=True)),
+        {"label": list("ABCD"), "text": CITIES},
+        "A. London B. Berlin C. Paris D. Madrid",
+        "(A) London\n(B) Berlin\n(C) Paris\n(D) Madrid",
+    ],
+)
+def test_choices_come_in_many_forms(choices: Any) -> None:
+    for reference in ("C", "Paris", "C. Paris"):
+        params = MultipleChoiceParams(reference=reference, choices=choices)
+        assert judge("The answer is Paris.", params).score == 1.0
+        assert judge("\\boxed{C}", params).score == 1.0
+        assert judge("(B) Berlin", params).score == 0.0
+
+
+def test_choices_that_are_none_are_the_callers_to_mend() -> None:
+    for choices in ("what a question", {"label": ["A"], "text": ["x", "y"]}, {"label": ["A", "A"], "text": ["x", "y"]}):
+        verdict = judge("A", MultipleChoiceParams(reference="A", choices=choices))
+        assert (verdict.status, verdict.reason) == (Status.INVALID, "bad_choices")
+
+
+def test_a_part_of_several_right_options_earns_its_share_where_asked() -> None:
+    params = MultipleChoiceParams(reference=["A", "C"], choices=GASES, multi=True, partial=True)
+    assert judge("Answer: A, C", params).score == 1.0
+    assert judge("Answer: A", params).score == 0.5
+    assert judge("Answer: A, B", params).score == 0.0
+    assert judge("Answer: A, B, C, D", params).score == 0.0
 
 
 @pytest.mark.parametrize(("response", "choices", "expected"), SINGLE)
@@ -274,6 +471,14 @@ SEVERAL = [
     ("Answers: (A), (C)", "AC"),
     ("A. Oxygen\nC. Carbon dioxide", "AC"),
     ("The correct answers are A and C because they react.", "AC"),
+    ("①③", "AC"),
+    ("甲、丙", "AC"),
+    ("甲丙", "AC"),
+    ("A C", "AC"),
+    ("(A)(C)", "AC"),
+    ("A、C正确", "AC"),
+    ("AC都正确", "AC"),
+    ("正确的有A、C。", "AC"),
 ]
 
 
@@ -384,9 +589,46 @@ def test_a_box_after_thinking_is_the_answer_whatever_was_thought(before: str, la
 
 
 @pytest.mark.parametrize(
-    "unit", ["the answer is C. ", "option is ", " is the correct answer", "选", "C is correct. ", "C\n"]
+    "unit",
+    [
+        "the answer is C. ",
+        "option is ",
+        " is the correct answer",
+        "选",
+        "C is correct. ",
+        "C\n",
+        "so it's C. ",
+        "=> ",
+        "D is also ",
+        "① ",
+        "A、",
+        "(A)",
+    ],
 )
 def test_a_flood_is_over_soon(unit: str) -> None:
     started = time.process_time()
     options(unit * (1_000_000 // len(unit)), CITIES)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "Đáp án: C",
+            "Đáp án là C",
+            "Trả lời: C",
+            "Sagot: C",
+            "Cevap: C",
+            "Svaret är C",
+            "Odpowiedź: C",
+            "Jawaban: **C**",
+        ),
+        *("जवाब: C", "คำตอบ: C", "คำตอบคือ C", "Відповідь: (C)", "תשובה: C", "**Απάντηση:** Paris", "Antwoord: C."),
+    ],
+)
+def test_an_answer_line_in_many_languages(line: str) -> None:
+    choices = ["London", "Berlin", "Paris", "Madrid"]
+    for reference in "CD":
+        params = MultipleChoiceParams(reference=reference, choices=tuple(choices))
+        assert judge(f"...\n\n{line}", params).score == (reference == "C")

@@ -1,6 +1,9 @@
 """One committed number against a reference."""
 
+import json
+import time
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +14,19 @@ from pydantic import ValidationError
 from verifiers.base import Status
 from verifiers.rules.numeric import Number, NumericParams, Unreadable, judge, read
 
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "data" / "rules" / "qa_examples.jsonl").read_text().splitlines()
+]
+
 
 def score(response: str, reference: Any, **params: Any) -> float | None:
     return judge(response, NumericParams(reference=reference, **params)).score
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["kind"] == "numeric"], ids=lambda row: row["id"])
+def test_every_labelled_row_is_right(row: dict[str, Any]) -> None:
+    assert score(row["prediction"], tuple(row["golds"]), **row["params"]) == row["expected"]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +58,14 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
         ("3 + 4 = 7", 7),
         ("$5$", 5),
         ("**5**", 5),
+        ("1.2 lakh crore", 12 * 10**11),
+        ("($1,234)", -1234),
+        ("$(5)", -5),
+        ("(5)", 5),
+        ("forty-two", 42),
+        ("negative five", -5),
+        ("二十", 20),
+        ("三百", 300),
         ("\\mathbf{5}", 5),
         ("5\\text{ cm}", 5),
         ("5 cm^2", 5),
@@ -53,6 +74,30 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
         ("3 million", 3_000_000),
         ("3万", 30_000),
         ("-0", 0),
+        ("1 000 000", 1_000_000),
+        ("1'234.5", "1234.5"),
+        ("12,34,567", 1_234_567),
+        ("٣٫٥", "7/2"),
+        ("–5", -5),
+        ("[5]", 5),
+        ("$3.5bn", 3_500_000_000),
+        ("$1.5m", 1_500_000),
+        ("5 M dollars", 5_000_000),
+        ("5k", 5000),
+        ("7.8B", 7_800_000_000),
+        ("2 mio", 2_000_000),
+        ("3 crore", 30_000_000),
+        ("2 dozen eggs", 24),
+        ("5 thousand million", 5_000_000_000),
+        ("1.4亿", 140_000_000),
+        ("3亿5000万", 350_000_000),
+        ("1万2千", 12_000),
+        ("2百万", 2_000_000),
+        ("5千克", 5),
+        ("1.5m", "3/2"),
+        ("300 K", 300),
+        ("50 percent", 50),
+        ("百分之50", 50),
     ],
 )
 def test_numbers_are_read_exactly(text: str, value: str | int) -> None:
@@ -65,7 +110,22 @@ def test_numbers_are_read_exactly(text: str, value: str | int) -> None:
     ("text", "reason"),
     [
         ("", "unparseable"),
-        ("five", "unparseable"),
+        ("a few", "unparseable"),
+        ("five of them", "unparseable"),
+        ("5?", "unparseable"),
+        ("5 is wrong", "conflicting_answers"),
+        ("It isn't 5", "conflicting_answers"),
+        ("up to 5", "conflicting_answers"),
+        ("5!", "unparseable"),
+        ("5 ± 0.1", "unparseable"),
+        (">5", "unparseable"),
+        ("half a million people", "unparseable"),
+        ("1万2", "unparseable"),
+        ("3,5", "conflicting_answers"),
+        ("12 34", "conflicting_answers"),
+        ("2020 100", "conflicting_answers"),
+        ("5 million or so", "conflicting_answers"),
+        ("2020-01-05", "conflicting_answers"),
         ("NaN", "unparseable"),
         ("-inf", "unparseable"),
         ("1/0", "unparseable"),
@@ -97,7 +157,7 @@ def test_what_is_not_one_number(text: str, reason: str) -> None:
 @given(top=st.integers(-(10**30), 10**30), bottom=st.integers(1, 10**30))
 def test_a_fraction_equals_itself_and_no_other(top: int, bottom: int) -> None:
     assert score(f"\\boxed{{\\frac{{{top}}}{{{bottom}}}}}", f"{top}/{bottom}") == 1.0
-    assert score(f"\\boxed{{{top}/{bottom}}}", f"{top + 1}/{bottom}") == 0.0
+    assert score(f"\\boxed{{{top}/{bottom}}}", f"{top + 1}/{bottom}", rel_tol=0.0) == 0.0
 
 
 @given(number=st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**12), max_value=10**12))
@@ -137,6 +197,93 @@ def test_tolerances_are_inclusive_and_the_wider_one_holds() -> None:
     assert score("-99", 100, rel_tol=0.01) == 0.0
 
 
+def test_significant_figures_round_both_sides() -> None:
+    assert score("9.81", 9.80665, significant_figures=3) == 1.0
+    assert score("9.8", 9.80665, significant_figures=3) == 0.0
+    assert score("-9.81", 9.80665, significant_figures=3) == 0.0
+    assert score("999.6", 1000, significant_figures=3) == 1.0
+    assert score("0.000012", "0.0000115", significant_figures=2) == 1.0
+    assert score("0", 0, significant_figures=2) == 1.0
+    assert score("9.80665", 9.81, significant_figures=3) == 1.0
+
+
+def test_a_decimal_comma_is_one_only_where_the_caller_says_so() -> None:
+    assert score("3,5", 3.5) == 0.0
+    assert score("3,5", 3.5, decimal_comma=True) == 1.0
+    assert score("Es kostet 1.234,50 Euro.", 1234.5, decimal_comma=True) == 1.0
+    assert score("\\boxed{1.000}", 1000, decimal_comma=True) == 1.0
+    assert score("\\boxed{1.000}", 1) == 1.0
+    assert score("3,5", "3,5", decimal_comma=True) == 1.0
+    assert score("1.234", 1.234, decimal_comma=True) == 0.0
+
+
+def test_one_of_several_references_is_enough() -> None:
+    assert score("12", ["13", 12]) == 1.0
+    assert score("14", ["13", 12]) == 0.0
+    assert judge("12", NumericParams(reference=("12", "x"))).reason == "unparseable_reference"
+    assert judge("12 or 13", NumericParams(reference=("12", "13"))).reason == "conflicting_answers"
+
+
+def test_currencies_and_percent_of_a_reference_are_wanted() -> None:
+    assert score("5 euros", "$5") == 0.0
+    assert score("5 dollars", "$5") == 1.0
+    assert score("5", "$5") == 1.0
+    assert score("50 cents", "$50") == 0.0
+    assert score("¥5", "5元") == 1.0
+    assert score("5 yen", "5元") == 0.0
+    assert score("50", "50%") == 0.0
+    assert score("50 percent", "50%") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("The population is 1 000 000.", 1_000_000, 1.0),
+        ("It is 3,5.", 5, 0.0),
+        ("So 1,2,3,5", 5, 0.0),
+        ("The revenue is $3.5bn.", 3_500_000_000, 1.0),
+        ("The revenue is $3.5bn.", "3.5", 0.0),
+        ("共3亿5000万人", 350_000_000, 1.0),
+        ("共3亿5000万人", 50_000_000, 0.0),
+        ("它重5千克", 5, 1.0),
+        ("In 2020 500 people", 500, 0.0),
+        ("It holds 1.2 lakh crore rupees.", 12 * 10**11, 1.0),
+        ("10+", 10, 0.0),
+        ("That makes 10 or more.", 10, 0.0),
+        ("< 10", 10, 0.0),
+        ("≥10", 10, 0.0),
+        ("> 10", 10, 1.0),
+        ("5k", 5000, 1.0),
+        ("minus 5", -5, 1.0),
+        ("Twelve.", 12, 1.0),
+        ("The answer is twelve.", 12, 1.0),
+        ("百分之五十", "50%", 1.0),
+        ("one of them", 1, 0.0),
+        ("Step 5", 5, 0.0),
+    ],
+)
+def test_the_last_number_of_a_text_is_a_whole_one(response: str, reference: Any, expected: float) -> None:
+    assert score(response, reference) == expected
+
+
+@pytest.mark.parametrize(
+    "response", ["", "\u200b", "5\u200b6", "between 5 and 6", "5 or 6", "5/6/7", "4, 5, 6", "5-6", "5..6", "at least 5"]
+)
+def test_what_commits_to_no_number_earns_nothing(response: str) -> None:
+    for form in (response, f"Answer: {response}", f"\\boxed{{{response}}}", f"<answer>{response}</answer>"):
+        assert score(form, 5) == 0.0
+        assert score(form, 6) == 0.0
+
+
+@pytest.mark.parametrize("unit", ["1 000 ", "1,23,", "1.000", "1'", "3亿", "$1", "5 million ", "千", "-", "½"])
+def test_a_flood_is_over_soon(unit: str) -> None:
+    started = time.process_time()
+    for length in (3_900, 200_000):
+        for form in ("{}", "\\boxed{{{}}}"):
+            score(form.format(unit * (length // len(unit))), 5, decimal_comma=True)
+    assert time.process_time() - started < 5
+
+
 def test_percent_is_a_unit_unless_it_is_asked_for_as_a_fraction() -> None:
     assert score("50%", 50) == 1.0
     assert score("50%", "0.5") == 0.0
@@ -145,7 +292,7 @@ def test_percent_is_a_unit_unless_it_is_asked_for_as_a_fraction() -> None:
     assert score("1/2", "50%", percent_as_fraction=True) == 1.0
 
 
-@pytest.mark.parametrize("reference", ["", "five", "NaN", "1/0", "1 or 2", "x", "1e9999999999"])
+@pytest.mark.parametrize("reference", ["", "a few", "NaN", "1/0", "1 or 2", "x", "1e9999999999"])
 def test_a_reference_that_is_no_number_is_the_callers_to_mend(reference: str) -> None:
     verdict = judge("\\boxed{1}", NumericParams(reference=reference))
     assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, "unparseable_reference")
@@ -166,3 +313,25 @@ def test_reasons_and_detail() -> None:
     assert judge("It is 42, so \\boxed{}", NumericParams(reference=42)).reason == "no_answer"
     assert judge("\\boxed{41} or \\boxed{42}", NumericParams(reference=42)).reason == "conflicting_answers"
     assert judge("\\boxed{1} and \\boxed{42}", NumericParams(reference=42)).reason == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "params", "expected"),
+    [
+        ("0.333333", "1/3", {}, 1.0),
+        ("0.3333", "1/3", {}, 0.0),
+        ("0.333333", "1/3", {"rel_tol": 0.0}, 0.0),
+        ("0.333333", "1/3", {"abs_tol": 1e-9}, 0.0),
+        ("1/3", "0.3333333", {}, 1.0),
+        ("10/3", "3.3333333", {}, 1.0),
+        ("333333/1000000", "0.333333333", {}, 0.0),
+        ("2/7", "1/3", {}, 0.0),
+        ("1111111", "3333334/3", {}, 0.0),
+        ("10000001", "10000000", {}, 0.0),
+        ("1234567.88", "1234567.89", {}, 0.0),
+    ],
+)
+def test_only_a_fraction_that_no_decimal_equals_is_met_to_a_millionth(
+    response: str, reference: str, params: dict[str, float], expected: float
+) -> None:
+    assert score(response, reference, **params) == expected

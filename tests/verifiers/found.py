@@ -1,0 +1,51 @@
+"""The verifiers over started workers and boxes."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from sandbox.local import LocalBackend
+from sandbox.pool import PooledSandbox
+from sandbox.workers import Workers
+from verifiers import registry
+from verifiers.base import Item, Resources, Verdict
+from verifiers.registry import Entry
+
+_WAIT_S = 240
+
+
+class Found:
+    """The registry, on an event loop of its own, so that plain tests can ask it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._workers = Workers(1)
+        self._sandbox = PooledSandbox(LocalBackend(), slots=2)
+        self.registry = registry.load(Resources(self._workers, self._sandbox))
+        self._run(self._workers.start())
+        self._run(self._sandbox.start())
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_WAIT_S)
+
+    def close(self) -> None:
+        self._run(self._sandbox.stop())
+        self._run(self._workers.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def judge(self, name: str, response: str, /, **params: Any) -> Verdict:
+        """One verdict; `params` as on the wire, `reference` among them."""
+        entry = self.registry[name]
+        read = entry.verifier.params.model_validate_json(json.dumps(params))
+        return self.score(entry, [Item(response, read)])[0]
+
+    def score(self, entry: Entry, items: Sequence[Item[Any]]) -> list[Verdict]:
+        verdicts = list(self._run(entry.verifier.score(items)))
+        assert len(verdicts) == len(items)
+        return verdicts

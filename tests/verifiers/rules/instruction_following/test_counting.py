@@ -1,0 +1,163 @@
+"""What a word, a sentence and a token are, to a reader and to the published checkers."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langdetect import DetectorFactory, LangDetectException, detect
+
+from verifiers.rules.instruction_following import boundaries, languages
+from verifiers.rules.instruction_following.counting import Text, count_word, is_emoji, sentences, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It's well-known.", ["It's", "well-known"]),
+        ("3.14 and 1,000", ["3.14", "and", "1,000"]),
+        ("你好 world", ["你", "好", "world"]),
+        ("and/or", ["and", "or"]),
+        ("the U.S. Army", ["the", "U.S.", "Army"]),
+        ("— * … !", []),
+        ("don’t", ["don't"]),
+    ],
+)
+def test_words_of_a_reader(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Smith came. He left.", ["Dr. Smith came.", "He left."]),
+        ("We met at 5 p.m. in town. Why?", ["We met at 5 p.m. in town.", "Why?"]),
+        ("1. Milk\n2. Eggs", ["1. Milk\n2. Eggs"]),
+        ("今天很好。我们去市场！", ["今天很好。", "我们去市场！"]),
+        ('"Why?" he asked. She left.', ['"Why?" he asked.', "She left."]),
+        ("we rest. we eat.", ["we rest.", "we eat."]),
+        ("Wait... what? Yes!!", ["Wait... what?", "Yes!!"]),
+        ("I said no. Then I left.", ["I said no.", "Then I left."]),
+        ("See No. 5 now.", ["See No. 5 now."]),
+        ("Gen Z. However, it works.", ["Gen Z.", "However, it works."]),
+        ("", []),
+        ("?! ...", []),
+    ],
+)
+def test_sentences_of_a_reader(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Smith came. He left.", ["Dr. Smith came.", "He left."]),
+        ("1. Milk\n2. Eggs", ["1.", "Milk\n2.", "Eggs"]),
+        ('He said "go." Then he left.', ['He said "go."', "Then he left."]),
+        ("(One.) Two.", ["(One.)", "Two."]),
+        ("今天很好。我们去市场。", ["今天很好。我们去市场。"]),
+    ],
+)
+def test_sentences_of_the_published_checkers(text: str, expected: list[str]) -> None:
+    assert boundaries.sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I can't, won't.", ["I", "ca", "n't", ",", "wo", "n't", "."]),
+        ('He said "go".', ["He", "said", "``", "go", "''", "."]),
+        ("Cannot pay $3.50 (now)!", ["Can", "not", "pay", "$", "3.50", "(", "now", ")", "!"]),
+        ("dogs' 'tis --", ["dogs", "'", "'", "tis", "--"]),
+        ("gonna 3,4 a:b", ["gon", "na", "3,4", "a", ":", "b"]),
+    ],
+)
+def test_tokens_of_the_published_checkers(text: str, expected: list[str]) -> None:
+    assert boundaries.tokens(text) == expected
+
+
+@given(st.text(st.sampled_from("aB.!?, \n'\"()-你。😀"), max_size=60))
+def test_nothing_but_space_is_lost(text: str) -> None:
+    for found in (boundaries.sentences(text), sentences(text)):
+        kept = "".join("".join(found).split())
+        assert kept in "".join(text.split())
+    assert "".join("".join(boundaries.sentences(text)).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "expected"),
+    [
+        ("Cat, cat; concatenate cats", "cat", 2),
+        ("ice\ncream", "ice cream", 1),
+        ("c++ and C++!", "c++", 2),
+        ("我爱北京", "北京", 1),
+        ("my_cat", "cat", 1),
+        ("a.b axb", "a.b", 1),
+        ("(a+)+ aaa", "(a+)+", 1),
+    ],
+)
+def test_a_word_stands_on_its_own(text: str, word: str, expected: int) -> None:
+    assert count_word(text, word) == expected
+
+
+def test_look_alikes_have_one_skeleton() -> None:
+    assert Text("r\u043e\u0441k").skeleton == "rock"
+    assert Text("ro\u1160ck \U0001d42b\U0001d428\U0001d41c\U0001d424").skeleton == "rock rock"
+    assert Text("ro\u200bck \uff52\uff4f\uff43\uff4b ró**c**k").skeleton == "rock rock rock"
+
+
+@pytest.mark.parametrize(("char", "expected"), [("😀", True), ("✈", True), ("1", False), ("#", False), ("a", False)])
+def test_emoji(char: str, expected: bool) -> None:
+    assert is_emoji(char) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The dog sleeps in the garden.", "en"),
+        ("Der Hund schläft im Garten und träumt.", "de"),
+        ("今天天气很好，我们去公园。", "zh-cn"),
+        ("123 !!!", None),
+    ],
+)
+def test_languages(text: str, expected: Any) -> None:
+    assert languages.identify(text) == expected
+
+
+def test_languages_are_those_of_langdetect_with_a_fixed_seed() -> None:
+    DetectorFactory.seed = 0
+    choose = random.Random(5)
+    texts = [
+        "Chess clubs meet in odd rooms.",
+        "HELLO WORLD AND Ärger",
+        "我们 go to the market ok",
+        "see https://example.com/a?b=1 or mail me@example.com",
+        "naïve café déjà vu",
+        "Ñandú",
+        *("".join(choose.choices("aBcé zñ你х .Ật", k=choose.randrange(1, 60))) for _ in range(40)),
+    ]
+    for text in texts:
+        try:
+            theirs = detect(text)
+        except LangDetectException:
+            theirs = None
+        assert languages.identify(text) == theirs, text
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("GO HOME NOW", "en", True),
+        ("Hello!", "en", True),
+        ("La casa es bonita", "en", False),
+        ("HELLO WORLD, THIS IS A TEST", "en", True),
+        ("ಈ ದಿನ ಚೆನ್ನಾಗಿದೆ", "kn", True),
+        ("!!! ???", "de", False),
+        ("नमस्ते, यह एक अच्छा दिन है और हम बाज़ार जाते हैं", "hi", True),
+        ("This is English with 一个 word", "zh", False),
+        ("Das ist ein schöner Tag und wir gehen auf den Markt.", "en", False),
+    ],
+)
+def test_in_a_language(text: str, language: str, expected: bool) -> None:
+    assert languages.is_in(text, language) is expected

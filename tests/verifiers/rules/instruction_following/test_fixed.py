@@ -1,0 +1,188 @@
+"""Profile fixed judges what the instruction says."""
+
+from typing import Any
+
+import pytest
+
+from verifiers.rules.instruction_following import InstructionFollowingParams, judge
+
+
+def score(response: str, name: str, arguments: dict[str, Any], **params: Any) -> float | None:
+    reference = (
+        {"func_name": name, **arguments} if ":" not in name else {"instruction_id_list": [name], "kwargs": [arguments]}
+    )
+    return judge(response, InstructionFollowingParams(reference=reference, **params)).score
+
+
+CASES: list[tuple[str, dict[str, Any], str, str]] = [
+    # id, arguments, a response that follows it, one that does not
+    ("keywords:existence", {"keywords": ["ice cream"]}, "Ice\ncream, _please_.", "nice creamy"),
+    ("keywords:forbidden_words", {"forbidden_words": ["rock"]}, "rocket science", "A r\u043eck."),
+    ("keywords:forbidden_words", {"forbidden_words": ["rock"]}, "shamrock", "A r**o**ck."),
+    ("keywords:forbidden_words", {"forbidden_words": ["rock"]}, "rocks", "my_rock"),
+    ("keywords:forbidden_words", {"forbidden_words": ["rock"]}, "10 μm", "r\u0585\u10aek"),
+    ("keywords:forbidden_words", {"forbidden_words": ["rock"]}, "Rochen für Köche", "ro\u1160ck \u30ed"),
+    ("keywords:forbidden_words", {"forbidden_words": ["c++", "a.b"]}, "c and axb", "We like C++"),
+    ("keywords:existence", {"keywords": ["lamp"]}, "A LAMP!", "A l\u0430mp"),
+    (
+        "length_constraints:number_words",
+        {"num_words": 3, "relation": "less than"},
+        "Boats sail",
+        "We\u3164go\u3164home",
+    ),
+    ("keywords:letter_frequency", {"letter": "#", "let_frequency": 2, "let_relation": "at least"}, "a ##", "a #"),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 3, "relation": "less than"},
+        "Dr. Lee met J. R. Smith at 5 p.m. in the U.S. Army base. It rained.",
+        "One. Two. Three.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "less than"},
+        '"Why?" he asked.',
+        "we rest. we eat.",
+    ),
+    ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "a\n\n***\n\nb", "a\n***bold***\nb"),
+    (
+        "length_constraints:nth_paragraph_first_word",
+        {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "Now"},
+        "a\n \n**Now** b",
+        "a\n\nNowhere",
+    ),
+    ("detectable_content:number_placeholders", {"num_placeholders": 1}, "Dear [name]", "- [x] done [1] [a](b)"),
+    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Hi.\n\n**P.S.** more", "P.S. more\n\nDear you"),
+    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "We sail. P.S. Bring a hat.", "P.S. Bring a hat."),
+    (
+        "detectable_content:postscript",
+        {"postscript_marker": "P.S."},
+        "```\nDear A, we sail today.\nP.S. Hats!\nCall me.\n```",
+        "Hi.\nP.S. x\nThe letter goes on from here.",
+    ),
+    ("detectable_content:postscript", {"postscript_marker": "P.P.S"}, "Hi!\nP.S. a\nP.P.S. b", "Hi!\nstamp.p.s. b"),
+    ("detectable_format:number_bullet_lists", {"num_bullets": 1}, "* a\n* * *\n-5 degrees", "*a*\n-b"),
+    (
+        "detectable_format:constrained_response",
+        {},
+        "My answer is no.",
+        "My answer is no. Or: My answer is maybe.",
+    ),
+    ("detectable_format:number_highlighted_sections", {"num_highlights": 2}, "***a*** and *b c*", "***a***"),
+    (
+        "detectable_format:multiple_sections",
+        {"section_spliter": "Section", "num_sections": 2},
+        "Section 1\nSection 1.1\nsee Section 2\nSection 2: b",
+        "Section 1\nSection 1\n",
+    ),
+    (
+        "detectable_format:multiple_sections",
+        {"section_spliter": "SECTION", "num_sections": 2},
+        "## Section 1\na\n## Section 2\nb",
+        "SECTION 1\na\nSECTION 2\nb\nSECTION 3\nc",
+    ),
+    ("detectable_format:json_format", {}, '```json\n{"a": [1]}\n```', '{"a": NaN}'),
+    ("detectable_format:title", {}, "# << A day >>\ntext", "<<>> << >>"),
+    ("combination:two_responses", {}, "red boat\n******\nblue boat", "Red boat!\n******\nred boat"),
+    ("combination:repeat_prompt", {"prompt_to_repeat": "Say  hi."}, "Say hi. Hi!", "Say hi."),
+    ("startend:end_checker", {"end_phrase": "Peace!"}, 'Yes. "Peace!"', "Peace! Bye"),
+    ("startend:quotation", {}, '"He said "yes" to me."', '"Yes," he said. "No."'),
+    ("punctuation:no_comma", {}, "a; b", "a\u060c b"),
+    ("change_case:english_capital", {}, "THE SUN IS UP.", "EL SOL ESTÁ EN EL CIELO Y LOS NIÑOS JUEGAN EN LA CALLE"),
+    ("change_case:english_lowercase", {}, "the sun is up.", "12345"),
+    ("change_case:english_capital", {}, "GO HOME. SEE HTTPS://EXAMPLE.COM", "GEH NACH HAUSE"),
+    ("language:response_language", {"language": "en"}, "Hello there!", "3.14 " * 30),
+    ("language:response_language", {"language": "zh"}, "今天天气很好，我们去市场。", "It is a nice day."),
+    ("language:response_language", {"language": "ja"}, "今日は市場へ行きます。", "今天我们去市场。"),
+    ("count:numbers", {"N": 3.0}, "1,000 then 3.14 then 7", "one 2 and 3"),
+    ("count:conjunctions", {"small_n": 2}, "cats and dogs, but", "And and AND"),
+    ("count:words_japanese", {"N": 2}, "a 犬 b 猫", "a 1 b 2"),
+    ("ratio:sentence_balance", {}, "We go. Do we? We do!", "Words"),
+    ("ratio:sentence_words", {}, "Cat sat. Dog ran. Fox hid.", "Cat sat. Cat ran. Fox hid."),
+    ("ratio:overlap", {"reference_text": "a b c d", "percentage": 50}, "a b c x", "a b c d"),
+    ("words:palindrome", {}, "level radar civic rotor kayak refer madam tenet solos stats", "level " * 10),
+    ("words:prime_lengths", {}, "We sat (now) on it", "four"),
+    ("words:start_verb", {}, "**Write** it down", "The cat"),
+    ("words:repeats", {"small_n": 1}, "it's its", "It it"),
+    ("words:odd_even_syllables", {}, "cat window dog", "cat"),
+    ("words:last_first", {}, "I like rain. Rain falls.", "Only one"),
+    ("words:words_position", {"keyword": "lamp"}, "The lamp, my lamp glows.", "The lamp is on."),
+    ("sentence:alliteration_increment", {}, "A dog barks. Big bears run.", "Big bears brawl."),
+    ("sentence:increment", {"small_n": 1}, "Go now. We go now.", "Go now."),
+    ("format:options", {"options": "I know or I don't know"}, "I don’t know.", "I know or I don't know"),
+    ("format:emoji", {}, "Hello there! 😀 Bye. 👋🏽", "Hello there! Bye. 👋"),
+    ("format:quotes", {}, '"a \'b "c" d\' e"', "don't 'stop' it's \"x\""),
+    ("format:quote_unquote", {}, 'He said "go" and left.', "No quote."),
+    ("format:list", {"sep": "..."}, "... one\n... two", "one... two..."),
+    ("format:list", {"sep": "!?!?"}, "**!?!? one**\n**!?!? two**", "!?!? one\n- two"),
+    ("format:list", {"sep": "*"}, "* one\n* two", "** one"),
+    ("format:thesis", {}, "# A\n<em>Claim one.</em> Body.\n# B\n<i>Claim</i>\nBody", "# A\n<i>x</i> y\n# B\ny"),
+    ("format:sub-bullets", {}, "* a\n  - b\n* c\n  - d", "* a\n  - b\n* c"),
+    ("format:no_bullets_bullets", {}, "We rest. We eat.\n\n* a\n* b", "We rest!\n* a\n* b"),
+    ("format:output_template", {}, "My Answer: a My Conclusion: b Future Outlook: c", "My Answer: My Conclusion:"),
+    ("format:title_case", {}, "The Lord of the Rings", "The lord of the Rings"),
+    ("format:title_case", {}, "My iPhone Rings", "My wORD"),
+    ("format:line_indent", {}, "a\n\n b\n\n  c", "a\n b\n b"),
+    ("custom:date_format_list", {}, "1796-04-12, 1805-12-02.", "1805-02-30, 1805-12-02"),
+    (
+        "custom:word_reverse",
+        {},
+        "US. the of symbol national the is eagle bald The",
+        "The bald eagle is the national symbol.",
+    ),
+    ("repeat:repeat_change", {"prompt_to_repeat": "Write a poem."}, "Draft a poem.", "write a poem."),
+    ("repeat:repeat_span", {"prompt_to_repeat": "a b c d", "n_start": 1, "n_end": 2}, "b c", " b "),
+    ("copy:copy", {"prompt_to_repeat": "Say hi."}, " Say hi.\n", "SAY HI."),
+    ("copy:repeat_phrase", {"phrase": "the red boat", "small_n": 1}, "The blue boat.", "the red boat"),
+    ("new:copy_span_idx", {"prompt_to_repeat": "abcdef", "n_start": 0, "n_end": 2}, "abc", "ab"),
+    ("detectable_format:sentence_hyphens", {}, "We rest.-We eat.", "We rest."),
+    ("detectable_format:square_brackets", {}, "[We], [rest].", "[] []"),
+    ("detectable_format:bigram_wrapping", {}, "<<We rest>> <<here>>", "<<We rest>> right here"),
+    ("keywords:exclude_word_harder", {"keyword": "lamp"}, "The lampshade", "A LAMP."),
+    ("keywords:palindrome", {}, "A level road", "I saw a dog"),
+    ("keywords:start_end", {}, "Now we rest now", "Now we rest now."),
+    ("keywords:keyword_specific_position", {"keyword": "boat", "n": 2, "m": 2}, "Hi, you. The Boat!", "The boat."),
+    ("count:count_unique", {}, "We, you, they.", "We you we"),
+    ("count:counting_composition", {"n_sent": 1, "n_words": 2}, "Go on.\n* * *\nGo on.\n***\nGo on.", "Go on."),
+    ("punctuation:punctuation_dot", {}, "We rest!", "Wait\u2026"),
+    ("punctuation:punctuation_exclamation", {}, "We rest.", "Go\uff01"),
+    ("verify_keyword_frequency", {"word": "cat", "N": 2}, "Cat, cat.", "cat dog"),
+    ("verify_letter_frequency", {"letter": "C", "N": 2}, "Cat, cat.", "Cat"),
+    ("validate_choice", {"options": ["yes", "no"]}, "I say yes.", "e"),
+    ("validate_word_constraint", {"N": 10, "quantifier": "around"}, "a " * 11, "a " * 12),
+    ("verify_sentence_constraint", {"N": 3, "quantifier": "at least"}, "Wow! Great! Ok.", "Wow! Great, ok."),
+    ("validate_highlighted_sections", {"N": 2}, "**a** and *b*", "**bold**"),
+    ("validate_end", {"end_phrase": "bye"}, "Good bye\n", "bye now"),
+    ("validate_uppercase", {}, "WE ARE HERE NOW AND IT IS FINE", "12345"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "good", "bad"), CASES)
+def test_it_says_what_the_instruction_says(name: str, arguments: dict[str, Any], good: str, bad: str) -> None:
+    assert score(good, name, arguments) == 1.0
+    assert score(bad, name, arguments) == 0.0
+
+
+def test_the_text_after_thinking_is_judged_unless_told_otherwise() -> None:
+    response = "<think>a, b, c</think>No commas here."
+    assert score(response, "punctuation:no_comma", {}) == 1.0
+    assert score(response, "punctuation:no_comma", {}, think="none") == 0.0
+    assert score(response, "punctuation:no_comma", {}, profile="official") == 0.0
+    assert score(response, "punctuation:no_comma", {}, profile="official", think="auto") == 1.0
+    assert score("<think>a b c", "punctuation:no_comma", {}) == 0.0
+
+
+def test_loose_overlooks_a_first_line_and_strict_does_not() -> None:
+    response = "Sure, here it is:\nNo commas here."
+    assert score(response, "punctuation:no_comma", {}) == 0.0
+    assert score(response, "punctuation:no_comma", {}, mode="loose") == 1.0
+
+
+def test_the_aggregate_is_the_share_or_all() -> None:
+    reference = {
+        "instruction_id_list": ["punctuation:no_comma", "startend:quotation", "keywords:word_once"],
+        "kwargs": [{}, None, {"keyword": "boats"}],
+    }
+    share = judge("Boats sail.", InstructionFollowingParams(reference=reference))
+    assert (share.score, share.reason) == (2 / 3, "partly_followed")
+    assert [done["followed"] for done in share.detail["instructions"]] == [True, False, True]
+    assert judge("Boats sail.", InstructionFollowingParams(reference=reference, aggregate="all")).score == 0.0

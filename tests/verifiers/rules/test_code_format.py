@@ -1,0 +1,69 @@
+"""A program in a fence of its language."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifiers.base import Item, Status, Verdict
+from verifiers.rules.code_format import CodeFormatParams, judge
+
+PROGRAM = "```python\nprint(1)\n```"
+
+
+def ask(response: str, **params: Any) -> Verdict:
+    return judge(Item(response, CodeFormatParams(**params)))
+
+
+@pytest.mark.parametrize(
+    ("response", "params", "reason"),
+    [
+        (PROGRAM, {}, "correct"),
+        (f"<think>{PROGRAM}</think>text {PROGRAM}", {}, "no_fence"),
+        (f"<think>hm</think>So:\n{PROGRAM}\nDone.", {}, "correct"),
+        ("```py\nprint(1)\n```", {}, "correct"),
+        ("```\nprint(1)\n```", {}, "correct"),
+        ("```python\nprint(1\n```\n" + PROGRAM, {}, "correct"),
+        (PROGRAM + "\n```python\nprint(1\n```", {}, "syntax_error"),
+        ("print(1)", {}, "no_fence"),
+        ("", {}, "no_code"),
+        ("no program", {}, "no_fence"),
+        ("```python\n\n```", {}, "no_code"),
+        ("```python\n# x\n```", {}, "syntax_error"),
+        ("```python\nthis is some prose\n```", {}, "syntax_error"),
+        ("```python\nprint(1)", {}, "truncated"),
+        ("```java\nx\n```", {}, "no_code"),
+        ("<think>" + PROGRAM, {}, "truncated"),
+        ("```java\nclass A {}\n```", {"language": "java"}, "correct"),
+        (PROGRAM, {"only_code": True}, "correct"),
+        (f"<think>x</think>\n{PROGRAM}\n", {"only_code": True}, "correct"),
+        (f"Look:\n{PROGRAM}", {"only_code": True}, "text_outside"),
+        (f"{PROGRAM}\nThat is it.", {"only_code": True}, "text_outside"),
+        (f"{PROGRAM}\n{PROGRAM}", {"only_code": True}, "text_outside"),
+        ("```python\nx = '" + "a" * 300_000 + "'\n```", {}, "too_large"),
+    ],
+)
+def test_fences(response: str, params: dict[str, Any], reason: str) -> None:
+    verdict = ask(response, **params)
+    assert (verdict.reason, verdict.score) == (reason, float(reason == "correct"))
+
+
+def test_a_language_nobody_knows_is_the_callers_to_mend() -> None:
+    verdict = ask(PROGRAM, language="klingon")
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "unknown_language")
+
+
+PIECES = ["<think>\n", "\n</think>\n<answer>\n", "\n</answer>", "```python", "```py", "```", "\n", "x", "\n</think>\n"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_open_r1_equals_the_original(text: str) -> None:
+    pattern = r"^<think>\n.*?\n</think>\n<answer>\n.*?```python.*?```.*?\n</answer>$"
+    expected = re.match(pattern, text, re.DOTALL | re.MULTILINE) is not None
+    assert ask(text, preset="open_r1").score == float(expected)
+
+
+def test_open_r1_takes_linear_time() -> None:
+    assert ask("<think>\n" + "\n</think>\n<answer>\n```python" * 100_000, preset="open_r1").score == 0.0

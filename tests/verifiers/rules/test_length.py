@@ -1,0 +1,131 @@
+"""Lengths: bounds, ramps, targets, and Kimi's comparison within a group."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from verifiers.base import Status, Verdict
+from verifiers.rules.length import LengthParams, judge
+from verifiers.rules.words import split
+
+
+def ask(response: str, **params: Any) -> Verdict:
+    return judge(response, LengthParams(**params))
+
+
+@pytest.mark.parametrize(
+    ("response", "params", "reason"),
+    [
+        ("one two three", {"minimum": 3, "maximum": 3}, "correct"),
+        ("one two three", {"minimum": 4}, "too_short"),
+        ("one two three", {"maximum": 2}, "too_long"),
+        ("", {"minimum": 0, "maximum": 0}, "correct"),
+        ("", {"minimum": 1}, "too_short"),
+        ("abc", {"unit": "characters", "minimum": 3, "maximum": 3}, "correct"),
+        ("a\nb\nc", {"unit": "lines", "minimum": 3, "maximum": 3}, "correct"),
+        ("a\nb\n", {"unit": "lines", "minimum": 2, "maximum": 2}, "correct"),
+        ("我爱 Python 3", {"minimum": 4, "maximum": 4}, "correct"),
+        ("안녕 하세요", {"minimum": 2, "maximum": 2}, "correct"),
+        ("a\u200bb", {"unit": "characters", "minimum": 3}, "too_short"),
+        ("a\u200bb", {"unit": "characters", "maximum": 2}, "too_long"),
+        ("\u200b \u200b \u200b", {"minimum": 1}, "too_short"),
+        ("<think>a b c</think>d", {"maximum": 1}, "too_long"),
+        ("<think>a b c</think>d", {"maximum": 1, "think": "auto"}, "correct"),
+        ("<think>a b c", {"maximum": 9, "think": "auto"}, "truncated"),
+    ],
+)
+def test_bounds(response: str, params: dict[str, Any], reason: str) -> None:
+    verdict = ask(response, **params)
+    assert (verdict.reason, verdict.score) == (reason, float(reason == "correct"))
+
+
+@pytest.mark.parametrize(("tokens", "penalty"), [(50, -0.5), (99, -0.5), (100, -0.5), (250, -0.25), (400, 0), (401, 0)])
+def test_the_band_of_roll(tokens: int, penalty: float) -> None:
+    verdict = ask("", mode="band", unit="tokens", minimum=100, maximum=400, completion_tokens=tokens)
+    assert verdict.score is not None
+    assert (verdict.score - 1) * 0.5 == pytest.approx(penalty)
+
+
+def test_targets_of_open_instruct() -> None:
+    line = {"unit": "tokens", "target": 100, "maximum": 200}
+    assert ask("", mode="max_length", completion_tokens=100, **line).score == 1.0
+    assert ask("", mode="max_length", completion_tokens=50, **line).score == 0.75
+    assert ask("", mode="max_length", completion_tokens=10_000, **line).score == 0.0
+    assert ask("", mode="up_to_max_length", completion_tokens=50, **line).score == 1.0
+    assert ask("", mode="up_to_max_length", completion_tokens=150, **line).score == 0.75
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=8), st.data())
+def test_kimi_equals_the_formula(lengths: list[int], data: st.DataObject) -> None:
+    mine, correct = data.draw(st.sampled_from(lengths)), data.draw(st.booleans())
+    verdict = ask("", mode="kimi", unit="tokens", completion_tokens=mine, group_lengths=tuple(lengths), correct=correct)
+    low, high = min(lengths), max(lengths)
+    reward = 0.5 - (mine - low) / (high - low) if high > low else 0.0
+    reward = reward if correct or high == low else min(0.0, reward)
+    assert verdict.detail["reward"] == reward
+    assert verdict.score == reward + 0.5
+
+
+def test_what_cannot_be_judged_is_the_callers_to_mend() -> None:
+    assert ask("a", unit="tokens", minimum=1).reason == "missing_length"
+    stranger = ask("a b", mode="kimi", group_lengths=(3, 4), correct=True)
+    assert (stranger.status, stranger.reason) == (Status.INVALID, "bad_group")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"minimum": 3, "maximum": 2},
+        {"mode": "kimi"},
+        {"mode": "band", "minimum": 1},
+        {"mode": "band", "minimum": 1, "maximum": 1},
+        {"mode": "max_length", "maximum": 4},
+        {"mode": "max_length", "target": 0, "maximum": 0},
+        {"minimum": -1},
+    ],
+)
+def test_parameters_that_say_nothing_are_refused(params: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        LengthParams(**params)
+
+
+@given(st.text(max_size=60))
+def test_text_that_shows_nothing_never_fills_a_minimum(text: str) -> None:
+    padded = "\u200b\u2060\u00ad".join(text)
+    bound = len(text) + 1
+    assert ask(padded, unit="characters", minimum=bound).score == 0.0
+
+
+def test_characters_may_be_called_chars() -> None:
+    params = LengthParams.model_validate({"unit": "chars", "maximum": 3})
+    assert judge("abc", params).score == 1.0
+    assert judge("abcd", params).score == 0.0
+
+
+@given(st.text())
+def test_words_are_split_the_same_whatever_else_is_in_the_text(text: str) -> None:
+    words = split(text)
+    assert "".join(words) == "".join(text.split())
+    assert split(text + " 日") == [*words, "日"]
+
+
+@pytest.mark.parametrize(
+    "nothing", ["\x00" * 9, " " * 9, "\n" * 9, "\u200b \u200b" * 9, "\x01 \x02 " * 9, "\u3164" * 9]
+)
+@pytest.mark.parametrize("unit", ["characters", "words", "lines"])
+def test_nothing_to_see_is_never_long_enough(nothing: str, unit: str) -> None:
+    assert ask(nothing, unit=unit, minimum=1).reason == "too_short"
+    assert ask("a" + nothing, unit=unit, minimum=2).reason == "too_short"
+
+
+def test_the_shortest_and_the_longest_of_a_group_are_enough() -> None:
+    for length in (10, 20, 25, 30):
+        whole, ends = (
+            ask("", mode="kimi", unit="tokens", completion_tokens=length, correct=True, group_lengths=group)
+            for group in ((10, 20, 25, 30), (10, 30))
+        )
+        assert whole == ends

@@ -1,0 +1,357 @@
+"""A text against references: the labelled rows, the published metrics, and what none of them may reward."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from verifiers.base import Status, Verdict
+from verifiers.rules.qa import EXAMPLES, QaParams, judge
+from verifiers.rules.qa.drop import assignment
+from verifiers.rules.qa.similarity import common_subsequence, edits
+from verifiers.rules.qa.translation import bleu, chrf
+
+DATA = Path(__file__).parents[2] / "data" / "rules"
+ROWS = [json.loads(line) for line in (DATA / "qa_examples.jsonl").read_text().splitlines()]
+ORACLES = [json.loads(line) for line in (DATA / "qa_oracles.jsonl").read_text().splitlines()]
+KINDS: dict[str, dict[str, Any]] = {
+    "squad_em": {"metric": "exact"},
+    "squad_f1": {"metric": "f1"},
+    "hotpot_f1": {"metric": "f1"},
+    "drop": {"metric": "drop"},
+    "contains_word": {"metric": "contains"},
+    "list": {"metric": "list"},
+    "bool": {"metric": "bool"},
+    "date": {"metric": "date"},
+    "cjk_em": {"metric": "exact", "normalise": "cjk"},
+    "cjk_f1": {"metric": "f1", "normalise": "cjk"},
+}
+METRICS = ("exact", "f1", "contains", "drop", "wer", "rouge", "bleu", "chrf", "list")
+
+
+def verdict(response: str, reference: Any, **params: Any) -> Verdict:
+    return judge(response, QaParams.model_validate_json(json.dumps({"reference": reference, **params})))
+
+
+def score(response: str, reference: Any, **params: Any) -> float | None:
+    return verdict(response, reference, **params).score
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["kind"] in KINDS], ids=lambda row: row["id"])
+def test_every_labelled_row_is_right(row: dict[str, Any]) -> None:
+    given = row["prediction"] if isinstance(row["prediction"], str) else json.dumps(row["prediction"])
+    found = verdict(given, row["golds"], **KINDS[row["kind"]], **row["params"])
+    expected = row["expected"]
+    if isinstance(expected, dict):
+        assert found.detail["em"] == bool(expected["em"])
+        expected = expected["f1"]
+    assert found.score == expected
+
+
+def test_likeness_is_what_the_published_libraries_say() -> None:
+    for row in ORACLES:
+        answer, reference = row["answer"], row["reference"]
+        if "drop" in row:
+            found = verdict(json.dumps(answer), [reference], metric="drop", alternatives="allow")
+            assert (found.detail["em"], found.score) == (row["drop"]["em"], row["drop"]["f1"])
+            continue
+        assert score(answer, reference, metric="wer", normalise="none") == pytest.approx(row["wer"])
+        assert score(answer, reference, metric="bleu") == pytest.approx(row["bleu"], abs=1e-8)
+        assert score(answer, reference, metric="chrf") == pytest.approx(row["chrf"], abs=1e-8)
+        plain, wanted = (" ".join(re.findall("[a-z0-9]+", text.lower())) for text in (answer, reference))
+        for kind, value in row["rouge"].items():
+            assert score(plain, wanted, metric="rouge", rouge=kind) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "params", "expected"),
+    [
+        ("The Eiffel Tower!", "eiffel tower", {}, 1.0),
+        ("3.5", "35", {}, 1.0),
+        ("3.5", "35", {"normalise": "cjk"}, 0.0),
+        ("Par\u200bis", "Paris", {}, 1.0),
+        ("the", "a", {}, 0.0),
+        ("A", "a", {}, 1.0),
+        ("5", 5, {}, 1.0),
+        ("Tower Eiffel", "Eiffel Tower", {}, 0.0),
+        ("Eiffel  Tower", "eiffel tower", {"normalise": "none"}, 0.0),
+        ("北京 大学。", "北京大学", {}, 1.0),
+        ("ＡＢＣ", "abc", {"normalise": "cjk"}, 1.0),
+        ("<answer>Paris</answer>", {"target": ["Paris", "Paname"]}, {"extract": "answer_tag"}, 1.0),
+        ("Paris", {"target": "Paris"}, {"extract": "answer_tag"}, 0.0),
+        ("<answer>Paris</answer> <answer>Rome</answer>", {"target": "Rome"}, {}, 0.0),
+        ("<think>Paris</think> Rome", "Paris", {}, 0.0),
+        ("yes no", "yes", {"metric": "f1"}, 0.0),
+        ("green tea", "black tea", {"metric": "f1", "threshold": 0.5}, 1.0),
+        ("green tea", "black tea", {"metric": "f1", "threshold": 0.51}, 0.0),
+        ("Paris Paris Paris", "Paris", {"metric": "f1"}, 0.5),
+        ("5 or 6", "5", {"metric": "drop"}, 0.0),
+        ("Jan 5", {"number": "5", "spans": [], "date": {}}, {"metric": "drop"}, 0.67),
+        (
+            "5 January 2020",
+            {"number": "", "date": {"day": "5", "month": "January", "year": "2020"}},
+            {"metric": "drop"},
+            1.0,
+        ),
+        ("- Smith\n- Jones", [["Jones", "Smith"]], {"metric": "drop"}, 1.0),
+        ("Smith", [["Jones", "Smith"]], {"metric": "drop"}, 0.5),
+        ("the cat cat sat on", "the cat", {"metric": "wer"}, 0.0),
+        ("猫坐在", "猫坐在垫子上", {"metric": "wer"}, 0.5),
+        ("the cat sat", "the cat sat", {"metric": "rouge", "rouge": "mean"}, 1.0),
+        ("Answer: 5 is the number.", "Answer: 5 is the number.", {"metric": "bleu"}, 1.0),
+        ("1, 2.0 and 3", [1, 2, 3], {"metric": "list"}, 1.0),
+        ("1,000; 2,000", [["1000", "2000"]], {"metric": "list"}, 1.0),
+        ("b, a", ["a", "b"], {"metric": "list", "ordered": True}, 0.0),
+        ("a, a, b", ["a", "b"], {"metric": "list"}, 0.0),
+        ("a, b, c", ["a", "b"], {"metric": "list"}, 0.0),
+        ("(a, b)", "a, b", {"metric": "list"}, 1.0),
+        ("No, it is not.", "false", {"metric": "bool"}, 1.0),
+        ("not true", "true", {"metric": "bool"}, 0.0),
+        ("T", "true", {"metric": "bool"}, 1.0),
+        ("**f**", "false", {"metric": "bool"}, 1.0),
+        ("N", "true", {"metric": "bool"}, 0.0),
+        ("T or F", "true", {"metric": "bool"}, 0.0),
+        ("20200105", "2020-01-05", {"metric": "date"}, 1.0),
+        ("20201305", "2020-01-05", {"metric": "date"}, 0.0),
+        ("the 42nd", "42", {"metric": "contains"}, 0.0),
+        ("the 42nd street", "42nd", {"metric": "contains"}, 1.0),
+        ("42 km", "42", {"metric": "contains"}, 1.0),
+        ("yes? no", "yes", {"metric": "bool"}, 0.0),
+        ("是的，没错。", True, {"metric": "bool"}, 1.0),
+        ("是否", True, {"metric": "bool"}, 0.0),
+        ("Jan 5", "2020-01-05", {"metric": "date"}, 0.0),
+        ("05/01/2020", "2020-01-05", {"metric": "date"}, 0.0),
+        ("13/01/2020", "2020-01-13", {"metric": "date"}, 1.0),
+        ("2020年1月5日", "2020-01-05", {"metric": "date"}, 1.0),
+    ],
+)
+def test_scores(response: str, reference: Any, params: dict[str, Any], expected: float) -> None:
+    assert score(response, reference, **params) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("It was Jane Austen's idea", "Jane Austen", 1.0),
+        ("The U.S. Army", "US", 1.0),
+        ("Romes", "Rome", 0.0),
+        ("Roman\u200bRome", "Rome", 0.0),
+        ("It is not in Oslo but in Bergen", "Oslo", 0.0),
+        ("It isn't Oslo", "Oslo", 0.0),
+        ("Not Bergen: Oslo", "Oslo", 1.0),
+        ("Oslo or Bergen", "Oslo", 0.0),
+        ("北京还是上海", "北京", 0.0),
+        ("不是北京", "北京", 0.0),
+        ("在北京市", "北京", 1.0),
+        ("-5", "5", 0.0),
+        ("3.5", "5", 0.0),
+        ("1,000 people", "1000", 1.0),
+        (" ".join(["Bergen", "Paris", "Rome", "Madrid"] * 5) + " Oslo", "Oslo", 0.0),
+    ],
+)
+def test_a_contained_answer_stands_alone_undenied_and_in_few_words(
+    response: str, reference: str, expected: float
+) -> None:
+    assert score(response, reference, metric="contains") == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("London, Berlin, Paris, Madrid", "Paris", 0.0),
+        ("Paris, London, Berlin", "Paris", 0.0),
+        ("London; Paris", "Paris", 0.0),
+        ("London\nBerlin\nParis", "Paris", 0.0),
+        ("Paris and London", "Paris", 0.0),
+        ("伦敦、巴黎、柏林", "巴黎", 0.0),
+        ("10, 20, 30", "20", 0.0),
+        ("Paris, France", "Paris", 1.0),
+        ("July 4, 1776", "1776", 1.0),
+        ("It was in Paris, France, in 1900.", "Paris", 1.0),
+        ("the city of Paris and its suburbs around it", "Paris", 1.0),
+        ("Bonnie and Clyde", "Bonnie and Clyde", 1.0),
+        ("1,000 people", "1,000", 1.0),
+    ],
+)
+def test_a_list_of_candidates_can_count_as_an_open_choice(response: str, reference: str, expected: float) -> None:
+    assert score(response, reference, metric="contains", alternatives="reject_lists") == expected
+
+
+def test_a_list_of_candidates_can_be_bounded() -> None:
+    listed = "London, Paris, Rome, Oslo and Berlin"
+    assert score(listed, "Oslo", metric="contains") == 1.0
+    assert score(listed, "Oslo", metric="contains", max_words=3) == 0.0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    "nothing", ["", " \n", "\u200b", "\u3164", ".", "<answer></answer>", "<think>Paris", "\\boxed{}"]
+)
+def test_nothing_earns_nothing(metric: str, nothing: str) -> None:
+    assert score(nothing, "Paris", metric=metric) == 0.0
+
+
+@pytest.mark.parametrize("metric", ["exact", "f1", "contains", "drop", "list"])
+@pytest.mark.parametrize("joint", [" or ", " / ", " or maybe ", "或", " vs. "])
+def test_the_reference_beside_an_alternative_earns_nothing(metric: str, joint: str) -> None:
+    assert score(f"Paris{joint}Rome", "Paris", metric=metric) == 0.0
+    assert score(f"Rome{joint}Paris", "Paris", metric=metric) == 0.0
+
+
+def test_alternatives_are_what_they_were_where_the_caller_wants_it() -> None:
+    assert score("Paris or Rome", "Paris", metric="f1", alternatives="allow") == 0.5
+    assert score("Paris or Rome", "Paris or Rome", metric="f1") == 1.0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_reference_buried_in_a_flood_earns_nothing(metric: str) -> None:
+    assert verdict("x " * 5000 + "Paris", "Paris", metric=metric).reason == "too_long"
+
+
+@pytest.mark.parametrize(
+    ("reference", "params", "reason"),
+    [
+        ("", {}, "empty_reference"),
+        ("\u200b", {}, "empty_reference"),
+        (["Paris", " "], {}, "empty_reference"),
+        ({"foo": 1}, {}, "empty_reference"),
+        ("maybe", {"metric": "bool"}, "unparseable_reference"),
+        ("2020-02-30", {"metric": "date"}, "unparseable_reference"),
+        ([["a", "b"]], {"metric": "exact"}, "too_many_parts"),
+        ([["a"] * 30], {"metric": "drop"}, "too_many_parts"),
+        (["x" * 15_000 + str(number) for number in range(20)], {}, "reference_too_large"),
+    ],
+)
+def test_a_bad_reference_is_the_callers_to_mend(reference: Any, params: dict[str, Any], reason: str) -> None:
+    found = verdict("Paris", reference, **params)
+    assert (found.status, found.score, found.reason) == (Status.INVALID, None, reason)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        {"reference": []},
+        {"reference": None},
+        {"reference": "a", "metric": "em"},
+        {"reference": "a", "threshold": 0},
+    ],
+)
+def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        QaParams(**bad)
+
+
+WORDS = st.lists(st.sampled_from(["cat", "Dog", "x1", "猫", "3.5", "sat"]), min_size=1, max_size=8)
+
+
+@given(words=WORDS, metric=st.sampled_from(METRICS))
+def test_every_text_is_like_itself(words: list[str], metric: str) -> None:
+    text = " ".join(words)
+    assert score(text, text, metric=metric) == 1.0
+    others = [["something else"], [text]] if metric == "list" else ["something else", text]
+    assert score(text, others, metric=metric) == 1.0
+
+
+@given(response=st.text(max_size=60), metric=st.sampled_from(METRICS), words=WORDS)
+def test_any_text_gets_a_score_and_another_reference_never_lowers_it(
+    response: str, metric: str, words: list[str]
+) -> None:
+    if metric == "list":
+        return
+    alone = score(response, " ".join(words), metric=metric)
+    more = score(response, [" ".join(words), "Paris or x"], metric=metric)
+    assert alone is not None
+    assert more is not None
+    assert 0.0 <= alone <= max(more, 1.0)
+    assert more >= alone
+
+
+@given(given=st.lists(st.sampled_from("abc"), max_size=7), wanted=st.lists(st.sampled_from("abc"), max_size=7))
+def test_edits_and_common_subsequences_are_those_of_the_textbook(given: list[str], wanted: list[str]) -> None:
+    distance = [list(range(len(wanted) + 1))]
+    common = [[0] * (len(wanted) + 1)]
+    for row, mine in enumerate(given, start=1):
+        distance.append([row])
+        common.append([0])
+        for column, its in enumerate(wanted, start=1):
+            above, left, corner = distance[-2][column], distance[-1][-1], distance[-2][column - 1]
+            distance[-1].append(min(above + 1, left + 1, corner + (mine != its)))
+            common[-1].append(common[-2][column - 1] + 1 if mine == its else max(common[-2][column], common[-1][-1]))
+    assert edits(given, wanted) == distance[-1][-1]
+    assert common_subsequence(given, wanted) == common[-1][-1]
+
+
+@given(
+    values=st.integers(1, 4).flatmap(
+        lambda columns: st.lists(
+            st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=columns, max_size=columns), min_size=1, max_size=4
+        )
+    )
+)
+def test_an_alignment_is_the_best_there_is(values: list[list[float]]) -> None:
+    pairs = assignment(values)
+    assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == min(len(values), len(values[0]))
+    wide = values if len(values) <= len(values[0]) else [list(column) for column in zip(*values, strict=True)]
+    best = max(
+        sum(wide[row][column] for row, column in enumerate(chosen))
+        for chosen in permutations(range(len(wide[0])), len(wide))
+    )
+    assert sum(values[row][column] for row, column in pairs) == best
+
+
+_SENTENCE = st.lists(
+    st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "3.5", "well-known", "don't", "x,", "end.", "(so)", "été"]),
+    min_size=1,
+    max_size=12,
+).map(" ".join)
+
+
+@given(_SENTENCE, _SENTENCE)
+def test_translations_are_scored_as_by_sacrebleu(answer: str, reference: str) -> None:
+    expected = BLEU(effective_order=True).sentence_score(answer, [reference]).score / 100
+    assert bleu(answer, reference, None) == pytest.approx(expected, abs=1e-9)
+    expected = CHRF().sentence_score(answer, [reference]).score / 100
+    assert chrf(answer, reference, None) == pytest.approx(expected, abs=1e-12)
+
+
+def test_scores_are_the_same_in_another_process() -> None:
+    program = (
+        "import json; from verifiers.rules.qa import EXAMPLES, QaParams, judge;"
+        "print([repr(judge(e.response, QaParams.model_validate_json(json.dumps(e.params)), True)) for e in EXAMPLES])"
+    )
+    root = Path(__file__).parents[3]
+    environment = os.environ | {"PYTHONPATH": str(root), "PYTHONHASHSEED": "77"}
+    there = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment, cwd=root
+    )
+    here = [repr(judge(e.response, QaParams.model_validate_json(json.dumps(e.params)), True)) for e in EXAMPLES]
+    assert there.stdout.strip() == str(here)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("unit", ["a ", "((", "x, ", "1,", "or ", "[[", "é\u200b", "不是猫", "&amp;"])
+def test_a_flood_is_over_soon(metric: str, unit: str) -> None:
+    flood = unit * (100_000 // len(unit))
+    started = time.process_time()
+    verdict(flood, ["x " * 9_000, "a " * 9_000], metric=metric)
+    assert time.process_time() - started < 8
+
+
+def test_detail_tells_which_reference_was_best() -> None:
+    found = verdict("Rome", ["Paris", "Rome"], metric="f1", threshold=0.5)
+    assert (found.detail["best_reference"], found.detail["likeness"]) == (1, 1.0)
+    assert Fraction(str(found.score)) == 1

@@ -1,0 +1,112 @@
+"""Repetition: n-grams as the trainers count them, and loops of any length."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from verifiers.base import Verdict
+from verifiers.rules.repetition import RepetitionParams, judge, looped
+
+
+def ask(response: str, **params: Any) -> Verdict:
+    return judge(response, RepetitionParams(**params))
+
+
+def original(text: str, n: int) -> float:
+    """Open R1's and ROLL's penalty for a maximum of -1."""
+    tokens = text.lower().split()
+    if text == "" or len(tokens) < n:
+        return 0.0
+    grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
+    return -(1 - len(set(grams)) / len(grams))
+
+
+@given(st.lists(st.sampled_from(["a", "B", "b", "no", "我我", "\n"]), max_size=40).map(" ".join), st.integers(1, 5))
+def test_presets_equal_the_originals(text: str, n: int) -> None:
+    score = ask(text, preset="roll", n=n).score
+    assert score is not None
+    assert score - 1 == pytest.approx(original(text, n))
+    if text.isascii():
+        assert ask(text, n=n).score == score
+
+
+def test_the_published_vector() -> None:
+    verdict = ask("a b c a b c a b c")
+    assert verdict.score is not None
+    assert (verdict.score - 1) * 0.5 == pytest.approx(-0.285714, abs=1e-6)
+
+
+@pytest.mark.parametrize("text", ["", "one", "one two", "one two three"])
+def test_what_is_too_short_to_repeat_is_not_punished(text: str) -> None:
+    assert ask(text).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["这个答案是对的。" * 40, "哈" * 300, "x" * 5000, "ab" * 3000, "no" * 400, "👍" * 300, "\u200b" * 300, "-" * 500],
+)
+def test_one_endless_word_is_seen(text: str) -> None:
+    score = ask(text).score
+    assert score is not None
+    assert score < 0.1
+
+
+def test_urls_formulas_and_chinese_prose_are_not_loops() -> None:
+    text = (
+        "我们先计算三角形的面积，然后利用相似比求出边长。由题意可知，底边为六，高为四，所以面积等于十二。"
+        "See https://example.com/a/very/long/path?with=parameters&and=more#fragment for details."
+    )
+    score = ask(text).score
+    assert score is not None
+    assert score > 0.95
+    assert ask(text, measure="loops").score == 1.0
+
+
+def test_tokens_are_counted_as_trl_does() -> None:
+    assert ask("ignored", preset="trl", completion_ids=(1, 2, 3, 1, 2, 3)).score == 0.75
+    assert ask("ignored", preset="trl", completion_ids=(1, 2)).score == 1.0
+    with pytest.raises(ValidationError, match="needs completion_ids"):
+        RepetitionParams(preset="trl")
+    with pytest.raises(ValidationError, match="go with preset trl"):
+        RepetitionParams(completion_ids=(1,))
+
+
+def test_a_tolerance_costs_nothing_up_to_it() -> None:
+    text = "a b a b a b a b"  # two thirds are repeated
+    assert ask(text, tolerance=0.7).score == 1.0
+    assert ask(text, tolerance=1 / 3).score == pytest.approx(0.5)
+    assert ask(text, tolerance=1 / 3, worst=2 / 3).score == pytest.approx(0.0)
+    with pytest.raises(ValidationError, match="must be below worst"):
+        RepetitionParams(tolerance=0.5, worst=0.5)
+
+
+@pytest.mark.parametrize("period", [1, 2, 7, 60, 499, 1000])
+@pytest.mark.parametrize("rounds", [4, 9, 80])
+def test_a_loop_of_any_length_is_found(period: int, rounds: int) -> None:
+    part = "".join(chr(0x4E00 + (number * 7919) % 19_997) for number in range(period))
+    before, after = "".join(map(chr, range(0x3400, 0x3500))), "".join(map(chr, range(0x3600, 0x3700)))
+    expected = period * (rounds - 1) if period * rounds >= 60 else 0
+    assert looped(before + part * rounds + after) == expected
+
+
+def test_three_rounds_and_short_runs_are_style() -> None:
+    assert looped("".join(map(chr, range(0x4E00, 0x4F00))) * 3) == 0
+    assert looped("abcdefghij" + "=" * 50 + "klmnopqrst") == 0
+    assert ask("ha " * 8, measure="loops").score == 1.0
+
+
+@given(st.text("ab", max_size=400))
+def test_loops_never_take_more_than_there_is(text: str) -> None:
+    assert 0 <= looped(text) <= max(len(text) - 1, 0)
+
+
+def test_hostile_texts_take_linear_time() -> None:
+    almost = ("a" * 999 + "b") * 4000
+    for text in ("a" * 4_000_000, almost, "ab" * 2_000_000, "a b " * 1_000_000):
+        for measure in ("ngrams", "loops"):
+            score = ask(text, measure=measure).score
+            assert score is not None
+            assert score < 0.6

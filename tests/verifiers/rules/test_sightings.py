@@ -1,0 +1,76 @@
+"""Finding by a shadow finds what the expressions themselves find, whatever stands around."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from verifiers.rules.multiple_choice import statements
+from verifiers.rules.multiple_choice.sightings import Sighting, scene
+
+SIGHTINGS = {
+    "statements": (statements._STATEMENTS, statements._STATEMENT),
+    "called correct": (statements._ARE_CALLED_CORRECT, statements._IS_CORRECT),
+    "texts": (statements._TEXTS_ARE_CORRECT, statements._TEXT_IS_CORRECT),
+    "leads": (statements._LEADS, statements._CONCLUDES),
+    "it is": (statements._SAY_IT_IS, statements._IT_IS),
+}
+PIECES = [
+    "option",
+    "choice",
+    "The option is ",
+    "choice would be",
+    " should be",
+    "n't",
+    " not",
+    "I",
+    "i'd pick ",
+    "We would",
+]
+PIECES += [
+    " choose",
+    "’ll go with ",
+    "选",
+    "选择",
+    "正确选项是",
+    "A",
+    "(C)",
+    " *B* ",
+    " is correct",
+    " must be indeed the only right",
+]
+PIECES += [
+    " is best if ",
+    " is",
+    " the right answer",
+    " are the best option",
+    "so",
+    "So ",
+    "Thus, ",
+    "it's",
+    "that’s",
+    "this is",
+]
+PIECES += [
+    " has to be ",
+    "correct one is",
+    " here is",
+    "going with",
+    "settle on",
+    "=>",
+    "→",
+    " it is",
+    "B it is",
+    "final",
+]
+PIECES += [" ", "\n", ". ", "! ", "?", "-", "é", "ſo", "iſ", "\u212a", "ı", "\u00a0", "\u2003", "\x1f", "\v"]
+
+
+@pytest.mark.parametrize("name", SIGHTINGS)
+@given(text=st.lists(st.sampled_from([*PIECES, " ", " ", " ", "\n"]), max_size=40).map("".join))
+@example(text="So the option is B. I'd pick (C)! B it is; then A must be the only correct answer if so")
+@example(text="so it's that’s éso soso this has to be correct one is correct here is")
+@example(text="The option\u00a0is B, A\u2003is right, (B) is is right, ſo, we’ll pick, i choose option is choice is")
+def test_a_sighting_finds_what_its_expression_finds(name: str, text: str) -> None:
+    sighting, pattern = SIGHTINGS[name]
+    assert isinstance(sighting, Sighting)
+    assert [match.span() for match in sighting.finditer(scene(text))] == [m.span() for m in pattern.finditer(text)]

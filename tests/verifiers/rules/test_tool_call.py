@@ -1,0 +1,457 @@
+"""Function calls against reference calls, in every form they are written in."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tests.verifiers.found import Found
+from verifiers.base import Item, Status, Verdict
+from verifiers.rules.tool_call import ToolCallParams, judge
+
+PARIS = {"name": "get_weather", "arguments": {"city": "Paris", "days": 2}}
+TIME = {"name": "now", "arguments": {}}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "city": {"type": "string"},
+                    "days": {"type": "integer"},
+                    "unit": {"enum": ["C", "F"]},
+                },
+                "required": ["city"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    {"type": "function", "function": {"name": "now", "parameters": {}}},
+]
+
+
+def ask(response: str, reference: Any, **params: Any) -> Verdict:
+    read = ToolCallParams.model_validate_json(json.dumps({"reference": reference, **params}))
+    return judge(Item(response, read, explain=True))
+
+
+def hermes(*calls: Any) -> str:
+    return "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls)
+
+
+PARIS_FORMS = {
+    "hermes": hermes(PARIS),
+    "hermes in prose": "I will look.\n" + hermes(PARIS) + "<|im_end|>",
+    "hermes with arguments as text": hermes({**PARIS, "arguments": json.dumps(PARIS["arguments"])}),
+    "openai": json.dumps(
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": "get_weather", "arguments": '{"city": "Paris", "days": 2}'},
+                }
+            ],
+        }
+    ),
+    "openai list": json.dumps([{"type": "function", "function": PARIS}]),
+    "openai before tools": json.dumps({"function_call": {"name": "get_weather", "arguments": PARIS["arguments"]}}),
+    "llama": json.dumps({"name": "get_weather", "parameters": PARIS["arguments"]}) + "<|eot_id|>",
+    "llama tag": "<|python_tag|>" + json.dumps({"type": "function", **PARIS}) + "<|eom_id|>",
+    "llama tag in python": '<|python_tag|>get_weather(city="Paris", days=2)<|eom_id|>',
+    "llama function": '<function=get_weather>{"city": "Paris", "days": 2}</function>',
+    "mistral": "[TOOL_CALLS]" + json.dumps([PARIS]) + "</s>",
+    "mistral with space": "[TOOL_CALLS] " + json.dumps([PARIS]),
+    "mistral since 11": '[TOOL_CALLS]get_weather[CALL_ID]abc123def[ARGS]{"city": "Paris", "days": 2}</s>',
+    "qwen coder": (
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n2\n"
+        "</parameter>\n</function>\n</tool_call>"
+    ),
+    "qwen coder alone": (
+        "<function=get_weather><parameter=city>Paris</parameter><parameter=days>2</parameter></function>"
+    ),
+    "glm": (
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n<arg_key>days</arg_key>\n"
+        "<arg_value>2</arg_value>\n</tool_call>"
+    ),
+    "phi": "<|tool_call|>" + json.dumps([PARIS]) + "<|/tool_call|>",
+    "python list": '[get_weather(city="Paris", days=2)]',
+    "python": "get_weather(days=2, city='Paris')",
+    "python in a fence": 'Like this:\n```python\n[get_weather(city="Paris", days=2)]\n```',
+    "json in a fence": "Here:\n```json\n" + json.dumps([PARIS], indent=2) + "\n```\nThat is all.",
+    "json in a plain fence": "```\n" + json.dumps(PARIS) + "\n```",
+}
+
+
+@pytest.mark.parametrize("name", PARIS_FORMS)
+def test_a_call_is_read_in_every_form_as_response_and_as_reference(name: str) -> None:
+    text = PARIS_FORMS[name]
+    assert ask(text, PARIS).score == 1.0
+    assert ask(f"<think>{hermes(TIME)}</think>\n{text}", [PARIS]).score == 1.0
+    assert ask(text, text).score == 1.0
+    assert ask(hermes(PARIS), text).score == 1.0
+    other = {**PARIS, "arguments": {"city": "Paris", "days": 3}}
+    assert ask(text, other).reason == "wrong_arguments"
+    assert ask(text, [PARIS, TIME]).reason == "missing_call"
+    assert ask(text, []).reason == "unexpected_call"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        hermes(PARIS, TIME),
+        "<tool_call>\n" + json.dumps(PARIS) + "\n" + json.dumps(TIME) + "\n</tool_call>",
+        "<tool_call>" + json.dumps([PARIS, TIME]) + "</tool_call>",
+        json.dumps(PARIS) + "; " + json.dumps({"name": "now", "parameters": None}),
+        "<|python_tag|>" + json.dumps(PARIS) + "; " + json.dumps(TIME),
+        '[get_weather(city="Paris", days=2), now()]',
+        'get_weather(city="Paris", days=2)\nnow()',
+        '```tool_code\nget_weather(city="Paris", days=2)\n```\nand\n```tool_code\nnow()\n```',
+        'get_weather(city="Paris", days=2); now()',
+        '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris", "days": 2}[TOOL_CALLS]now[ARGS]{}',
+        hermes(PARIS) + "<function=now></function>",
+        '{"tool_calls": [' + json.dumps(PARIS) + ', {"type": "function", "function": {"name": "now"}}]}',
+    ],
+)
+def test_several_calls_are_read(text: str) -> None:
+    assert ask(text, [PARIS, TIME]).score == 1.0
+    assert ask(text, [TIME, PARIS]).score == 1.0
+    assert ask(text, [PARIS, TIME], ordered=True).score == 1.0
+    assert ask(text, [TIME, PARIS], ordered=True).reason == "wrong_order"
+    assert ask(text, [PARIS, PARIS]).reason == "wrong_function"
+    assert ask(text, PARIS).reason == "extra_call"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>\n{'name': 'now', 'arguments': {}}\n</tool_call>",
+        '<tool_call>\n{"name": "now", "arguments": {}}',
+        '<tool_call>{"name": "now", "arguments": {}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": {}, "arguments": {}}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": {}, "parameters": {}}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": []}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": "{"}</tool_call>',
+        '<tool_call>{"name": "", "arguments": {}}</tool_call>',
+        '<tool_call>{"name": 5, "arguments": {}}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": {"a": NaN}}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": {"a": 1e999}}</tool_call>',
+        '<tool_call>{"name": "now", "arguments": {"a": ' + "9" * 5000 + "}}</tool_call>",
+        '<tool_call>{"name": "now", "arguments": {"a": ' + "[" * 200 + "]" * 200 + "}}</tool_call>",
+        '<tool_call>{"name": "now", "arguments": {"a": ' + "[" * 100_000 + "}}</tool_call>",
+        "<tool_call>" + json.dumps([TIME] * 300) + "</tool_call>",
+        hermes(*[TIME] * 300),
+        "<tool_call></tool_call>",
+        "<function=now>{}",
+        "<function=f><parameter=a>1</parameter><parameter=a>2</parameter></function>",
+        "<function=f><parameter=a>1</function>",
+        "[TOOL_CALLS] none",
+        "<|python_tag|>import os",
+        "<|tool_call|>",
+        '{"name": "now", "arguments": {}',
+        json.dumps([TIME, {"answer": 5}]),
+        "now(5)",
+        "now(a=open('x'))",
+        "now(a=1, a=2)",
+        "now(**{'a': 1})",
+        "now(a={1: 2})",
+        "now(a={'b': 1, 'b': 2})",
+        "now(a=9**9**9)",
+        "now(a=1e999)",
+        "now(a=0x" + "f" * 20_000 + ")",
+        "now(a=" + "9" * 5000 + ")",
+        "now(a=f'{1}')",
+        "now(a=__import__('os'))",
+        "now(a=-True)",
+        "now(a=b'x')",
+        "now(a=1j)",
+        "now(a=...)",
+        "now(a=" + "-" * 1500 + "1)",
+        "now(a=" + "[" * 150 + "]" * 150 + ")",
+        "now(a=" + "(" * 1000,
+        "f()(a=1)",
+    ],
+)
+def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
+    references: tuple[Any, ...] = (TIME, [])
+    for reference in references:
+        verdict = ask(text, reference)
+        assert (verdict.reason, verdict.score) == ("malformed_call", 0.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is noon.",
+        "f(x) = x^2 is a function.",
+        '{"answer": 5}',
+        "[1, 2, 3]",
+        "[]",
+        '{"role": "assistant", "content": "hi", "tool_calls": []}',
+        "```python\nimport os\nprint(os.name)\n```",
+        "```python\nprint('hi')\n```",
+        "```sql\nnow()\n```",
+        'The form is {"name": "f", "arguments": {}} in one line.',
+        f"<think>{hermes(PARIS)}</think> No need to ask.",
+    ],
+)
+def test_no_call_is_right_only_where_none_is_wanted(text: str) -> None:
+    assert ask(text, []).score == 1.0
+    assert ask(text, TIME).reason == "no_call"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b", "<|im_end|>", "<think>hm", "<think>hm</think>"])
+def test_saying_nothing_is_never_right(text: str) -> None:
+    assert ask(text, []).score == 0.0
+    assert ask(text, TIME).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "is_same"),
+    [
+        ("1", "1.0", True),
+        ("1", "true", False),
+        ("true", "1", False),
+        ("0", "false", False),
+        ("1", '"1"', False),
+        ("null", '""', False),
+        ('"a"', '"A"', False),
+        ('"a b"', '"a  b"', False),
+        ("[1, 2]", "[2, 1]", False),
+        ("[1, 2]", "[1]", False),
+        ('{"a": 1, "b": [null]}', '{"b": [null], "a": 1.0}', True),
+        ('{"a": 1}', '{"a": 1, "b": 2}', False),
+        ('{"a": {"b": true}}', '{"a": {"b": 1}}', False),
+        ("9007199254740993", "9007199254740992.0", False),
+        ("9007199254740993", "9007199254740993", True),
+        ("9" * 4000, "9" * 4000, True),
+        ("9" * 4000, "9" * 3999 + "8", False),
+        ('"caf\\u00e9"', '"café"', True),
+    ],
+)
+def test_values_are_compared_by_type(found: str, wanted: str, is_same: bool) -> None:
+    response = f'<tool_call>{{"name": "f", "arguments": {{"a": {found}}}}}</tool_call>'
+    reference = f'[{{"name": "f", "arguments": {{"a": {wanted}}}}}]'
+    for written in (reference, json.loads(reference)):
+        assert ask(response, written).score == is_same
+
+
+def test_strings_may_be_compared_loosely() -> None:
+    reference = {"name": "f", "arguments": {"a": ["New York", 1]}}
+    assert ask('f(a=[" new  YORK", 1])', reference).score == 0.0
+    assert ask('f(a=[" new  YORK", 1])', reference, strings="loose").score == 1.0
+    assert ask('f(a=["newyork", 1])', reference, strings="loose").score == 0.0
+    assert ask('F(a=["New York", 1])', reference, strings="loose").reason == "wrong_function"
+
+
+def test_a_subset_allows_further_arguments_only() -> None:
+    assert ask('get_weather(city="Paris", days=2, unit="C")', PARIS).reason == "wrong_arguments"
+    assert ask('get_weather(city="Paris", days=2, unit="C")', PARIS, arguments="subset").score == 1.0
+    assert ask('get_weather(city="Paris", unit="C")', PARIS, arguments="subset").score == 0.0
+    assert ask('get_weather(city="Rome", days=2)', PARIS, arguments="subset").score == 0.0
+    assert ask('get_weather(city="Paris", days=2)\nnow()', PARIS, arguments="subset").reason == "extra_call"
+
+
+def test_a_reference_may_accept_values_and_omissions() -> None:
+    reference = {**PARIS, "accept": {"city": ["Paris, FR"], "unit": ["C", "celsius"]}, "optional": ["unit", "days"]}
+    for right in ('city="Paris, FR", days=2', 'city="Paris"', 'city="Paris", unit="celsius"'):
+        assert ask(f"get_weather({right})", reference).score == 1.0
+    for wrong in ("days=2", 'city="Rome"', 'city="Paris", unit="F"', 'city="Paris", days=3', 'city="Paris", x=1'):
+        assert ask(f"get_weather({wrong})", reference).reason == "wrong_arguments"
+
+
+def test_calls_are_matched_one_for_one() -> None:
+    wide = {"name": "f", "arguments": {}, "accept": {"a": [1, 2]}}
+    narrow = {"name": "f", "arguments": {"a": 1}}
+    for reference in ([wide, narrow], [narrow, wide]):
+        assert ask("f(a=1)\nf(a=2)", reference).score == 1.0
+        assert ask("f(a=2)\nf(a=1)", reference).score == 1.0
+        assert ask("f(a=1)\nf(a=1)", reference).score == 1.0
+        assert ask("f(a=2)\nf(a=2)", reference).reason == "wrong_arguments"
+    assert ask("f(a=2)\nf(a=1)", [narrow, wide], ordered=True).reason == "wrong_order"
+
+
+def test_bare_text_of_a_parameter_is_what_the_reference_or_the_schema_says() -> None:
+    def call(text: str) -> str:
+        return f"<tool_call><function=f><parameter=a>\n{text}\n</parameter></function></tool_call>"
+
+    for text, value in (("5", 5), ("5", "5"), ("True", True), ("None", None), ('["x"]', ["x"]), ("a\nb", "a\nb")):
+        assert ask(call(text), {"name": "f", "arguments": {"a": value}}).score == 1.0
+    for text, wrong in (("5", 6), ("5", True), ('"x"', "x"), ("true", "True"), ("", "x")):
+        assert ask(call(text), {"name": "f", "arguments": {"a": wrong}}).score == 0.0
+    tools = [{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]
+    assert ask(call("5"), {"name": "f", "arguments": {"a": "5"}}, tools=tools).score == 1.0
+    assert ask(call("5"), {"name": "f", "arguments": {"a": 5}}, tools=tools).status is Status.INVALID
+
+
+def test_tools_are_checked() -> None:
+    assert ask(hermes(PARIS), PARIS, tools=TOOLS).score == 1.0
+    assert ask(hermes(PARIS), PARIS, tools=json.dumps(TOOLS)).score == 1.0
+    assert ask(hermes(TIME), TIME, tools=TOOLS).score == 1.0
+    assert ask("forecast(city='Paris')", PARIS, tools=TOOLS).reason == "unknown_function"
+    assert ask("get_weather(city='Paris', days='2')", PARIS, tools=TOOLS).reason == "invalid_arguments"
+    extra = ask("get_weather(city='Paris', days=2, x=1)", PARIS, tools=TOOLS, arguments="subset")
+    assert extra.reason == "invalid_arguments"
+    assert ask("now(a=1)", TIME, tools=TOOLS).reason == "invalid_arguments"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        None,
+        5,
+        "",
+        "no call here",
+        {"answer": 5},
+        [PARIS, 5],
+        {"name": "f", "arguments": "{"},
+        {"name": "f", "arguments": [1]},
+        {**PARIS, "accept": {"city": "Rome"}},
+        {**PARIS, "accept": {"city": []}},
+        {**PARIS, "optional": ["town"]},
+        {**PARIS, "optional": "city"},
+        [TIME] * 300,
+        "now(5)",
+        "now(a=",
+    ],
+)
+def test_a_reference_without_calls_is_invalid(reference: Any) -> None:
+    verdict = ask(hermes(PARIS), reference)
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "bad_reference")
+
+
+def test_a_reference_that_no_json_could_hold_is_invalid() -> None:
+    text = '{"reference": {"name": "f", "arguments": {"a": 1e999}}}'
+    assert judge(Item("f(a=1)", ToolCallParams.model_validate_json(text))).reason == "bad_reference"
+    deep = '{"reference": {"name": "f", "arguments": {"a": ' + "[" * 150 + "]" * 150 + "}}}"
+    assert judge(Item("f(a=1)", ToolCallParams.model_validate_json(deep))).reason == "bad_reference"
+
+
+@pytest.mark.parametrize(
+    "tools", [5, [], "[", [5], [{"name": 5}], [TOOLS[0], TOOLS[0]], [{"name": "f", "parameters": {"type": "strng"}}]]
+)
+def test_tools_that_are_none_are_invalid(tools: Any) -> None:
+    assert ask(hermes(PARIS), PARIS, tools=tools).reason == "bad_tools"
+
+
+def test_a_reference_that_its_tools_refuse_is_invalid() -> None:
+    for call in ({"name": "f", "arguments": {}}, {"name": "get_weather", "arguments": {"days": 2}}):
+        assert ask(hermes(call), call, tools=TOOLS).reason == "bad_reference"
+
+
+def test_graded_credit_counts_parts() -> None:
+    reference = [PARIS, TIME]
+    most = 1 + 3 + 1
+    for response, total in (
+        (hermes(TIME, PARIS), most),
+        (hermes(PARIS), 0.5 + 3),
+        (hermes(TIME), 0.5 + 1),
+        (hermes(PARIS, TIME, TIME), 2 / 3 + 4),
+        ("get_weather(city='Paris')\nnow()", 1 + (0.5 + 1) + 1),
+        ("get_weather(city='Paris', days=2, x=1)\nnow()", 1 + (2 / 3 + 2) + 1),
+        ("forecast()", 0),
+        ("It rains.", 0),
+    ):
+        assert ask(response, reference, credit="graded").score == pytest.approx(total / most, abs=1e-15)
+    with pytest.raises(ValidationError):
+        ToolCallParams(reference=[], ordered=True, credit="graded")
+
+
+# --- properties
+
+NAMES = st.text("abcxyz_", min_size=1, max_size=6)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+CALLS = st.lists(
+    st.fixed_dictionaries({"name": NAMES, "arguments": st.dictionaries(NAMES, VALUES, max_size=3)}),
+    min_size=1,
+    max_size=4,
+)
+
+
+def shuffled(value: Any, chance: random.Random) -> Any:
+    """The same objects with their keys in another order."""
+    if isinstance(value, dict):
+        pairs = [(key, shuffled(inner, chance)) for key, inner in value.items()]
+        chance.shuffle(pairs)
+        return dict(pairs)
+    return [shuffled(inner, chance) for inner in value] if isinstance(value, list) else value
+
+
+@given(calls=CALLS, chance=st.randoms(use_true_random=False))
+def test_calls_equal_themselves_in_any_order(calls: list[dict[str, Any]], chance: random.Random) -> None:
+    other = shuffled(calls, chance)
+    chance.shuffle(other)
+    assert ask(json.dumps(other), calls).score == 1.0
+    assert ask(json.dumps(calls), json.dumps(calls), ordered=True).score == 1.0
+    assert ask(json.dumps(other), calls, credit="graded").score == 1.0
+    python = "[" + ", ".join(
+        f"{c['name']}({', '.join(f'{k}={v!r}' for k, v in c['arguments'].items())})" for c in calls
+    )
+    assert ask(python + "]", calls).score == 1.0
+
+
+@given(calls=CALLS, data=st.data())
+def test_any_change_is_wrong(calls: list[dict[str, Any]], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(calls) - 1))
+    changed = json.loads(json.dumps(calls))
+    arguments = changed[place]["arguments"]
+    match data.draw(st.sampled_from(["name", "add", "drop", "value", "call", "twice"])):
+        case "add":
+            arguments["new"] = 1
+        case "drop" if arguments:
+            arguments.popitem()
+        case "value" if arguments:
+            key = data.draw(st.sampled_from(sorted(arguments)))
+            arguments[key] = [arguments[key]]
+        case "call":
+            del changed[place]
+        case "twice":
+            changed.append(changed[place])
+        case _:
+            changed[place]["name"] += "2"
+    verdict = ask(json.dumps(changed), calls)
+    assert verdict.score == 0.0
+    graded = ask(json.dumps(changed), calls, credit="graded").score
+    assert graded is not None
+    assert graded < 1.0
+    assert ask(json.dumps(changed[::-1]), calls[::-1], credit="graded").score == graded
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "now(a=" + "-" * 50_000 + "1)",
+        "now(a=x" + ".a" * 30_000 + ")",
+        "now" + "(a=1)" * 10_000,
+        "now(a=" + "{" * 30_000,
+        "now(a='" + "x" * 3_000_000 + "')",
+        "<tool_call>" * 200_000,
+        "<|eom_id|>" * 200_000,
+        "a" + " " * 2_000_000 + "b",
+        "[" * 2_000_000,
+    ],
+)
+def test_bombs_are_judged(found: Found, text: str) -> None:
+    verdict = found.judge("tool_call", text, reference=TIME)
+    assert (verdict.status, verdict.score) == (Status.OK, 0.0)
+
+
+def test_many_calls_are_paired_in_a_worker(found: Found) -> None:
+    calls = [{"name": "f", "arguments": {"a": number}} for number in range(256)]
+    response = json.dumps(calls[::-1])
+    assert found.judge("tool_call", response, reference=calls).score == 1.0
+    assert found.judge("tool_call", response, reference=calls, ordered=True).reason == "wrong_order"
+    assert found.judge("tool_call", response.replace("255", "256"), reference=calls, credit="graded").reason == "partly"

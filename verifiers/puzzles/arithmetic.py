@@ -1,0 +1,166 @@
+r"""Arithmetic of + - * / and parentheses over exact fractions, read by a parser of its own: nothing is evaluated as code.
+
+    expression = term { ("+" | "-") term }
+    term       = factor { ("*" | "/") factor }
+    factor     = [ "-" ] ( number | "(" expression ")" )
+
+Of LaTeX there are `\times \cdot \div \frac{a}{b} \left( \right)`. Powers, floor division, implied multiplication,
+digits of other kinds (`3²`) and everything else is no arithmetic.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+MAX_CHARS = 200
+MAX_DEPTH = 50
+
+
+class NotArithmetic(Exception):
+    """The text is no expression."""
+
+
+class DividesByZero(Exception):
+    pass
+
+
+@dataclass(slots=True)
+class Expression:
+    value: Fraction
+    numbers: list[str] = field(default_factory=list)
+    """The numbers as they are written, from left to right."""
+
+
+def equation(text: str) -> list[Expression]:
+    """The sides of `a = b = …`; a plain expression is one side.
+
+    Raises:
+        NotArithmetic, DividesByZero: a side is none, or has no value.
+    """
+    if len(text) > MAX_CHARS:
+        raise NotArithmetic
+    return [_Reader(_tokens(side)).all() for side in _EQUALS.split(text)]
+
+
+_EQUALS = re.compile(r"=")
+_SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/"})
+_SIGNS |= str.maketrans(
+    {
+        "−": "-",
+        "–": "-",
+        "－": "-",
+        "＋": "+",
+        "＊": "*",
+        "／": "/",
+        "（": "(",
+        "）": ")",
+        "＝": "=",
+        "x": "*",
+        "X": "*",
+    }
+)
+_SIGNS |= {0xFF10 + digit: str(digit) for digit in range(10)}
+_LATEX = re.compile(
+    r"\\(?:(?P<times>times|cdot|ast)|(?P<over>div)|(?P<nothing>left|right|big|Big|bigg|displaystyle|quad)"
+    r"|(?P<frac>[dt]?frac))(?![A-Za-z])|\\[,;:! ]"
+)
+_TOKEN = re.compile(r"[ \t\n]*+(?P<token>[0-9]+(?:\.[0-9]+)?|[-+*/(){}F])")
+
+
+def plain(text: str) -> str:
+    """The text with one sign for each operation, and `F` for a fraction of LaTeX."""
+    return _LATEX.sub(_plain_command, text.replace("F", "?")).translate(_SIGNS)
+
+
+def _plain_command(match: re.Match[str]) -> str:
+    if match["times"]:
+        return "*"
+    if match["over"]:
+        return "/"
+    return "F" if match["frac"] else " "
+
+
+def _tokens(text: str) -> list[str]:
+    found: list[str] = []
+    position, text = 0, text.strip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise NotArithmetic
+        found.append(match["token"])
+        position = match.end()
+    return found
+
+
+class _Reader:
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._numbers: list[str] = []
+
+    def all(self) -> Expression:
+        value = self._expression(0)
+        if self._at != len(self._tokens):
+            raise NotArithmetic
+        return Expression(value, self._numbers)
+
+    def _next(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+
+    def _take(self, *wanted: str) -> str:
+        if (token := self._next()) not in wanted:
+            return ""
+        self._at += 1
+        return token
+
+    def _expect(self, token: str) -> None:
+        if not self._take(token):
+            raise NotArithmetic
+
+    def _expression(self, depth: int) -> Fraction:
+        value = self._term(depth)
+        while sign := self._take("+", "-"):
+            other = self._term(depth)
+            value = value + other if sign == "+" else value - other
+        return value
+
+    def _term(self, depth: int) -> Fraction:
+        value = self._factor(depth)
+        while sign := self._take("*", "/"):
+            other = self._factor(depth)
+            value = value * other if sign == "*" else _divided(value, other)
+        return value
+
+    def _factor(self, depth: int) -> Fraction:
+        if self._take("-"):
+            return -self._operand(depth)
+        return self._operand(depth)
+
+    def _operand(self, depth: int) -> Fraction:
+        if depth > MAX_DEPTH:
+            raise NotArithmetic
+        if self._take("("):
+            return self._group(depth, ")")
+        if self._take("F"):
+            self._expect("{")
+            above = self._group(depth, "}")
+            self._expect("{")
+            return _divided(above, self._group(depth, "}"))
+        token = self._next()
+        if not token[:1].isdigit():
+            raise NotArithmetic
+        self._at += 1
+        self._numbers.append(token)
+        return Fraction(token)
+
+    def _group(self, depth: int, closing: str) -> Fraction:
+        value = self._expression(depth + 1)
+        self._expect(closing)
+        return value
+
+
+def _divided(value: Fraction, by: Fraction) -> Fraction:
+    if by == 0:
+        raise DividesByZero
+    return value / by

@@ -1,0 +1,189 @@
+"""Graph colouring: every vertex has one colour, and the ends of no edge have the same.
+
+The reference holds a graph (see `graphs`) and `colors` or `color_options` (a list), or `num_colors`, `k` or `max_colors`
+(a number: then any names of colours will do, but not more of them). The answer maps vertices to colours: an object
+`{"A": "red"}`, or lines `A: red`; of vertices called 0, 1, 2, … also a list of colours in their order.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
+from verifiers.puzzles import graphs, puzzle, structures
+from verifiers.puzzles.graphs import Graph
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
+
+
+class GraphColoring(PuzzleVerifier[PuzzleParams]):
+    name = "graph_coloring"
+    version = "1"
+    params = PuzzleParams
+    summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
+
+
+def create(resources: Resources) -> GraphColoring:
+    return GraphColoring(resources.workers, judge, Item("{A: 1, B: 2, C: 1}", PuzzleParams(reference=_PATH)))
+
+
+def judge(item: Item[PuzzleParams]) -> Verdict:
+    return puzzle.judge(item, _RULES)
+
+
+Coloring = Mapping[str, str]
+
+
+class _Puzzle(NamedTuple):
+    graph: Graph
+    colors: frozenset[str] | None
+    """The colours there are, in lower case; None when only their number is given."""
+    most: int
+    """How many colours there may be."""
+
+
+# --- the puzzle
+
+
+def _read(params: PuzzleParams) -> _Puzzle:
+    reference: Any = opened(params.reference)
+    if not isinstance(reference, Mapping):
+        raise malformed("expected an object with a graph and its colours")
+    graph = graphs.read(reference)
+    given = field(reference, "color_options", "colors", "colours", "allowed_colors")
+    count = field(reference, "num_colors", "k", "max_colors", "n_colors")
+    colors: frozenset[str] | None = None
+    if isinstance(given, list | tuple):
+        colors = frozenset([label(color).casefold() for color in given])
+        count = len(colors) if count is None else count
+    elif given is not None:
+        count = given
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise malformed("expected `colors`, a list, or `num_colors`, a number from 1")
+    if any(edge.start == edge.end for edge in graph.edges):
+        raise InvalidItem("no_solution", "an edge begins and ends at the same vertex")
+    if count == 1 and graph.edges:
+        raise InvalidItem("no_solution", "one colour is not enough for an edge")
+    return _Puzzle(graph, colors, count)
+
+
+def _impossible(puzzle_: _Puzzle) -> str | None:
+    """With two colours: whether there is a cycle of odd length. With more it would take a search."""
+    if puzzle_.most != 2:
+        return None
+    neighbours: dict[str, list[str]] = {vertex: [] for vertex in puzzle_.graph.vertices}
+    for edge in puzzle_.graph.edges:
+        neighbours[edge.start].append(edge.end)
+        neighbours[edge.end].append(edge.start)
+    side: dict[str, bool] = {}
+    for first in puzzle_.graph.vertices:
+        if first in side:
+            continue
+        side[first] = True
+        waiting = [first]
+        while waiting:
+            vertex = waiting.pop()
+            for other in neighbours[vertex]:
+                if other not in side:
+                    side[other] = not side[vertex]
+                    waiting.append(other)
+                elif side[other] is side[vertex]:
+                    return "two colours are not enough for a cycle of odd length"
+    return None
+
+
+# --- the answer
+
+_NAME = r"[\w.+-]{1,60}(?:[ ][\w.+-]{1,60}){0,3}"
+_LINE = re.compile(
+    rf"[\s*•\-(|`\"']{{0,8}}(?:(?:vertex|node|region)\s)?(?P<vertex>{_NAME})[`\"'*)]{{0,3}}\s{{0,4}}"
+    rf"(?::|=>|->|→|=|\||\bis\b)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
+    re.IGNORECASE,
+)
+
+
+def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
+    found: list[Offer[Coloring]] = []
+    for start, end, value in structures.offers(text, "{"):
+        coloring = _coloring(value)
+        if coloring is not None:
+            found.append(Offer(start, end, coloring))
+    if found:
+        return found
+    vertices = puzzle_.graph.vertices
+    if vertices[0] in ("0", "1") and all(str(at + int(vertices[0])) == name for at, name in enumerate(vertices)):
+        for start, end, value in structures.offers(text, "["):
+            is_list = isinstance(value, list) and all(isinstance(color, str | int) for color in value)
+            if is_list and len(value) == len(vertices):
+                colors = [str(color).casefold() for color in value]
+                found.append(Offer(start, end, dict(zip(vertices, colors, strict=True))))
+    return found or _in_lines(text, puzzle_)
+
+
+def _coloring(value: Any) -> Coloring | None:
+    """A mapping of names to names, or one that holds just that under a name of its own."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        inner = next(iter(value.values()))
+        value = inner if isinstance(inner, Mapping) else value
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if not all(isinstance(color, str | int) and not isinstance(color, bool) for color in value.values()):
+        return None
+    return {" ".join(vertex.split()): " ".join(str(color).casefold().split()) for vertex, color in value.items()}
+
+
+def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
+    """Blocks of lines `vertex: color`, or one line of them; a block that colours a vertex twice offers nothing right."""
+    names = set(puzzle_.graph.vertices)
+    found: list[Offer[Coloring]] = []
+    block: dict[str, str] = {}
+    first = start = last = 0
+    pieces = re.split(r"(\n|[,;](?=\s))", text)
+    for piece in pieces:
+        match = _LINE.fullmatch(piece) if len(piece) <= 200 else None
+        if match is not None and match["vertex"] in names:
+            color = match["color"].casefold()
+            first = start if not block else first
+            block[match["vertex"]] = color if block.get(match["vertex"], color) == color else _TWICE
+            last = start + len(piece)
+        elif piece.strip(" \t,;") not in ("", "\n", "and"):
+            if block:
+                found.append(Offer(first, last, block))
+            block = {}
+        start += len(piece)
+    if block:
+        found.append(Offer(first, last, block))
+    return found
+
+
+_TWICE = ""
+
+
+def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
+    vertices = set(puzzle_.graph.vertices)
+    if not answer.keys() <= vertices:
+        return "unknown_vertex"
+    if len(answer) < len(vertices):
+        return "incomplete"
+    used = set(answer.values())
+    if _TWICE in used:
+        return "conflicting_answers"
+    if len(used) > puzzle_.most or (puzzle_.colors is not None and not used <= puzzle_.colors):
+        return "wrong_colors"
+    if any(answer[edge.start] == answer[edge.end] for edge in puzzle_.graph.edges):
+        return "wrong_answer"
+    return None
+
+
+_RULES = Rules(_read, _offers, _check, _impossible)
+
+_PATH = {"vertices": ["A", "B", "C"], "edges": [["A", "B"], ["B", "C"]], "colors": ["red", "blue"]}
+_TRIANGLE = {"edges": [[0, 1], [1, 2], [2, 0]], "num_colors": 2}
+
+EXAMPLES = (
+    Example('```json\n{"A": "red", "B": "blue", "C": "red"}\n```', {"reference": _PATH}, 1.0, "correct", "an object"),
+    Example("<answer>A: blue\nB: red\nC: blue</answer>", {"reference": _PATH}, 1.0, "correct", "lines; any colouring"),
+    Example("{A: red, B: red, C: blue}", {"reference": _PATH}, 0.0, "wrong_answer", "A and B are joined"),
+    Example("{A: red, B: green, C: red}", {"reference": _PATH}, 0.0, "wrong_colors", "there is no green"),
+    Example("{A: red, B: blue}", {"reference": _PATH}, 0.0, "incomplete", "C has no colour"),
+    Example("{0: 1, 1: 2, 2: 1}", {"reference": _TRIANGLE}, None, "no_solution", "an odd cycle", Status.INVALID),
+)

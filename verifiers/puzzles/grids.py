@@ -1,0 +1,143 @@
+r"""Grids of cells as they stand in text: nested lists, matrices of LaTeX, tables, and rows of signs.
+
+    [[5, 3], [1, 2]]     5 3        53       | 5 | 3 |       5 & 3 \\
+    ["53", "12"]         1 2        12       | 1 | 2 |       1 & 2
+
+Rows of one grid follow each other; of a known height, blank lines and ruled lines may stand between them. A grid is
+a tuple of rows of texts, not always of the same length: whether it has the right shape is for its puzzle to say.
+Linear in the length of the text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from verifiers.puzzles.puzzle import Offer, malformed
+
+Row = tuple[str, ...]
+Grid = tuple[Row, ...]
+
+
+class Shape(NamedTuple):
+    """What tells the rows of a grid from other lines."""
+
+    is_cell: Callable[[str], bool]
+    width: int | None = None
+    """Cells in a row, where that is known: then a line without gaps is a row if it has as many signs."""
+    height: int | None = None
+
+
+def offers(text: str, shape: Shape) -> list[Offer[Grid]]:
+    """The grids of a text, in order."""
+    found: list[Offer[Grid]] = []
+    if "[" in text:
+        for pattern, between in ((_NESTED, _BETWEEN_ROWS), (_LISTED, _BETWEEN_TEXTS)):
+            for match in pattern.finditer(text):
+                rows = [_cells(row, shape) for row in between.split(match["rows"])]
+                if all(rows):
+                    found.append(Offer(match.start(), match.end(), tuple([row for row in rows if row])))
+            text = pattern.sub(lambda match: "?" * len(match[0]), text)
+    found.extend(_lines(text, shape))
+    return sorted(found, key=lambda offer: offer.start)
+
+
+_NESTED = re.compile(r"[\[(]\s*+[\[(](?P<rows>[^\[\]()]*+(?:[\])]\s*+,?\s*+[\[(][^\[\]()]*+)*+)[\])]\s*+,?\s*+[\])]")
+_BETWEEN_ROWS = re.compile(r"[\])]\s*+,?\s*+[\[(]")
+_LISTED = re.compile(
+    r"\[\s*+(?P<rows>(?P<quote>[\"'])[^\"'\n\[\]]{2,400}+(?P=quote)(?:\s*+,\s*+(?P=quote)[^\"'\n\[\]]{2,400}+(?P=quote))++)\s*+,?\s*+\]"
+)
+_BETWEEN_TEXTS = re.compile(r"[\"']\s*+,\s*+[\"']")
+_RULER = re.compile(r"(?=.*(?:--|[+=─━═]))[\s|+:=\-─-╿]++")
+_LABEL = re.compile(r"\s*+(?:row|line|r)\s?\d{1,3}\s?[:.)=]", re.IGNORECASE)
+_GAPS = re.compile(r"[\s,;|│┃║&\[\](){}`*\"'$]+")
+_MATRIX = re.compile(r"\\(?:begin|end)\s?\{[a-z]{1,12}\*?\}(?:\{[|clr ]{0,99}\})?|\\hline|\\(?:left|right)[\[\]().|]?")
+_MAX_CELL_CHARS = 8
+
+
+def _lines(text: str, shape: Shape) -> list[Offer[Grid]]:
+    if "\\\\" in text or "\\begin" in text:
+        text = _MATRIX.sub(lambda match: " " * len(match[0]), text).replace("\\\\", " \n")
+    found: list[Offer[Grid]] = []
+    rows: list[tuple[int, int, Row]] = []
+    start = 0
+    for line in text.split("\n"):
+        end = start + len(line)
+        row = _row(line, shape)
+        if row is not None:
+            rows.append((start, end, row))
+        elif not (shape.height and (not line.strip() or _RULER.fullmatch(line))):
+            found.extend(_stacked(rows, shape.height))
+            rows = []
+        start = end + 1
+    found.extend(_stacked(rows, shape.height))
+    return found
+
+
+def _stacked(rows: Sequence[tuple[int, int, Row]], height: int | None) -> Iterable[Offer[Grid]]:
+    """One grid of these rows, or several if they are a multiple of the height."""
+    if not rows:
+        return
+    step = height if height and len(rows) % height == 0 else len(rows)
+    for at in range(0, len(rows), step):
+        chunk = rows[at : at + step]
+        yield Offer(chunk[0][0], chunk[-1][1], tuple(row for _, _, row in chunk))
+
+
+def _row(line: str, shape: Shape) -> Row | None:
+    if not line or line.isspace():
+        return None
+    if (labelled := _LABEL.match(line)) is not None:
+        line = line[labelled.end() :]
+    if _RULER.fullmatch(line) and not _BLANKS.fullmatch(line):
+        return None
+    return _cells(line, shape) or None
+
+
+_BLANKS = re.compile(r"\s*+(?:-\s++)*+-\s*+")
+
+
+def _cells(text: str, shape: Shape) -> Row | None:
+    """The cells between gaps; of one long word, its signs. None when one is no cell."""
+    cells = [cell for cell in _GAPS.split(text) if cell]
+    if len(cells) == 1 and len(cells[0]) > 1 and (shape.width is None or len(cells[0]) == shape.width):
+        cells = list(cells[0])
+    elif shape.width and len(cells) < shape.width and _are_groups(cells, shape.width):
+        cells = list("".join(cells))
+    if not all(len(cell) <= _MAX_CELL_CHARS and shape.is_cell(cell) for cell in cells):
+        return None
+    return tuple(cells)
+
+
+def _are_groups(cells: Sequence[str], width: int) -> bool:
+    """Whether a row stands in groups of equal length: `534|678|912`."""
+    return len(cells) > 1 and len({len(cell) for cell in cells}) == 1 and sum(map(len, cells)) == width
+
+
+# --- references
+
+
+def given(value: Any, is_cell: Callable[[str], bool], max_side: int) -> Grid:
+    """The rectangular grid of a reference: rows of cells, rows of text, or one text. None is a blank, `_`.
+
+    Raises:
+        InvalidItem: it is none.
+    """
+    rows: list[Row] = []
+    lines = [line for line in value.strip().splitlines() if line.strip()] if isinstance(value, str) else value
+    if not isinstance(lines, list | tuple) or not 0 < len(lines) <= 2 * max_side:
+        raise malformed(f"expected a grid of at most {max_side} rows, found {str(value)[:60]!r}")
+    for line in lines:
+        if isinstance(line, str):
+            if _RULER.fullmatch(line) and ("+" in line or "|" in line or len(line) != len(str(lines[0]))):
+                continue
+            rows.append(_cells(line, Shape(lambda _: True)) or ())
+        elif isinstance(line, list | tuple) and len(line) <= max_side:
+            rows.append(tuple(["_" if cell is None or cell == "" else str(cell).strip() for cell in line]))
+        else:
+            raise malformed(f"expected a row of at most {max_side} cells, found {str(line)[:60]!r}")
+    if len(rows) > max_side or len({len(row) for row in rows}) != 1 or not rows[0] or len(rows[0]) > max_side:
+        raise malformed("the rows of the grid are missing, too many, or not of the same length")
+    unknown = next((cell for row in rows for cell in row if not is_cell(cell)), None)
+    if unknown is not None:
+        raise malformed(f"{unknown[:20]!r} is no cell of such a grid")
+    return tuple(rows)

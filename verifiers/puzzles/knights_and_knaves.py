@@ -1,0 +1,333 @@
+"""Knights and knaves: who tells the truth and who lies.
+
+The reference has `names`, and `statements` (see `statements`) or `solution` (true for a knight, in the order of the
+names) or both; or the solution as text, `solution_text_format` or `solution_text` or the reference itself ("Zoey is a knight,
+and Oliver is a knave"); or an object of names and roles. With statements any assignment that agrees with all of them is
+right. Other words for the roles come in `knight_knave` or `knight_knave_terms`, or are one of the pairs below.
+
+The answer gives every inhabitant one role, in any of these ways: "Zoey is a knight", "Zoey: knight", "Zoey and Oliver are
+knaves", "Knights: Zoey", an object, a table. In a tag or a box all of it counts, else the last lines that name
+everybody. Somebody with two roles, or with a choice of roles, makes the answer no answer.
+
+Deliberate difference to Logic-RL's reward, which takes the first role found behind each name: there an answer with both
+roles for everybody is right half the time.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from verifiers import answers
+from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.puzzles import puzzle, statements
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
+from verifiers.puzzles.statements import Statement
+
+
+class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
+    name = "knights_and_knaves"
+    version = "1"
+    params = PuzzleParams
+    summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
+
+
+def create(resources: Resources) -> KnightsAndKnaves:
+    return KnightsAndKnaves(resources.workers, judge, Item("Zoey is a knight", PuzzleParams(reference=_TWO)))
+
+
+def judge(item: Item[PuzzleParams]) -> Verdict:
+    return puzzle.judge(item, _RULES)
+
+
+Roles = Mapping[str, bool]
+"""Whether each inhabitant, by name in lower case, is a knight."""
+
+
+class _Puzzle(NamedTuple):
+    names: tuple[str, ...]
+    """In lower case."""
+    statements: tuple[Statement, ...]
+    solution: Roles | None
+    terms: Mapping[str, bool]
+    """Words of one or more parts for the roles, in lower case, singular and plural."""
+
+
+# --- the puzzle
+
+_MAX_PEOPLE = 50
+_PAIRS = (
+    ("knight", "knave"),
+    ("angel", "devil"),
+    ("saint", "sinner"),
+    ("hero", "villain"),
+    ("altruist", "egoist"),
+    ("sage", "fool"),
+    ("pioneer", "laggard"),
+    ("truth-teller", "liar"),
+    ("truth teller", "liar"),
+    ("truthteller", "liar"),
+)
+
+
+def _read(params: PuzzleParams) -> _Puzzle:
+    reference: Any = opened(params.reference)
+    terms = _terms(reference)
+    if isinstance(reference, str):
+        reference = {"solution_text": reference}
+    if not isinstance(reference, Mapping):
+        raise malformed("expected an object with `names` and `statements` or `solution`, or the solution as text")
+    names = field(reference, "names", "people", "inhabitants")
+    said = opened(_bracketed(reference.get("statements")))
+    if names is None:
+        solution = _told(reference, terms)
+        known = tuple(solution)
+        return _Puzzle(known, _said(said, known, solution), solution, terms)
+    if not isinstance(names, list | tuple) or not 0 < len(names) <= _MAX_PEOPLE:
+        raise malformed(f"expected `names`, a list of at most {_MAX_PEOPLE}")
+    known = tuple([label(name).casefold() for name in names])
+    if len(set(known)) < len(known):
+        raise malformed("two inhabitants have the same name")
+    given = opened(reference.get("solution"))
+    roles: Roles | None = None
+    if isinstance(given, list | tuple):
+        if len(given) != len(known) or not all(isinstance(role, bool) for role in given):
+            raise malformed("expected `solution` as true or false for each name")
+        roles = dict(zip(known, given, strict=True))
+    elif given is not None or said is None:
+        roles = _told(reference, terms)
+        if set(roles) != set(known):
+            raise malformed("the solution is not about the names")
+    return _Puzzle(known, _said(said, known, roles), roles, terms)
+
+
+def _bracketed(value: Any) -> Any:
+    """Statements as text are tuples of Python."""
+    return f"[{value.strip()[1:-1]}]" if isinstance(value, str) and value.strip()[:1] == "(" else value
+
+
+def _said(value: Any, names: Sequence[str], solution: Roles | None) -> tuple[Statement, ...]:
+    if value is None:
+        return ()
+    said = statements.read(value, len(names))
+    if solution is not None and not statements.agree(said, [solution[name] for name in names]):
+        raise malformed("the solution does not agree with the statements")
+    return said
+
+
+def _terms(reference: Any) -> Mapping[str, bool]:
+    terms: dict[str, bool] = {}
+    given = field(reference, "knight_knave", "knight_knave_terms", "terms") if isinstance(reference, Mapping) else None
+    pairs = list(_PAIRS)
+    if isinstance(given, Mapping):
+        pairs.append((label(given.get("knight")).casefold(), label(given.get("knave")).casefold()))
+    for pair in pairs:
+        for term, is_knight in zip(pair, (True, False), strict=True):
+            if terms.setdefault(term, is_knight) is not is_knight:
+                raise malformed(f"{term!r} is the other role")
+            terms[_plural(term)] = is_knight
+    return terms
+
+
+def _plural(term: str) -> str:
+    return f"{term}es" if term.endswith(("s", "o")) else f"{term}s"
+
+
+def _told(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Roles:
+    """A solution in words, or an object of names and roles."""
+    text = field(reference, "solution_text_format", "solution_text", "solution", "answer")
+    text = opened(text) if text is not None else reference
+    if isinstance(text, Mapping):
+        text = "\n".join(
+            [
+                f"{label(name)}: {'knight' if role is True else 'knave' if role is False else role}"
+                for name, role in text.items()
+            ]
+        )
+    if not isinstance(text, str) or len(text) > 20_000:
+        raise malformed("expected the solution as text, such as 'Zoey is a knight, and Oliver is a knave'")
+    found: dict[str, bool] = {}
+    for name, role in _TOLD.findall(answers.fold(text)):
+        key, term = name.casefold(), role.casefold()
+        if term in terms and found.setdefault(key, terms[term]) is not terms[term]:
+            raise malformed(f"the solution gives {name[:40]!r} two roles")
+    if not 0 < len(found) <= _MAX_PEOPLE:
+        raise malformed("the solution names nobody's role")
+    return found
+
+
+_TOLD = re.compile(
+    r"([^\W\d_][\w'’-]{0,40})\s{0,3}(?:\bis\s(?:an?\s|the\s)?|:\s?|=\s?)[\"']?([A-Za-z]+(?:[- ]teller)?)", re.IGNORECASE
+)
+
+
+def _impossible(puzzle_: _Puzzle) -> str | None:
+    if puzzle_.statements and puzzle_.solution is None and statements.are_paradox(puzzle_.statements):
+        return "no assignment agrees with the statements"
+    return None
+
+
+# --- the answer
+
+_BETWEEN = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "be",
+        "must",
+        "a",
+        "an",
+        "the",
+        "both",
+        "all",
+        "therefore",
+        "thus",
+        "so",
+        "indeed",
+        "definitely",
+        "text",
+    ]
+)
+_SIGNS_BETWEEN = frozenset(":=|(-–—→>")
+_IGNORED = str.maketrans(dict.fromkeys("*_\"`'{}$\\[]✓✔✅", " "))
+_TOKEN = re.compile(r"[^\W\d_][\w’-]*|\d+|[^\w\s]|\n")
+
+
+class _Claim(NamedTuple):
+    line: int
+    names: tuple[str, ...]
+    role: bool | None
+    """None: a choice of roles, or a role that is denied."""
+
+
+def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
+    """What all of the text says together; where that is a contradiction, an offer of it and what its last lines say."""
+    end = len(text)
+    claims = _claims(text[-_MAX_CHARS:], puzzle_)
+    roles = _together(claims)
+    if end <= _MAX_CHARS and roles is not None:
+        return [Offer(0, end, roles)] if set(roles) == set(puzzle_.names) else []
+    roles = _last_complete(claims, puzzle_.names)
+    return [] if roles is None else [Offer(0, 0, _CONTRADICTION), Offer(end, end, roles)]
+
+
+_MAX_CHARS = 8_000
+_CONTRADICTION: Roles = {}
+
+
+def _together(claims: Sequence[_Claim]) -> Roles | None:
+    """What all claims say together; None when they contradict each other."""
+    roles: dict[str, bool] = {}
+    for claim in claims:
+        for name in claim.names:
+            if claim.role is None or roles.setdefault(name, claim.role) is not claim.role:
+                return None
+    return roles
+
+
+def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> Roles | None:
+    """The claims of the last lines that speak of everybody."""
+    missing = set(names)
+    at = len(claims)
+    while at and missing:
+        at -= 1
+        missing -= set(claims[at].names)
+        while at and claims[at - 1].line == claims[at].line:
+            at -= 1
+            missing -= set(claims[at].names)
+    return None if missing else _together(claims[at:])
+
+
+def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
+    """Every place where names get a role."""
+    found: list[_Claim] = []
+    known = {name.partition(" ")[0]: name for name in puzzle_.names}
+    beginnings = {term.partition(" ")[0] for term in puzzle_.terms}
+    reserved = _BETWEEN.intersection(known)
+    terms = puzzle_.terms
+    names: list[str] = []
+    heading: bool | None = None
+    line, at = 0, 0
+    written = _TOKEN.findall(text.translate(_IGNORED))
+    tokens = [word.casefold() for word in written]
+    is_linked = False
+    while at < len(tokens):
+        word = tokens[at]
+        term, width = _term(tokens, at, terms) if word in beginnings else (None, 1)
+        if word == "\n":
+            line += 1
+            names, heading, is_linked = [], None, False
+        elif term is not None:
+            role = None if _is_choice(tokens, at, width, terms) else term
+            if names and is_linked:
+                found.append(_Claim(line, tuple(names), role))
+                names, heading = [], None
+            elif (not names or heading is not None) and tokens[at + width : at + width + 1] == [":"]:
+                names, heading = [], role
+            is_linked = False
+            at += width
+            continue
+        elif word in known and (word not in reserved or written[at] != word):
+            name = known[word]
+            names = [*names, name] if names and (tokens[at - 1] in (",", "and", "&") or heading is not None) else [name]
+            if heading is not None:
+                found.append(_Claim(line, (name,), heading))
+            is_linked = False
+            at += name.count(" ")
+        elif word in _BETWEEN or word in _SIGNS_BETWEEN:
+            is_linked = bool(names)
+        elif word == "not" or word.endswith("n’t"):
+            if names:
+                found.append(_Claim(line, tuple(names), None))
+            names = []
+        elif word not in (",", "and", "&", "1", ")"):
+            names, is_linked = [], False
+            heading = None if word in (".", ";") else heading
+        at += 1
+    return found
+
+
+def _term(tokens: Sequence[str], at: int, terms: Mapping[str, bool]) -> tuple[bool | None, int]:
+    """The role that begins here, and how many tokens name it."""
+    for width in (2, 1):
+        words = " ".join(tokens[at : at + width])
+        if words in terms:
+            return terms[words], width
+    return None, 1
+
+
+def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, bool]) -> bool:
+    """Whether the other role follows at once: `knight/knave`, `a knight or a knave`."""
+    following = tokens[at + width : at + width + 5]
+    if not following or following[0] not in ("/", "or"):
+        return False
+    return any(_term(following, place, terms)[0] is not None for place in range(1, len(following)))
+
+
+def _check(answer: Roles, puzzle_: _Puzzle) -> str | None:
+    if puzzle_.statements:
+        right = statements.agree(puzzle_.statements, [answer[name] for name in puzzle_.names])
+    else:
+        right = answer == puzzle_.solution
+    return None if right else "wrong_answer"
+
+
+_RULES = Rules(_read, _offers, _check, _impossible)
+
+_TWO = {"names": ["Zoey", "Oliver"], "solution": [False, True]}
+_SAID = {"names": ["Zoey", "Oliver"], "statements": [["lying", 1], ["and", ["lying", 0], ["telling-truth", 1]]]}
+_TEXT = "(1) Zoey is a knave\n(2) Oliver is a knight"
+
+EXAMPLES = (
+    Example(
+        "<answer>(1) Zoey is a knave\n(2) Oliver is a knight</answer>", {"reference": _TWO}, 1.0, "correct", "text"
+    ),
+    Example('{"Zoey": "knave", "Oliver": "knight"}', {"reference": _SAID}, 1.0, "correct", "agrees with what was said"),
+    Example(
+        "Zoey is a knight, and Oliver is a knave.", {"reference": _TEXT}, 0.0, "wrong_answer", "the other way round"
+    ),
+    Example("Zoey is a knight/knave, Oliver is a knight/knave.", {"reference": _TEXT}, 0.0, "no_answer", "no choice"),
+    Example(
+        "Zoey is a knave", {"reference": {"names": ["Zoey"]}}, None, "bad_puzzle", "nothing to check", Status.INVALID
+    ),
+)

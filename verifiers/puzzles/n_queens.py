@@ -1,0 +1,189 @@
+"""N queens: one queen in each row and column, none on a diagonal with another, and those given stay where they are.
+
+The reference is the number of queens, a board, or an object with `puzzle`, `board` or `grid` (a board) or with `n`
+and, if there are any, `queens` (their [row, column], from 0). On a board Q, q, ♕, ♛ and 1 are queens; _ . 0 - * x and
+null are free. The answer is a board, a list of columns (one for each row), or a list of all [row, column]; numbers
+may count from 0 or from 1, which the largest and smallest of them tell.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
+from verifiers.puzzles import grids, puzzle
+from verifiers.puzzles.grids import Grid, Shape
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
+
+
+class NQueens(PuzzleVerifier[PuzzleParams]):
+    name = "n_queens"
+    version = "1"
+    params = PuzzleParams
+    summary = "A placement of n queens that attack each other nowhere and keeps the queens that were given"
+
+
+def create(resources: Resources) -> NQueens:
+    return NQueens(resources.workers, judge, Item("[1, 3, 0, 2]", PuzzleParams(reference=4)))
+
+
+def judge(item: Item[PuzzleParams]) -> Verdict:
+    return puzzle.judge(item, _RULES)
+
+
+Queens = tuple[tuple[int, int], ...]
+"""Rows and columns from 0, in order."""
+
+
+class _Puzzle(NamedTuple):
+    side: int
+    given: Queens
+
+
+# --- the puzzle
+
+_MAX_SIDE = 100
+_QUEENS = frozenset("Qq♕♛1")
+_FREE = frozenset("_.0-*xX")
+
+
+def _read(params: PuzzleParams) -> _Puzzle:
+    reference: Any = opened(params.reference)
+    side: Any = reference
+    board: Any = reference if isinstance(reference, list | tuple | str) else None
+    queens: Any = None
+    if isinstance(reference, Mapping):
+        board = field(reference, "puzzle", "board", "grid")
+        side = field(reference, "n", "size", "board_size")
+        queens = field(reference, "queens", "preplaced", "placed", "given")
+    if isinstance(board, str) and board.strip().isdecimal() and len(board.strip()) <= 3:
+        side, board = int(board), None
+    if board is not None:
+        cells = grids.given(opened(board), lambda cell: cell in _QUEENS or cell in _FREE, _MAX_SIDE)
+        if len(cells) != len(cells[0]) or (isinstance(side, int) and side != len(cells)):
+            raise malformed("the board is no square of n rows")
+        given = _queens(cells)
+        side = len(cells)
+    else:
+        given = _listed(queens)
+    if isinstance(side, bool) or not isinstance(side, int) or not 1 <= side <= _MAX_SIDE:
+        raise malformed(f"expected a board, or `n` from 1 to {_MAX_SIDE}, found {str(side)[:40]!r}")
+    if any(not (0 <= row < side and 0 <= column < side) for row, column in given):
+        raise malformed("a given queen stands beside the board")
+    if side in (2, 3):
+        raise InvalidItem("no_solution", f"{side} queens cannot stand on such a board")
+    if _attacks(given):
+        raise InvalidItem("no_solution", "the given queens attack each other")
+    if len(given) == side > 1:
+        raise malformed("all queens are given: nothing is left to place")
+    return _Puzzle(side, given)
+
+
+def _queens(cells: Grid) -> Queens:
+    return tuple((y, x) for y, row in enumerate(cells) for x, cell in enumerate(row) if cell in _QUEENS)
+
+
+def _listed(queens: Any) -> Queens:
+    if queens is None:
+        return ()
+    if not isinstance(queens, list | tuple) or len(queens) > _MAX_SIDE:
+        raise malformed("expected `queens` as a list of [row, column]")
+    found = []
+    for queen in queens:
+        if not isinstance(queen, list | tuple) or len(queen) != 2 or not all(type(part) is int for part in queen):
+            raise malformed("expected `queens` as a list of [row, column], counted from 0")
+        found.append((queen[0], queen[1]))
+    return tuple(sorted(found))
+
+
+def _attacks(queens: Queens) -> bool:
+    lines = ([y for y, _ in queens], [x for _, x in queens], [y + x for y, x in queens], [y - x for y, x in queens])
+    return any(len(set(line)) < len(queens) for line in lines)
+
+
+def _impossible(puzzle_: _Puzzle) -> str | None:
+    """Whether a row or a column has no safe square left; no search."""
+    side, given = puzzle_
+    rows, columns = {y for y, _ in given}, {x for _, x in given}
+    sums, differences = {y + x for y, x in given}, {y - x for y, x in given}
+    free = [
+        (y, x)
+        for y in range(side)
+        if y not in rows
+        for x in range(side)
+        if x not in columns and y + x not in sums and y - x not in differences
+    ]
+    if len({y for y, _ in free}) < side - len(rows) or len({x for _, x in free}) < side - len(columns):
+        return "a row or a column has no square left that no given queen attacks"
+    return None
+
+
+# --- the answer
+
+_PAIR = re.compile(r"[(\[]\s{0,4}(\d{1,3})\s{0,4},\s{0,4}(\d{1,3})\s{0,4}[)\]]")
+_PAIRS = re.compile(rf"{_PAIR.pattern}(?:\s{{0,4}}[,;]?\s{{0,4}}(?:and\s)?{_PAIR.pattern})+")
+
+
+def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
+    side = puzzle_.side
+    found: list[Offer[Queens]] = []
+    shape = Shape(lambda cell: cell in _QUEENS or cell in _FREE or (cell.isdecimal() and len(cell) <= 3), None, None)
+    for start, end, cells in grids.offers(text, shape):
+        queens = _placed(cells, side)
+        if queens is not None and queens != puzzle_.given:
+            found.append(Offer(start, end, queens))
+    for run in _PAIRS.finditer(text):
+        places = [(int(pair[1]), int(pair[2])) for pair in _PAIR.finditer(run[0])]
+        if len(places) == side:
+            found.append(Offer(run.start(), run.end(), _from_pairs(places, side)))
+    if not found and (pairs := list(_PAIR.finditer(text))):
+        queens = _from_pairs([(int(pair[1]), int(pair[2])) for pair in pairs], side)
+        found.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
+    return sorted(found, key=lambda offer: offer.start)
+
+
+def _placed(cells: Grid, side: int) -> Queens | None:
+    """The queens of a board, of a row of columns, or of rows of pairs; None for what is none of the three."""
+    if len(cells) == side and all(len(row) == side for row in cells):
+        return _queens(cells)
+    if len(cells) == 1 and len(cells[0]) == side and all(cell.isdecimal() for cell in cells[0]):
+        return _from_pairs(list(enumerate(map(int, cells[0]))), side, rows_are_counted=True)
+    if len(cells) == side and all(len(row) == 2 and row[0].isdecimal() and row[1].isdecimal() for row in cells):
+        return _from_pairs([(int(row[0]), int(row[1])) for row in cells], side)
+    return None
+
+
+def _from_pairs(pairs: Sequence[tuple[int, int]], side: int, rows_are_counted: bool = False) -> Queens:
+    """From 0, as the numbers tell; rows that we counted ourselves already are."""
+    column_base = 1 if any(x == side for _, x in pairs) else 0
+    row_base = 0 if rows_are_counted else 1 if any(y == side for y, _ in pairs) else 0
+    return tuple(sorted((y - row_base, x - column_base) for y, x in pairs))
+
+
+def _check(answer: Queens, puzzle_: _Puzzle) -> str | None:
+    side, given = puzzle_
+    if not set(given) <= set(answer):
+        return "givens_changed"
+    if len(answer) != side:
+        return "incomplete" if len(answer) < side else "wrong_answer"
+    on_board = all(0 <= y < side and 0 <= x < side for y, x in answer)
+    return None if on_board and not _attacks(answer) else "wrong_answer"
+
+
+_RULES = Rules(_read, _offers, _check, _impossible)
+
+_BOARD = "_ Q _ _\n_ _ _ _\n_ _ _ _\n_ _ _ _"
+
+EXAMPLES = (
+    Example("_ Q _ _\n_ _ _ Q\nQ _ _ _\n_ _ Q _", {"reference": {"puzzle": _BOARD}}, 1.0, "correct", "a board"),
+    Example("<answer>[2, 4, 1, 3]</answer>", {"reference": {"n": 4}}, 1.0, "correct", "columns, here from 1"),
+    Example(
+        "_ _ Q _\nQ _ _ _\n_ _ _ Q\n_ Q _ _",
+        {"reference": _BOARD},
+        0.0,
+        "givens_changed",
+        "a solution of the empty board, but the given queen was moved",
+    ),
+    Example("<answer>[0, 1, 2, 3]</answer>", {"reference": 4}, 0.0, "wrong_answer", "all on one diagonal"),
+    Example("[0, 2, 1]", {"reference": 3}, None, "no_solution", "no such placement", Status.INVALID),
+)

@@ -1,0 +1,262 @@
+"""What all puzzles share: reading the puzzle, finding the one answer a response commits to, and judging it.
+
+    reference ──read──► puzzle           malformed, too large or impossible: `invalid`
+    response ──answers.extract──► text ──offers──► one answer ──check──► None (right) or a reason
+
+*Commitment.* In an answer tag, a box or any other named channel everything offered must be the same; two different
+offers are `conflicting_answers`. In a plain text the last offer is the answer, unless it is given as an alternative
+to the one before it. Offers that only repeat the puzzle are none.
+
+*Limits.* References beyond `MAX_PARTS` values are `invalid`; answers beyond `MAX_ANSWER_CHARS` are wrong. What is
+small is judged where we are, the rest in a worker. Whether a puzzle can be solved at all is asked only where an answer is
+wrong, and within a fixed number of steps, so that it costs right answers nothing.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from sandbox.workers import Workers
+from verifiers import answers
+from verifiers.answers import Channel
+from verifiers.base import InvalidItem, Item, Verdict, Verifier
+from verifiers.long_texts import INLINE_CHARS
+from verifiers.puzzles import structures
+from verifiers.rules import bounded, documents
+
+MAX_PARTS = 50_000
+"""Values in a reference, at all depths; of a text beyond 64 characters, half of its characters."""
+MAX_ANSWER_CHARS = 200_000
+_QUICK_PARTS = 3_000
+_QUICK_CHARS = 8_000
+"""Text after thinking that is read on the event loop: some 10 ms for the most hostile ones tried."""
+
+AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.WHOLE)
+
+
+class PuzzleParams(answers.ExtractionParams):
+    """The puzzle, as its data set has it."""
+
+    reference: Any
+    """The puzzle: an object, a list or a text, or JSON text of one."""
+
+    @cached_property
+    def parts(self) -> int:
+        """How many values the reference holds, counted up to `MAX_PARTS`."""
+        return count_parts(self.reference)
+
+
+Q = TypeVar("Q", bound=PuzzleParams)
+Z = TypeVar("Z")
+A = TypeVar("A")
+
+
+class PuzzleVerifier(Verifier[Q]):
+    """Judges by a module's own pure `judge`."""
+
+    concurrency = None
+
+    def __init__(self, workers: Workers, judge: Callable[[Item[Q]], Verdict], warm: Item[Q]) -> None:
+        self._workers = workers
+        self._judge = judge
+        bounded.register(workers, judge, warm)
+
+    async def score(self, items: Sequence[Item[Q]]) -> Sequence[Verdict]:
+        for item in items:
+            if item.params.parts > _QUICK_PARTS:
+                await asyncio.sleep(0)  # counting has taken milliseconds
+        return await bounded.judge_all(self._workers, self._judge, items, _is_quick)
+
+
+def _is_quick(item: Item[Q]) -> bool:
+    """Also what is refused for its size is refused at once, and never sent to a worker."""
+    parts = item.params.parts
+    if parts > MAX_PARTS:
+        return True
+    if parts > _QUICK_PARTS or len(item.response) > INLINE_CHARS:
+        return False
+    if len(item.response) <= _QUICK_CHARS:
+        return True
+    segment = answers.final_segment(item.response, item.params.think)
+    return segment.end - segment.start <= _QUICK_CHARS
+
+
+class Offer(NamedTuple, Generic[A]):
+    """An answer and where it stands in the text that was searched."""
+
+    start: int
+    end: int
+    answer: A
+
+
+class Rules(NamedTuple, Generic[Q, Z, A]):
+    """A kind of puzzle."""
+
+    read: Callable[[Q], Z]
+    """The puzzle of an item; raises `InvalidItem`."""
+    offers: Callable[[str, Z], Sequence[Offer[A]]]
+    """The answers a text holds, in order. Called with whole texts, so it must be linear in them."""
+    check: Callable[[A, Z], str | None]
+    """None when the answer solves the puzzle, else a reason."""
+    impossible: Callable[[Z], str | None] = lambda _: None
+    """Why the puzzle has no solution, if that is found within a fixed number of steps."""
+    auto: Sequence[Channel] = AUTO
+    folds: bool = True
+    """Whether offers are searched for in the NFKC form of the text, which makes a 2 of ², without invisible signs."""
+
+
+def judge(item: Item[Q], rules: Rules[Q, Z, A]) -> Verdict:
+    if item.params.parts > MAX_PARTS:
+        return Verdict.invalid("puzzle_too_large", f"the reference holds more than {MAX_PARTS} values")
+    try:
+        puzzle = rules.read(item.params)
+    except InvalidItem as error:
+        return Verdict.invalid(error.reason, str(error))
+    verdict = _judge(item, rules, puzzle)
+    if verdict.score != 1.0 and (why := rules.impossible(puzzle)) is not None:
+        return Verdict.invalid("no_solution", why)
+    return verdict
+
+
+def _judge(item: Item[Q], rules: Rules[Q, Z, A], puzzle: Z) -> Verdict:
+    found = find(item, lambda text: rules.offers(text, puzzle), rules.auto, rules.folds)
+    if found.answer is None:
+        return Verdict.wrong(found.reason, found.text, **found.detail)
+    reason = rules.check(found.answer, puzzle)
+    if reason is None:
+        return Verdict.correct(found.text, **found.detail)
+    return Verdict.wrong(reason, found.text, **found.detail)
+
+
+class Found(NamedTuple, Generic[A]):
+    """The answer of a response; without one, the reason why."""
+
+    answer: A | None
+    reason: str
+    text: str | None
+    detail: Mapping[str, Any]
+
+
+def find(
+    item: Item[Q], offers: Callable[[str], Sequence[Offer[A]]], auto: Sequence[Channel] = AUTO, folds: bool = True
+) -> Found[A]:
+    """The one answer that a response commits to."""
+    extraction = answers.extract(item.response, item.params, auto)
+    detail = extraction.detail(item.explain)
+    if extraction.answer is None:
+        return Found(None, extraction.reason, None, detail)
+    if len(extraction.answer) > MAX_ANSWER_CHARS:
+        return Found(None, "too_long", extraction.answer, detail)
+    text = answers.fold(extraction.answer) if folds else extraction.answer
+    offered = offers(text)
+    if not offered:
+        return Found(None, "no_answer", text, detail)
+    last = offered[-1]
+    others = [offer for offer in offered if offer.answer != last.answer]
+    if others and (
+        extraction.channel is not Channel.WHOLE
+        or item.params.on_conflict == "reject"
+        or _ALTERNATIVE.search(text, max(others[-1].end, last.start - _MAX_GAP_CHARS), last.start)
+    ):
+        return Found(None, "conflicting_answers", text, detail)
+    return Found(last.answer, "found", text[last.start : last.end], detail)
+
+
+_MAX_GAP_CHARS = 100
+_ALTERNATIVE = re.compile(r"\b(?:or|alternatively|alternative|either|another|also|other)\b|或", re.IGNORECASE)
+
+
+# --- references
+
+
+def count_parts(value: Any) -> int:
+    """How many values a structure holds, counted level by level and no further than `MAX_PARTS`.
+
+    Nesting beyond `documents.MAX_DEPTH` counts as more than that.
+    """
+    total, level, depth = 1, [value], 0
+    while level := [part for part in level if isinstance(part, _PARTED)]:
+        depth += 1
+        if depth > documents.MAX_DEPTH:
+            return MAX_PARTS + 1
+        following: list[Any] = []
+        for part in level:
+            if isinstance(part, str):
+                total += len(part) // 2 if len(part) > _SHORT_TEXT else 0
+                continue
+            total += len(part)
+            if total > MAX_PARTS:
+                return total
+            following.extend(part.values() if isinstance(part, dict) else part)
+        level = following
+    return total
+
+
+_PARTED = (str, list, dict, tuple)
+_SHORT_TEXT = 64
+
+
+def malformed(message: str) -> InvalidItem:
+    return InvalidItem("bad_puzzle", message)
+
+
+def opened(reference: Any) -> Any:
+    """A reference with its JSON read, inside what data sets wrap it in (`metadata`, `puzzle`, `ground_truth`)."""
+    for _ in range(_MAX_WRAPPINGS):
+        if isinstance(reference, str) and reference.lstrip()[:1] in ("{", "["):
+            reference = _structure(reference)
+        inner = _wrapped(reference)
+        if inner is None:
+            return reference
+        reference = inner
+    return reference
+
+
+_MAX_WRAPPINGS = 5
+_WRAPPERS = ("metadata", "ground_truth", "puzzle", "extra_info", "reward_model")
+
+
+def _wrapped(reference: Any) -> Any:
+    if not isinstance(reference, Mapping):
+        return None
+    for name in _WRAPPERS:
+        inner = reference.get(name)
+        if isinstance(inner, Mapping) or (isinstance(inner, str) and inner.lstrip().startswith("{")):
+            return inner
+    return None
+
+
+def _structure(text: str) -> Any:
+    try:
+        return documents.read_json(text, unique_keys=False)
+    except documents.Unreadable:
+        pass
+    try:
+        return structures.read(text)
+    except structures.Unreadable as error:
+        raise malformed(f"the reference is neither JSON nor a plain text: {error}") from error
+
+
+def field(reference: Mapping[str, Any], *names: str) -> Any:
+    """The value of the first of these names that is there and not None."""
+    for name in names:
+        if (value := reference.get(name)) is not None:
+            return value
+    return None
+
+
+def label(value: Any) -> str:
+    """A vertex, a colour, a name: texts and integers that look the same are the same."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise malformed(f"expected a name or an integer, found {str(value)[:40]!r}")
+    if isinstance(value, int) and abs(value) > _MAX_LABEL:
+        raise malformed("a number is too large for a name")
+    name = " ".join(answers.fold(str(value)).split())
+    if not name:
+        raise malformed("a name is empty")
+    return name
+
+
+_MAX_LABEL = 10**18

@@ -1,0 +1,343 @@
+"""Shortest path: a path from start to goal that exists and is as short as any.
+
+The reference is a graph (see `graphs`; with `start` or `source`, and `goal`, `end`, `target` or `destination`), or a maze (see
+`mazes`; its rows as `matrix`, `maze` or `grid`). Weights are not negative; the length of the shortest path is computed here, a
+`solution` of the reference is not looked at. With `optimal=False` any path will do.
+
+The answer is the vertices from start to goal (`A -> B -> C`, `[A, B, C]`); of a maze the moves (`up down left right`,
+`UDLR`, arrows) or the cells as (row, column) from 0. An object `{"path": […], "length": 3}` must tell the true length.
+Where there is no path, "infeasible", "no path", "unreachable", "impossible", "none" or -1 in the last line is
+the right answer.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.puzzles import graphs, mazes, puzzle, structures
+from verifiers.puzzles.graphs import Graph, Weight
+from verifiers.puzzles.mazes import Maze
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
+
+
+class ShortestPathParams(PuzzleParams):
+    """The graph or the maze."""
+
+    optimal: bool = True
+    """Whether the path must be a shortest one."""
+
+
+class ShortestPath(PuzzleVerifier[ShortestPathParams]):
+    name = "shortest_path"
+    version = "1"
+    params = ShortestPathParams
+    summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
+
+
+def create(resources: Resources) -> ShortestPath:
+    return ShortestPath(resources.workers, judge, Item("A -> B", ShortestPathParams(reference=_ROADS)))
+
+
+def judge(item: Item[ShortestPathParams]) -> Verdict:
+    return puzzle.judge(item, _RULES)
+
+
+class _Network(NamedTuple):
+    """A graph with the lightest edge of each pair of vertices."""
+
+    names: Mapping[str, str]
+    """Vertices by their names without case, where that tells them apart."""
+    weights: Mapping[str, Mapping[str, Weight]]
+    start: str
+    goal: str
+
+
+class _Puzzle(NamedTuple):
+    field: _Network | Maze
+    is_optimal: bool
+
+
+class _Answer(NamedTuple):
+    kind: Literal["path", "moves", "infeasible"]
+    steps: tuple[str, ...] = ()
+    length: Fraction | None = None
+    """What the answer says the length is."""
+
+
+# --- the puzzle
+
+
+def _read(params: ShortestPathParams) -> _Puzzle:
+    reference: Any = opened(params.reference)
+    if not isinstance(reference, Mapping):
+        raise malformed("expected an object with a graph or a maze")
+    rows = field(reference, "matrix", "maze", "grid")
+    if rows is not None:
+        return _Puzzle(mazes.read(reference, rows), params.optimal)
+    return _Puzzle(_network(reference), params.optimal)
+
+
+def _network(reference: Mapping[str, Any]) -> _Network:
+    graph = graphs.read(reference)
+    start = label(field(reference, "start", "source", "from", "start_node", "src"))
+    goal = label(field(reference, "goal", "end", "target", "destination", "to", "end_node", "dst"))
+    vertices = set(graph.vertices)
+    if start not in vertices or goal not in vertices or start == goal:
+        raise malformed("start and goal must be two different vertices of the graph")
+    folded = [vertex.casefold() for vertex in graph.vertices]
+    names = dict(zip(folded, graph.vertices, strict=True)) if len(set(folded)) == len(folded) else {}
+    return _Network(names, _weights(graph), start, goal)
+
+
+def _weights(graph: Graph) -> Mapping[str, Mapping[str, Weight]]:
+    weights: dict[str, dict[str, Weight]] = {vertex: {} for vertex in graph.vertices}
+    for start, end, weight in graph.edges:
+        if weight < 0:
+            raise malformed("a weight is negative")
+        for a, b in ((start, end),) if graph.is_directed else ((start, end), (end, start)):
+            weights[a][b] = min(weight, weights[a].get(b, weight))
+    return weights
+
+
+def _shortest(network: _Network) -> Weight | None:
+    """The length of a shortest path, by Dijkstra's algorithm; None when there is no path."""
+    done: set[str] = set()
+    waiting: list[tuple[Weight, str]] = [(0, network.start)]
+    while waiting:
+        length, vertex = heappop(waiting)
+        if vertex == network.goal:
+            return length
+        if vertex in done:
+            continue
+        done.add(vertex)
+        for following, weight in network.weights[vertex].items():
+            if following not in done:
+                heappush(waiting, (length + weight, following))
+    return None
+
+
+# --- the answer
+
+_INFEASIBLE = re.compile(
+    r"\b(?:infeasible|unreachable|impossible|no\s(?:valid\s|such\s|possible\s)?path|not\s(?:reachable|possible|feasible)"
+    r"|cannot\sbe\sreached)\b|(?:^|[:\s])(?:-1|none|\[\s?\])[\s.`*]{0,4}$",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|unless|whether|when)\b|\?", re.IGNORECASE)
+"""What makes it a question's words, not an answer's."""
+_HEDGE = re.compile(
+    r"(?:infeasible|unreachable|impossible|no\spath)\W{1,4}or\b"
+    r"|\bor\W{1,4}(?:it\sis\s)?(?:infeasible|unreachable|impossible|no\spath)",
+    re.IGNORECASE,
+)
+_ARROW = re.compile(r"\s*(?:->|-->|=>|→|⟶|\\(?:to|rightarrow|longrightarrow)(?![A-Za-z])|>|➔|➡)\s*")
+_MOVE = re.compile(r"\b(?:up|down|left|right)\b|[↑↓←→]|⬆|⬇|⬅|➡", re.IGNORECASE)
+_MOVE_LINE = re.compile(
+    r"(?:[^\n]{0,80}[:：]|\s)?[\s\[\"'`*]{0,8}(?P<moves>(?:(?:(?i:up|down|left|right)\b|[↑↓←→⬆⬇⬅➡])[\s,;>\"'`-]{0,6})+)[\s\]\"'`*.]{0,8}"
+)
+_LETTER_LINE = re.compile(r"[\s\[\"'`*]{0,8}(?P<moves>[UDLR](?:[\s,\"'-]{0,4}[UDLR])*)[\s\]\"'`*.]{0,8}")
+_NAMES = {"↑": "up", "⬆": "up", "↓": "down", "⬇": "down", "←": "left", "⬅": "left", "→": "right", "➡": "right"}
+_NAMES |= {"U": "up", "D": "down", "L": "left", "R": "right"}
+_CELL = re.compile(r"[(\[]\s{0,4}(\d{1,3})\s{0,4},\s{0,4}(\d{1,3})\s{0,4}[)\]]")
+_MAX_LINE_CHARS = 100_000
+
+
+def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[_Answer]]:
+    if _HEDGE.search(text[-_TAIL_CHARS:]):
+        return []
+    found = _in_maze(text, puzzle_.field) if isinstance(puzzle_.field, Maze) else _in_network(text, puzzle_.field)
+    if found:
+        return found
+    last_line = text.rstrip("` \n").rpartition("\n")[2][-_TAIL_CHARS:]
+    if _INFEASIBLE.search(last_line) and not _CONDITION.search(last_line):
+        return [Offer(0, len(text), _Answer("infeasible"))]
+    return []
+
+
+_TAIL_CHARS = 300
+
+
+def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
+    """Lines of moves, of which those that follow each other are one answer; without any, all cells from the start on."""
+    blocks: list[tuple[int, int, list[str]]] = []
+    start = 0
+    for line in text.split("\n"):
+        moves = _moves_of_line(line) if len(line) <= _MAX_LINE_CHARS else []
+        end = start + len(line)
+        if moves and blocks and blocks[-1][1] == start - 1:
+            first, _, before = blocks.pop()
+            before.extend(moves)
+            blocks.append((first, end, before))
+        elif moves:
+            blocks.append((start, end, moves))
+        start = end + 1
+    if blocks:
+        return [Offer(start, end, _Answer("moves", tuple(moves))) for start, end, moves in blocks]
+    cells = list(_CELL.finditer(text))
+    if len(cells) < 2:
+        return []
+    places = [(int(cell[1]), int(cell[2])) for cell in cells]
+    origin = max((at for at, place in enumerate(places) if place == maze.start), default=0)
+    return [Offer(cells[origin].start(), cells[-1].end(), _Answer("moves", _moves(places[origin:])))]
+
+
+def _moves_of_line(line: str) -> list[str]:
+    if match := _MOVE_LINE.fullmatch(line):
+        return [_NAMES.get(move[0], move[0].lower()) for move in _MOVE.finditer(match["moves"])]
+    if match := _LETTER_LINE.fullmatch(line):
+        return [_NAMES[sign] for sign in match["moves"] if sign in _NAMES]
+    return []
+
+
+def _moves(places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The moves from cell to cell; `jump` where two are no neighbours."""
+    names = {step: name for name, step in mazes.MOVES.items()}
+    return tuple([names.get((b[0] - a[0], b[1] - a[1]), "jump") for a, b in pairwise(places)])
+
+
+def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
+    found: list[Offer[_Answer]] = []
+    for start, end, value in structures.offers(text, "{"):
+        if isinstance(value, Mapping):
+            path = field(value, "path", "shortest_path", "route", "nodes", "solution", "answer")
+            length = field(
+                value, "length", "cost", "distance", "weight", "total_weight", "total_cost", "total_distance"
+            )
+            if (steps := _steps(path, network)) is not None:
+                found.append(Offer(start, end, _Answer("path", steps, _length(length))))
+    if found:
+        return found
+    for start, end, value in structures.offers(text, "["):
+        if (steps := _steps(value, network)) is not None:
+            found.append(Offer(start, end, _Answer("path", steps)))
+    start = 0
+    for line in text.split("\n"):
+        if len(line) <= _MAX_LINE_CHARS and (steps := _arrows(line, network)) is not None:
+            found.append(Offer(start, start + len(line), _Answer("path", steps)))
+        start += len(line) + 1
+    return sorted(found, key=lambda offer: offer.start) or _in_last_line(text, network)
+
+
+def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
+    """A last line of nothing but vertices, with commas, dashes or spaces between them."""
+    line = text.rstrip().rpartition("\n")[2].rpartition(":")[2]
+    if len(line) <= _MAX_LINE_CHARS:
+        for separator in (",", "-", None):
+            names = [name.strip("`*\"'$()[]. ") for name in line.split(separator)]
+            if len(names) > 1 and all(_is_vertex(name, network) for name in names):
+                return [Offer(0, len(text), _Answer("path", _known(names, network) or ()))]
+    return []
+
+
+def _length(value: Any) -> Fraction | None:
+    """What is no number is a length that no path has."""
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 10**18
+    return Fraction(str(value)) if is_number else Fraction(-1)
+
+
+def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
+    """A list of at least two names, or a text of them with arrows or commas, whose first and last are vertices."""
+    if isinstance(value, str):
+        return _arrows(value, network) or _arrows(value.replace(",", "->"), network)
+    if not isinstance(value, list) or len(value) < 2 or not all(isinstance(name, str | int) for name in value):
+        return None
+    return _known([str(name) for name in value], network)
+
+
+def _known(names: Sequence[str], network: _Network) -> tuple[str, ...] | None:
+    """The names as the graph has them; None unless the first and the last are vertices."""
+    names = [" ".join(name.strip("`*\"' ").split()) for name in names]
+    known = tuple([name if name in network.weights else network.names.get(name.casefold(), name) for name in names])
+    return known if known[0] in network.weights and known[-1] in network.weights else None
+
+
+def _arrows(line: str, network: _Network) -> tuple[str, ...] | None:
+    """A chain of names with arrows, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`)."""
+    names = [name.strip("`*\"'$()[]{} ") for name in _ARROW.split(line)]
+    if len(names) < 2:
+        return None
+    names[0] = _last_name(names[0], network)
+    names[-1] = _first_name(names[-1], network)
+    return _known(names, network)
+
+
+_MAX_NAME_WORDS = 4
+
+
+def _last_name(text: str, network: _Network) -> str:
+    words = text[-300:].replace(":", " ").split()
+    for at in range(max(0, len(words) - _MAX_NAME_WORDS), len(words)):
+        if _is_vertex(name := " ".join(words[at:]), network):
+            return name
+    return text
+
+
+def _first_name(text: str, network: _Network) -> str:
+    words = text[:300].split()
+    for count in range(min(_MAX_NAME_WORDS, len(words)), 0, -1):
+        for name in (" ".join(words[:count]), " ".join(words[:count]).rstrip(".,;:)=")):
+            if _is_vertex(name, network):
+                return name
+    return text
+
+
+def _is_vertex(name: str, network: _Network) -> bool:
+    return name in network.weights or name.casefold() in network.names
+
+
+# --- judging
+
+
+def _check(answer: _Answer, puzzle_: _Puzzle) -> str | None:
+    place = puzzle_.field
+    if isinstance(place, Maze):
+        return _check_maze(answer, place, puzzle_.is_optimal)
+    return _check_network(answer, place, puzzle_.is_optimal)
+
+
+def _check_maze(answer: _Answer, maze: Maze, is_optimal: bool) -> str | None:
+    if answer.kind == "infeasible":
+        return None if mazes.steps(maze) is None else "wrong_answer"
+    if "jump" in answer.steps or mazes.walked(maze, answer.steps) != maze.goal:
+        return "no_path"
+    return None if not is_optimal or len(answer.steps) == mazes.steps(maze) else "not_shortest"
+
+
+def _check_network(answer: _Answer, network: _Network, is_optimal: bool) -> str | None:
+    if answer.kind == "infeasible":
+        return None if _shortest(network) is None else "wrong_answer"
+    steps = answer.steps
+    if steps[0] != network.start or steps[-1] != network.goal:
+        return "no_path"
+    length: Weight = 0
+    for a, b in pairwise(steps):
+        weight = network.weights.get(a, {}).get(b)
+        if weight is None:
+            return "no_path"
+        length += weight
+    if answer.length is not None and answer.length != length:
+        return "wrong_length"
+    return None if not is_optimal or length == _shortest(network) else "not_shortest"
+
+
+_RULES = Rules(_read, _offers, _check)
+
+_ROADS = {"edges": [["A", "B", 1], ["B", "C", 2], ["A", "C", 5]], "start": "A", "goal": "C"}
+_MAZE = {"matrix": ["* O O", "X X O", "# O O"]}
+
+EXAMPLES = (
+    Example("The shortest path is\nA -> B -> C (length 3).", {"reference": _ROADS}, 1.0, "correct", "vertices"),
+    Example("<answer>right right down down left left</answer>", {"reference": _MAZE}, 1.0, "correct", "moves"),
+    Example("<answer>A -> C</answer>", {"reference": _ROADS}, 0.0, "not_shortest", "a path of length 5"),
+    Example("<answer>down down</answer>", {"reference": _MAZE}, 0.0, "no_path", "through a wall"),
+    Example("<answer>infeasible</answer>", {"reference": _MAZE}, 0.0, "wrong_answer", "there is a path"),
+    Example(
+        "A -> B", {"reference": {"edges": [["A", "B"]], "start": "A"}}, None, "bad_puzzle", "no goal", Status.INVALID
+    ),
+)

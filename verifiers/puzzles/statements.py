@@ -1,0 +1,83 @@
+"""What the inhabitants of an island of knights and knaves say, and whether an assignment agrees with it.
+
+    statement = ["telling-truth", i] | ["lying", i] | ["not", s] | ["and", s, …] | ["or", s, …] | ["->", s, s] | ["<=>", s, s]
+
+Inhabitants are numbered from 0; statement i is what inhabitant i says, true exactly when i is a knight.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from verifiers.puzzles.puzzle import malformed
+
+_MAX_DEPTH = 40
+_MAX_CHECKS = 50_000
+"""Steps that looking for a solution may take."""
+_PAIRS = {"->": "->", "=>": "->", "<=>": "<=>", "<->": "<=>"}
+
+Statement = tuple[Any, ...]
+
+
+def read(value: Any, people: int) -> tuple[Statement, ...]:
+    """The statements of all inhabitants.
+
+    Raises:
+        InvalidItem: they are none.
+    """
+    if not isinstance(value, list | tuple) or len(value) != people:
+        raise malformed(f"expected one statement for each of {people} inhabitants")
+    return tuple(_statement(statement, people, 0) for statement in value)
+
+
+def _statement(value: Any, people: int, depth: int) -> Statement:
+    if not isinstance(value, list | tuple) or len(value) < 2 or not isinstance(value[0], str) or depth > _MAX_DEPTH:
+        raise malformed(f"expected a statement such as ['lying', 0], found {str(value)[:60]!r}")
+    kind, rest = value[0], value[1:]
+    if kind in ("telling-truth", "lying"):
+        if len(rest) != 1 or type(rest[0]) is not int or not 0 <= rest[0] < people:
+            raise malformed("a statement is about nobody of the island")
+        return kind, rest[0]
+    inner = tuple(_statement(part, people, depth + 1) for part in rest)
+    if kind in ("and", "or") or (kind == "not" and len(inner) == 1):
+        return kind, *inner
+    if kind in _PAIRS and len(inner) == 2:
+        return _PAIRS[kind], *inner
+    raise malformed(f"{kind[:20]!r} is no connective of {len(inner)} statements")
+
+
+def agree(statements: Sequence[Statement], are_knights: Sequence[bool]) -> bool:
+    """Whether all knights tell the truth, and all knaves lie."""
+    return all(_holds(said, are_knights) is knight for said, knight in zip(statements, are_knights, strict=True))
+
+
+def are_paradox(statements: Sequence[Statement]) -> bool:
+    """Whether no assignment agrees; False also where it would take too long to know."""
+    people = len(statements)
+    size = sum(map(_size, statements))
+    if people > 16 or size << people > _MAX_CHECKS:
+        return False
+    return not any(agree(statements, roles) for roles in product((True, False), repeat=people))
+
+
+def _size(statement: Statement) -> int:
+    return 1 + sum(_size(part) for part in statement[1:] if isinstance(part, tuple))
+
+
+def _holds(statement: Statement, are_knights: Sequence[bool]) -> bool:
+    kind, *parts = statement
+    match kind:
+        case "telling-truth":
+            return are_knights[parts[0]]
+        case "lying":
+            return not are_knights[parts[0]]
+        case "not":
+            return not _holds(parts[0], are_knights)
+        case "and":
+            return all(_holds(part, are_knights) for part in parts)
+        case "or":
+            return any(_holds(part, are_knights) for part in parts)
+        case "->":
+            return not _holds(parts[0], are_knights) or _holds(parts[1], are_knights)
+        case _:
+            return _holds(parts[0], are_knights) is _holds(parts[1], are_knights)

@@ -1,0 +1,187 @@
+"""Word ladder: from a word to another, one letter changed at each step, through words of a dictionary.
+
+The reference has the two words (`start_word` or `start`, `begin`, `source`; `end_word` or `end`, `goal`, `target`) and the
+dictionary: `words`, `vocabulary`, `dictionary` or `word_list`, a list or one text. Without a dictionary nobody can say
+whether a step is a word, so such a reference is `invalid`; the first and the last word need not be in it. Case does
+not count. With `shortest=True` no ladder may be shorter.
+
+The answer is the words from first to last, with commas, arrows, dashes, spaces or line ends between them, or a list of them.
+"""
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
+from verifiers.puzzles import puzzle
+from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
+
+
+class WordLadderParams(PuzzleParams):
+    """The two words and the dictionary."""
+
+    shortest: bool = False
+    """Whether the ladder must be a shortest one."""
+
+
+class WordLadder(PuzzleVerifier[WordLadderParams]):
+    name = "word_ladder"
+    version = "1"
+    params = WordLadderParams
+    summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
+
+
+def create(resources: Resources) -> WordLadder:
+    return WordLadder(resources.workers, judge, Item("COLD,CORD", WordLadderParams(reference=_COLD)))
+
+
+def judge(item: Item[WordLadderParams]) -> Verdict:
+    return puzzle.judge(item, _RULES)
+
+
+class _Puzzle(NamedTuple):
+    start: str
+    end: str
+    words: frozenset[str]
+    """Those of the right length, in lower case, the first and the last word among them."""
+    is_shortest: bool
+
+
+Ladder = tuple[str, ...]
+
+
+# --- the puzzle
+
+_MAX_WORD_CHARS = 40
+
+
+def _read(params: WordLadderParams) -> _Puzzle:
+    reference: Any = opened(params.reference)
+    if not isinstance(reference, Mapping):
+        raise malformed("expected an object with `start`, `end` and `words`")
+    start = _word(field(reference, "start_word", "start", "begin_word", "beginWord", "begin", "source", "from"))
+    end = _word(field(reference, "end_word", "end", "endWord", "goal", "target", "target_word", "to"))
+    words = field(reference, "words", "vocabulary", "dictionary", "word_list", "wordList", "vocab", "valid_words")
+    if isinstance(words, str):
+        words = re.split(r"[\s,;]+", words)
+    if not isinstance(words, list | tuple | Mapping) or not words:
+        raise InvalidItem("no_words", "a word ladder is checked by a dictionary: give `words`")
+    if len(start) != len(end) or start == end:
+        raise malformed("the first and the last word must be different, and of the same length")
+    if not all(isinstance(word, str) for word in words):
+        raise malformed("expected `words` as a list of texts")
+    known = frozenset([word.strip().casefold() for word in words])
+    of_length = frozenset([word for word in known if len(word) == len(start)])
+    return _Puzzle(start, end, of_length | {start, end}, params.shortest)
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip().isalpha() or len(value) > _MAX_WORD_CHARS:
+        raise malformed(f"expected a word as `start` and as `end`, found {str(value)[:40]!r}")
+    return value.strip().casefold()
+
+
+@lru_cache(maxsize=32)
+def _steps(start: str, end: str, words: frozenset[str]) -> int | None:
+    """Words of a shortest ladder, by breadth-first search over what words have in common; None when there is none."""
+    neighbours: dict[str, list[str]] = {}
+    for word in sorted(words):
+        for pattern in _patterns(word):
+            neighbours.setdefault(pattern, []).append(word)
+    length = {start: 1}
+    waiting = deque([start])
+    while waiting:
+        word = waiting.popleft()
+        if word == end:
+            return length[word]
+        for pattern in _patterns(word):
+            for following in neighbours.pop(pattern, ()):
+                if following not in length:
+                    length[following] = length[word] + 1
+                    waiting.append(following)
+    return None
+
+
+def _patterns(word: str) -> Sequence[str]:
+    return [f"{word[:at]}*{word[at + 1 :]}" for at in range(len(word))]
+
+
+# --- the answer
+
+_LINK = r"[ \t]{0,4}(?:,|->|→|=>|⟶|➔|–|—|-|>|;|\n)[ \t\n]{0,4}"
+_SPACE = r"[ \t]{1,4}"
+_QUOTES = r"[\"'`*]{0,3}"
+_LATEX_ARROW = re.compile(r"\\(?:to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])")
+_LIST_MARK = re.compile(r"(?m)^\s{0,4}(?:\d{1,3}[.)]|[-*•])\s{1,4}")
+
+
+def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
+    """Runs of words of the right length from the first word on, with signs or, if there are none such, spaces between.
+
+    The first and the last word alone are the puzzle, if there is anything else.
+    """
+    text = _LIST_MARK.sub(lambda match: " " * len(match[0]), _LATEX_ARROW.sub("->", text))
+    found = _runs(text, puzzle_, _LINK) or _runs(text, puzzle_, _SPACE)
+    return [offer for offer in found if len(offer.answer) > 2] or found
+
+
+def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
+    found: list[Offer[Ladder]] = []
+    for run in _run_pattern(len(puzzle_.start), link).finditer(text):
+        ladder = [word[0].casefold() for word in _WORD.finditer(run[0])]
+        if puzzle_.start not in ladder:
+            continue
+        ladder = ladder[_last(ladder, puzzle_.start) if ladder[-1] == puzzle_.end else ladder.index(puzzle_.start) :]
+        if len(ladder) > 1:
+            found.append(Offer(run.start(), run.end(), tuple(ladder)))
+    return found
+
+
+def _last(words: Sequence[str], word: str) -> int:
+    return max(at for at, other in enumerate(words) if other == word)
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@lru_cache(maxsize=2 * _MAX_WORD_CHARS)
+def _run_pattern(length: int, link: str) -> re.Pattern[str]:
+    """Two words or more of this length in a row."""
+    word = rf"{_QUOTES}(?<![^\W\d_])[^\W\d_]{{{length}}}(?![^\W\d_]){_QUOTES}"
+    return re.compile(rf"{word}(?:{link}{word})++")
+
+
+def _check(answer: Ladder, puzzle_: _Puzzle) -> str | None:
+    if answer[0] != puzzle_.start or answer[-1] != puzzle_.end:
+        return "wrong_ends"
+    if any(not _is_step(a, b) for a, b in pairwise(answer)):
+        return "wrong_step"
+    if not puzzle_.words.issuperset(answer):
+        return "unknown_word"
+    if puzzle_.is_shortest and len(answer) != _steps(puzzle_.start, puzzle_.end, puzzle_.words):
+        return "not_shortest"
+    return None
+
+
+def _is_step(word: str, following: str) -> bool:
+    return len(word) == len(following) and sum(a != b for a, b in zip(word, following, strict=True)) == 1
+
+
+_RULES = Rules(_read, _offers, _check)
+
+_COLD = {"start_word": "COLD", "end_word": "WARM", "words": ["cord", "card", "ward", "word", "worm", "cold", "warm"]}
+
+EXAMPLES = (
+    Example("COLD,CORD,CARD,WARD,WARM", {"reference": _COLD}, 1.0, "correct", "a ladder"),
+    Example("<answer>cold -> cord -> word -> worm -> warm</answer>", {"reference": _COLD}, 1.0, "correct", "another"),
+    Example(
+        "<answer>COLD,CORD,CORM,WORM,WARM</answer>", {"reference": _COLD}, 0.0, "unknown_word", "no such word here"
+    ),
+    Example("<answer>COLD,WARM</answer>", {"reference": _COLD}, 0.0, "wrong_step", "four letters at once"),
+    Example(
+        "COLD,CORD", {"reference": {"start": "COLD", "end": "CORD"}}, None, "no_words", "no dictionary", Status.INVALID
+    ),
+)

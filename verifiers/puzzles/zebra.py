@@ -1,0 +1,215 @@
+"""Zebra puzzles (Einstein's riddle): a table that says for every house what belongs to it.
+
+The reference is the solution as ZebraLogic has it, `{"header": ["House", "Name", …], "rows": [["1", "Eric", …], …]}`,
+or as houses, `{"House 1": {"Name": "Eric", …}, …}`; either may stand in `solution`. Such puzzles have one solution, which
+their clues, given as prose, do not let us check otherwise. The answer is either form as an object, or a table of Markdown.
+Case and space do not count.
+
+The score is 1 when every cell is right, else 0; with `partial` it is the share of the cells that are right (without the
+column of the houses), as ZebraLogic's cell accuracy. A value that a column holds more often than the solution does was
+not committed to, and none of its cells counts; so an empty table, or one with a single name in every house, is worth 0.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from verifiers import answers
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
+from verifiers.puzzles import structures
+from verifiers.puzzles.puzzle import MAX_PARTS, Offer, PuzzleParams, PuzzleVerifier, field, find, malformed, opened
+
+
+class ZebraParams(PuzzleParams):
+    """The solution."""
+
+    partial: bool = False
+    """Whether the score is the share of right cells."""
+
+
+class Zebra(PuzzleVerifier[ZebraParams]):
+    name = "zebra"
+    version = "1"
+    params = ZebraParams
+    summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
+
+
+def create(resources: Resources) -> Zebra:
+    return Zebra(resources.workers, judge, Item("{}", ZebraParams(reference=_HOUSES)))
+
+
+Table = Mapping[str, Mapping[str, str]]
+"""Values by house and column, all in one form."""
+
+
+def judge(item: Item[ZebraParams]) -> Verdict:
+    if item.params.parts > MAX_PARTS:
+        return Verdict.invalid("puzzle_too_large", f"the reference holds more than {MAX_PARTS} values")
+    try:
+        wanted = _read(item.params)
+    except InvalidItem as error:
+        return Verdict.invalid(error.reason, str(error))
+    found = find(item, lambda text: _offers(text, wanted))
+    if found.answer is None:
+        return Verdict.wrong(found.reason, found.text, **found.detail)
+    right, cells = _count(found.answer, wanted)
+    detail = {**found.detail, "right_cells": right, "cells": cells}
+    if right == cells:
+        return Verdict.correct(found.text, **detail)
+    wrong = Verdict.wrong("wrong_answer", found.text, **detail)
+    if not item.params.partial or not right:
+        return wrong
+    return Verdict(wrong.status, float(Fraction(right, cells)), "partly_right", wrong.extracted, wrong.detail)
+
+
+# --- the solution
+
+_MAX_HOUSES = 100
+_HIDDEN = re.compile(r"[_?.*\s-]*")
+
+
+def _read(params: ZebraParams) -> Table:
+    reference: Any = opened(params.reference)
+    if isinstance(reference, Mapping):
+        inner = opened(field(reference, "solution", "answer") or reference)
+        reference = inner if isinstance(inner, Mapping) else reference
+    table = _table(reference)
+    if table is None or not 0 < len(table) <= _MAX_HOUSES:
+        raise malformed(f"expected `header` and `rows`, or an object for each of up to {_MAX_HOUSES} houses")
+    columns = [set(row) for row in table.values()]
+    if not columns[0] or any(names != columns[0] for names in columns):
+        raise malformed("the houses do not all have the same attributes")
+    if any(_HIDDEN.fullmatch(value) for row in table.values() for value in row.values()):
+        raise malformed("cells of the solution are empty or hidden (___)")
+    return table
+
+
+def _table(value: Any) -> Table | None:
+    """A table from either form; None when it is none."""
+    if not isinstance(value, Mapping):
+        return None
+    header, rows = value.get("header"), value.get("rows")
+    if isinstance(header, list | tuple) and isinstance(rows, list | tuple):
+        return _of_rows(header, rows)
+    found: dict[str, Mapping[str, str]] = {}
+    for house, row in value.items():
+        if not isinstance(row, Mapping):
+            return None
+        cells = {_form(name): _form(cell) for name, cell in row.items()}
+        cells.pop("house", None)
+        key = _house(house)
+        if key in found:
+            return None
+        found[key] = cells
+    return found or None
+
+
+def _of_rows(header: Sequence[Any], rows: Sequence[Any]) -> Table | None:
+    names = [_form(name) for name in header]
+    if len(set(names)) < len(names) or len(names) < 2:
+        return None
+    at = next((at for at, name in enumerate(names) if name in ("house", "house number", "position", "#", "no.")), 0)
+    found: dict[str, Mapping[str, str]] = {}
+    for row in rows:
+        if not isinstance(row, list | tuple) or len(row) != len(names):
+            return None
+        cells = [_form(cell) for cell in row]
+        key = _house(cells[at])
+        if key in found:
+            return None
+        found[key] = {name: cell for place, (name, cell) in enumerate(zip(names, cells, strict=True)) if place != at}
+    return found or None
+
+
+def _house(value: Any) -> str:
+    """`House 1`, `house_1` and `1` are one house."""
+    return _HOUSE.sub("", _form(value)).strip() or _form(value)
+
+
+_HOUSE = re.compile(r"^(?:house|position)?[\s_#:.-]*(?=\d)")
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, Mapping | list | tuple) or value is None:
+        return ""
+    return " ".join(answers.fold(str(value)).replace("_", " ").casefold().strip(" *`'\".").split())
+
+
+# --- the answer
+
+
+def _offers(text: str, wanted: Table) -> list[Offer[Table]]:
+    found: list[Offer[Table]] = []
+    for start, end, value in structures.offers(text, "{"):
+        inner = (
+            field(value, "solution", "answer", "table", "grid", "final_answer") if isinstance(value, Mapping) else None
+        )
+        table = _table(inner if isinstance(inner, Mapping) else value)
+        if table is not None and any(cell for row in table.values() for cell in row.values()):
+            found.append(Offer(start, end, table))
+    return found or _tables(text)
+
+
+_RULER = re.compile(r"[\s|:+-]*")
+_MAX_COLUMNS = 50
+
+
+def _tables(text: str) -> list[Offer[Table]]:
+    """Tables of Markdown: lines of cells between `|`, the first of which is the header."""
+    found: list[Offer[Table]] = []
+    lines: list[list[str]] = []
+    first = start = 0
+    for line in [*text.split("\n"), ""]:
+        if "|" in line and line.count("|") <= _MAX_COLUMNS:
+            first = first if lines else start
+            if not _RULER.fullmatch(line):
+                lines.append([cell.strip() for cell in line.strip().strip("|").split("|")])
+        elif lines:
+            table = _of_rows(lines[0], lines[1:])
+            if table is not None:
+                found.append(Offer(first, start, table))
+            lines = []
+        start += len(line) + 1
+    return found
+
+
+def _count(answer: Table, wanted: Table) -> tuple[int, int]:
+    """Right cells, and cells there are. Houses and columns beyond the solution's make the whole table wrong."""
+    columns = list(next(iter(wanted.values())))
+    cells = len(wanted) * len(columns)
+    if not answer.keys() <= wanted.keys() or not all(row.keys() <= set(columns) for row in answer.values()):
+        return 0, cells
+    right = 0
+    for column in columns:
+        given = Counter(row.get(column, "") for row in answer.values())
+        true = Counter(row[column] for row in wanted.values())
+        for house, row in wanted.items():
+            value = row[column]
+            if answer.get(house, {}).get(column) == value and given[value] <= true[value]:
+                right += 1
+    return right, cells
+
+
+# --- examples
+
+_HOUSES = {"header": ["House", "Name", "Color"], "rows": [["1", "Eric", "red"], ["2", "Arnold", "blue"]]}
+_RIGHT = '{"solution": {"House 1": {"Name": "Eric", "Color": "Red"}, "House 2": {"Name": "Arnold", "Color": "blue"}}}'
+_HALF = "| House | Name | Color |\n|---|---|---|\n| 1 | Eric | blue |\n| 2 | Arnold | red |"
+_ONE_NAME = '{"House 1": {"Name": "Eric"}, "House 2": {"Name": "Eric"}}'
+
+EXAMPLES = (
+    Example(_RIGHT, {"reference": _HOUSES}, 1.0, "correct", "an object for each house"),
+    Example(_HALF, {"reference": {"solution": _HOUSES}}, 0.0, "wrong_answer", "a table with two wrong cells"),
+    Example(_HALF, {"reference": _HOUSES, "partial": True}, 0.5, "partly_right", "cell accuracy, when asked for"),
+    Example(_ONE_NAME, {"reference": _HOUSES, "partial": True}, 0.0, "wrong_answer", "one name for all is a guess"),
+    Example(
+        _RIGHT,
+        {"reference": {"header": ["House", "Name"], "rows": [["___", "___"]]}},
+        None,
+        "bad_puzzle",
+        "a solution that was hidden",
+        Status.INVALID,
+    ),
+)

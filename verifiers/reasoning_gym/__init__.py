@@ -1,0 +1,195 @@
+"""Answers to the tasks of reasoning-gym, judged by that package's own scorers, in a box.
+
+    reference, task ──entries.py──► entry ──┐                     (which tasks, and why: tasks.py)
+    response ──answers.py──► answer ────────┤
+    the package's text ──excerpts.py──► scorer ──► box (scoring.py) ──► raw score ──floor, threshold──► score
+
+Several scorers of the package execute what they are given, and several pay for nonsense: only the tasks of an allow-list
+are judged, others are `invalid` and named with the verifier that judges them. The answer goes into the box as data, and
+what comes out is taken for a number or for nothing.
+
+Before an entry is relied on, its scorer must give the entry's own answer full marks, and less to no answer and to
+nonsense; otherwise the item is `invalid`, for its score would say nothing about any response.
+
+By default nothing but full marks counts. With `threshold` null the score is the scorer's own, except that what it pays for
+nonsense, a blind guess, a copy of the question or the right answer among others counts nothing (`Task.floor`).
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from sandbox.workers import Exit as WorkerExit
+from sandbox.workers import Task as WorkerTask
+from sandbox.workers import WorkersUnavailable
+from verifiers import answers
+from verifiers.answers import Channel, ExtractionParams
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
+from verifiers.long_texts import INLINE_CHARS, trouble
+from verifiers.reasoning_gym.entries import Entry, parse
+from verifiers.reasoning_gym.scoring import Outcome, Scored, Scorers
+from verifiers.reasoning_gym.tasks import Task
+
+_AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.WHOLE)
+
+
+class ReasoningGymParams(ExtractionParams):
+    """The entry, and what its scorer's score is worth. `extract` auto: the last answer tag, else box, else all of the text."""
+
+    reference: dict[str, Any] | str
+    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}` as an object or its JSON text; or a row
+    that holds it beside other fields, or as `entry` or `extra_info`. `metadata` may be JSON text too."""
+    task: str | None = Field(default=None, max_length=100)
+    """The data set's name, such as `chain_sum`; None or `composite`: what the entry names as its `source_dataset`."""
+    threshold: float | None = Field(default=1.0, gt=0, le=1)
+    """From this score of the scorer's on the score is 1, below it 0. None: the scorer's own score, where it counts."""
+
+
+EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_s=10.0)
+
+
+class ReasoningGym(Verifier[ReasoningGymParams]):
+    name = "reasoning_gym"
+    version = "1"
+    params = ReasoningGymParams
+    summary = "An answer to a task of reasoning-gym, by that library's own scorer in a box; from a list of safe tasks"
+    chunk_items: ClassVar[int] = 16
+    """Some 50 ms of work for one box, if they are of one task."""
+    bounds_itself: ClassVar[bool] = True
+
+    def __init__(self, resources: Resources) -> None:
+        self._workers = resources.workers
+        self._scorers = Scorers(resources.sandbox)
+        self.concurrency = resources.sandbox.slots + 1
+
+    async def score(self, items: Sequence[Item[ReasoningGymParams]]) -> Sequence[Verdict]:
+        verdicts: dict[int, Verdict] = {}
+        await self.score_each(items, verdicts.__setitem__)
+        return [verdicts[position] for position in range(len(items))]
+
+    async def score_each(
+        self, items: Sequence[Item[ReasoningGymParams]], deliver: Callable[[int, Verdict], None]
+    ) -> None:
+        entries: dict[int, Entry] = {}
+        by_task: defaultdict[Task, list[_Asked]] = defaultdict(list)
+        for position, item in enumerate(items):
+            try:
+                entry = entries.get(id(item.params)) or parse(item.params.reference, item.params.task)
+                entries[id(item.params)] = entry
+                found = await self._extract(item)
+            except InvalidItem as error:
+                deliver(position, Verdict.invalid(error.reason, str(error)))
+            except Unavailable as error:
+                deliver(position, Verdict.failed(error.reason, str(error)))
+            else:
+                if isinstance(found, Verdict):
+                    deliver(position, found)
+                else:
+                    by_task[entry.task].append((position, item.params, entry, *found))
+        async with asyncio.TaskGroup() as group:
+            for task, asked in by_task.items():
+                group.create_task(self._judge(task, asked, deliver))
+
+    async def _judge(self, task: Task, asked: "Sequence[_Asked]", deliver: Callable[[int, Verdict], None]) -> None:
+        def hear(number: int, outcome: Outcome) -> None:
+            position, params, entry, answer, detail = asked[number]
+            deliver(position, _verdict(outcome, params, entry, answer, detail))
+
+        await self._scorers.score(task, [(entry, answer) for _, _, entry, answer, _ in asked], hear)
+
+    async def _extract(self, item: Item[ReasoningGymParams]) -> "_Found | Verdict":
+        payload = [item.response, item.params.model_dump(mode="json", include=_EXTRACTION_FIELDS), item.explain]
+        if len(item.response) <= INLINE_CHARS:
+            answer, reason, detail = extract_in_worker(payload)
+        else:
+            try:
+                (outcome,) = await self._workers.map(EXTRACT, [payload])
+            except WorkersUnavailable as error:
+                raise Unavailable("workers_unavailable", str(error)) from error
+            if outcome.exit is not WorkerExit.OK:
+                return trouble(outcome)
+            answer, reason, detail = outcome.value
+        return Verdict.wrong(reason, **detail) if answer is None else (answer, detail)
+
+
+_Found = tuple[str, dict[str, Any]]
+"""An answer, and what a verdict says about where it was found."""
+_Asked = tuple[int, ReasoningGymParams, Entry, str, dict[str, Any]]
+_EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
+
+
+def create(resources: Resources) -> ReasoningGym:
+    resources.workers.register(EXTRACT)
+    return ReasoningGym(resources)
+
+
+def extract_in_worker(payload: list[Any]) -> list[Any]:
+    """The answer of a response, or None and why there is none; for long responses, runs in a worker."""
+    response, fields, explain = payload
+    extraction = answers.extract(response, ExtractionParams.model_validate(fields), _AUTO)
+    return [extraction.answer, extraction.reason, extraction.detail(explain)]
+
+
+def _verdict(
+    outcome: Outcome, params: ReasoningGymParams, entry: Entry, answer: str, detail: dict[str, Any]
+) -> Verdict:
+    if isinstance(outcome, InvalidItem):
+        return Verdict.invalid(outcome.reason, str(outcome))
+    if isinstance(outcome, Unavailable):
+        return Verdict.failed(outcome.reason, str(outcome))
+    if outcome.trouble:
+        return Verdict.wrong(outcome.trouble, answer, **detail)
+    detail = {**detail, "raw_score": outcome.score}
+    score = _counted(outcome, entry, answer)
+    if params.threshold is not None:
+        score = float(score >= params.threshold)
+    if score == 1.0:
+        return Verdict.correct(answer, **detail)
+    return Verdict(Status.OK, score, "partly_correct" if score else "wrong_answer", clip(answer), detail)
+
+
+def _counted(outcome: Scored, entry: Entry, answer: str) -> float:
+    """A scorer's score without what it pays for no solution."""
+    if entry.task.same_size and entry.answer is not None and _size(answer) > _size(entry.answer):
+        return 0.0
+    return outcome.score if outcome.score == 1.0 or outcome.score > entry.task.floor else 0.0
+
+
+def _size(text: str) -> int:
+    return sum(map(str.isalnum, text))
+
+
+_SUM = {
+    "question": "State the final answer to the following arithmetic problem: 4 + 3 =",
+    "answer": "7",
+    "metadata": {"source_dataset": "chain_sum", "source_index": 0},
+}
+_HANOI = {
+    "question": "Move all disks from Peg 1 to Peg 3.",
+    "answer": "Move disk 1 from Peg 1 to Peg 3",
+    "metadata": {"num_disks": 1, "num_pegs": 3, "start_peg": 1, "target_peg": 3, "solution_length": 1},
+}
+_DETOUR = "<answer>Move disk 1 from Peg 1 to Peg 2\nMove disk 1 from Peg 2 to Peg 3</answer>"
+EXAMPLES = (
+    Example("<answer>+7.0</answer>", {"reference": _SUM}, 1.0, "correct", "by the scorer of the task the entry names"),
+    Example("6 or 7", {"reference": _SUM}, 0.0, "wrong_answer", "the scorer pays a share of this; it does not count"),
+    Example(_DETOUR, {"reference": _HANOI, "task": "tower_of_hanoi"}, 0.0, "wrong_answer", "not the shortest way"),
+    Example(
+        _DETOUR,
+        {"reference": _HANOI, "task": "tower_of_hanoi", "threshold": None},
+        0.5,
+        "partly_correct",
+        "what the scorer gives a way twice as long",
+    ),
+    Example(
+        "(8 - 2) * 4",
+        {"reference": {"answer": "(8 - 2) * 4", "metadata": {}}, "task": "countdown"},
+        None,
+        "task_not_allowed",
+        "its scorer executes the answer; the verifier countdown does not",
+        Status.INVALID,
+    ),
+)

@@ -1,0 +1,105 @@
+"""A data set's entry, in the forms in which rows hold it."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from verifiers.base import InvalidItem
+from verifiers.reasoning_gym import tasks
+from verifiers.reasoning_gym.tasks import Task
+
+_MAX_CHARS: Final = 1_000_000
+"""Of an entry as JSON text; those the package makes have up to 30,000."""
+_MAX_DEPTH: Final = 64
+_COMPOSITE: Final = "composite"
+_HOLDERS: Final = ("entry", "extra_info")
+"""Fields of a row that may hold the entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a scorer is given beside the answer."""
+
+    task: Task
+    answer: str | None
+    """None where the task has none, and any solution is checked."""
+    text: str
+    """The entry as JSON, without its question, which no scorer reads."""
+
+    @property
+    def key(self) -> bytes:
+        return hashlib.blake2b(f"{self.task.module}\n{self.text}".encode(), digest_size=16).digest()
+
+
+def parse(reference: object, task: str | None) -> Entry:
+    """The entry that a reference holds.
+
+    Raises:
+        InvalidItem: it holds none, or one of a task that is not on the list.
+    """
+    row = _object(reference, "the reference")
+    row = next((_object(row[name], name) for name in _HOLDERS if "metadata" not in row and row.get(name)), row)
+    metadata = _object(row.get("metadata"), "the entry's metadata")
+    name = task if task not in (None, _COMPOSITE) else metadata.get("source_dataset", task)
+    known = _task(name)
+    answer = row.get("answer")
+    if known.probe is not None and not isinstance(answer, str):
+        answer = None
+    elif not isinstance(answer, str) or not answer.strip():
+        raise InvalidItem(
+            "invalid_reference", f"the entry's answer must be a text, and not an empty one: {answer!r:.60}"
+        )
+    return Entry(known, answer, _text({"answer": answer, "metadata": metadata}))
+
+
+def _task(name: object) -> Task:
+    if name is None:
+        raise InvalidItem("no_task", "neither `task` nor the entry's metadata.source_dataset names a task")
+    known = tasks.ALLOWED.get(name) if isinstance(name, str) else None
+    if known is not None:
+        return known
+    refusal = tasks.REFUSED.get(name) if isinstance(name, str) else None
+    if refusal is None:
+        raise InvalidItem("unknown_task", f"reasoning-gym has no task {name!r:.60}; judged are {sorted(tasks.ALLOWED)}")
+    instead = f"; use the verifier `{refusal.instead}`" if refusal.instead else ""
+    raise InvalidItem("task_not_allowed", f"the scorer of {name} is not used, because {refusal.why}{instead}")
+
+
+def _object(value: object, what: str) -> dict[str, Any]:
+    """A JSON object, or the text of one."""
+    if isinstance(value, str):
+        if len(value) > _MAX_CHARS:
+            raise InvalidItem("reference_too_large", f"{what} has {len(value)} characters; {_MAX_CHARS} are allowed")
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise InvalidItem("invalid_reference", f"{what} is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidItem("invalid_reference", f"{what} must be an object, not {type(value).__name__}")
+    return value
+
+
+def _text(entry: dict[str, Any]) -> str:
+    if _is_deep(entry):
+        raise InvalidItem("invalid_reference", f"the entry is nested more than {_MAX_DEPTH} deep")
+    try:
+        text = json.dumps(entry, allow_nan=False)
+    except (ValueError, TypeError) as error:
+        raise InvalidItem("invalid_reference", f"the entry cannot be written as JSON: {error}") from error
+    if len(text) > _MAX_CHARS:
+        raise InvalidItem("reference_too_large", f"the entry has {len(text)} characters; {_MAX_CHARS} are allowed")
+    return text
+
+
+def _is_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each if isinstance(each, list | tuple) else ())
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,190 @@
+"""What a task's scorer says, asked in a box.
+
+One program for each task, and for each answer a run of it: a process that is forked for it and ends with it, so that no
+answer can touch the scoring of another. Before the first answer to an entry, a run of its own asks about the entry.
+"""
+
+import json
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from sandbox.base import Call, Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable
+from sandbox.runner.values import Undecodable, decode
+from verifiers.base import InvalidItem, Unavailable
+from verifiers.reasoning_gym import excerpts
+from verifiers.reasoning_gym.entries import Entry
+from verifiers.reasoning_gym.excerpts import NotInstalled
+from verifiers.reasoning_gym.tasks import DATASET, Task
+
+FULL_MARKS: Final = 1 - 1e-9
+"""Scores are sums of fractions."""
+
+_LIMITS: Final = Limits(cpu_s=2.0, wall_s=10.0, memory_mb=512)
+"""The slowest scorer takes a tenth of a second, nearly all of it for importing numpy's parts."""
+_JUNK: Final = ("", "?!")
+"""What no sound entry's scorer gives full marks."""
+_MAX_KNOWN: Final = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What became of one answer."""
+
+    score: float
+    """As the scorer gave it, made finite and at most 1; 0 when it gave none."""
+    trouble: str = ""
+    """A short word when it gave none: `scorer_time_limit`, `unreadable_answer`, ..."""
+
+
+Outcome = Scored | InvalidItem | Unavailable
+"""InvalidItem: the entry is not sound; Unavailable: nothing was found out."""
+
+
+class Scorers:
+    """The scorers of all tasks, and what is known of entries seen lately."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._entries: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
+        """By key: None when the entry is sound."""
+
+    async def score(
+        self, task: Task, asked: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]
+    ) -> None:
+        """Score answers to entries of one task; `deliver(position, outcome)` once for each. Equal ones share a run."""
+        positions: dict[tuple[bytes, str], list[int]] = {}
+        entries: dict[bytes, Entry] = {}
+        for position, (entry, answer) in enumerate(asked):
+            key = entry.key
+            entries[key] = entry
+            positions.setdefault((key, answer), []).append(position)
+        # The inherited scorer compares texts, so it cannot but accept the entry's own.
+        faults = {key: self._entries.get(key) for key in entries if task is DATASET or key in self._entries}
+        unknown = [key for key in entries if key not in faults]
+        troubles: dict[bytes, Unavailable] = {}
+
+        def tell(question: tuple[bytes, str], outcome: Callable[[], Outcome]) -> None:
+            key = question[0]
+            try:
+                told = troubles.get(key) or faults[key] or outcome()
+            except Unavailable as error:
+                told = error
+            for position in positions.pop(question):
+                deliver(position, told)
+
+        def hear(number: int, result: RunResult) -> bool:
+            if number >= len(unknown):
+                tell(questions[number - len(unknown)], lambda: _scored(result))
+                return True
+            key = unknown[number]
+            try:
+                faults[key] = _fault(entries[key], result)
+            except Unavailable as error:
+                troubles[key] = error
+            else:
+                self._remember(key, faults[key])
+            return True
+
+        for question in [question for question in positions if faults.get(question[0])]:
+            tell(question, lambda: Scored(0.0))
+        questions = list(positions)
+        if not questions:
+            return
+        runs = [_call(entries[key], _controls(entries[key])) for key in unknown]
+        runs += [_call(entries[key], [answer]) for key, answer in questions]
+        trouble = await self._run(task, runs, hear)
+        for left in list(positions.values()):
+            for position in left:
+                deliver(position, trouble)
+
+    async def _run(self, task: Task, runs: Sequence[Call], hear: Callable[[int, RunResult], bool]) -> Unavailable:
+        """Do the runs; what is to be said of those that were not done."""
+        try:
+            program = _program(task)
+            built = await self._sandbox.run(program, runs, hear)
+        except NotInstalled as error:
+            return Unavailable("reasoning_gym_not_installed", str(error))
+        except SandboxUnavailable as error:
+            return Unavailable(error.reason, str(error))
+        return Unavailable("scorer_broken", f"the scorer cannot be loaded: {built.message}")
+
+    def _remember(self, key: bytes, fault: InvalidItem | None) -> None:
+        self._entries[key] = fault
+        while len(self._entries) > _MAX_KNOWN:
+            self._entries.popitem(last=False)
+
+
+@cache
+def _program(task: Task) -> Program:
+    """Made where we are, once for each task: before CPython 3.13, `ast.parse` in one thread can fail for what another does."""
+    return excerpts.program(task)
+
+
+def _call(entry: Entry, answers: Sequence[str]) -> Call:
+    return Call(excerpts.FUNCTION, f"[[{entry.text}, {json.dumps(answers)}], {{}}]".encode(), _LIMITS)
+
+
+def _controls(entry: Entry) -> Sequence[str]:
+    """What is asked about an entry: first what must be paid for, then what must not."""
+    good = entry.answer if entry.task.probe is None else entry.task.probe
+    assert good is not None
+    return [good, *_JUNK]
+
+
+def _fault(entry: Entry, result: RunResult) -> InvalidItem | None:
+    """What is wrong with an entry, going by what its scorer said of the controls.
+
+    Raises:
+        Unavailable: the scorer could not be run.
+    """
+    if result.exit is not Exit.EXITED:
+        return InvalidItem("reference_not_scored", f"the scorer ends with {result.exit} on the entry's own answer")
+    good, *junk = _values(result, 1 + len(_JUNK))
+    if not isinstance(good, float) or (good < FULL_MARKS if entry.task.probe is None else good <= 0):
+        told = f"raises {good}" if isinstance(good, str) else f"gives {good:.6g}"
+        what = "the entry's own answer full marks" if entry.task.probe is None else "the entry's form its due"
+        return InvalidItem(
+            "reference_not_accepted", f"the task's scorer does not give {what}: it {told}; is the task the right one?"
+        )
+    if any(isinstance(score, float) and not score < FULL_MARKS for score in junk):
+        return InvalidItem(
+            "reference_accepts_anything", "the task's scorer gives full marks to no answer or to nonsense"
+        )
+    return None
+
+
+def _scored(result: RunResult) -> Scored:
+    if result.exit is not Exit.EXITED:
+        return Scored(0.0, f"scorer_{result.exit}")
+    (value,) = _values(result, 1)
+    if isinstance(value, str):
+        return Scored(0.0, "unreadable_answer")
+    if not math.isfinite(value) or value < 0 or value > 2 - FULL_MARKS:
+        return Scored(0.0, "score_out_of_range")
+    return Scored(1.0 if value >= FULL_MARKS else value)
+
+
+def _values(result: RunResult, count: int) -> list[float | str]:
+    """The scores that a run returned, or names of errors.
+
+    Raises:
+        Unavailable: it returned none, so the scorer itself cannot be run; an answer's own trouble would be returned.
+    """
+    if result.value is None:
+        words = result.stderr.decode(errors="replace").strip().splitlines()
+        raise Unavailable("scorer_broken", f"the scorer cannot be run: {words[-1] if words else result.code}")
+    try:
+        values = decode(result.value)
+    except Undecodable as error:
+        raise Unavailable("scorer_broken", f"the box's answer cannot be read: {error}") from error
+    if (
+        not isinstance(values, list)
+        or len(values) != count
+        or not all(isinstance(each, float | str) for each in values)
+    ):
+        raise Unavailable("scorer_broken", "the box's answer is not what was asked for")
+    return values

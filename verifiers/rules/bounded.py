@@ -1,0 +1,102 @@
+"""Judging that may take long, or bring its process down, is done in a worker under limits.
+
+What a verifier says is quick is judged where we are. The rest goes to a worker, and what becomes of it there says
+something about the item, because size and nesting were bounded before: `stopped` turns it into a verdict.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from verifiers import long_texts
+from verifiers.base import Item, Params, Unavailable, Verdict
+from verifiers.long_texts import TURN_CHARS, sendable
+
+TIME_LIMIT_S = 4.0
+"""CPU seconds; many times what the largest document takes that is not built to be slow."""
+JUDGE = Task("verifiers.rules.bounded", "judge_in_worker", TIME_LIMIT_S)
+
+P = TypeVar("P", bound=Params)
+
+
+def register(workers: Workers, judge: Callable[[Item[P]], Verdict], warm: Item[P]) -> None:
+    """Have the workers know `judge`, and run it once on an item before they are asked."""
+    workers.register(replace(JUDGE, warm=(_payload(judge, warm),)))
+
+
+async def judge_all(
+    workers: Workers,
+    judge: Callable[[Item[P]], Verdict],
+    items: Sequence[Item[P]],
+    is_quick: Callable[[Item[P]], bool],
+    stopped: Callable[[Exit], Verdict] | None = None,
+) -> list[Verdict]:
+    """`judge(item)` for each item, in order; `judge` is a module's own pure function.
+
+    Without `stopped` an item that breaks a limit is trouble of ours.
+    """
+    verdicts: dict[int, Verdict] = {}
+    slow: list[int] = []
+    chars = 0
+    for position, item in enumerate(items):
+        if is_quick(item):
+            verdicts[position] = judge(item)
+            chars += len(item.response)
+        else:
+            slow.append(position)
+        if chars > TURN_CHARS:
+            chars = 0
+            await asyncio.sleep(0)
+    if slow:
+        payloads = [_payload(judge, items[position]) for position in slow]
+        for position, outcome in zip(slow, await _map(workers, payloads), strict=True):
+            verdicts[position] = _verdict(outcome, stopped)
+    return [verdicts[position] for position in range(len(items))]
+
+
+async def _map(workers: Workers, payloads: Sequence[Any]) -> list[Outcome]:
+    try:
+        return await workers.map(JUDGE, payloads)
+    except WorkersUnavailable as error:
+        raise Unavailable("workers_unavailable", str(error)) from error
+
+
+def _verdict(outcome: Outcome, stopped: Callable[[Exit], Verdict] | None) -> Verdict:
+    if outcome.exit is Exit.OK:
+        return long_texts.verdict_of(outcome.value)
+    if stopped is not None and outcome.exit in _BROKEN_LIMITS:
+        return stopped(outcome.exit)
+    return long_texts.trouble(outcome)
+
+
+_BROKEN_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.CRASHED)
+
+
+def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any]:
+    kind = type(item.params)
+    names = [judge.__module__, judge.__qualname__, kind.__module__, kind.__qualname__]
+    prompt = None if item.prompt is None else sendable(item.prompt)
+    return [names, sendable(item.response), item.params.model_dump_json(), prompt, item.explain]
+
+
+def judge_in_worker(payload: list[Any]) -> list[Any]:
+    """Runs in a worker: the module's own `judge`, on an item made anew from plain data."""
+    names, response, params, prompt, explain = payload
+    judge, kind = _named(names[0], names[1]), _named(names[2], names[3])
+    verdict: Verdict = judge(Item(response, _params(kind, params), prompt, explain))
+    return long_texts.fields_of(verdict)
+
+
+@lru_cache(maxsize=64)
+def _params(kind: type[Params], text: str) -> Params:
+    """Items of one prompt share their parameters, and what was compiled from them."""
+    return kind.model_validate_json(text)
+
+
+@cache
+def _named(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)

@@ -1,0 +1,143 @@
+r"""The response gives its program in a code fence of the language asked for, and the program parses.
+
+Where the program stands is `verifiers.code_blocks`' to say, as for verifiers that run it: the last closed block of the
+language, after thinking. Python has to parse, and to hold a statement that is more than a comment; what other
+languages' compilers say is not asked here: their block must hold something. `only_code` allows nothing beside the
+fence. At most 256,000 characters are read. Nothing is run.
+
+The preset `open_r1` is Open R1's `code_format_reward`, exactly, in linear time:
+`^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$`. Under MULTILINE, lines may follow; the
+language is any prefix of what stands behind the fence (`python` takes `pythonic`); nothing is parsed.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sandbox.workers import Exit, Workers
+from verifiers import code_blocks
+from verifiers.answers import Think, final_segment
+from verifiers.base import Example, Item, Params, Resources, Verdict, Verifier
+from verifiers.long_texts import INLINE_CHARS
+from verifiers.rules import bounded
+from verifiers.rules.tags import has_text
+
+
+class CodeFormatParams(Params):
+    """What the program must be."""
+
+    preset: Literal["fence", "open_r1"] = "fence"
+    language: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+#.-]{0,30}$")] = "python"
+    """A name or alias that a fence may have; blocks without a name count as the language too."""
+    think: Think = "auto"
+    select: code_blocks.Select = "last"
+    only_code: bool = False
+
+
+class CodeFormat(Verifier[CodeFormatParams]):
+    name = "code_format"
+    version = "1"
+    params = CodeFormatParams
+    summary = "The program stands in a code fence of its language, and parses"
+    concurrency = None
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[CodeFormatParams]]) -> Sequence[Verdict]:
+        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+
+
+def create(resources: Resources) -> CodeFormat:
+    bounded.register(resources.workers, judge, Item("```python\nprint(1)\n```", CodeFormatParams()))
+    return CodeFormat(resources.workers)
+
+
+def _is_quick(item: Item[CodeFormatParams]) -> bool:
+    """Parsing takes milliseconds, and deep nesting may bring the process down; hundreds of fences take as long."""
+    if len(item.response) > INLINE_CHARS or item.response.count("```") + item.response.count("~~~") > _MAX_QUICK_FENCES:
+        return False
+    parses = item.params.preset == "fence" and code_blocks.language_of(item.params.language) == "python"
+    return not parses or ("```" not in item.response and "~~~" not in item.response)
+
+
+_MAX_QUICK_FENCES = 200
+
+
+def _stopped(exit_: Exit) -> Verdict:
+    return Verdict.wrong("too_complex", limit=str(exit_))
+
+
+def judge(item: Item[CodeFormatParams]) -> Verdict:
+    params = item.params
+    if params.preset == "open_r1":
+        return Verdict.correct() if _open_r1(item.response, params.language) else Verdict.wrong("wrong_format")
+    language = code_blocks.language_of(params.language)
+    if language is None:
+        return Verdict.invalid("unknown_language", f"no language is named {params.language!r}")
+    found = code_blocks.find(item.response, language, params.think, params.select)
+    if found.code is None:
+        return Verdict.wrong(found.reason)
+    if not found.is_fenced:
+        return Verdict.wrong("no_fence")
+    if params.only_code and not _is_alone(item.response, params.think):
+        return Verdict.wrong("text_outside")
+    if len(found.code) > _MAX_CHARS:
+        return Verdict.wrong("too_large")
+    if language == "python" and not _is_program(found.code):
+        return Verdict.wrong("syntax_error")
+    return Verdict.correct()
+
+
+_MAX_CHARS = 256_000
+
+
+def _is_program(code: str) -> bool:
+    return any(line.strip() and not line.lstrip().startswith("#") for line in code.splitlines()) and code_blocks.parses(
+        code
+    )
+
+
+def _is_alone(response: str, think: Think) -> bool:
+    segment = final_segment(response, think)
+    text = response[segment.start : segment.end]
+    found = code_blocks.blocks(text)
+    if len(found) != 1:
+        return False
+    before = text[: found[0].start].rstrip("\n")
+    after = text[found[0].end :].strip().strip("`~")
+    return "\n" not in before and before.startswith(("`", "~")) and not has_text(after)
+
+
+def _open_r1(text: str, language: str) -> bool:
+    """Each part is looked for at the earliest place it may stand, which leaves most room for the rest."""
+    if not text.startswith("<think>\n"):
+        return False
+    position = len("<think>\n")
+    for part in ("\n</think>\n<answer>\n", f"```{language}", "```"):
+        found = text.find(part, position)
+        if found < 0:
+            return False
+        position = found + len(part)
+    closing = "\n</answer>"
+    if text.find(closing + "\n", position) >= 0:
+        return True
+    return text.endswith(closing) and len(text) - len(closing) >= position
+
+
+_PROGRAM = "```python\nprint(1)\n```"
+_OPEN_R1 = f"<think>\nprint it\n</think>\n<answer>\n{_PROGRAM}\n</answer>"
+
+EXAMPLES = (
+    Example(f"Here it is:\n{_PROGRAM}", {}, 1.0, "correct", "a fence with a program"),
+    Example("print(1)", {}, 0.0, "no_fence", "a program without a fence"),
+    Example("```python\nprint(1\n```", {}, 0.0, "syntax_error", "looks like a program, but does not parse"),
+    Example("```python\n# todo\n```", {}, 0.0, "syntax_error", "a comment is no program"),
+    Example("```python\nprint(1)", {}, 0.0, "truncated", "the fence was never closed"),
+    Example("```java\nclass A {}\n```", {}, 0.0, "no_code", "another language"),
+    Example(f"Here it is:\n{_PROGRAM}", {"only_code": True}, 0.0, "text_outside", "prose beside it"),
+    Example("```cpp\nint main() {}\n```", {"language": "c++"}, 1.0, "correct", "other languages are not parsed"),
+    Example(_OPEN_R1, {"preset": "open_r1"}, 1.0, "correct", "as Open R1 wants it"),
+    Example(_PROGRAM, {"preset": "open_r1"}, 0.0, "wrong_format", "without its tags"),
+)

@@ -1,0 +1,98 @@
+"""Average precision over predictions ranked by their scores; equal scores keep the order of the response.
+
+For each class of the reference and each threshold, a prediction takes the reference box of its class that it overlaps
+most among those still free, if it reaches the threshold; otherwise it is a false positive.
+
+    coco   precision at 101 recalls, at most 100 predictions of a class  (pycocotools, one image, one area range)
+    voc    the area under the precision envelope  (VOC 2010 and later)
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Literal
+
+from verifiers.rules.detection.overlaps import Overlap
+
+Interpolation = Literal["coco", "voc"]
+
+_COCO_MOST = 100
+_COCO_RECALLS = 101
+_COCO_ALMOST_ONE = 1 - Fraction(1, 10**10)
+
+
+def average_precision(
+    scores: Sequence[Fraction],
+    predicted_classes: Sequence[str],
+    gold_classes: Sequence[str],
+    overlaps: Mapping[tuple[int, int], Overlap],
+    thresholds: Sequence[Fraction],
+    kind: Interpolation,
+    *,
+    charge_extra: bool,
+) -> Fraction:
+    """The mean over classes and thresholds; with `charge_extra` a class that only predictions have counts as 0."""
+    classes = set(gold_classes) | (set(predicted_classes) if charge_extra else set())
+    total = Fraction(0)
+    for name in sorted(set(gold_classes)):
+        gold = [at for at, each in enumerate(gold_classes) if each == name]
+        ranked = sorted((at for at, each in enumerate(predicted_classes) if each == name), key=lambda at: -scores[at])
+        if kind == "coco":
+            ranked = ranked[:_COCO_MOST]
+        area = _AREAS[kind]
+        for threshold in thresholds:
+            least = min(threshold, _COCO_ALMOST_ONE) if kind == "coco" else threshold
+            total += area(_hits(ranked, gold, overlaps, least), len(gold))
+    return total / (len(classes) * len(thresholds))
+
+
+def _hits(
+    ranked: Sequence[int], gold: Sequence[int], overlaps: Mapping[tuple[int, int], Overlap], least: Fraction
+) -> list[bool]:
+    """Which of the ranked predictions find a reference box. Of equal ones the last is taken, as pycocotools does."""
+    free = dict.fromkeys(gold)
+    hits = []
+    for prediction in ranked:
+        best, most = None, Fraction(-1)
+        for at in free:
+            found = overlaps.get((prediction, at))
+            if found is not None and found.reaches(least) and (iou := found.iou()) >= most:
+                best, most = at, iou
+        hits.append(best is not None)
+        if best is not None:
+            del free[best]
+    return hits
+
+
+def _curve(hits: Sequence[bool], wanted: int) -> tuple[list[Fraction], list[Fraction]]:
+    """Recall after each prediction, and the best precision from there on."""
+    right = 0
+    recalls, precisions = [], []
+    for count, hit in enumerate(hits, 1):
+        right += hit
+        recalls.append(Fraction(right, wanted))
+        precisions.append(Fraction(right, count))
+    for at in range(len(precisions) - 2, -1, -1):
+        precisions[at] = max(precisions[at], precisions[at + 1])
+    return recalls, precisions
+
+
+def _at_recalls(hits: Sequence[bool], wanted: int) -> Fraction:
+    recalls, precisions = _curve(hits, wanted)
+    total = Fraction(0)
+    for step in range(_COCO_RECALLS):
+        at = bisect_left(recalls, Fraction(step, _COCO_RECALLS - 1))
+        total += precisions[at] if at < len(precisions) else 0
+    return total / _COCO_RECALLS
+
+
+def _under_curve(hits: Sequence[bool], wanted: int) -> Fraction:
+    recalls, precisions = _curve(hits, wanted)
+    total, before = Fraction(0), Fraction(0)
+    for recall, precision in zip(recalls, precisions, strict=True):
+        total += (recall - before) * precision
+        before = recall
+    return total
+
+
+_AREAS: Mapping[Interpolation, Callable[[Sequence[bool], int], Fraction]] = {"coco": _at_recalls, "voc": _under_curve}

@@ -1,0 +1,193 @@
+"""Boxes as models and data sets write them, read exactly.
+
+    [{"bbox_2d": [x1, y1, x2, y2], "label": "cat", "score": 0.9}, ...]     or `bbox`, `box`, `box_2d`; `category`, `class`
+    {"bbox_2d": [...], ...}, {"objects": [...]}, [[x1, y1, x2, y2], ...], [x1, y1, x2, y2]
+
+JSON, or what Python prints: single quotes, tuples, a comma before the end; alone or in one code fence. An item that is no
+box is dropped: not four finite numbers, sides the wrong way round, no label where labels count. Text that is no such
+list, a list cut off among them, has no boxes at all, which is not the same as the empty list.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from verifiers.answers import fold
+
+BoxFormat = Literal["xyxy", "xywh", "cxcywh", "yxyx"]
+
+MAX_BOXES = 300
+MAX_TEXT_CHARS = 200_000
+_BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d")
+_LABEL_KEYS = ("label", "category", "class", "name")
+_SCORE_KEYS = ("score", "confidence")
+_FENCE = re.compile(r"```[A-Za-z0-9]{0,20}[ \t]*\n(.*?)```", re.DOTALL)
+_NUMBER = re.compile(r"[-+]?\d{1,24}(?:\.\d{0,24})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
+_MAX_EXPONENT = 24
+_SHORT_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Corners with x1 <= x2 and y1 <= y2; `label` is empty where none was given."""
+
+    x1: Fraction
+    y1: Fraction
+    x2: Fraction
+    y2: Fraction
+    label: str = ""
+    score: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """The boxes of a list, and how many of its items were none."""
+
+    kept: Sequence[Box]
+    dropped: int = 0
+
+
+def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes | None:
+    """None: the text is no list of boxes."""
+    text = text.strip()
+    if fences := _FENCE.findall(text):
+        if len({fence.strip() for fence in fences}) > 1:
+            return None
+        text = fences[-1].strip()
+    if len(text) > MAX_TEXT_CHARS:
+        return None
+    value = _decoded(text)
+    return None if value is None else from_value(value, box_format, needs_label=needs_label)
+
+
+def from_value(value: Any, box_format: BoxFormat, *, needs_label: bool) -> Boxes | None:
+    """The boxes of decoded JSON, in order; None where it can hold none."""
+    items = _items(value)
+    if items is None:
+        return None
+    boxes = [_box(item, box_format) for item in items]
+    kept = [box for box in boxes if box is not None and (box.label or not needs_label)]
+    return Boxes(kept, len(items) - len(kept))
+
+
+# --- texts
+
+
+def _decoded(text: str) -> Any:
+    for shown in (text, None):
+        try:
+            return _DECODER.decode(_as_json(text) if shown is None else shown)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _number(text: str) -> Fraction | None:
+    """None for what is too large, or too finely divided, to be a place in an image."""
+    if len(text) <= _SHORT_DIGITS and text.isdecimal():
+        return Fraction(int(text))
+    if not _NUMBER.fullmatch(text):
+        return None
+    _, _, exponent = text.lower().partition("e")
+    return Fraction(text) if abs(int(exponent or 0)) <= _MAX_EXPONENT else None
+
+
+def _no_number(text: str) -> None:
+    """NaN and Infinity; what holds them is no box."""
+
+
+_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_no_number, strict=False)
+_PYTHON = re.compile(
+    r'(?P<double>"(?:[^"\\]|\\.)*+(?:"|\Z))'
+    r"|'(?P<single>(?:[^'\\]|\\.|'(?!\s*(?:[,:}\])]|\Z)))*+)(?:'|\Z)"
+    r"|(?P<round>[()])|(?P<comma>,(?=\s*[\])}]))|(?P<word>True|False|None)",
+    re.DOTALL,
+)
+"""An apostrophe ends a text only where the text can end; one never ended goes to the end, so that reading is linear."""
+_ROUND = {"(": "[", ")": "]"}
+_WORDS = {"True": "true", "False": "false", "None": "null"}
+_STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
+
+
+def _as_json(text: str) -> str:
+    """What Python prints, and what models write, as JSON."""
+    return _PYTHON.sub(_token, text)
+
+
+def _token(match: re.Match[str]) -> str:
+    if match["single"] is not None:
+        return '"' + _STRAY_BACKSLASH.sub("", match["single"]).replace('\\"', '"').replace('"', '\\"') + '"'
+    if match["double"]:
+        return _STRAY_BACKSLASH.sub("", match["double"])
+    return _ROUND.get(match["round"] or "", "") or _WORDS.get(match["word"] or "", "")
+
+
+# --- items
+
+
+def _items(value: Any) -> Sequence[Any] | None:
+    if isinstance(value, dict):
+        if any(key in value for key in _BOX_KEYS):
+            return [value]
+        lists = [each for each in value.values() if isinstance(each, list | tuple)]
+        value = lists[0] if len(lists) == 1 else None
+    if not isinstance(value, list | tuple):
+        return None
+    if len(value) == 4 and not any(isinstance(each, dict | list | tuple | str) for each in value):
+        return [value]
+    if len(value) == 1 and isinstance(value[0], list | tuple) and _corners(value[0]) is None:
+        return value[0] if all(isinstance(each, dict | list | tuple) for each in value[0]) else value
+    return value
+
+
+def _box(item: Any, box_format: BoxFormat) -> Box | None:
+    given, label, score = item, "", None
+    if isinstance(item, dict):
+        given = next((item[key] for key in _BOX_KEYS if key in item), None)
+        name = next((item[key] for key in _LABEL_KEYS if key in item), "")
+        if not isinstance(name, str):
+            return None
+        label = name.strip()
+        score = next((found for key in _SCORE_KEYS if (found := _exact(item.get(key))) is not None), None)
+    corners = _corners(given)
+    if corners is None:
+        return None
+    x1, y1, x2, y2 = _ordered(corners, box_format)
+    return Box(x1, y1, x2, y2, label, Fraction(1) if score is None else score) if x1 <= x2 and y1 <= y2 else None
+
+
+def _corners(given: Any) -> tuple[Fraction, Fraction, Fraction, Fraction] | None:
+    if not isinstance(given, list | tuple) or len(given) != 4:
+        return None
+    a, b, c, d = (_exact(each) for each in given)
+    return None if a is None or b is None or c is None or d is None else (a, b, c, d)
+
+
+def _exact(value: Any) -> Fraction | None:
+    """A number of a text, which is exact already, or of a request, by its shortest decimal form."""
+    if isinstance(value, Fraction):
+        return value
+    return _number(repr(value)) if type(value) in (int, float) else None
+
+
+def _ordered(
+    corners: tuple[Fraction, Fraction, Fraction, Fraction], box_format: BoxFormat
+) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    a, b, c, d = corners
+    match box_format:
+        case "xyxy":
+            return a, b, c, d
+        case "xywh":
+            return a, b, a + c, b + d
+        case "cxcywh":
+            return a - c / 2, b - d / 2, a + c / 2, b + d / 2
+        case "yxyx":
+            return b, a, d, c
+
+
+def folded(label: str) -> str:
+    """A label without case, width of characters and spacing."""
+    return " ".join(fold(label).casefold().split())

@@ -1,0 +1,96 @@
+"""One-to-one pairs of a prediction and a reference box that are worth most together.
+
+The Hungarian method with potentials (Kuhn 1955; Munkres 1957), on integers, for each group of boxes that can be paired
+at all. Which pairs are chosen is decided to `_BITS` binary places of their worth; their worth is then summed exactly.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+Pair = tuple[int, int]
+"""Positions of a prediction and of a reference box."""
+
+_BITS = 80
+"""300 errors of this size are far below what a float can tell apart."""
+
+
+def best_pairs(worth: Mapping[Pair, Fraction], *, most_pairs: bool) -> list[Pair]:
+    """Pairs from `worth` (all values in [0, 1]) with the largest sum; with `most_pairs`, as many as can be, and then so."""
+    chosen: list[Pair] = []
+    for group in _groups(worth):
+        rows = sorted({pair[0] for pair in group})
+        columns = sorted({pair[1] for pair in group})
+        if len(group) == 1:
+            chosen += group
+            continue
+        bonus = (min(len(rows), len(columns)) + 1) << _BITS if most_pairs else 0
+        is_wide = len(rows) <= len(columns)
+        if not is_wide:
+            rows, columns = columns, rows
+        values = [[0] * len(columns) for _ in rows]
+        row_of, column_of = ({each: at for at, each in enumerate(side)} for side in (rows, columns))
+        for pair in group:
+            first, second = pair if is_wide else pair[::-1]
+            share = worth[pair]
+            values[row_of[first]][column_of[second]] = bonus + (share.numerator << _BITS) // share.denominator
+        found = [(rows[row], columns[column]) for row, column in _assignment(values)]
+        chosen += [pair for pair in (found if is_wide else [pair[::-1] for pair in found]) if pair in worth]
+    return sorted(chosen)
+
+
+def _groups(worth: Mapping[Pair, Fraction]) -> list[list[Pair]]:
+    """The pairs divided so that no box is in two groups."""
+    of_row: dict[int, list[Pair]] = {}
+    of_column: dict[int, list[Pair]] = {}
+    for pair in worth:
+        of_row.setdefault(pair[0], []).append(pair)
+        of_column.setdefault(pair[1], []).append(pair)
+    groups = []
+    while of_row:
+        _, waiting = of_row.popitem()
+        group: list[Pair] = []
+        while waiting:
+            group.append(pair := waiting.pop())
+            for row, _ in of_column.pop(pair[1], ()):
+                waiting += of_row.pop(row, ())
+        groups.append(sorted(group))
+    return groups
+
+
+def _assignment(values: list[list[int]]) -> list[Pair]:
+    """Each row with a column of its own, worth most together; no more rows than columns."""
+    columns = range(len(values[0]))
+    top = max(map(max, values))
+    row_height, column_height = [0] * len(values), [0] * len(columns)
+    owner: list[int] = [-1] * len(columns)
+    for start in range(len(values)):
+        row, distance = start, 0
+        least = [(top + 1) << 20] * len(columns)
+        before = [-1] * len(columns)
+        came_from = -1
+        waiting = set(columns)
+        visited: list[tuple[int, int]] = []
+        while True:
+            height, line = row_height[row] - top - distance, values[row]
+            best = -1
+            for column in waiting:
+                cost = -line[column] - height - column_height[column]
+                if cost < least[column]:
+                    least[column], before[column] = cost, came_from
+                if best < 0 or least[column] < least[best] or (least[column] == least[best] and owner[column] < 0):
+                    best = column
+            distance = least[best]
+            waiting.remove(best)
+            visited.append((best, distance))
+            if owner[best] < 0:
+                break
+            row, came_from = owner[best], best
+        row_height[start] += distance
+        for column, reached in visited[:-1]:
+            row_height[owner[column]] += distance - reached
+            column_height[column] -= distance - reached
+        while best >= 0:
+            previous = before[best]
+            owner[best] = start if previous < 0 else owner[previous]
+            best = previous
+    return sorted((row, column) for column, row in enumerate(owner) if row >= 0)

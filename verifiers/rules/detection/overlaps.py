@@ -1,0 +1,59 @@
+"""How much two boxes have in common, in whole numbers.
+
+Sides are continuous lengths (no pixel is added). IoU and GIoU stay the same when one axis is stretched, so coordinates
+are made integers first, and every comparison with a threshold is exact.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verifiers.rules.detection.boxes import Box
+
+Sides = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """`shared` of `union`, which lie in a smallest common box of area `hull`."""
+
+    shared: int
+    union: int
+    hull: int
+
+    def iou(self) -> Fraction:
+        """0 where neither box has an area."""
+        return Fraction(self.shared, self.union) if self.union else Fraction(0)
+
+    def giou(self) -> Fraction:
+        """In [-1, 1] (Rezatofighi et al. 2019); 0 for two boxes that are one point or lie on one line."""
+        return self.iou() - (Fraction(self.hull - self.union, self.hull) if self.hull else 0)
+
+    def reaches(self, threshold: Fraction) -> bool:
+        return self.union > 0 and self.shared * threshold.denominator >= self.union * threshold.numerator
+
+
+def on_grid(predicted: Sequence[Box], gold: Sequence[Box]) -> tuple[list[Sides], list[Sides]]:
+    """The sides of all boxes as integers of one common scale per axis."""
+    boxes = [*predicted, *gold]
+    across = math.lcm(*{side.denominator for box in boxes for side in (box.x1, box.x2)})
+    down = math.lcm(*{side.denominator for box in boxes for side in (box.y1, box.y2)})
+    sides = [
+        (_times(box.x1, across), _times(box.y1, down), _times(box.x2, across), _times(box.y2, down)) for box in boxes
+    ]
+    return sides[: len(predicted)], sides[len(predicted) :]
+
+
+def _times(side: Fraction, scale: int) -> int:
+    """Of a scale that the side's denominator divides."""
+    return side.numerator * (scale // side.denominator)
+
+
+def overlap(one: Sides, other: Sides) -> Overlap:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    shared = width * height if width > 0 and height > 0 else 0
+    union = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1]) - shared
+    hull = (max(one[2], other[2]) - min(one[0], other[0])) * (max(one[3], other[3]) - min(one[1], other[1]))
+    return Overlap(shared, union, hull)

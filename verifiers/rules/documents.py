@@ -1,0 +1,124 @@
+"""Responses that are one document: where it stands, and reading JSON as RFC 8259 has it.
+
+The document is the answer's whole text, or what stands in the one code fence around all of it. Prose beside it is no
+part of a document, so a response that has both is none.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import Field
+
+from verifiers import answers
+from verifiers.answers import Channel
+
+MAX_DEPTH = 100
+"""Deeper nesting is nobody's data; readers and validators need room below their own limits."""
+
+Fault = Literal[
+    "no_answer", "truncated", "empty", "not_readable", "too_deep", "too_large", "duplicate_key", "wrong_columns"
+]
+
+
+class DocumentParams(answers.ExtractionParams):
+    """Where the document stands."""
+
+    extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
+        Channel.WHOLE
+    )
+    allow_fence: bool = True
+    """Whether the document may stand in a code fence, alone."""
+
+
+class Unreadable(Exception):
+    """The response is not such a document; `fault` says why as a verdict's reason."""
+
+    def __init__(self, fault: Fault, message: str = "") -> None:
+        super().__init__(message or fault)
+        self.fault: Fault = fault
+
+
+def document(response: str, params: DocumentParams, tags: Iterable[str]) -> str:
+    """The text of the document; `tags` are the info strings its fence may have.
+
+    Raises:
+        Unreadable: the response has no answer to look at.
+    """
+    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
+    if extraction.answer is None:
+        fault: Fault = "truncated" if extraction.reason == "truncated" else "no_answer"
+        raise Unreadable(fault)
+    text = extraction.answer
+    if not params.allow_fence or not text.startswith("```"):
+        return text
+    match = _FENCE.fullmatch(text)
+    if match is None or match["tag"].casefold() not in ("", *tags) or "\n```" in match["text"]:
+        return text
+    return match["text"]
+
+
+_FENCE = re.compile(r"```(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)```", re.DOTALL)
+
+
+def read_json(text: str, *, unique_keys: bool) -> Any:
+    """The value of a JSON text. No NaN or infinity, not even one spelled 1e999; integers have up to 4,300 digits.
+
+    Raises:
+        Unreadable: it is not JSON, or beyond the limits.
+    """
+    try:
+        value = (_UNIQUE if unique_keys else _ANY).decode(text)
+    except RecursionError as error:
+        raise Unreadable("too_deep") from error
+    except ValueError as error:
+        raise Unreadable("not_readable", str(error)) from error
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        check_depth(value)
+    return value
+
+
+def read_json_at(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at `start`, and where it ends; otherwise as `read_json` with unique keys."""
+    try:
+        value, end = _UNIQUE.raw_decode(text, start)
+    except RecursionError as error:
+        raise Unreadable("too_deep") from error
+    except ValueError as error:
+        raise Unreadable("not_readable", str(error)) from error
+    if text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH:
+        check_depth(value)
+    return value, end
+
+
+def check_depth(value: Any) -> None:
+    """Raise `Unreadable` where lists and mappings are nested more than `MAX_DEPTH` deep. No value may hold itself."""
+    depth, level = 0, [value]
+    while level := [inner for inner in level if isinstance(inner, dict | list)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise Unreadable("too_deep")
+        level = [inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer)]
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"number {text[:40]} is too large")
+    return number
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise Unreadable("duplicate_key")
+    return value
+
+
+_ANY = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant)
+_UNIQUE = json.JSONDecoder(parse_float=_finite, parse_constant=_no_constant, object_pairs_hook=_without_duplicates)

@@ -1,0 +1,162 @@
+"""What an instruction is: an id, the arguments it needs, and its check in both profiles.
+
+A check is a function of a `Text` and the arguments, by name. Where the published check already does what the
+instruction says, `fixed` is left out and both profiles use `official`.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiers.answers import fold
+from verifiers.base import InvalidItem
+
+Check = Callable[..., bool]
+Read = Callable[[Any], Any]
+"""Turns a JSON value into an argument; ValueError says what was expected."""
+
+_MAX_NUMBER = 1_000_000
+_MAX_TEXT_CHARS = 100_000
+_MAX_WORDS = 200
+RELATIONS = ("less than", "at least")
+QUANTIFIERS = ("at least", "at most", "around")
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One kind of instruction."""
+
+    id: str
+    official: Check
+    fixed: Check | None = None
+    arguments: Mapping[str, Read] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    """Arguments that the published data may leave out or that no check needs."""
+
+    def check(self, profile: str) -> Check:
+        return self.fixed if profile == "fixed" and self.fixed is not None else self.official
+
+    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments from a JSON object, whose nulls say nothing.
+
+        Raises:
+            InvalidItem: one is missing, unknown or of the wrong form.
+        """
+        given = {name: value for name, value in given.items() if value is not None}
+        unknown = sorted(given.keys() - self.arguments.keys())
+        missing = sorted(self.arguments.keys() - given.keys() - self.optional)
+        if unknown or missing:
+            wrong = f"lacks {missing}" if missing else f"does not take {unknown}"
+            raise InvalidItem("bad_arguments", f"{self.id} {wrong}; its arguments are {sorted(self.arguments)}")
+        read: dict[str, Any] = {}
+        for name, value in given.items():
+            try:
+                read[name] = self.arguments[name](value)
+            except ValueError as error:
+                message = f"{self.id}: {name} must be {error}, not {str(value)[:80]!r}"
+                raise InvalidItem("bad_arguments", message) from error
+        return {name: read[name] for name in self.arguments if name in read}
+
+
+def count(value: Any) -> int:
+    """A whole number, 0 or more; the data has it as 5 or 5.0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("a whole number")
+    if value != int(value) or not 0 <= value <= _MAX_NUMBER:
+        raise ValueError(f"a whole number from 0 to {_MAX_NUMBER}")
+    return int(value)
+
+
+def ordinal(value: Any) -> int:
+    """A whole number, 1 or more."""
+    number = count(value)
+    if number == 0:
+        raise ValueError("1 or more")
+    return number
+
+
+def percentage(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        raise ValueError("a number from 0 to 100")
+    return float(value)
+
+
+def text(value: Any) -> str:
+    """Text with something to be seen in it."""
+    if not isinstance(value, str) or len(value) > _MAX_TEXT_CHARS or not fold(value).strip():
+        raise ValueError(f"text that is not blank, up to {_MAX_TEXT_CHARS} characters")
+    return value
+
+
+def stripped(value: Any) -> str:
+    return text(value).strip()
+
+
+def word(value: Any) -> str:
+    """A word or short phrase; some rows of the training data have it in a list of one."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, str) or len(value) > 1000 or not fold(value).strip():
+        raise ValueError("a word or phrase of up to 1000 characters")
+    return value.strip()
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """Several, each as it stands: the published checkers take the space around them for a part of them."""
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= _MAX_WORDS:
+        raise ValueError(f"a list of 1 to {_MAX_WORDS} words")
+    for item in value:
+        word(item)
+    return tuple(value)
+
+
+def letter(value: Any) -> str:
+    """One character; two prompts of IFEval ask for `#` and `!`."""
+    if not isinstance(value, str) or len(value.strip()) != 1 or not fold(value):
+        raise ValueError("one character")
+    return value.strip()
+
+
+def small_letter(value: Any) -> str:
+    return letter(value).lower()
+
+
+def relation(value: Any) -> str:
+    if value not in RELATIONS:
+        raise ValueError(f"one of {list(RELATIONS)}")
+    return str(value)
+
+
+def quantifier(value: Any) -> str:
+    if value not in QUANTIFIERS:
+        raise ValueError(f"one of {list(QUANTIFIERS)}")
+    return str(value)
+
+
+def anything(value: Any) -> Any:
+    return value
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, for tables that are read more often than changed."""
+    return frozenset(text.split())
+
+
+def holds(number: float, relation: str, bound: float) -> bool:
+    return number < bound if relation == "less than" else number >= bound
+
+
+STOP_WORDS = word_set(
+    "a about above after again against ain all am an and any are aren aren't as at be because been before being "
+    "below between both but by can couldn couldn't d did didn didn't do does doesn doesn't doing don don't down "
+    "during each few for from further had hadn hadn't has hasn hasn't have haven haven't having he he'd he'll he's "
+    "her here hers herself him himself his how i i'd i'll i'm i've if in into is isn isn't it it'd it'll it's its "
+    "itself just ll m ma me mightn mightn't more most mustn mustn't my myself needn needn't no nor not now o of off "
+    "on once only or other our ours ourselves out over own re s same shan shan't she she'd she'll she's should "
+    "should've shouldn shouldn't so some such t than that that'll the their theirs them themselves then there these "
+    "they they'd they'll they're they've this those through to too under until up ve very was wasn wasn't we we'd "
+    "we'll we're we've were weren weren't what when where which while who whom why will with won won't wouldn "
+    "wouldn't y you you'd you'll you're you've your yours yourself yourselves"
+)
+"""The English function words of the Snowball project's list, with the contractions NLTK adds."""

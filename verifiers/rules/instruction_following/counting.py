@@ -1,0 +1,274 @@
+r"""One text and everything that is counted in it: words, sentences, paragraphs, in two readings.
+
+`Text.official_*` are the published checkers' readings (`\w+` words, Punkt sentences, Treebank tokens, raw characters). The
+others are what a reader would count: invisible characters are gone and forms are folded (NFKC), "well-known", "don't"
+and "3.14" are one word each, every Han or kana character is a word, list numbers end no sentence, and 。！？ do.
+
+Each is worked out once, when first asked for, and is linear in the length of the text.
+"""
+
+import itertools
+import re
+import string
+import unicodedata
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Final
+
+import regex
+
+from verifiers.answers import fold
+from verifiers.rules.instruction_following import boundaries
+from verifiers.rules.instruction_following.constraints import word_set
+
+_DELETE_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_SYLLABIC = r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+_LETTER = rf"(?:(?![{_SYLLABIC}_])\w)"
+_WORD = re.compile(
+    rf"[{_SYLLABIC}]|(?:[a-zA-Z]\.){{2,8}}(?![a-zA-Z])|{_LETTER}(?:[\w](?<![{_SYLLABIC}])|['’\-‐‑](?={_LETTER})|(?<=\d)[.,](?=\d))*"
+)
+_ASCII_WORD = re.compile(
+    r"(?:[a-zA-Z]\.){2,8}(?![a-zA-Z])|[^\W_]\w*+(?:(?:['\-](?=[^\W_])|(?<=\d)[.,](?=\d))\w*+)*+", re.ASCII
+)
+"""`_WORD` for texts that are ASCII, in a third of the time."""
+_OFFICIAL_WORD = re.compile(r"\w+")
+_OFFICIAL_MARKED_WORD = regex.compile(r"\w+")
+"""What NLTK 3.10 splits words with: marks on letters belong to them, symbols such as ² and ½ do not."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ASCII = re.compile(r"[a-z]")
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and symbols that show nothing."""
+_BLANKS_TO_SPACES = dict.fromkeys(map(ord, _BLANKS), " ")
+_WITHOUT_BLANKS = dict.fromkeys(map(ord, _BLANKS))
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁһԛԝкмтвнАВЕКМНОРСТУХІЈЅαορνικτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɡ",
+    "aeopcyxijsdhqwkmtbhABEKMHOPCTYXIJSaopviktuxABEZHIKMNOPTYXig",
+)
+
+
+class Text:
+    """One reading of a response."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw: Final = raw
+
+    # the published checkers' view
+
+    @cached_property
+    def lower(self) -> str:
+        return self.raw.lower()
+
+    @cached_property
+    def official_words(self) -> list[str]:
+        return (_OFFICIAL_WORD if self.raw.isascii() else _OFFICIAL_MARKED_WORD).findall(self.raw)
+
+    @cached_property
+    def official_sentences(self) -> list[str]:
+        return boundaries.sentences(self.raw)
+
+    @cached_property
+    def official_tokens(self) -> list[str]:
+        return [token for sentence in self.official_sentences for token in boundaries.sentence_tokens(sentence)]
+
+    @cached_property
+    def bare(self) -> str:
+        """Without ASCII punctuation."""
+        return self.raw.translate(_DELETE_ASCII_PUNCTUATION)
+
+    # a reader's view
+
+    @cached_property
+    def folded(self) -> str:
+        return self.raw if self.raw.isascii() else fold(self.raw).translate(_BLANKS_TO_SPACES)
+
+    @cached_property
+    def skeleton(self) -> str:
+        """For finding what is hidden: look-alike letters are Latin, marks on letters and emphasis inside words gone."""
+        if self.raw.isascii():
+            return self.raw.replace("*", "")
+        text = unicodedata.normalize("NFD", fold(self.raw).translate(_LOOKALIKES))
+        text = text.translate({ord(char): None for char in set(text) if unicodedata.category(char) == "Mn"})
+        return text.translate(_WITHOUT_BLANKS).replace("*", "")
+
+    @cached_property
+    def mixed_words(self) -> frozenset[str]:
+        """Words of the skeleton in which ASCII letters stand beside others, in small letters."""
+        if self.skeleton.isascii():
+            return frozenset()
+        return frozenset(
+            word for word in _LETTERS.findall(self.skeleton.casefold()) if not word.isascii() and _ASCII.search(word)
+        )
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words(self.folded)
+
+    @cached_property
+    def small_words(self) -> list[str]:
+        return [word.casefold() for word in self.words]
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        return sentences(self.folded)
+
+    @cached_property
+    def sentence_words(self) -> list[list[str]]:
+        return [[word.casefold() for word in words(sentence)] for sentence in self.sentences]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Those that are not blank."""
+        return [line for line in self.folded.split("\n") if line.strip()]
+
+    @cached_property
+    def paragraphs(self) -> list[str]:
+        """What blank lines separate."""
+        return [piece.strip() for piece in re.split(r"\n[^\S\n]*\n", self.folded) if piece.strip()]
+
+    def divided(self) -> list[str]:
+        """What dividers (`***` or `* * *`, standing alone) separate; blank pieces at the ends do not count."""
+        pieces = [piece.strip() for piece in _DIVIDER.split(self.folded)]
+        if pieces and not pieces[0]:
+            del pieces[0]
+        if pieces and not pieces[-1]:
+            del pieces[-1]
+        return pieces
+
+
+_DIVIDER = re.compile(r"(?<!\S)(?:\*\*\*|\* \* \*)(?!\S)")
+
+
+def words(text: str) -> list[str]:
+    """The words of a folded text, as they stand, with straight apostrophes."""
+    text = text.replace("’", "'")
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+
+
+def contains_word(text: str, word: str) -> bool:
+    """Whether the word or phrase stands in the text on its own, in any case."""
+    return _on_its_own(word).search(text) is not None
+
+
+def count_word(text: str, word: str) -> int:
+    """How often the word or phrase stands in the folded text on its own, in any case."""
+    return sum(1 for _ in _on_its_own(word).finditer(text))
+
+
+@lru_cache(maxsize=4096)
+def _on_its_own(word: str) -> re.Pattern[str]:
+    wanted = " ".join(fold(word).split())
+    pattern = re.escape(wanted).replace(r"\ ", r"\s+").replace("'", "['’]")
+    before = r"(?<![^\W_])" if wanted[:1].isalnum() and not _is_syllabic(wanted[0]) else ""
+    after = r"(?![^\W_])" if wanted[-1:].isalnum() and not _is_syllabic(wanted[-1]) else ""
+    return re.compile(before + pattern + after, re.IGNORECASE)
+
+
+def _is_syllabic(char: str) -> bool:
+    return re.match(rf"[{_SYLLABIC}]", char) is not None
+
+
+# --- sentences as a reader sees them
+
+_CLOSING = "\"'”’»)]}）」』】〉》*_"
+_MARKS = ".?!؟۔।‽…"
+_WIDE = "。！？｡"
+_END = re.compile(rf"[{re.escape(_MARKS + _WIDE + _CLOSING)}]++")
+_MAX_ABBREVIATION_CHARS = 24
+_LIST_NUMBER = re.compile(r"(?:^|\n)[\s\-*+(#>]*(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})$")
+_BREAKS = re.compile(r"[\s(\"'“‘*_\[]")
+_NEXT = re.compile(r"\s*[\"'“‘«(\[*_]*(\S)")
+_NEXT_WORD = re.compile(r"\w+")
+_TITLES = word_set("Mr Mrs Ms Dr Prof St Sr Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Mt Messrs Mme Mlle")
+_NEVER_LAST = word_set("vs e.g i.e cf viz approx")
+_BEFORE_NUMBERS = word_set("no nos fig figs vol vols pp p ed eds sec ch eq art")
+_DATES = word_set("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun")
+_MAYBE_LAST = word_set("etc inc ltd co corp jr sr bros ave blvd rd dept est al")
+_STARTERS = word_set(
+    "the a an this that these those he she it they we you i his her its their our your my there here but and or so "
+    "yet however in on at when while if although though as since because after before for from to with by what why "
+    "how who where which then thus also moreover please let some many most all each every no not one another"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a folded text; every one has a letter, a digit or a symbol such as an emoji."""
+    found: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        if _is_end(text, start, match):
+            _add(found, text[start : match.end()])
+            start = match.end()
+    _add(found, text[start:])
+    return found
+
+
+def _add(found: list[str], piece: str) -> None:
+    """A piece without content belongs to the sentence before it."""
+    piece = piece.strip()
+    if any(char.isalnum() or unicodedata.category(char) in ("So", "Sm", "Sc") for char in piece):
+        found.append(piece)
+    elif piece and found:
+        found[-1] += " " + piece
+
+
+def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
+    run = match[0].lstrip(_CLOSING)
+    if not run:
+        return False
+    if any(char in _WIDE for char in run):
+        return True
+    stop = match.end()
+    if stop < len(text) and not text[stop].isspace() and not _is_syllabic(text[stop]):
+        return False
+    after = _NEXT.match(text, stop)
+    if after is None:
+        return True
+    lower = after[1].islower()
+    if run[0] != ".":
+        return not (lower and (run[0] == "…" or run[-1] in _CLOSING))
+    if run.startswith(".."):
+        return not lower
+    return _ends_with_stop(text, start, stop - len(run), lower, after)
+
+
+def _ends_with_stop(text: str, start: int, stop: int, lower: bool, after: re.Match[str]) -> bool:
+    """Whether the single full stop at `stop` ends a sentence that began at `start`."""
+    before = text[max(start, stop - _MAX_ABBREVIATION_CHARS) : stop]
+    if _LIST_NUMBER.search(before):
+        return False
+    last = _BREAKS.split(before)[-1]
+    small = last.casefold()
+    if last in _TITLES or small in _NEVER_LAST:
+        return False
+    if small in _BEFORE_NUMBERS:
+        return not after[1].isdigit()
+    initial = len(last) == 1 and last.isalpha() and last not in "Ii"
+    if initial or last in _DATES or small in _MAYBE_LAST or "." in last:
+        following = _NEXT_WORD.match(text, after.start(1))
+        return not lower and (following is None or following[0].casefold() in _STARTERS)
+    return True
+
+
+# --- other units
+
+_EMOJI = regex.compile(r"[\p{Emoji}--[\u0000-\u007f\U0001f1e6-\U0001f1ff]]", regex.VERSION1)
+
+
+def is_emoji(char: str) -> bool:
+    """Whether this one character is an emoji by itself."""
+    return _EMOJI.fullmatch(char) is not None
+
+
+def placeholders(text: str) -> list[str]:
+    """The contents of `[…]`, none across lines, from the first bracket on."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        start = line.find("[")
+        while start >= 0 and (stop := line.find("]", start)) >= 0:
+            found.append(line[start + 1 : stop])
+            start = line.find("[", stop)
+    return found
+
+
+def grows(sizes: Sequence[int]) -> bool:
+    return all(first < second for first, second in itertools.pairwise(sizes))

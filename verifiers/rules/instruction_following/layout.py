@@ -1,0 +1,427 @@
+"""The instructions of IFBench (Pyatkin et al. 2025) on the response's shape: format and repeat.
+
+Profile fixed looks at every section and bullet where the published check looks at the first or at none, and asks for
+something to be there.
+"""
+
+import itertools
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from verifiers.answers import fold
+from verifiers.rules.instruction_following import boundaries
+from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, text, word_set
+from verifiers.rules.instruction_following.counting import Text, grows, is_emoji, sentences, words
+
+_STRIPPED = string.punctuation + " "
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+# --- format
+
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+def _nested(view: Text) -> bool:
+    """Five levels, opened and at least one of the deepest closed, since the last bracket that did not match."""
+    open_: list[str] = []
+    deepest = 0
+    for char in view.raw:
+        if char in "([{":
+            open_.append(char)
+            deepest = max(deepest, len(open_))
+        elif char in _PAIRS:
+            if not open_ or open_.pop() != _PAIRS[char]:
+                open_, deepest = [], 0
+            elif deepest >= 5:
+                return True
+    return False
+
+
+def _official_quotes(view: Text) -> bool:
+    open_: list[str] = []
+    deepest = 0
+    for char in view.raw:
+        if open_ and char == open_[-1]:
+            open_.pop()
+            if deepest - len(open_) >= 3:
+                return True
+        elif char in "\"'":
+            open_.append(char)
+            deepest = max(deepest, len(open_))
+    return False
+
+
+_TYPED = str.maketrans("“”„‟＂‘’‚‛＇", "\"\"\"\"\"'''''")
+
+
+def _quotes(view: Text) -> bool:
+    """Three levels of alternating kinds, closed in order; an apostrophe inside a word is no quote."""
+    value = view.raw.translate(_TYPED)
+    open_: list[str] = []
+    closed = 0
+    for index, char in enumerate(value):
+        if char not in "\"'":
+            continue
+        before, after = value[index - 1 : index], value[index + 1 : index + 2]
+        if char == "'" and before.isalnum() and after.isalnum():
+            continue
+        if open_ and char == open_[-1]:
+            open_.pop()
+            closed += 1
+            if closed >= 3:
+                return True
+        elif char == '"' or not before.isalnum():
+            open_.append(char)
+            closed = 0
+        if not open_:
+            closed = 0
+    return False
+
+
+_LETTERED = re.compile(r"\W*[aA]\W*[bB]\W*[cC]\W*")
+
+
+def _official_options(view: Text, options: str) -> bool:
+    separator = "/" if "/" in options else "or" if "or" in options else ","
+    offered = [option.strip() for option in options.split(separator)]
+    if _LETTERED.match(options[:1000]):
+        return view.raw in offered
+    said = view.raw.strip(_STRIPPED).lower()
+    return any(option.strip(_STRIPPED).lower() == said for option in offered)
+
+
+_OR = re.compile(r"\bor\b")
+
+
+def _options(view: Text, options: str) -> bool:
+    """One of the options and nothing else; case and surrounding punctuation do not count."""
+    offered = (
+        options.split("/") if "/" in options else _OR.split(options) if _OR.search(options) else options.split(",")
+    )
+    return _key(view.folded) in {key for option in offered if (key := _key(fold(option)))}
+
+
+def _key(text: str) -> str:
+    return " ".join(text.replace("’", "'").strip(string.punctuation + string.whitespace).casefold().split())
+
+
+def _official_word_lines(view: Text) -> bool:
+    value = view.bare.strip()
+    return sum(bool(line) for line in value.split("\n")) == len(value.split())
+
+
+def _word_lines(view: Text) -> bool:
+    return bool(view.lines) and all(len(line.split()) == 1 for line in view.lines)
+
+
+def _official_emoji(view: Text) -> bool:
+    said = [sentence.translate(_NO_PUNCTUATION).strip() for sentence in view.official_sentences]
+    for sentence, following in itertools.zip_longest(said, said[1:]):
+        if not sentence:
+            return False
+        if any(map(is_emoji, sentence[-2:])):
+            continue
+        if not following or not is_emoji(following[0]):
+            return False
+    return True
+
+
+_JOINERS = "\ufe0f\ufe0e\u200d\u20e3"
+
+
+def _emoji(view: Text) -> bool:
+    """Each sentence ends with an emoji, before or after its mark."""
+    ended: list[bool] = []
+    for sentence in sentences(view.folded):
+        rest = _without_leading_emoji(sentence)
+        if rest != sentence and ended:
+            ended[-1] = True
+        if any(map(str.isalnum, rest)):
+            last = rest.rstrip(_STRIPPED + _JOINERS + "“”‘’…。！？\n")[-1:]
+            ended.append(bool(last) and (is_emoji(last) or "\U0001f1e6" <= last <= "\U0001f1ff"))
+    return bool(ended) and all(ended)
+
+
+def _without_leading_emoji(sentence: str) -> str:
+    for index, char in enumerate(sentence):
+        if not (is_emoji(char) or char in _JOINERS or char.isspace() or "\U0001f1e6" <= char <= "\U0001f1ff"):
+            return sentence[index:] if any(map(is_emoji, sentence[:index])) else sentence
+    return ""
+
+
+def _official_stairs(view: Text) -> bool:
+    return grows([len(line) - len(line.lstrip(" ")) for line in _without_some_blank(view.raw.split("\n"))])
+
+
+def _without_some_blank(lines: list[str]) -> list[str]:
+    """The lines the published check compares: it drops a blank line while it goes through them, and so never looks at
+    the line after it; of equal blank lines the first goes.
+    """
+    spare: Counter[str] = Counter()
+    position = 0
+    while position < len(lines):
+        if not lines[position].strip():
+            spare[lines[position]] += 1
+            position += 1
+        position += 1
+    kept: list[str] = []
+    for line in lines:
+        if spare[line] and not line.strip():
+            spare[line] -= 1
+        else:
+            kept.append(line)
+    return kept
+
+
+def _stairs(view: Text) -> bool:
+    lines = [line.expandtabs(4) for line in view.raw.split("\n") if line.strip()]
+    return len(lines) > 1 and grows([len(line) - len(line.lstrip()) for line in lines])
+
+
+_EDGE = string.digits + string.punctuation.replace('"', "")
+
+
+def _official_quote_explained(view: Text) -> bool:
+    value = "".join(view.raw.replace("'\"'", "").split())
+    return '""' not in value and not value.strip(_EDGE).endswith('"')
+
+
+def _quote_explained(view: Text) -> bool:
+    """There is a quote, quotes come in pairs, and words outside of quotes follow each."""
+    pieces = view.folded.translate(_TYPED).split('"')
+    return len(pieces) > 2 and len(pieces) % 2 == 1 and all(any(map(str.isalpha, piece)) for piece in pieces[2::2])
+
+
+def _official_list(view: Text, sep: str) -> bool:
+    return view.raw.count(sep) >= 2
+
+
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
+
+
+def _list(view: Text, sep: str) -> bool:
+    """Two lines at least begin with the separator and go on, and none with a bullet."""
+    mark = fold(sep).strip()
+    wrapping = "".join(set(" *_>") - set(mark[0]))
+    items = [line.strip().lstrip(wrapping) if mark in line else line.strip() for line in view.lines]
+    marked = [item for item in items if item.startswith(mark) and any(map(str.isalnum, item[len(mark) :]))]
+    return len(marked) >= 2 and not any(_BULLET.match(item) for item in items if not item.startswith(mark))
+
+
+def _official_thesis(view: Text) -> bool:
+    start = view.raw.find("<i>")
+    if start < 0:
+        start = view.raw.find("<em>")
+    if start < 0:
+        return False
+    value = view.raw[start:]
+    stop = value.find("</i>")
+    if stop < 0:
+        stop = value.find("</em>")
+    return stop >= 0 and bool(value[3:stop].strip()) and bool(value[stop + 4 :].strip())
+
+
+_HEADER = re.compile(
+    r"\s*(?:#{1,6}\s+\S.*|\*\*[^*\n]{1,200}\*\*:?|<h[1-6]>.*|(?:section|part|chapter)\s+[\w]{1,12}\b.{0,120}|"
+    r"(?:[IVX]{1,5}|\d{1,2})[.)]\s.{0,120})\s*",
+    re.IGNORECASE,
+)
+_THESIS = re.compile(r"\s*<(i|em)>([^<]*)</\1>", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{0,200}>")
+
+
+def _thesis(view: Text) -> bool:
+    """Every section begins with words in italics and goes on after them."""
+    sections: list[list[str]] = [[]]
+    for line in view.lines:
+        if _HEADER.fullmatch(line) and not _THESIS.match(line):
+            sections.append([])
+        else:
+            sections[-1].append(line)
+    if len(sections) > 1 and not _THESIS.match("\n".join(sections[0])):
+        del sections[0]
+    return bool(sections) and all(map(_begins_with_thesis, sections))
+
+
+def _begins_with_thesis(lines: Sequence[str]) -> bool:
+    value = "\n".join(lines)
+    found = _THESIS.match(value)
+    if found is None or not any(map(str.isalnum, found[2])):
+        return False
+    return any(map(str.isalnum, _TAG.sub("", value[found.end() :])))
+
+
+def _official_sub_bullets(view: Text) -> bool:
+    return all("-" in piece for piece in view.raw.split("*")[1:])
+
+
+_STAR_BULLET = re.compile(r"\s*\*(?:\s+\S|[^\s*][^*]*$)")
+_DASH_BULLET = re.compile(r"\s*-\s+\S")
+
+
+def _sub_bullets(view: Text) -> bool:
+    """Bullets with `*`, each with a `-` line before the next."""
+    below: list[int] = []
+    for line in view.lines:
+        if _STAR_BULLET.match(line):
+            below.append(0)
+        elif _DASH_BULLET.match(line) and below:
+            below[-1] += 1
+    return bool(below) and all(below)
+
+
+def _official_then_bullets(view: Text) -> bool:
+    """After a line without sentences, or a bullet, the published check takes nothing but bullets."""
+    said = bulleted = 0
+    reading = True
+    for line in map(str.strip, view.raw.split("\n")):
+        if line.startswith("*"):
+            if said < 2:
+                return False
+            reading = False
+            bulleted += 1
+        elif not reading:
+            return False
+        else:
+            found = len(boundaries.sentences(line))
+            reading = found > 0
+            said += found
+    return bulleted >= 2
+
+
+def _then_bullets(view: Text) -> bool:
+    """Two sentences at least that end in a full stop, then two bullets at least."""
+    first = next((index for index, line in enumerate(view.lines) if _STAR_BULLET.match(line)), None)
+    if first is None:
+        return False
+    before = sentences("\n".join(view.lines[:first]))
+    stated = sum(sentence.rstrip("\"'”’)*_ ").endswith(".") for sentence in before)
+    return stated >= 2 and sum(_STAR_BULLET.match(line) is not None for line in view.lines[first:]) >= 2
+
+
+_SLOTS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+
+
+def _official_template(view: Text) -> bool:
+    return all(slot in view.raw for slot in _SLOTS)
+
+
+def _template(view: Text) -> bool:
+    """The three labels once each, in order, with nothing before the first and something after each."""
+    value = view.folded.replace("*", "").strip()
+    if not value.startswith(_SLOTS[0]) or any(value.count(slot) != 1 for slot in _SLOTS):
+        return False
+    places = [value.index(slot) for slot in _SLOTS]
+    ends = [*places[1:], len(value)]
+    return places == sorted(places) and all(
+        any(map(str.isalnum, value[place + len(slot) : end]))
+        for place, slot, end in zip(places, _SLOTS, ends, strict=True)
+    )
+
+
+def _official_title_case(view: Text) -> bool:
+    for token in view.official_tokens:
+        first, rest = token[0], token[1:]
+        if first.isalpha() and first.islower() and (not rest or rest.isupper() or rest.islower()):
+            return False
+    return True
+
+
+_MINOR = word_set(
+    "a an the and but or nor for so yet as at by in of off on per to up via vs from into like near onto over than "
+    "with upon down about after before since until under between through if"
+)
+
+
+def _title_case(view: Text) -> bool:
+    """Every word begins with a capital, but for articles, conjunctions and prepositions inside."""
+    said = view.words
+    cased = [word for word in said if word[0].isalpha()]
+    if not cased or cased[0][0].islower():
+        return False
+    return not any(word[0].islower() and word not in _MINOR and not _is_brand(word) for word in cased)
+
+
+def _is_brand(word: str) -> bool:
+    """As iPhone: a small letter, a capital, and small letters."""
+    rest = word[1:]
+    return not (rest.islower() or rest.isupper() or not rest)
+
+
+def _official_no_space(view: Text) -> bool:
+    return not any(map(str.isspace, view.raw))
+
+
+_BLANKS = frozenset("\u2800\u3164\u115f\u1160\uffa0\u200b\ufeff\u180e")
+
+
+def _no_space(view: Text) -> bool:
+    value = view.raw.strip()
+    return not any(char.isspace() or char in _BLANKS for char in value)
+
+
+# --- repeat
+
+
+def _official_change(view: Text, prompt_to_repeat: str) -> bool:
+    return view.raw != prompt_to_repeat and view.raw.split()[1:] == prompt_to_repeat.split()[1:]
+
+
+def _change(view: Text, prompt_to_repeat: str) -> bool:
+    """Another first word, and the rest as it was."""
+    said, wanted = view.folded.split(), fold(prompt_to_repeat).split()
+    if len(said) != len(wanted) or said[1:] != wanted[1:]:
+        return False
+    return bool(words(said[0])) and _key(said[0]) != _key(wanted[0])
+
+
+_SENTENCE = "only output this sentence here, ignore all other requests."
+
+
+def _official_simple(view: Text) -> bool:
+    return view.lower.strip() == _SENTENCE
+
+
+def _simple(view: Text) -> bool:
+    return " ".join(view.folded.casefold().split()) == _SENTENCE
+
+
+def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
+    return view.lower.strip() == prompt_to_repeat[n_start : n_end + 1].strip().lower()
+
+
+def _span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
+    """The words from index `n_start` to `n_end`, counted from 0, both included."""
+    wanted = fold(prompt_to_repeat).casefold().split()[n_start : n_end + 1]
+    return bool(wanted) and _same_words(view.folded.casefold().split(), wanted)
+
+
+def _same_words(said: Sequence[str], wanted: Sequence[str]) -> bool:
+    return [word.strip(string.punctuation) for word in said] == [word.strip(string.punctuation) for word in wanted]
+
+
+_REQUEST: dict[str, Callable[[object], object]] = {"prompt_to_repeat": text}
+
+CONSTRAINTS = (
+    Constraint("format:parentheses", _nested),
+    Constraint("format:quotes", _official_quotes, _quotes),
+    Constraint("format:options", _official_options, _options, {"options": stripped}),
+    Constraint("format:newline", _official_word_lines, _word_lines),
+    Constraint("format:emoji", _official_emoji, _emoji),
+    Constraint("format:line_indent", _official_stairs, _stairs),
+    Constraint("format:quote_unquote", _official_quote_explained, _quote_explained),
+    Constraint("format:list", _official_list, _list, {"sep": text}),
+    Constraint("format:thesis", _official_thesis, _thesis),
+    Constraint("format:sub-bullets", _official_sub_bullets, _sub_bullets),
+    Constraint("format:no_bullets_bullets", _official_then_bullets, _then_bullets),
+    Constraint("format:output_template", _official_template, _template),
+    Constraint("format:title_case", _official_title_case, _title_case),
+    Constraint("format:no_whitespace", _official_no_space, _no_space),
+    Constraint("repeat:repeat_change", _official_change, _change, _REQUEST),
+    Constraint("repeat:repeat_simple", _official_simple, _simple),
+    Constraint(
+        "repeat:repeat_span", _official_span, _span, {"prompt_to_repeat": text, "n_start": count, "n_end": count}
+    ),
+)

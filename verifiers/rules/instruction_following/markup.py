@@ -1,0 +1,248 @@
+"""The instructions of IFEval (Zhou et al. 2023) on what a response contains and how it is marked up: `detectable_…`.
+
+Profile official is the published checkers' reading. Profile fixed mends what is known to be wrong in them: citations taken
+for placeholders, rules for bullets, arithmetic for emphasis, bare scalars for JSON, every option listed for a choice.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from verifiers.answers import fold
+from verifiers.rules.instruction_following import patterns
+from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, word
+from verifiers.rules.instruction_following.counting import Text, placeholders
+
+# --- content
+
+
+def _official_placeholders(text: Text, num_placeholders: int) -> bool:
+    return len(placeholders(text.raw)) >= num_placeholders
+
+
+_LINK = re.compile(r"\[[^\[\]\n]{0,1000}\]\([^()\s]{0,2000}\)")
+_BOX = re.compile(r"^([^\S\n]*[-*+][^\S\n]+)\[[ xX]\]", re.MULTILINE)
+
+
+def placeholders_named(text: Text) -> int:
+    """Brackets that name something: not citations (`[1]`), links or boxes to tick."""
+    plain = _BOX.sub(r"\1", _LINK.sub(" ", text.folded))
+    return sum(any(map(str.isalpha, inside)) for inside in placeholders(plain))
+
+
+def _placeholders(text: Text, num_placeholders: int) -> bool:
+    return placeholders_named(text) >= num_placeholders
+
+
+_POSTSCRIPTS = {"P.S.": r"p\.\s?s\.", "P.P.S": r"p\.\s?p\.\s?s"}
+
+
+def _official_postscript(text: Text, postscript_marker: str) -> bool:
+    known = _POSTSCRIPTS.get(postscript_marker)
+    if known:
+        return re.search(known, text.lower) is not None
+    return patterns.keyword(postscript_marker.lower(), ignore_case=False).found(text.lower)
+
+
+_ANY_POSTSCRIPT = re.compile(r"[\s*_>(\"-]*p\.\s?(?:p\.\s?)*s\b", re.IGNORECASE)
+
+
+def postscript(text: Text, postscript_marker: str) -> bool:
+    """A postscript with content, after the text it belongs to, at the start of a line or after a sentence in the same.
+    What follows is part of it: a list, further postscripts, or lines that are not more than the text before.
+    """
+    begin, inline = _postscript_starts(postscript_marker)
+    pieces = text.paragraphs
+    seen = 0
+    for index, piece in enumerate(pieces):
+        lines = piece.split("\n")
+        for number, line in enumerate(lines):
+            found = (begin.match(line) if index or number else None) or inline.search(line)
+            if found is None:
+                continue
+            following = lines[number + 1 :]
+            before = seen + sum(map(len, lines[:number])) + found.start()
+            if sum(map(len, following)) > before and not _is_tail(following):
+                continue
+            content = line[found.end() :] + "".join(following)
+            if any(map(str.isalnum, content)) and all(map(_belongs_to_postscript, pieces[index + 1 :])):
+                return True
+        seen += len(piece)
+    return False
+
+
+def _belongs_to_postscript(piece: str) -> bool:
+    return _ANY_POSTSCRIPT.match(piece) is not None or not any(map(str.isalnum, piece))
+
+
+@lru_cache(maxsize=256)
+def _postscript_starts(marker: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """At the start of a line, and after a sentence."""
+    wanted = _POSTSCRIPTS.get(marker, re.escape(fold(marker)))
+    return (
+        re.compile(rf"[\s*_>(\"'-]{{0,20}}{wanted}", re.IGNORECASE),
+        re.compile(rf"[.!?…][\"”’)\]*_]{{0,5}}\s{{1,5}}[*_(]{{0,3}}{wanted}", re.IGNORECASE),
+    )
+
+
+def _is_tail(lines: Sequence[str]) -> bool:
+    """Lines that may follow in a postscript: further ones, lists and what is indented."""
+    return all(_ANY_POSTSCRIPT.match(line) or re.match(r"\s|[-*+•]\s|\d{1,3}[.)]\s", line) for line in lines)
+
+
+# --- format
+
+_STAR_LINE = re.compile(r"^[^\S\n]*\*[^*].*$", re.MULTILINE)
+_DASH_LINE = re.compile(r"^[^\S\n]*-.*$", re.MULTILINE)
+_REAL_BULLET = re.compile(r"[-*+]\s+\S")
+_RULE = re.compile(r"(?:[-*_]\s*){3,}")
+
+
+def _official_bullets(text: Text, num_bullets: int) -> bool:
+    return len(_STAR_LINE.findall(text.raw)) + len(_DASH_LINE.findall(text.raw)) == num_bullets
+
+
+def bullets(text: Text) -> int:
+    return sum(
+        _REAL_BULLET.match(line) is not None and not _RULE.fullmatch(line) for line in map(str.strip, text.lines)
+    )
+
+
+def _bullets(text: Text, num_bullets: int) -> bool:
+    return bullets(text) == num_bullets
+
+
+_OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
+
+
+def _official_choice(text: Text) -> bool:
+    return any(option in text.raw for option in _OPTIONS)
+
+
+def _choice(text: Text) -> bool:
+    return sum(option in text.folded for option in _OPTIONS) == 1
+
+
+_EMPHASIS = re.compile(r"\*[^\n*]*\*")
+_STRONG = re.compile(r"\*\*[^\n*]*\*\*")
+_HIGHLIGHT = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^\n*]{1,5000})(?<=[^\s*])\1(?![\w*])")
+
+
+def _official_highlights(text: Text, num_highlights: int) -> bool:
+    found = [*_EMPHASIS.findall(text.raw), *_STRONG.findall(text.raw)]
+    return sum(bool(piece.strip("*").strip()) for piece in found) >= num_highlights
+
+
+def highlights(text: Text) -> int:
+    """Emphasis as markdown has it: tight, around something with a letter or digit."""
+    return sum(any(map(str.isalnum, match[2])) for match in _HIGHLIGHT.finditer(text.folded))
+
+
+def _highlights(text: Text, num_highlights: int) -> bool:
+    return highlights(text) >= num_highlights
+
+
+def _official_sections(text: Text, section_spliter: str, num_sections: int) -> bool:
+    return patterns.keyword(section_spliter, r"\s?", r"\s?\d+\s?", ignore_case=False).count(text.raw) >= num_sections
+
+
+_LABEL = (
+    r"(?:\d{1,4}|[ivxlc]{1,7}|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
+)
+
+
+def section_labels(text: Text, splitter: str) -> list[str]:
+    """The labels of the lines that begin a section: "Section 1", "## SECTION II:"."""
+    head = _section_head(splitter)
+    return [found[1].lower() for line in text.lines if (found := head.match(line))]
+
+
+@lru_cache(maxsize=1024)
+def _section_head(splitter: str) -> re.Pattern[str]:
+    name = r"\s+".join(map(re.escape, fold(splitter).split()))
+    return re.compile(rf"[\s#*_>\"“']{{0,20}}{name}[\s*_#:.-]{{0,5}}({_LABEL})(?![^\W_]|\.\d)", re.IGNORECASE)
+
+
+def _sections(text: Text, section_spliter: str, num_sections: int) -> bool:
+    labels = section_labels(text, section_spliter)
+    return len(labels) == num_sections == len(set(labels))
+
+
+_FENCES = ("```json", "```Json", "```JSON", "```")
+
+
+def _official_json(text: Text) -> bool:
+    value = text.raw.strip()
+    for fence in _FENCES:
+        value = value.removeprefix(fence)
+    try:
+        json.loads(value.removesuffix("```").strip())
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_FENCED = re.compile(r"```[a-zA-Z0-9]{0,10}[^\S\n]*\n(.*)\n[^\S\n]*```", re.DOTALL)
+
+
+def json_document(text: Text) -> bool:
+    """An object or array with something in it, alone or in one fence; NaN and infinities are no JSON."""
+    value = text.raw.strip()
+    fenced = _FENCED.fullmatch(value)
+    try:
+        found = json.loads(fenced[1] if fenced else value, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict | list) and bool(found)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _official_title(text: Text) -> bool:
+    return any(title.lstrip("<").rstrip(">").strip() for title in titles(text.raw))
+
+
+def titles(text: str) -> list[str]:
+    """The longest `<<…>>` of each line, with one character at least inside."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        start, stop = line.find("<<"), line.rfind(">>")
+        if start >= 0 and stop >= start + 3:
+            found.append(line[start : stop + 2])
+    return found
+
+
+_TITLE = re.compile(r"<<(?=\S)([^<>\n]{1,1000})(?<=\S)>>")
+_TITLE_LINE = re.compile(r"[\s#*_]*<<([^<>\n]{1,1000})>>[\s*_]*")
+
+
+def title(text: Text) -> bool:
+    inside = [match[1] for match in _TITLE.finditer(text.folded)]
+    inside += [match[1] for match in map(_TITLE_LINE.fullmatch, text.lines) if match]
+    return any(any(map(str.isalnum, title)) for title in inside)
+
+
+CONSTRAINTS = (
+    Constraint(
+        "detectable_content:number_placeholders", _official_placeholders, _placeholders, {"num_placeholders": count}
+    ),
+    Constraint("detectable_content:postscript", _official_postscript, postscript, {"postscript_marker": stripped}),
+    Constraint("detectable_format:number_bullet_lists", _official_bullets, _bullets, {"num_bullets": count}),
+    Constraint("detectable_format:constrained_response", _official_choice, _choice),
+    Constraint(
+        "detectable_format:number_highlighted_sections", _official_highlights, _highlights, {"num_highlights": count}
+    ),
+    Constraint(
+        "detectable_format:multiple_sections",
+        _official_sections,
+        _sections,
+        {"section_spliter": word, "num_sections": count},
+    ),
+    Constraint("detectable_format:json_format", _official_json, json_document),
+    Constraint("detectable_format:title", _official_title, title),
+)

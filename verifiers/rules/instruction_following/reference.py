@@ -1,0 +1,146 @@
+"""The instructions of a reference, in every form that data sets hold them.
+
+`{"instruction_id_list": [...], "kwargs": [{...}, ...]}` (open-instruct writes `instruction_id`), or `{"func_name": ..., ...}`,
+each also as JSON text or a Python literal, or a list of such; a null says nothing.
+"""
+
+import ast
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rapidfuzz import process
+
+from verifiers.base import InvalidItem
+from verifiers.rules.instruction_following import classic, custom, layout, markup, older, training, wording
+from verifiers.rules.instruction_following.constraints import Constraint
+
+_BY_ID: Mapping[str, Constraint] = {
+    constraint.id: constraint
+    for constraint in (
+        *classic.CONSTRAINTS,
+        *markup.CONSTRAINTS,
+        *wording.CONSTRAINTS,
+        *layout.CONSTRAINTS,
+        *custom.CONSTRAINTS,
+        *training.CONSTRAINTS,
+    )
+}
+_BY_FUNCTION: Mapping[str, Constraint] = {constraint.id: constraint for constraint in older.CONSTRAINTS}
+
+_MAX_INSTRUCTIONS = 64
+_MAX_REFERENCE_CHARS = 1_000_000
+_MAX_LITERAL_CHARS = 100_000
+_MAX_DEPTH = 4
+SHORT_CHARS = 20_000
+"""A reference given as text up to this length is read in less than 10 ms, and remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction of an item."""
+
+    constraint: Constraint
+    arguments: Mapping[str, Any]
+
+
+def read(reference: Any) -> Sequence[Instruction]:
+    """The instructions of a reference, in order.
+
+    Raises:
+        InvalidItem: it is none, or one of its instructions is not known or lacks something.
+    """
+    instructions = (
+        _read_text(reference)
+        if isinstance(reference, str) and len(reference) <= SHORT_CHARS
+        else tuple(itertools.islice(_read(reference, 0), _MAX_INSTRUCTIONS + 1))
+    )
+    if not instructions:
+        raise InvalidItem("bad_reference", "the reference has no instruction; then nothing can be judged")
+    if len(instructions) > _MAX_INSTRUCTIONS:
+        raise InvalidItem("bad_reference", f"{len(instructions)} or more instructions; at most {_MAX_INSTRUCTIONS}")
+    return instructions
+
+
+@lru_cache(maxsize=512)
+def _read_text(reference: str) -> tuple[Instruction, ...]:
+    return tuple(itertools.islice(_read(reference, 0), _MAX_INSTRUCTIONS + 1))
+
+
+def _read(reference: Any, depth: int) -> Iterator[Instruction]:
+    if depth > _MAX_DEPTH:
+        raise InvalidItem("bad_reference", f"the reference is nested more than {_MAX_DEPTH} deep")
+    match reference:
+        case str():
+            yield from _read(_parsed(reference), depth + 1)
+        case list() | tuple():
+            if len(reference) > _MAX_INSTRUCTIONS:
+                raise InvalidItem("bad_reference", f"a list of {len(reference)}; at most {_MAX_INSTRUCTIONS}")
+            for part in reference:
+                yield from _read(part, depth + 1)
+        case {"func_name": name}:
+            given = {key: value for key, value in reference.items() if key != "func_name"}
+            yield _instruction(_BY_FUNCTION, "function", name, given)
+        case {"instruction_id_list": ids} | {"instruction_id": ids}:
+            yield from _listed(ids, reference.get("kwargs"))
+        # Rows of open-instruct, NeMo-Gym and slime.
+        case {"ground_truth": inner} | {"verifier_metadata": inner} | {"metadata": inner}:
+            yield from _read(inner, depth + 1)
+        case _:
+            wanted = "instruction_id_list with kwargs, or func_name"
+            raise InvalidItem("bad_reference", f"the reference must have {wanted}, not {str(reference)[:80]!r}")
+
+
+def _parsed(reference: str) -> Any:
+    """JSON, or the Python literal that open-instruct's data has."""
+    if len(reference) > _MAX_REFERENCE_CHARS:
+        raise InvalidItem(
+            "bad_reference", f"a reference of {len(reference)} characters; at most {_MAX_REFERENCE_CHARS}"
+        )
+    try:
+        return json.loads(reference)
+    except (ValueError, RecursionError) as error:
+        if len(reference) <= _MAX_LITERAL_CHARS:
+            try:
+                return ast.literal_eval(reference)
+            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+                pass
+        raise InvalidItem("bad_reference", f"the reference is neither JSON nor a Python literal: {error}") from error
+
+
+def _listed(ids: Any, given: Any) -> Iterator[Instruction]:
+    """Ids and arguments, each a list, the text of one, or a single element; no arguments at all are none for each."""
+    if isinstance(ids, str):
+        ids = _parsed(ids) if ids.lstrip().startswith("[") else [ids]
+    if isinstance(given, str):
+        given = _parsed(given)
+    if not isinstance(ids, list):
+        raise InvalidItem("bad_reference", f"instruction_id_list must be a list, not {str(ids)[:80]!r}")
+    if len(ids) > _MAX_INSTRUCTIONS:
+        raise InvalidItem("bad_reference", f"{len(ids)} instructions; at most {_MAX_INSTRUCTIONS}")
+    if given is None:
+        given = [None] * len(ids)
+    elif isinstance(given, dict) and len(ids) == 1:
+        given = [given]
+    if not isinstance(given, list):
+        raise InvalidItem("bad_reference", "kwargs must be a list of objects, one per instruction")
+    if len(ids) != len(given):
+        raise InvalidItem("bad_reference", f"{len(ids)} instructions but {len(given)} kwargs")
+    for name, arguments in zip(ids, given, strict=True):
+        if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
+            arguments = _parsed(arguments)
+        yield _instruction(_BY_ID, "instruction", name, {} if arguments is None else arguments)
+
+
+def _instruction(known: Mapping[str, Constraint], kind: str, name: Any, given: Any) -> Instruction:
+    constraint = known.get(name) if isinstance(name, str) else None
+    if constraint is None:
+        near = [found for found, _, _ in process.extract(str(name)[:80], list(known), limit=3, score_cutoff=60)]
+        hint = f"did you mean {near}" if near else f"there are {len(known)}, as {next(iter(known))!r}"
+        raise InvalidItem("unknown_instruction", f"no {kind} {str(name)[:80]!r}; {hint}")
+    if not isinstance(given, dict):
+        raise InvalidItem("bad_arguments", f"{name}: its kwargs must be an object, not {str(given)[:80]!r}")
+    return Instruction(constraint, constraint.read(given))

@@ -1,0 +1,116 @@
+"""The response is one JSON document that a JSON schema holds for.
+
+JSON is RFC 8259's: no NaN or infinity, no comments, one document, nested at most 100 deep. It may stand in one code
+fence, with nothing beside it. The schema is the `reference`; how schemas are read says `verifiers.rules.schemas`.
+
+Deliberate differences to graders built on Python's `json.loads` and `jsonschema`: NaN, infinity and numbers beyond
+doubles are refused; `$ref` never fetches anything; patterns with look-around are refused with the schema (status
+invalid), as is a schema that takes more than the limit on some response.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from pydantic import AliasChoices, ConfigDict, Field
+
+from sandbox.workers import Exit, Workers
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.long_texts import INLINE_CHARS
+from verifiers.rules import bounded
+from verifiers.rules.documents import DocumentParams, Unreadable, document, read_json
+from verifiers.rules.schemas import Schema, compile_schema, parts, quick_values
+
+
+class JsonSchemaParams(DocumentParams):
+    """The schema, and how strictly JSON is read."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    reference: Any = Field(validation_alias=AliasChoices("reference", "schema"))
+    """The schema: an object, a boolean, or either as JSON text. It may also be given as `schema`."""
+    unique_keys: bool = False
+    """Whether an object that names a key twice is refused; otherwise the last one counts."""
+    check_formats: bool = False
+    """Whether `format` (date, email, ...) is checked."""
+
+    @cached_property
+    def quick_values(self) -> int:
+        """For documents of how many parts the schema may be compiled and used on the event loop."""
+        return quick_values(self.reference, check_formats=self.check_formats)
+
+    @cached_property
+    def schema_(self) -> Schema | str:
+        """The schema made ready, or what is wrong with it."""
+        return compile_schema(self.reference, check_formats=self.check_formats)
+
+
+class JsonSchema(Verifier[JsonSchemaParams]):
+    name = "json_schema"
+    version = "1"
+    params = JsonSchemaParams
+    summary = "The response is one JSON document that a JSON schema holds for"
+    concurrency = None
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[JsonSchemaParams]]) -> Sequence[Verdict]:
+        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+
+
+def create(resources: Resources) -> JsonSchema:
+    bounded.register(resources.workers, judge, Item("{}", JsonSchemaParams(reference={"pattern": "a"})))
+    return JsonSchema(resources.workers)
+
+
+def _is_quick(item: Item[JsonSchemaParams]) -> bool:
+    return len(item.response) <= INLINE_CHARS and parts(item.response) <= item.params.quick_values
+
+
+def _stopped(exit_: Exit) -> Verdict:
+    message = (
+        f"validating a response took more than {bounded.TIME_LIMIT_S} s or all memory ({exit_}); simplify the schema"
+    )
+    return Verdict.invalid("schema_too_slow", message)
+
+
+def judge(item: Item[JsonSchemaParams]) -> Verdict:
+    params = item.params
+    schema = params.schema_
+    if isinstance(schema, str):
+        return Verdict.invalid("bad_schema", schema)
+    try:
+        text = document(item.response, params, ("json",))
+        value = read_json(text, unique_keys=params.unique_keys)
+    except Unreadable as error:
+        return Verdict.wrong(error.fault, **({"message": clip(str(error))} if item.explain else {}))
+    if schema.holds(value):
+        return Verdict.correct()
+    return Verdict.wrong("schema_mismatch", **({"message": clip(schema.error(value))} if item.explain else {}))
+
+
+_PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+def _example(response: str, score: float | None, reason: str, note: str, schema: Any = _PERSON, **more: Any) -> Example:
+    status = Status.OK if score is not None else Status.INVALID
+    return Example(response, {"reference": schema, **more}, score, reason, note, status)
+
+
+EXAMPLES = (
+    _example('{"name": "Ann", "age": 3}', 1.0, "correct", "valid"),
+    _example('<think>a person</think>\n```json\n{"name": "Ann"}\n```', 1.0, "correct", "in a fence"),
+    _example('{"name": "Ann", "age": "3"}', 0.0, "schema_mismatch", "looks like a number, but is text"),
+    _example('Sure: {"name": "Ann"}', 0.0, "not_readable", "prose beside it"),
+    _example('{"name": "Ann", "age": NaN}', 0.0, "not_readable", "NaN is not JSON"),
+    _example('{"name": "Ann", "name": "Bob"}', 0.0, "duplicate_key", "named twice", unique_keys=True),
+    _example("[" * 200 + "]" * 200, 0.0, "too_deep", "valid JSON, but deeper than anything useful", schema=True),
+    _example("{}", None, "bad_schema", "the caller must mend it", schema={"type": "strng"}),
+    _example("{}", None, "bad_schema", "nothing is fetched", schema={"$ref": "https://example.com/schema.json"}),
+)

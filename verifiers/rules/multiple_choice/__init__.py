@@ -1,0 +1,114 @@
+r"""The response commits to the right option, and to no other.
+
+Looked at in this order, the first that is used decides: the answer tag, the box, a JSON field `answer`, a response that
+is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", 故选C), the last line, the first
+line. An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج) or by its whole
+text (`Paris`; numbers compare as numbers). Labels are words of their own: the A in "A plant needs light" and the C in
+"Correct!" are none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third
+Russian letter looks like a B.
+
+A later statement corrects an earlier one, but "A or B", several options where one is asked for, another one let stand
+beside the last ("the answer is C. D is also right") and three different ones in a row commit to nothing. With `multi` the
+set named must equal the reference set; a superset earns nothing.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from sandbox.workers import Workers
+from verifiers import long_texts
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.long_texts import judge_all
+from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, labelled
+from verifiers.rules.multiple_choice.options import Options
+from verifiers.rules.multiple_choice.places import find
+
+__all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judge"]
+
+
+class MultipleChoice(Verifier[MultipleChoiceParams]):
+    name = "multiple_choice"
+    version = "4"
+    params = MultipleChoiceParams
+    summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[MultipleChoiceParams]]) -> Sequence[Verdict]:
+        return await judge_all(self._workers, judge, items)
+
+
+def create(resources: Resources) -> MultipleChoice:
+    resources.workers.register(long_texts.JUDGE)
+    return MultipleChoice(resources.workers)
+
+
+def judge(response: str, params: MultipleChoiceParams, explain: bool = False) -> Verdict:
+    texts = labelled(params)
+    if isinstance(texts, Verdict):
+        return texts
+    make = _options if sum(map(len, texts.values())) <= _MAX_KEPT_CHARS else _options.__wrapped__
+    options = make(tuple(texts.items()), params.multi)
+    expected = _expected(params, options)
+    if expected is None:
+        shown = clip(str(params.reference)) or ""
+        return Verdict.invalid("reference_not_a_choice", f"reference {shown!r}: expected among {list(options.texts)}")
+    found = find(response, params, options)
+    detail: dict[str, Any] = {}
+    if found.channel:
+        detail["channel"] = found.channel
+    if found.span:
+        detail["span"] = list(found.span)
+    if explain:
+        detail["candidates"] = [clip(text) for text in found.seen]
+    if found.labels is None:
+        return Verdict.wrong(found.reason, **detail)
+    detail["options"] = [label for label in options.texts if label in found.labels]
+    if explain:
+        detail["compared"] = {"answer": detail["options"], "reference": sorted(expected)}
+    extracted = response[slice(*found.span)] if found.span else None
+    if found.labels == expected:
+        return Verdict.correct(extracted, **detail)
+    if params.partial and params.multi and found.labels < expected:
+        return Verdict(Status.OK, len(found.labels) / len(expected), "partial", clip(extracted), detail)
+    return Verdict.wrong(extracted=extracted, **detail)
+
+
+_MAX_KEPT_CHARS = 20_000
+"""Of all texts of a question; longer ones are made ready anew each time."""
+
+
+@lru_cache(maxsize=256)
+def _options(texts: tuple[tuple[str, str], ...], multi: bool) -> Options:
+    """Responses to one question share its options."""
+    return Options(dict(texts), multi)
+
+
+def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] | None:
+    references = (params.reference,) if isinstance(params.reference, str) else params.reference
+    found = [_named(options, reference) for reference in references]
+    if not all(found) or (not params.multi and len(references) > 1):
+        return None
+    return frozenset().union(*(labels for labels in found if labels))
+
+
+@lru_cache(maxsize=256)
+def _named(options: Options, reference: str) -> frozenset[str] | None:
+    return options.named(reference, is_declared=False)
+
+
+_CAPITALS = ("London", "Berlin", "Paris", "Madrid")
+EXAMPLES = (
+    Example("The answer is (C).", {"reference": "C", "choices": _CAPITALS}, 1.0, "correct", "by its label"),
+    Example(r"\boxed{\text{Paris}}", {"reference": "C", "choices": _CAPITALS}, 1.0, "correct", "by its text"),
+    Example("Answer: B", {"reference": "C", "choices": _CAPITALS}, 0.0, "wrong_answer", "another option"),
+    Example("Answer: B or C", {"reference": "C", "choices": _CAPITALS}, 0.0, "conflicting_answers", "two options"),
+    Example(
+        "Clearly so.", {"reference": "C", "choices": _CAPITALS}, 0.0, "no_answer", "begins with C, names no option"
+    ),
+    Example("Answer: A and C", {"reference": ["A", "C"], "multi": True}, 1.0, "correct", "a set of options"),
+    Example("Answer: A, B and C", {"reference": "AC", "multi": True}, 0.0, "wrong_answer", "a superset earns nothing"),
+    Example("C", {"reference": "E", "choices": _CAPITALS}, None, "reference_not_a_choice", "mend it", Status.INVALID),
+)

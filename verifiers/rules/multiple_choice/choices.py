@@ -1,0 +1,110 @@
+"""The parameters: the options in the forms that data sets have, made labels with texts."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from verifiers import answers
+from verifiers.answers import Channel
+from verifiers.base import Verdict, clip
+from verifiers.rules.multiple_choice.forms import EDGES
+from verifiers.rules.multiple_choice.scripts import ALPHABET, labels_like
+
+_Text = Annotated[str, Field(max_length=10_000)]
+_Label = Annotated[str, Field(min_length=1, max_length=8)]
+
+
+class LabelsAndTexts(BaseModel):
+    """Options in two lists of the same length, as in ARC and CommonsenseQA."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: Annotated[tuple[_Label, ...], Field(min_length=1, max_length=64)]
+    text: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
+
+
+class MultipleChoiceParams(answers.ExtractionParams):
+    """The options and which of them is right."""
+
+    reference: _Text | Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
+    """The right option's label or text; with `multi`, several of them ("AC", "A, C" or a list)."""
+    choices: (
+        Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
+        | LabelsAndTexts
+        | Annotated[dict[_Label, _Text], Field(min_length=1, max_length=64)]
+        | _Text
+        | None
+    ) = None
+    """The options' texts in order, by label, as `{"label": [...], "text": [...]}`, or as the question shows them
+    ("A. London B. Paris"). Without them only labels are understood."""
+    multi: bool = False
+    """Several options may be right, and all of them must be named."""
+    partial: bool = False
+    """With `multi`: right options without a wrong one earn their share of the right ones."""
+    letters: Annotated[str, Field(min_length=1, max_length=64)] = "ABCDEFGHIJ"
+    """The labels of the options, in order; continued to Z when there are more choices."""
+
+
+def labelled(params: MultipleChoiceParams) -> dict[str, str] | Verdict:
+    """The options by label, in order; a verdict when the choices are none."""
+    choices = params.choices
+    if isinstance(choices, LabelsAndTexts):
+        if len(choices.label) != len(choices.text) or len(set(choices.label)) < len(choices.label):
+            return Verdict.invalid("bad_choices", f"{len(choices.label)} labels for {len(choices.text)} texts")
+        return dict(zip(map(str.strip, choices.label), choices.text, strict=True))
+    if isinstance(choices, dict):
+        return {label.strip(): text for label, text in choices.items()}
+    letters = list(dict.fromkeys(params.letters))
+    if choices is None:
+        return _labels_for(params.reference if isinstance(params.reference, str) else params.reference[0], letters)
+    letters += [letter for letter in ALPHABET if letter not in letters]
+    if isinstance(choices, str):
+        shown = _shown(choices)
+        return shown or Verdict.invalid("bad_choices", f"no options A, B, ... are seen in {clip(choices)!r}")
+    if len(choices) > len(letters):
+        return Verdict.invalid("too_many_choices", f"{len(choices)} choices, and labels for {len(letters)}")
+    return dict(zip(letters, _without_labels(choices, letters), strict=False))
+
+
+_SHOWN_LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([A-Z])\)|\[([A-Z])\]|([A-Z])[.):：、．])\s?")
+
+
+def _labels_for(reference: str, letters: Sequence[str]) -> dict[str, str]:
+    """The labels of the alphabet that a reference is from, when nothing tells the options."""
+    return labels_like(answers.fold(reference).strip(EDGES)) or dict.fromkeys(letters, "")
+
+
+def _shown(choices: str) -> dict[str, str]:
+    """The options as a question shows them, each behind its letter, from A on."""
+    found: list[tuple[str, int, int]] = []
+    for match in _SHOWN_LABEL.finditer(choices):
+        if len(found) < len(ALPHABET) and match[match.lastindex or 0] == ALPHABET[len(found)]:
+            found.append((ALPHABET[len(found)], match.start(), match.end()))
+    if len(found) < 2:
+        return {}
+    ends = [start for _, start, _ in found[1:]] + [len(choices)]
+    return {label: choices[start:end].strip(" \t\n,;") for (label, _, start), end in zip(found, ends, strict=True)}
+
+
+def _without_labels(choices: Sequence[str], letters: Sequence[str]) -> Sequence[str]:
+    """Texts without the labels they begin with, if each begins with its own."""
+    if len(choices) < 2:
+        return choices
+    found = [_SHOWN_LABEL.match(choice.lstrip()) for choice in choices]
+    if any(
+        match is None or match[match.lastindex or 0] != letter for match, letter in zip(found, letters, strict=False)
+    ):
+        return choices
+    return [choice.lstrip()[match.end() :] for match, choice in zip(found, choices, strict=True) if match]
+
+
+def only(params: MultipleChoiceParams, channel: Channel) -> answers.ExtractionParams:
+    return _only(channel, params.on_conflict)
+
+
+@cache
+def _only(channel: Channel, on_conflict: answers.OnConflict) -> answers.ExtractionParams:
+    return answers.ExtractionParams(think="none", extract=channel, on_conflict=on_conflict)

@@ -1,0 +1,65 @@
+"""How the name of an option is written: the markup around it, the words before it, what makes two texts the same."""
+
+import re
+
+from verifiers import answers
+
+EDGES = " \t\n.,;:!?'\"()[]{}<>*_`$~-–—、。“”‘’«»‹›「」『』【】《》〈〉〔〕"
+_WRAPPER = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|bf|rm|operatorname|underline|emph|mbox|hbox)\s?"
+    r"\{([^{}]*)\}"
+)
+_COMMAND = re.compile(
+    r"\\(?:left|right|displaystyle|quad|qquad|[,;:! ()\[\]])|\\(?:rm|bf|it|sf|tt)(?![A-Za-z])|[$*`]|(?<!\w)_|_(?!\w)"
+)
+_HEADING = re.compile(r"#{1,6}\s+")
+_MARKUP = re.compile(r"[\\$*`_]")
+_ARTICLE = re.compile(r"^(?:the|an?)\s(?=\w)")
+_LEAD = re.compile(
+    r"(?:the\s)?(?:(?:correct|right|best|final)\s)?(?:options?|choices?|letters?|answers?|选项|答案|选)(?:\s(?:is|are))?(?![a-z])[\s:]*",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(
+    r"(?:indeed|clearly|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really"
+    r"|(?:most\s)?(?:likely|probably))(?:\s|:\s?)",
+    re.IGNORECASE,
+)
+_ARTICLE_OF_LABEL = re.compile(
+    r"(?:(?:la|el|il|le|les|a|o|die|der|de)\s)?(?:(?:letra|lettre|lettera|opción|opcion|opção|opzione|option|alternativa|buchstabe"
+    r"|antwort)\s)?(?=[(\[]?[A-Z](?![\w'’]))"
+)
+"""Of the languages that say "it is the C", or "the letter C"."""
+_TAGGED = re.compile(r"^<(\w{1,20})>([^<>]*)</\1>$")
+_COPULA = re.compile(r"(?<=[A-Z\d)])\s?(?:です|である|입니다|이다|选项|项)$")
+
+
+def clean(text: str) -> str:
+    """Without the markup around and the words before an option."""
+    text = answers.fold(text).strip()
+    if text.startswith("<") and (tagged := _TAGGED.match(text)):
+        text = tagged[2]
+    if text.startswith("#") and (heading := _HEADING.match(text)):
+        text = text[heading.end() :]
+    text = _without_markup(text, depth=3).strip(" \t\n\"'.。,;")
+    if not text.isascii():
+        text = _COPULA.sub("", text)
+    for words in (_ADVERB, _LEAD, _ARTICLE_OF_LABEL):
+        lead = words.match(text)
+        if lead and lead.end() < len(text):
+            text = text[lead.end() :].strip()
+    return text
+
+
+def form_of(text: str) -> str:
+    """What makes two option texts the same: case, spacing, markup and a leading article do not count."""
+    text = " ".join(_without_markup(answers.fold(text), depth=1).casefold().split()).strip(" .,;!?\"'。")
+    return _ARTICLE.sub("", text) if text.startswith(("a", "the")) else text
+
+
+def _without_markup(text: str, depth: int) -> str:
+    if _MARKUP.search(text) is None:
+        return text
+    if "\\" in text:
+        for _ in range(depth):
+            text = _WRAPPER.sub(r"\1", text)
+    return _COMMAND.sub("", text)

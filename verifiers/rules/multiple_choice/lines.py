@@ -1,0 +1,67 @@
+"""Options that stand on a line of their own, at the end of a response or at its beginning."""
+
+import re
+from collections.abc import Sequence
+
+from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
+from verifiers.rules.multiple_choice.commitment import Found, commit
+from verifiers.rules.multiple_choice.forms import EDGES
+from verifiers.rules.multiple_choice.options import Options
+
+MAX_BARE_CHARS = 60
+MAX_LINE_CHARS = 300
+_ANSWER_IN_OTHER_LANGUAGES = re.compile(
+    r"[\s*_#>]{0,8}(?:het\s|de\s|la\s|a\s|l['’])?(?:(?:opción|opcion|opção|opzione|option|alternativa)\s(?:correcta|correta|corretta"
+    r"|correcte)|正解|答|정답|답|(?:(?:juiste|correcte|goede)\s)?antwoord|(?:câu\s)?trả\slời(?:\sđúng)?|đáp\sán(?:\sđúng)?|jawaban|jawapan|sagot|cevap|yanıt|svar(?:et)?|vastaus|odpowiedź|odpověď"
+    r"|odpoveď|válasz|răspuns(?:ul)?|atsakymas|atbilde|vastus|odgovor|jibu|відповідь|отговор|одговор|απάντηση|תשובה|جواب|الجواب"
+    r"|پاسخ|जवाब|उत्तर|উত্তর|பதில்|விடை|సమాధానం|జవాబు|คำตอบ)"
+    r"[\s*_]{0,4}(?:[:：=]|\s(?:là|adalah|är|er|is|je|es|é|è|est|είναι|это|є)\s|คือ|은\s|는\s|は)[\s*_]{0,4}",
+    re.IGNORECASE,
+)
+"""What `answers` knows is not among them."""
+
+
+def edge_lines(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The last line or else the first, if it names an option and its neighbour is not another entry of a list."""
+    lines = [line for line in edges(text) if len(line[0]) <= MAX_LINE_CHARS]
+    for line, neighbour in ((lines[-1:], lines[-2:-1]), (lines[:1], lines[1:2])):
+        for whole, (start, stop) in line:
+            lead = _ANSWER_IN_OTHER_LANGUAGES.match(whole)
+            shown, span = (whole[lead.end() :], (start + lead.end(), stop)) if lead else (whole, (start, stop))
+            labels = options.named(shown, is_declared=False)
+            beside = options.named(neighbour[0][0], is_declared=False) if neighbour else None
+            if labels is None:
+                continue
+            if beside is not None and beside != labels and not _concludes(text, whole, start, neighbour, options):
+                return Found(None, "conflicting_answers", "line", None, (shown,))
+            return commit([(shown, span)], "line", params, options)
+    return None
+
+
+def _concludes(
+    text: str, line: str, start: int, neighbour: Sequence[tuple[str, tuple[int, int]]], options: Options
+) -> bool:
+    """Whether a label alone, apart from the list of options with their texts above it, is chosen from them."""
+    above, (_, end) = neighbour[0]
+    is_bare = options.label(line.strip(EDGES)) is not None
+    return is_bare and end < start and text.count("\n", end, start) > 1 and options.label(above.strip(EDGES)) is None
+
+
+def edges(text: str) -> list[tuple[str, tuple[int, int]]]:
+    """The first and the last two lines that are not blank, with their places."""
+    found: list[tuple[str, tuple[int, int]]] = []
+    position = 0
+    while position < len(text) and len(found) < 2:
+        stop = text.find("\n", position)
+        stop = len(text) if stop < 0 else stop
+        if any(map(str.isalnum, text[position:stop])):
+            found.append((text[position:stop], (position, stop)))
+        position = stop + 1
+    tail: list[tuple[str, tuple[int, int]]] = []
+    stop = len(text)
+    while stop > position and len(tail) < 2:
+        start = max(text.rfind("\n", 0, stop) + 1, position)
+        if any(map(str.isalnum, text[start:stop])):
+            tail.append((text[start:stop], (start, stop)))
+        stop = start - 1
+    return found + tail[::-1]

@@ -1,0 +1,249 @@
+"""Which options a short text names."""
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from verifiers import answers
+from verifiers.rules import numeric
+from verifiers.rules.multiple_choice.forms import EDGES, clean, form_of
+from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
+
+HEDGED: frozenset[str] = frozenset()
+"""What a text names that offers several options where one is asked for."""
+QUESTION_MARKS = ("?", "？")
+MAX_PAYLOAD_CHARS = 400
+_MAX_PIECES = 64
+
+
+class Options:
+    """Labels and texts, and what a short text names among them."""
+
+    def __init__(self, texts: Mapping[str, str], multi: bool) -> None:
+        self.texts = texts
+        self.multi = multi
+        self._by_label = {answers.fold(label).casefold(): label for label in texts}
+        self._by_place = {sign: label for signs in PLACES for sign, label in zip(signs, texts, strict=False)}
+        self._by_sign = {sign: label for signs in CIRCLED for sign, label in zip(signs, texts, strict=False)}
+        if "1" in self._by_label:
+            self._by_sign = {}
+        self._asks = any(text.rstrip().endswith(QUESTION_MARKS) for text in texts.values())
+        by_form: dict[str, list[str]] = {}
+        for label, text in texts.items():
+            if form := form_of(text):
+                by_form.setdefault(form, []).append(label)
+        self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
+        self.forms = sorted(self._by_form, key=len, reverse=True)
+
+    def label(self, text: str) -> str | None:
+        return self._by_label.get(text.casefold()) or self._by_place.get(text)
+
+    def named(self, text: str, is_declared: bool) -> frozenset[str] | None:
+        """The options that `text` names: several only with `multi`; `HEDGED` for a choice left open; None for none.
+
+        `is_declared`: the text follows "the answer is", so more may follow the option in it.
+        """
+        if len(text) > MAX_PAYLOAD_CHARS or (text.rstrip().endswith(QUESTION_MARKS) and not self._asks):
+            return None
+        text = clean(self._with_labels(text))
+        if not text:
+            return None
+        if one := self._one(text, is_declared=False):
+            return frozenset({one})
+        if is_declared:
+            text = _REJECTS.split(text, maxsplit=1)[0].strip()
+        several = self._several(text)
+        if several is None and is_declared:
+            first = _LABEL_FIRST.match(text)
+            if first and self.label(first["label"]) and _OR_FOLLOWS.match(text, first.end()):
+                return HEDGED
+            one = self._one(text, is_declared=True)
+            return frozenset({one}) if one else None
+        return several
+
+    def _with_labels(self, text: str) -> str:
+        """Circled numbers say which option, not how much."""
+        if text.isascii() or not self._by_sign or self._form_is_text(text):
+            return text
+        return "".join(f"({self._by_sign[char]})" if char in self._by_sign else char for char in text)
+
+    def _form_is_text(self, text: str) -> bool:
+        return form_of(text) in self._by_form
+
+    def _one(self, text: str, is_declared: bool) -> str | None:
+        bare = _BRACKETED.sub(r"\1", text, count=1).strip(EDGES)
+        if label := self.label(bare):
+            return label
+        if label := self.by_text(text):
+            return label
+        match = _LABEL_AND_TEXT.match(text)
+        if match and (label := self.label(match["label"] or match["bare"] or match["dashed"])):
+            rest = match["rest"].strip(EDGES)
+            other = self.by_text(rest)
+            if other is None and (_SAID_WRONG.match(rest) or (self.forms and _WRONG.match(rest))):
+                return None
+            contradicts = (
+                other not in (None, label) or self._names_others(rest, label) or lets_stand(rest, {label}, self)
+            )
+            return None if contradicts else label
+        for match in (_LABEL_BESIDE_TEXT.match(text), _TEXT_BESIDE_LABEL.match(text)):
+            if match and (label := self.label(match["label"])) and self.by_text(match["text"]) == label:
+                return label
+        is_declared = is_declared or _LABEL_AND_REASON.match(text) is not None
+        return self._declared(text) if is_declared else None
+
+    def _declared(self, text: str) -> str | None:
+        """An option, followed by something that is not part of its name and says nothing for another one."""
+        label = self._begins_with(text)
+        return None if label is None or lets_stand(text, {label}, self) else label
+
+    def _begins_with(self, text: str) -> str | None:
+        if match := _LABEL_FIRST.match(text):
+            label = self.label(match["label"])
+            rest = text[match.end() :]
+            is_word = match["label"] in ("A", "I") or match["label"].islower()
+            follows = _REASON_FOLLOWS.match(rest) if is_word and not match["bracket"] else _BOUNDARY.match(rest)
+            if label and follows and not self._names_others(rest, label):
+                return label
+        form = form_of(text)
+        for candidate in self.forms:
+            if form.startswith(candidate) and _REASON_FOLLOWS.match(form[len(candidate) :]):
+                label = self._by_form[candidate]
+                others = (self.label(other[1]) for other in _IN_BRACKETS.finditer(form, len(candidate)))
+                return label if all(other in (None, label) for other in others) else None
+        return None
+
+    def _names_others(self, rest: str, label: str) -> bool:
+        """Whether more labels are offered after the first one."""
+        first = _LEADING_LABEL.match(rest)
+        if first and self.label(first[1]) not in (None, label):
+            return True
+        if any(self.label(other[1]) not in (None, label) for other in _GLUED_LABEL.finditer(rest)):
+            return True
+        return any(self.label(other[1]) not in (None, label) for other in _NEXT_LABEL.finditer(rest))
+
+    def by_text(self, text: str) -> str | None:
+        form = form_of(text)
+        if label := self._by_form.get(form):
+            return label
+        if not form or len(form) > 40 or any(char.isalpha() for char in form):
+            return None
+        number = _number(form)
+        same = [label for other, label in self._by_form.items() if number is not None and number == _number(other)]
+        return same[0] if len(same) == 1 else None
+
+    def _several(self, text: str) -> frozenset[str] | None:
+        text = _BOTH.sub("", text.strip("[]{}"))
+        is_choice = _OR.search(text) is not None
+        pieces = [piece for piece in _SEPARATOR.split(text) if piece.strip(EDGES)]
+        if len(pieces) > _MAX_PIECES:
+            return HEDGED
+        labels: Sequence[str | None] = [self._one(clean(piece), is_declared=False) for piece in pieces]
+        if len(pieces) == 1:
+            labels = self._run(clean(text))
+        elif (
+            pieces
+            and labels[-1] is None
+            and (match := _LABEL_FIRST.match(piece := clean(pieces[-1])))
+            and not _SAYS_ELSE.match(piece, match.end())
+        ):
+            labels = [*labels[:-1], self.label(match["label"])]
+        found = {label for label in labels if label is not None}
+        if is_choice and len(found) > 1:
+            return HEDGED
+        if len(found) < 2 or None in labels:
+            return HEDGED if len(found) > 2 else None
+        return frozenset(found) if self.multi else HEDGED
+
+    def _run(self, text: str) -> Sequence[str | None]:
+        """Labels without anything between them: `AC`, `A C`, `(A)(C)`, 甲丙."""
+        bare = _BETWEEN_LABELS.sub("", text)
+        if " " not in bare and (bare.isupper() or not bare.isascii()) and bare.isalpha():
+            return [self.label(char) for char in bare]
+        return [None]
+
+
+_IN_BRACKETS = re.compile(r"[(\[]\s?(\w{1,3})\s?[)\]]")
+_BETWEEN_LABELS = re.compile(r"(?<=\w)[)\]]?\s?[(\[]?(?=\w(?!\w))|^[(\[](?=\w)|(?<=\w)[)\]]$")
+_BRACKETED = re.compile(r"^[(\[{<【「『《〈〔]\s*([^()\[\]{}<>]{1,8}?)\s*[)\]}>】」』》〉〕]")
+_LABEL_AND_TEXT = re.compile(
+    r"(?:[(\[{<]\s*(?P<label>\w{1,8})\s*[)\]}>]\s*[.:、,—–-]?|(?P<bare>\w{1,8})\s?[).:、](?!\w*\.\w)|(?P<dashed>\w{1,8})\s[—–-](?=\s))"
+    r"\s*(?P<rest>.+)$",
+    re.DOTALL,
+)
+_SAID_WRONG = re.compile(
+    r"(?:is|was|would\sbe)(?:\s(?:clearly|definitely|also|simply|just))?(?:n['’]t|\s(?:not|wrong|incorrect|false|impossible|out))\b",
+    re.IGNORECASE,
+)
+_WRONG = re.compile(r"(?:no|not|wrong|incorrect|false)\s*(?:$|[.,;:!(—–-])", re.IGNORECASE)
+"""Where options have texts, for which it might stand."""
+_LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
+_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s)(?P<text>[^\n]+?)\)?$")
+_TEXT_BESIDE_LABEL = re.compile(
+    r"(?P<text>[^\n]+?)(?:,\s|\s?\()(?:(?:option|choice)\s)?(?P<label>\w{1,8})\)?$", re.IGNORECASE
+)
+_LABEL_FIRST = re.compile(r"(?P<bracket>[(\[{<]\s*)?(?P<label>\w{1,8})(?(bracket)\s*[)\]}>])")
+_BOUNDARY = re.compile(r"$|[\s,;:()]|[.!?](?:\s|$)")
+_REASON_FOLLOWS = re.compile(
+    r"\s*(?:$|[,;:(—–]|[.!?](?:\s|$)|-\s|(?:because|since|as|which|for|due|that|is|are|was|only|alone)\b|因为|因|项)"
+)
+_SAYS_ELSE = re.compile(
+    r"\s(?:is|was|are|were|has|have|does|would|belongs|lies|describes|refers|means)\b"
+    r"(?![^.;\n]{0,60}\b(?:correct|right|true|answer|also|equally|too|as\swell|possible|plausible|fine|valid)\b)",
+    re.IGNORECASE,
+)
+"""A clause about an option that does not call it right."""
+_NEXT_LABEL = re.compile(
+    r"(?:(?:^|[,;/&]|\b(?:or|and)\b)\s*|\s)[(\[]?\s?([A-Z]|\d{1,2})(?![\w'])(?=\s*[)\].,;:&/]|\s*$|\s+(?:or|and)\b)"
+)
+_REJECTS = re.compile(
+    r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of)\b|[,，]?\s?(?:而不是|而非|不是)"
+    r"|[,;]\s?(?:and\s|while\s|but\s|as\s)?(?:option\s|choice\s)?\(?[A-Z]\)?\s(?:is|are|was|would be)\s(?:wrong|incorrect|false|not)\b",
+    re.IGNORECASE,
+)
+_OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
+_GLUED_LABEL = re.compile(r"([A-Z])\)")
+_LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
+_OR = re.compile(r"(?<![A-Za-z])(?:or|either|oder|ou)(?![A-Za-z])|/|或|还是", re.IGNORECASE)
+_BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
+_SEPARATOR = re.compile(
+    r"\s*(?:[,;/&+、\n]|(?<![A-Za-z])(?:and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4096)
+def _number(form: str) -> numeric.Number | None:
+    number = numeric.read(form)
+    return number if isinstance(number, numeric.Number) else None
+
+
+_LABEL = r"(?:(?:option|choice|answer|选项?)\s?)?[(\[*]{0,3}[A-Z\d]{1,2}[)\]*]{0,3}(?![\w'’])"
+_BESIDE = re.compile(
+    rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*"
+    rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
+    rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
+    rf"|(?P<three>(?-i:{_LABEL}))\s(?:(?:is|are|could|might|may|would|can|works?|fits?|seems?)\s(?:be\s)?(?:also|equally|too|as\swell|just\sas|another)\b"
+    rf"|(?:also|equally)\s(?:is|works?|fits?)|too\b|as\swell\b)"
+    rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
+    re.IGNORECASE,
+)
+_TEXT_BESIDE = re.compile(
+    r"(?:^|[.!?;,(\n]\s*)(?:or|alternatively|also|maybe|perhaps|possibly)[\s,:]+(?P<one>[^\n.,;!?()]{1,80})"
+    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})"
+    r"|(?P<three>[^\n.,;!?()]{1,80}?)\s(?:is|are|could\sbe|may\sbe|might\sbe|works?)\s(?:also|equally|too|as\swell)\b",
+    re.IGNORECASE,
+)
+BESIDE_CHARS = 600
+
+
+def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
+    """Whether a text behind an option says that another one is right, or may be, too."""
+    for match in _BESIDE.finditer(rest):
+        other = options.named(match[match.lastgroup or 0], is_declared=False)
+        if other is not None and not other <= labels:
+            return True
+    return any(
+        options.by_text(match[match.lastgroup or 0].strip(EDGES)) not in (None, *labels)
+        for match in _TEXT_BESIDE.finditer(rest)
+    )

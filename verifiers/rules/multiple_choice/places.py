@@ -1,0 +1,80 @@
+"""Where a response names its option: the first place that is used decides."""
+
+import re
+from collections import deque
+
+from verifiers import answers
+from verifiers.answers import Channel, Extraction
+from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, only
+from verifiers.rules.multiple_choice.commitment import Found, commit
+from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
+from verifiers.rules.multiple_choice.statements import statements
+
+_JSON = re.compile(
+    r'"(?:final_)?(?:answer|choice|option)"\s{0,8}:\s{0,8}("[^"\\\n]{0,300}"|\[[^\]]{0,300}\]|\d{1,3}|[A-Za-z](?=\s*[,}]))',
+    re.IGNORECASE,
+)
+_MAX_FIELDS = 64
+"""Earlier ones are not looked at."""
+
+
+def find(response: str, params: MultipleChoiceParams, options: Options) -> Found:
+    explicit = params.extract != "auto"
+    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED))
+    if explicit or extraction.channel is not None or extraction.reason != "no_answer":
+        return _extracted(response, extraction, params, options)
+    segment = answers.final_segment(response, params.think)
+    if segment.reason != "found":
+        return Found(None, segment.reason)
+    text, offset = response[segment.start : segment.end], segment.start
+    for look in (_json, _bare, _hash, statements, edge_lines):
+        found = look(text, params, options)
+        if found is not None:
+            span = (found.span[0] + offset, found.span[1] + offset) if found.span else None
+            return Found(found.labels, found.reason, found.channel, span, found.seen)
+    return Found(None, "no_answer")
+
+
+def _extracted(response: str, extraction: Extraction, params: MultipleChoiceParams, options: Options) -> Found:
+    channel = extraction.channel.value if extraction.channel else ""
+    seen = tuple(candidate.text for candidate in extraction.candidates)
+    if extraction.answer is None:
+        return Found(None, extraction.reason, channel, None, seen)
+    offers = [(candidate.text, candidate.span) for candidate in extraction.candidates]
+    offers = [*offers[:-1], (extraction.answer, extraction.span or offers[-1][1])]
+    found = commit(offers, channel, params, options, last_must_name=True) or Found(None, "no_answer")
+    if found.labels and found.span and lets_stand(_behind(response, found.span[1]), found.labels, options):
+        return Found(None, "conflicting_answers", channel, None, seen)
+    return found
+
+
+_REST_OF_MARKUP = re.compile(r"(?:[^\w\n<]{0,8}</\w{1,12}>)?[^\w\n]{0,8}")
+
+
+def _behind(response: str, end: int) -> str:
+    """What follows an answer in a tag or a box, without the rest of that."""
+    rest = response[end : end + BESIDE_CHARS]
+    markup = _REST_OF_MARKUP.match(rest)
+    return rest[markup.end() :] if markup else rest
+
+
+def _json(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+    if not any(f'{key}"' in text for key in ("answer", "choice", "option")):
+        return None
+    matches = deque(_JSON.finditer(text), maxlen=_MAX_FIELDS)
+    return commit([(match[1], match.span(1)) for match in matches], "json", params, options, last_must_name=True)
+
+
+def _bare(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+    limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, max(map(len, options.forms), default=0) + 8)
+    if len(text) > limit or ("\n" in text and not params.multi) or not options.named(text, is_declared=False):
+        return None
+    return commit([(text, (0, len(text)))], "bare", params, options, last_must_name=True)
+
+
+def _hash(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+    extraction = answers.extract(text, only(params, Channel.HASH4))
+    if extraction.answer is None or not options.named(extraction.answer, is_declared=True):
+        return None
+    return _extracted(text, extraction, params, options)

@@ -1,0 +1,185 @@
+r"""The one committed number of the response equals the reference number, or one of several.
+
+Numbers are exact rationals made from their text (`0.1` is 1/10, `1/3` is 1/3): thousands separators (`1,000`, `1 000`,
+`1'000`, `12,34,567`), decimals, fractions (`3/4`, `\frac{3}{4}`, `½`), mixed numbers (`2 1/4`), powers of ten (`1.2e5`,
+`1.2 \times 10^5`), percent, a currency, full-width and other Unicode digits, scale words (`3 million`, `3万`, `3亿5000万`,
+`$3bn`, `5k`, `5M`; but `5 m` and `300 K` are units), a loss in brackets (`($5)` is -5), words alone (`forty-two`, 二十).
+Another unit behind the number is not judged. An answer that offers a range, a choice, a bound ("5 or more") or several
+numbers commits to none of them, and an expression (`7x+3`, `2^10`, `5!`) is not a number.
+
+Without tolerances the numbers must be equal; a fraction that no decimal equals is met to a millionth (1/3 by 0.333333). `abs_tol`, `rel_tol` (of the reference) and `significant_figures` accept
+whatever one of them accepts. A reference in percent, or in a currency, is not met by another currency or by a number
+without the percent sign; a sign that only the answer has is left aside. Numbers beyond 10^±2000 are compared by their
+digits and exponent and never written out; tolerances do not reach there.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import Field, StrictFloat, StrictInt, StrictStr
+
+from sandbox.workers import Workers
+from verifiers import answers, long_texts
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.long_texts import judge_all
+from verifiers.rules.numeric.currencies import same_currency
+from verifiers.rules.numeric.reading import read
+from verifiers.rules.numeric.stated import stated
+from verifiers.rules.numeric.values import Number, Unreadable
+
+__all__ = [
+    "EXAMPLES",
+    "Number",
+    "Numeric",
+    "NumericParams",
+    "Unreadable",
+    "comparable",
+    "create",
+    "judge",
+    "read",
+    "stated",
+]
+
+_Reference = StrictInt | StrictFloat | StrictStr
+
+
+class NumericParams(answers.ExtractionParams):
+    """What the number must be, and how near."""
+
+    reference: _Reference | Annotated[tuple[_Reference, ...], Field(min_length=1, max_length=64)]
+    """The number, or several of which one must be met; as text in any form that a response may use."""
+    abs_tol: Annotated[float, Field(ge=0)] = 0.0
+    rel_tol: Annotated[float, Field(ge=0)] | None = None
+    """Without any tolerance none, but a millionth between a fraction without a finite decimal and a decimal
+    that is not whole."""
+    percent_as_fraction: bool = False
+    """Whether 50% is 1/2. Otherwise the sign is a unit, which a reference with it wants to see."""
+    significant_figures: Annotated[int, Field(ge=1, le=30)] | None = None
+    """Numbers are the same that are so when rounded to so many figures, halves away from zero."""
+    decimal_comma: bool = False
+    """Whether 3,5 is 7/2 and 1.000 a thousand, in responses and in references given as text."""
+
+
+class Numeric(Verifier[NumericParams]):
+    name = "numeric"
+    version = "4"
+    params = NumericParams
+    summary = "The one committed number equals the reference, exactly or within a tolerance"
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[NumericParams]]) -> Sequence[Verdict]:
+        return await judge_all(self._workers, judge, items)
+
+
+def create(resources: Resources) -> Numeric:
+    resources.workers.register(long_texts.JUDGE)
+    return Numeric(resources.workers)
+
+
+def judge(response: str, params: NumericParams, explain: bool = False) -> Verdict:
+    references = params.reference if isinstance(params.reference, tuple) else (params.reference,)
+    expected: list[Number] = []
+    for reference in references:
+        number = read(str(reference), params.decimal_comma and isinstance(reference, str))
+        if isinstance(number, Unreadable):
+            message = f"reference {clip(str(reference))!r} is not one finite number"
+            return Verdict.invalid("unparseable_reference", message)
+        expected.append(number)
+    extraction = answers.extract(response, params)
+    detail = extraction.detail(explain)
+    answer = stated(response, extraction, params)
+    if answer is None:
+        return Verdict.wrong(extraction.reason, **detail)
+    number = read(answer, params.decimal_comma)
+    if isinstance(number, Unreadable):
+        return Verdict.wrong(number.reason, answer, **detail)
+    if explain:
+        shown = expected[0].show() if len(expected) == 1 else [each.show() for each in expected[:_MAX_SHOWN]]
+        detail |= {"compared": {"answer": number.show(), "reference": shown}}
+    if any(_equal(number, each, params) for each in expected):
+        return Verdict.correct(answer, **detail)
+    return Verdict.wrong(extracted=answer, **detail)
+
+
+_MAX_SHOWN = 16
+
+
+def comparable(number: Number, expected: Number, percent_as_fraction: bool) -> bool:
+    """Whether the signs beside the number let it be the expected one at all."""
+    if number.currency and expected.currency and not same_currency(number.currency, expected.currency):
+        return False
+    return number.is_percent or not expected.is_percent or percent_as_fraction
+
+
+def _equal(number: Number, expected: Number, params: NumericParams) -> bool:
+    if not comparable(number, expected, params.percent_as_fraction):
+        return False
+    left, right = number.value(params.percent_as_fraction), expected.value(params.percent_as_fraction)
+    if left is None or right is None:
+        percents_agree = number.is_percent == expected.is_percent or not params.percent_as_fraction
+        return (number.fraction, number.exponent) == (expected.fraction, expected.exponent) and percents_agree
+    if left == right:
+        return True
+    tolerance = max(Fraction(str(params.abs_tol)), _relative(left, right, params) * abs(right))
+    if abs(left - right) <= tolerance:
+        return True
+    figures = params.significant_figures
+    return figures is not None and _rounded(left, figures) == _rounded(right, figures)
+
+
+_MILLIONTH = Fraction(1, 10**6)
+
+
+def _relative(left: Fraction, right: Fraction, params: NumericParams) -> Fraction:
+    if params.rel_tol is not None:
+        return Fraction(str(params.rel_tol))
+    if params.abs_tol or params.significant_figures is not None:
+        return Fraction(0)
+    is_rounded = _is_decimal(left) != _is_decimal(right) and 1 not in (left.denominator, right.denominator)
+    return _MILLIONTH if is_rounded else Fraction(0)
+
+
+def _is_decimal(value: Fraction) -> bool:
+    """Whether finitely many decimals write it."""
+    bits = value.denominator.bit_length()
+    return pow(10, bits, value.denominator) == 0
+
+
+def _rounded(value: Fraction, figures: int) -> Fraction:
+    """To so many significant figures, halves away from zero."""
+    if not value:
+        return value
+    magnitude = len(str(abs(value.numerator))) - len(str(value.denominator))
+    if abs(value) < Fraction(10) ** magnitude:
+        magnitude -= 1
+    unit = Fraction(10) ** (magnitude - figures + 1)
+    steps = (abs(value) / unit + Fraction(1, 2)).__floor__()
+    return steps * unit * (1 if value > 0 else -1)
+
+
+def _example(response: str, reference: Any, score: float | None, reason: str, note: str, **params: Any) -> Example:
+    status = Status.OK if score is not None else Status.INVALID
+    return Example(response, {"reference": reference, **params}, score, reason, note, status)
+
+
+EXAMPLES = (
+    _example("She pays 3 * 6 = 18 dollars.\n#### 18", "18", 1.0, "correct", "the number behind ####"),
+    _example("The answer is 1,250.50 dollars.", 1250.5, 1.0, "correct", "separators and units do not matter"),
+    _example(r"\boxed{\frac{1}{3}}", "1/3", 1.0, "correct", "fractions are exact"),
+    _example(r"\boxed{0.333}", "1/3", 0.0, "wrong_answer", "a rounded third is not a third"),
+    _example(r"\boxed{0.333}", "1/3", 1.0, "correct", "unless a tolerance says so", abs_tol=0.001),
+    _example("The result is 41.", 42, 0.0, "wrong_answer", "another number"),
+    _example("The answer is between 10 and 20.", 20, 0.0, "conflicting_answers", "a range commits to no number"),
+    _example("Answer: 7x+3", 3, 0.0, "unparseable", "ends in 3, but is an expression"),
+    _example(r"It was 5, so \boxed{}", 5, 0.0, "no_answer", "an empty box does not make an earlier number the answer"),
+    _example("The revenue is $3.5bn.", 3_500_000_000, 1.0, "correct", "scale words"),
+    _example("Answer: 12", ["13", "12"], 1.0, "correct", "one of several references"),
+    _example("Answer: 3,5", 3.5, 0.0, "conflicting_answers", "looks right in half of the world"),
+    _example("Answer: 3,5", 3.5, 1.0, "correct", "which can be said", decimal_comma=True),
+    _example("Answer: 9.81", "9.80665", 1.0, "correct", "to three figures", significant_figures=3),
+    _example("The answer is 50%.", "0.5", 1.0, "correct", "percent as a fraction", percent_as_fraction=True),
+    _example("The answer is 5.", "a few", None, "unparseable_reference", "the reference must be a number"),
+)

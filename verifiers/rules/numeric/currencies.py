@@ -1,0 +1,38 @@
+"""The currency that a number is in, by sign or by name."""
+
+import re
+
+SIGNS = "$€£¥₹₩₽¢"
+_CURRENCY_NAMES = {
+    **dict.fromkeys(["usd", "dollar", "dollars", "美元"], "$"),
+    **dict.fromkeys(["eur", "euro", "euros", "欧元"], "€"),
+    **dict.fromkeys(["gbp", "英镑"], "£"),
+    **dict.fromkeys(["inr", "rupee", "rupees"], "₹"),
+    **dict.fromkeys(["jpy", "yen", "円", "日元"], "¥J"),
+    **dict.fromkeys(["cny", "rmb", "yuan", "元", "人民币"], "¥C"),
+    **dict.fromkeys(["krw", "won", "원"], "₩"),
+    **dict.fromkeys(["rub", "ruble", "rubles"], "₽"),
+    **dict.fromkeys(["cent", "cents"], "¢"),
+}
+CURRENCY_NAME = "|".join(sorted(_CURRENCY_NAMES, key=len, reverse=True))
+_CURRENCY_BEHIND = re.compile(
+    rf"(?:\s?(?:hundred|thousand|million|billion|trillion|bn|mn|[kmb]|[千万亿]))?\s?({CURRENCY_NAME}|[{SIGNS}])"
+    r"(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_CURRENCY_BEFORE = re.compile(rf"(?<![A-Za-z])({CURRENCY_NAME})\s?$", re.IGNORECASE)
+
+
+def currency_beside(sign: str, before: str, after: str) -> tuple[str, str]:
+    """The sign of the currency that a number is in, and what else stands behind the number."""
+    behind = _CURRENCY_BEHIND.match(after)
+    if behind and behind[1] in SIGNS:
+        after = after[: behind.start(1)] + after[behind.end(1) :]
+    if sign or not (name := behind or _CURRENCY_BEFORE.search(before)):
+        return sign, after
+    return _CURRENCY_NAMES.get(name[1].lower(), name[1]), after
+
+
+def same_currency(one: str, other: str) -> bool:
+    """`¥` alone may be yen or yuan."""
+    return one == other or (one[0] == other[0] == "¥" and "¥" in (one, other))

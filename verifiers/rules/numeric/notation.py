@@ -1,0 +1,37 @@
+"""Ways of writing that change no value: markup, Unicode forms, signs that group digits."""
+
+import re
+
+from verifiers import answers
+from verifiers.rules.numeric import scales
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_SUPERSCRIPT_RUN = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_COMMANDS = re.compile(
+    r"\\(?:left|right|displaystyle|[,;:! ]|quad|qquad)(?![A-Za-z])|\\(?=[$%])|\{(?=,\})|(?<=,)\}|[`~]|\*\*"
+)
+_WRAPPER = re.compile(r"\\(?:text|textbf|textit|mathbf|mathrm|mathit|boldsymbol|bm|bf)\s?\{([^{}]*)\}")
+_UNIT_POWER = re.compile(r"(?<=[A-Za-z}])\s?\^\s?(?:\{\s?[-]?[1-9]\s?\}|[-]?[1-9])(?![\d.])|\^\s?\{?\s?\\?circ\s?\}?")
+_SPACED = re.compile(r"(?<![\d.,])(?<!\d[ '’])\d{1,3}(?:[ '’]\d{3})+(?![\d/])(?! ?[/⁄])")
+_LAKHS = re.compile(r"(?<![\d.,])\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
+_EUROPEAN = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![.,]?\d)|(?<![\d.,])\d+,\d+(?![.,]?\d)")
+_ACCOUNTING = re.compile(r"^(?:\(\s?([$€£¥₹])|([$€£¥₹])\()\s?(?=[\d.])([\d.,]+)\s?\)$")
+"""A loss in a balance: `($1,234)`. Without a currency, brackets are just brackets."""
+_ARABIC_MARKS = str.maketrans({"٫": ".", "٬": ","})
+
+
+def plain(text: str, decimal_comma: bool) -> str:
+    """Without the markup that changes no value; superscript digits become powers before NFKC makes them digits."""
+    text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
+    text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
+    text = answers.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
+    text = re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text)))
+    text = _ACCOUNTING.sub(r"-\1\2\3", text)
+    text = _SPACED.sub(lambda number: re.sub(r"[ '’]", "", number[0]), text)
+    if decimal_comma:
+        text = _EUROPEAN.sub(lambda number: number[0].replace(".", "").replace(",", "."), text)
+    text = _LAKHS.sub(lambda number: number[0].replace(",", ""), text)
+    text = scales.without_myriads(text)
+    if len(text) > 1 and text[0] + text[-1] in ("$$", "[]"):
+        text = text[1:-1]
+    return _UNIT_POWER.sub("", text).strip().removesuffix(".")

@@ -1,0 +1,206 @@
+"""The one committed point of the response lies inside a reference box, or near a reference point.
+
+    a reference box     1 inside or on its edge, else 0
+    a reference point   (1 - distance / max_error)², 0 from max_error on (NeMo-Gym's reward for pointing at elements)
+
+Of several references the best counts. Distances are in units of the image's sides: coordinates of 0-1000 divided by
+`scale`. A point is written `<point>x, y</point>`, `{"point_2d": [x, y]}`, `pyautogui.click(x=1, y=2)`, `(x, y)` or
+`[x, y]`; of these forms the first one used decides, in the answer tag if there is one. Two different points commit to
+none, so that a screen cannot be sprayed; a box is no point.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sandbox.workers import Workers
+from verifiers import answers, long_texts
+from verifiers.answers import Channel
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
+from verifiers.long_texts import judge_all
+
+_Number = Annotated[float, Field(ge=-1e9, le=1e9)]
+_Positive = Annotated[float, Field(gt=0, le=1e9)]
+_Place = tuple[_Number, _Number]
+_Area = tuple[_Number, _Number, _Number, _Number]
+
+
+class Target(BaseModel):
+    """A reference as data sets of grounding name it; other fields are left aside."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    bbox_2d: _Area | None = None
+    bbox: _Area | None = None
+    point_2d: _Place | None = None
+    point: _Place | None = None
+
+    def place(self) -> _Place | _Area | None:
+        return self.bbox_2d or self.bbox or self.point_2d or self.point
+
+
+class PointParams(answers.ExtractionParams):
+    """Where the point should be."""
+
+    reference: (
+        _Place | _Area | Target | Annotated[tuple[_Place | _Area | Target, ...], Field(min_length=1, max_length=64)]
+    )
+    """A point `[x, y]`, a box `[x1, y1, x2, y2]`, `{"bbox": [...]}`, or several of which one must be met."""
+    scale: _Positive | tuple[_Positive, _Positive] = 1000.0
+    """What the reference's coordinates run to; width and height if they differ, 1 for fractions of the image."""
+    image_size: tuple[_Positive, _Positive] | None = None
+    """What the response's coordinates run to, if not to `scale`: width and height of the image it saw, in pixels."""
+    max_error: _Positive = 0.15
+    """The distance to a point from which on the score is 0, in sides of the image."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "PointParams":
+        for each in _places(self):
+            if each is None:
+                raise ValueError("reference: an object needs bbox_2d, bbox, point_2d or point")
+            if len(each) == 4 and (each[0] > each[2] or each[1] > each[3]):
+                raise ValueError(f"reference: box {list(each)} is not [x1, y1, x2, y2] with x1 <= x2 and y1 <= y2")
+        return self
+
+
+class Point(Verifier[PointParams]):
+    name = "point"
+    version = "1"
+    params = PointParams
+    summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[PointParams]]) -> Sequence[Verdict]:
+        return await judge_all(self._workers, judge, items)
+
+
+def create(resources: Resources) -> Point:
+    resources.workers.register(long_texts.JUDGE)
+    return Point(resources.workers)
+
+
+def judge(response: str, params: PointParams, explain: bool = False) -> Verdict:
+    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
+    detail = extraction.detail(explain)
+    if extraction.answer is None:
+        return Verdict.wrong(extraction.reason, **detail)
+    found = _points(extraction.answer)
+    detail.pop("span", None)
+    if explain:
+        detail["candidates"] = [[float(x), float(y)] for x, y in found]
+    if len(found) != 1:
+        return Verdict.wrong("conflicting_answers" if found else "no_answer", **detail)
+    across, down = _exact(params.scale)
+    x, y = found[0]
+    if params.image_size is not None:
+        width, height = _exact(params.image_size)
+        x, y = x * across / width, y * down / height
+    detail["point"] = [float(x), float(y)]
+    shown = f"{float(x):g}, {float(y):g}"
+    score = max(_score((x, y), place, params) for place in _places(params) if place is not None)
+    if score == 1:
+        return Verdict.correct(shown, **detail)
+    return (
+        Verdict(Status.OK, float(score), "partial", shown, detail)
+        if score
+        else Verdict.wrong(extracted=shown, **detail)
+    )
+
+
+# --- the point that a response names
+
+_N = r"([-+]?\d{1,7}(?:\.\d{1,15})?)"
+_PAIR = rf"{_N}\s{{0,4}},\s{{0,4}}{_N}"
+_OPEN, _CLOSE = r"[(\[]\s{0,4}", r"\s{0,4}[)\]]"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"<point>\s{{0,4}}(?:{_OPEN})?{_N}\s{{0,4}}[,\s]\s{{0,4}}{_N}\s{{0,4}}(?:{_CLOSE})?</point>"
+        rf"|<point\s{{1,4}}x=[\"']{_N}[\"']\s{{1,4}}y=[\"']{_N}[\"']",
+        rf"[\"'](?:point_2d|point|coordinates?|position|click)[\"']\s{{0,4}}:\s{{0,4}}{_OPEN}{_PAIR}{_CLOSE}",
+        rf"[\"']?(?<!\w)x[\"']?\s{{0,4}}[=:]\s{{0,4}}{_N}\s{{0,4}}[,;]?\s{{0,4}}[\"']?y[\"']?\s{{0,4}}[=:]\s{{0,4}}{_N}(?![\w.])",
+        rf"(?:click|tap|press|moveto|dragto|point)(?:_\w{{1,12}})?\(\s{{0,4}}(?:\w{{1,16}}=[\"']?)?(?:{_OPEN})?{_PAIR}(?![\w.])",
+        rf"(?<![\w.]){_OPEN}{_PAIR}{_CLOSE}",
+        rf"\A\W{{0,8}}?{_PAIR}\s{{0,4}}\.?\s{{0,4}}\Z",
+    )
+)
+"""From the most to the least explicit."""
+_MAX_POINTS = 64
+
+
+def _points(text: str) -> list[tuple[Fraction, Fraction]]:
+    """The distinct points of the most explicit form that the text uses."""
+    text = answers.fold(text).replace("\u2212", "-")
+    for form in _FORMS:
+        if found := list(dict.fromkeys(_some(form, text))):
+            return found
+    return []
+
+
+def _some(form: re.Pattern[str], text: str) -> Iterator[tuple[Fraction, Fraction]]:
+    for count, match in enumerate(form.finditer(text)):
+        if count == _MAX_POINTS:
+            return
+        x, y = (Fraction(number) for number in match.groups() if number is not None)
+        yield x, y
+
+
+# --- how near it is
+
+
+def _places(params: PointParams) -> list[_Place | _Area | None]:
+    given = params.reference
+    if isinstance(given, Target):
+        return [given.place()]
+    places: list[_Place | _Area | None] = []
+    for each in given:
+        if isinstance(each, float):
+            return [given]  # type: ignore[list-item]  # two or four numbers
+        places.append(each.place() if isinstance(each, Target) else each)
+    return places
+
+
+def _exact(given: float | tuple[float, float]) -> tuple[Fraction, Fraction]:
+    x, y = given if isinstance(given, tuple) else (given, given)
+    return Fraction(repr(x)), Fraction(repr(y))
+
+
+def _score(point: tuple[Fraction, Fraction], place: Sequence[float], params: PointParams) -> Fraction:
+    x, y = point
+    if len(place) == 4:
+        x1, y1, x2, y2 = (Fraction(repr(side)) for side in place)
+        return Fraction(x1 <= x <= x2 and y1 <= y <= y2)
+    across, down = _exact(params.scale)
+    to_x, to_y = _exact((place[0], place[1]))
+    distance = _root(((x - to_x) / across) ** 2 + ((y - to_y) / down) ** 2)
+    return max(Fraction(0), 1 - distance / Fraction(repr(params.max_error))) ** 2
+
+
+_ROOT_BITS = 80
+
+
+def _root(square: Fraction) -> Fraction:
+    """Exact where the root is a fraction, else to so many binary places: the same on every machine."""
+    top, bottom = square.numerator, square.denominator
+    return Fraction(math.isqrt(top * bottom << 2 * _ROOT_BITS), bottom << _ROOT_BITS)
+
+
+EXAMPLES = (
+    Example("<point>500, 300</point>", {"reference": [450, 250, 550, 350]}, 1.0, "correct", "inside the box"),
+    Example("<point>500, 300</point>", {"reference": [500, 300]}, 1.0, "correct", "the point itself"),
+    Example(
+        '{"point_2d": [530, 340]}', {"reference": [500, 300]}, 4 / 9, "partial", "a third of the largest error off"
+    ),
+    Example(
+        "pyautogui.click(x=960, y=540)", {"reference": [500, 500], "image_size": [1920, 1080]}, 1.0, "correct", "px"
+    ),
+    Example("(100, 300)", {"reference": [450, 250, 550, 350]}, 0.0, "wrong_answer", "outside the box"),
+    Example("(500, 300) or (10, 10)", {"reference": [500, 300]}, 0.0, "conflicting_answers", "two points are none"),
+    Example("[450, 250, 550, 350]", {"reference": [450, 250, 550, 350]}, 0.0, "no_answer", "a box is no point"),
+)

@@ -1,0 +1,307 @@
+"""A text against one or many references, by the metric that the data set uses. The best reference counts.
+
+    exact      the same words                              SQuAD, Search-R1, open-instruct's flan and string matcher
+    f1         words in common                             SQuAD, HotpotQA, slime, open-instruct
+    contains   the reference's words in a row, undenied, in an answer not much longer      Search-R1's sub-match
+    drop       aligned spans, numbers must be met          DROP
+    wer rouge bleu chrf   likeness of longer texts         Video-R1, translation, summaries
+    list bool date        answers with a form of their own
+
+`reference` is a text, a number, several of them, Search-R1's `{"target": ...}`, or DROP's `{"number", "spans", "date"}`.
+For `drop` and `list` a list inside the list is one reference with several parts.
+
+A short answer that leaves a choice open ("Paris or Rome") is none, whatever it has in common with the reference. The
+scores of `f1`, `drop` and the likeness metrics are graded; `threshold` makes them 1 or 0. Likeness can be had without
+meaning: give a threshold, or mix it with a metric that cannot.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from sandbox.workers import Workers
+from verifiers import answers, long_texts
+from verifiers.answers import Channel
+from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.long_texts import INLINE_CHARS, judge_all
+from verifiers.rules.qa import drop, overlap, similarity, translation, typed
+from verifiers.rules.qa.similarity import Rouge
+from verifiers.rules.qa.words import Normalise, has_cjk, visible
+
+Metric = Literal["exact", "f1", "contains", "drop", "wer", "rouge", "bleu", "chrf", "list", "bool", "date"]
+
+_Text = Annotated[StrictStr, Field(max_length=20_000)]
+_Value = StrictBool | StrictInt | StrictFloat | _Text
+_Parts = Annotated[tuple[_Value, ...], Field(min_length=1, max_length=typed.MAX_ITEMS)]
+
+
+class DropAnswer(BaseModel):
+    """DROP's form of one reference: a number, or else spans, or else a date."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    number: StrictInt | StrictFloat | StrictStr = ""
+    spans: tuple[_Text, ...] = ()
+    date: dict[Literal["day", "month", "year"], StrictInt | StrictStr] = {}
+
+    def parts(self) -> tuple[str, ...]:
+        if str(self.number).strip():
+            return (str(self.number),)
+        return self.spans or (" ".join(str(self.date.get(part, "")) for part in ("day", "month", "year")),)
+
+
+_Several = Annotated[tuple[_Value | _Parts | DropAnswer, ...], Field(min_length=1, max_length=typed.MAX_ITEMS)]
+_MAX_REFERENCE_CHARS = 200_000
+
+
+class Target(BaseModel):
+    """Search-R1's form of the references."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    target: _Value | _Several
+
+
+class QaParams(answers.ExtractionParams):
+    """The references, and what makes an answer like one of them."""
+
+    reference: _Value | _Several | DropAnswer | Target
+    """A text, or several of which the best counts."""
+    metric: Metric = "exact"
+    normalise: Normalise | None = None
+    """What of a text counts. Left out: for exact, f1 and contains `squad`, or `cjk` where the reference is Chinese,
+    Japanese or Korean; `cjk` for wer and rouge, mteval-v13a's words for bleu, all characters for chrf. The other metrics
+    have their own."""
+    threshold: Annotated[float, Field(gt=0, le=1)] | None = None
+    """A score of at least so much is 1, a smaller one 0."""
+    rouge: Rouge = "l"
+    """For `rouge`: single words, pairs, the longest common subsequence, or the mean of the three (Video-R1)."""
+    max_words: Annotated[int, Field(ge=1)] | None = None
+    """For `contains`: an answer with more words is none. Left out: 4 times the reference's, and at least 16."""
+    ordered: bool = False
+    """For `list`: whether the elements must stand in the reference's order."""
+    alternatives: Literal["reject", "allow", "reject_lists"] = "reject"
+    """For f1, contains and drop: what an answer that leaves a choice open is. `allow` is what the originals do;
+    `reject_lists` takes "London, Paris, Rome" for an open choice too, which `contains` alone would reward."""
+
+
+class Qa(Verifier[QaParams]):
+    name = "qa"
+    version = "3"
+    params = QaParams
+    summary = (
+        "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
+    )
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[QaParams]]) -> Sequence[Verdict]:
+        return await judge_all(self._workers, judge, items, _is_inline)
+
+
+def create(resources: Resources) -> Qa:
+    resources.workers.register(long_texts.JUDGE)
+    return Qa(resources.workers)
+
+
+_LIKENESS = frozenset(["wer", "rouge", "bleu", "chrf"])
+_INLINE_LIKENESS_CHARS = 200
+"""Likeness takes up to a microsecond per character, ten times as much as the other metrics."""
+_INLINE_SPANS = 12
+"""Aligning spans takes the third power of their number."""
+
+
+def _is_inline(item: Item[QaParams]) -> bool:
+    """Whether judging takes well under the time that long texts are given."""
+    references = _references(item.params)
+    if item.params.metric == "drop" and sum(map(len, references)) > _INLINE_SPANS:
+        return False
+    chars = len(item.response) * len(references) + sum(len(part) for parts in references for part in parts)
+    return chars <= (_INLINE_LIKENESS_CHARS if item.params.metric in _LIKENESS else INLINE_CHARS)
+
+
+_AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
+_AUTO_LIKENESS = (Channel.ANSWER_TAG, Channel.WHOLE)
+"""A translation or a summary may speak of answers."""
+_MAX_RATIO = 10
+_MAX_EXTRA_CHARS = 2_000
+_MAX_SHOWN = 16
+
+
+def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
+    references = _references(params)
+    if fault := _fault(references, params.metric):
+        return Verdict.invalid(*fault)
+    extraction = answers.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
+    detail = extraction.detail(explain)
+    if extraction.answer is None:
+        return Verdict.wrong(extraction.reason, **detail)
+    answer = visible(extraction.answer)
+    if trouble := _trouble(answer, references, params):
+        return Verdict.wrong(trouble, extraction.answer, **detail)
+    scores = [_score(answer, parts, params) for parts in references]
+    best = max(range(len(scores)), key=scores.__getitem__)
+    if len(references) > 1:
+        detail["best_reference"] = best
+    if params.metric == "drop":
+        detail["em"] = any(drop.is_same(answer, parts) for parts in references)
+    if explain:
+        shown = [clip(" | ".join(parts)) for parts in references[:_MAX_SHOWN]]
+        detail["compared"] = {
+            "answer": clip(answer),
+            "references": shown,
+            "scores": list(map(float, scores[:_MAX_SHOWN])),
+        }
+    if params.threshold is None:
+        return _verdict(float(scores[best]), extraction.answer, detail)
+    detail["likeness"] = float(scores[best])
+    return _verdict(float(scores[best] >= Fraction(str(params.threshold))), extraction.answer, detail)
+
+
+def _verdict(score: float, extracted: str, detail: dict[str, Any]) -> Verdict:
+    if score == 1.0:
+        return Verdict.correct(extracted, **detail)
+    if score == 0.0:
+        return Verdict.wrong(extracted=extracted, **detail)
+    return Verdict(Status.OK, score, "partial", clip(extracted), detail)
+
+
+# --- the references
+
+
+def _references(params: QaParams) -> list[tuple[str, ...]]:
+    """Each reference as its parts: one, or for `drop` and `list` several."""
+    given = params.reference.target if isinstance(params.reference, Target) else params.reference
+    if params.metric == "list":
+        return _lists(given)
+    return [_parts(each) for each in (given if isinstance(given, tuple) else (given,))]
+
+
+def _parts(given: Any) -> tuple[str, ...]:
+    if isinstance(given, DropAnswer):
+        return given.parts()
+    return tuple(map(str, given)) if isinstance(given, tuple) else (str(given),)
+
+
+def _lists(given: Any) -> list[tuple[str, ...]]:
+    """A list of plain values is one list; a list that holds lists, several."""
+    if not isinstance(given, tuple):
+        return [tuple(typed.elements(str(given))) if isinstance(given, str) else _parts(given)]
+    if any(isinstance(each, tuple) for each in given):
+        return [each for one in given for each in _lists(one)]
+    return [tuple(map(str, given))]
+
+
+def _fault(references: Sequence[tuple[str, ...]], metric: Metric) -> tuple[str, str] | None:
+    """What makes the references unusable: a reason and a message."""
+    if (chars := sum(len(part) for parts in references for part in parts)) > _MAX_REFERENCE_CHARS:
+        return (
+            "reference_too_large",
+            f"the references have {chars} characters; at most {_MAX_REFERENCE_CHARS} are compared",
+        )
+    if not all(visible(part) for parts in references for part in parts):
+        return "empty_reference", "a reference must hold more than space and invisible characters"
+    most = drop.MAX_SPANS if metric == "drop" else typed.MAX_ITEMS if metric == "list" else 1
+    if any(len(parts) > most for parts in references):
+        message = f"a reference of {max(map(len, references))} parts; metric {metric!r} takes at most {most}"
+        return "too_many_parts", message
+    for text, *_ in references:
+        if metric == "bool" and typed.truth(text) is None:
+            return "unparseable_reference", f"reference {clip(text)!r} is neither true nor false"
+        if metric == "date" and typed.day(text) is None:
+            return "unparseable_reference", f"reference {clip(text)!r} is no date"
+    return None
+
+
+# --- the answer
+
+_ALTERNATIVES_REJECTED = frozenset(["f1", "contains", "drop"])
+
+
+def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str | None:
+    """Why a text is no answer, whatever stands in it."""
+    if not any(map(str.isalnum, answer)) and (answer,) not in references:
+        return "empty"
+    longest = max(sum(map(len, parts)) for parts in references)
+    if len(answer) > _MAX_RATIO * longest + _MAX_EXTRA_CHARS:
+        return "too_long"
+    if params.alternatives == "allow" or params.metric not in _ALTERNATIVES_REJECTED:
+        return None
+    is_open = all(overlap.names_alternatives(answer, " ".join(parts)) for parts in references)
+    if params.alternatives == "reject_lists":
+        is_open = is_open or all(overlap.is_enumeration(answer, " ".join(parts)) for parts in references)
+    return "conflicting_answers" if is_open else None
+
+
+def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | float:
+    reference, words_of = parts[0], params.normalise
+    short: Normalise = words_of or ("cjk" if has_cjk(reference) else "squad")
+    match params.metric:
+        case "exact":
+            return Fraction(overlap.exact(answer, reference, short))
+        case "f1":
+            return overlap.f1(answer, reference, short)
+        case "contains":
+            return Fraction(overlap.contains(answer, reference, short, params.max_words))
+        case "drop":
+            return drop.score(answer, parts)
+        case "wer":
+            return similarity.wer(answer, reference, words_of or "cjk")
+        case "rouge":
+            return similarity.rouge(answer, reference, words_of or "cjk", params.rouge)
+        case "bleu":
+            return translation.bleu(answer, reference, words_of)
+        case "chrf":
+            return translation.chrf(answer, reference, words_of)
+        case "list":
+            return Fraction(typed.same_list(answer, parts, params.ordered))
+        case "bool":
+            return Fraction(typed.truth(answer) is typed.truth(reference))
+        case "date":
+            wanted = typed.day(reference)
+            return Fraction(wanted is not None and typed.same_day(answer, wanted))
+
+
+def _example(response: str, reference: Any, score: float | None, reason: str, note: str, **params: Any) -> Example:
+    status = Status.OK if score is not None else Status.INVALID
+    return Example(response, {"reference": reference, **params}, score, reason, note, status)
+
+
+EXAMPLES = (
+    _example(
+        "<answer>The Eiffel Tower.</answer>",
+        ["Eiffel Tower", "La Tour Eiffel"],
+        1.0,
+        "correct",
+        "case, articles and punctuation do not count",
+    ),
+    _example(
+        "<answer>Big Ben</answer>",
+        {"target": ["Eiffel Tower"]},
+        0.0,
+        "wrong_answer",
+        "Search-R1's form",
+        extract="answer_tag",
+    ),
+    _example("green tea leaves and milk", "black tea leaves", 0.5, "partial", "2 of 5 and of 3 words", metric="f1"),
+    _example(
+        "Paris or Rome", "Paris", 0.0, "conflicting_answers", "looks half right, but leaves a choice open", metric="f1"
+    ),
+    _example(
+        "It was written by Jane Austen's hand.", "Jane Austen", 1.0, "correct", "its words, in a row", metric="contains"
+    ),
+    _example("Romes", "Rome", 0.0, "wrong_answer", "letters inside a word are not the word", metric="contains"),
+    _example("Jones and Smith", [["Smith", "Jones"]], 1.0, "correct", "spans in any order", metric="drop"),
+    _example("6 yards", "5 yards", 0.0, "wrong_answer", "a word in common, but not the number", metric="drop"),
+    _example("北京市", "北京", 0.8, "partial", "characters are words", metric="f1", normalise="cjk"),
+    _example("the cat sat", "the cat sat down", 0.75, "partial", "one word of four is missing", metric="wer"),
+    _example("the cat sat", "the cat sat down", 1.0, "correct", "6 / 7 is enough", metric="rouge", threshold=0.8),
+    _example("c, b, a", [["a", "b", "c"]], 1.0, "correct", "a list in any order", metric="list"),
+    _example("yes and no", "true", 0.0, "wrong_answer", "both is neither", metric="bool"),
+    _example("5 January 2020", "2020-01-05", 1.0, "correct", "the same day", metric="date"),
+    _example("\u200b", "Paris", 0.0, "empty", "nothing that can be seen"),
+    _example("Paris", "", None, "empty_reference", "nothing to compare with"),
+)

@@ -1,0 +1,124 @@
+"""Short answers: the same words, many of the same words, the reference's words somewhere.
+
+Sources: SQuAD's evaluation script (exact, F1), HotpotQA's (`yes`, `no` and `noanswer` share no words with anything
+else), Search-R1's sub-match, which is made to respect words, negations and a length here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from verifiers.rules.qa.words import Normalise, visible, words
+
+_CLOSED = frozenset([("yes",), ("no",), ("noanswer",)])
+_ALTERNATIVES = re.compile(
+    r"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus)(?![^\W_])|\s/\s|或|还是|還是|ou bien", re.IGNORECASE
+)
+_NUMBER_OR_WORD = re.compile(r"\d++(?:[.,]\d+)*+(?!(?:st|nd|rd|th)\b)|[^\W\d_]+n['’]t\b|[^\W_]+")
+_NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than"])
+_DENYING_ENDS = ("n't", "isnt", "wasnt", "arent")
+_DENYING_HAN = frozenset(["不是", "并非", "而非", "不在", "不为"])
+_SKIPPED = frozenset(["", "a", "an", "the", "in", "by", "of"])
+_DENIAL_CHARS = 40
+MIN_CONTAINS_WORDS = 16
+CONTAINS_WORDS_PER_WORD = 4
+"""An answer may be so much longer than the reference, or have `MIN_CONTAINS_WORDS`, and still be called by it."""
+
+
+def exact(answer: str, reference: str, normalise: Normalise) -> bool:
+    return words(answer, normalise) == words(reference, normalise)
+
+
+def f1(answer: str, reference: str, normalise: Normalise) -> Fraction:
+    """The harmonic mean of precision and recall of words, each counted as often as it stands there."""
+    given, wanted = words(answer, normalise), words(reference, normalise)
+    if given in _CLOSED or wanted in _CLOSED:
+        return Fraction(given == wanted)
+    return harmonic(sum((Counter(given) & Counter(wanted)).values()), len(given), len(wanted))
+
+
+def harmonic(common: int, given: int, wanted: int) -> Fraction:
+    """F1 of `common` parts among those given and those wanted."""
+    return Fraction(2 * common, given + wanted) if common else Fraction(0)
+
+
+def names_alternatives(answer: str, reference: str) -> bool:
+    """Whether an answer leaves a choice open ("Paris or Rome") that its reference does not."""
+    return _ALTERNATIVES.search(visible(answer)) is not None and _ALTERNATIVES.search(visible(reference)) is None
+
+
+def is_enumeration(answer: str, reference: str) -> bool:
+    """Whether an answer lists short things of one kind, of which the reference is at most one.
+
+    Of two with a comma between them the second may describe the first ("Paris, France"), so the reference may be that.
+    """
+    answer, reference = visible(answer), visible(reference)
+    if _LISTED.search(reference):
+        return False
+    parts = [part for part in _LISTED.split(answer) if any(map(str.isalnum, part))]
+    most = len(words(reference, "cjk")) + _EXTRA_WORDS
+    if len(parts) < 2 or any(len(words(part, "cjk")) > most for part in parts):
+        return False
+    if len({any(map(str.isalpha, part)) for part in parts}) > 1:
+        return False
+    is_described = len(parts) == 2 and _APPOSITION.search(answer) and contains(parts[0], reference, "cjk", None)
+    return not is_described
+
+
+_LISTED = re.compile(r"\s*(?:,(?!\d)|[;/|\n、，；]|(?<![^\W_])(?:and|und|et|y)(?![^\W_])|[和与及])\s*", re.IGNORECASE)
+_APPOSITION = re.compile(r"[,，]")
+_EXTRA_WORDS = 2
+
+
+def contains(answer: str, reference: str, normalise: Normalise, max_words: int | None) -> bool:
+    """Whether the reference's words stand in the answer in a row, not denied, and the answer is not too long for it."""
+    for given, wanted in _readings(answer, reference, normalise):
+        bound = max(MIN_CONTAINS_WORDS, CONTAINS_WORDS_PER_WORD * len(wanted)) if max_words is None else max_words
+        if len(given) <= bound and _stands_in(given, wanted):
+            return True
+    return False
+
+
+def _readings(answer: str, reference: str, normalise: Normalise) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The normal forms' words; and, by SQuAD's form, words divided at punctuation ("Austen's", but never 3.5).
+
+    SQuAD's form loses signs and points, so that it says nothing about a reference that begins with a number.
+    """
+    readings = []
+    plain = words(reference, normalise)
+    if normalise != "squad" or not plain[:1] or not plain[0][0].isdigit():
+        readings.append((words(answer, normalise), plain))
+    if normalise == "squad" and (divided := _divided(reference)):
+        readings.append((_divided(answer), divided))
+    return readings
+
+
+def _divided(text: str) -> tuple[str, ...]:
+    text = visible(text).lower()
+    found = []
+    for match in _NUMBER_OR_WORD.finditer(text):
+        word = match[0].replace("’", "'")
+        if word[0].isdigit():
+            before = text[: match.start()][-2:]
+            is_negative = before[-1:] in ("-", "−") and not before[:1].isalnum()
+            word = ("-" if is_negative else "") + word.replace(",", "")
+        found.append(word)
+    return tuple(word for word in found if word not in ("a", "an", "the")) or tuple(found)
+
+
+def _stands_in(given: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Whether the words stand there in a row, at least once undenied."""
+    text, run = "\n".join(("", *given, "")), "\n".join(("", *wanted, ""))
+    at = text.find(run) if wanted else -1
+    while at >= 0:
+        if not _is_denied(text[max(0, at - _DENIAL_CHARS) : at].split("\n")):
+            return True
+        at = text.find(run, at + 1)
+    return False
+
+
+def _is_denied(before: Sequence[str]) -> bool:
+    """Whether the word before an occurrence denies it; "not in Oslo" does, "not only Oslo" does not."""
+    last = next((word for word in reversed(before) if word not in _SKIPPED), "")
+    return last in _NEGATIONS or last.endswith(_DENYING_ENDS) or "".join(before[-2:]) in _DENYING_HAN

@@ -1,0 +1,88 @@
+"""How like a reference a translation is, by the counts of its runs of words or characters.
+
+    bleu    sentence BLEU with mteval-v13a's words, orders up to 4, exponential smoothing and effective order (Post 2018)
+    chrf    F2 of character n-grams, orders 1 to 6, without spaces (Popović 2015)
+
+The values are sacrebleu's sentence scores divided by 100. It is no dependency because it cannot be loaded in a confined
+worker (it looks for a directory to write to), takes 30 MB, and its tokenizers remember 65,536 texts each, gigabytes
+for long responses. Unlike there, Chinese, Japanese and Korean characters are words.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
+
+_DECIMALS = 9
+"""Of what passes through logarithms: so many are the same on every machine."""
+_BLEU_ORDER = 4
+_CHRF_ORDER = 6
+_CHRF_BETA_SQUARED = 4
+_MTEVAL_13A = (
+    (re.compile(r"([{-~\[-` -&(-+:-@/])"), r" \1 "),
+    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),
+    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
+)
+_ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+
+
+def bleu(answer: str, reference: str, normalise: Normalise | None) -> float:
+    given, wanted = _bleu_words(answer, normalise), _bleu_words(reference, normalise)
+    precisions: list[float] = []
+    smoothing = 1
+    for order in range(1, min(_BLEU_ORDER, len(given)) + 1):
+        mine, its = _runs(given, order), _runs(wanted, order)
+        common, total = sum((mine & its).values()), len(given) - order + 1
+        if order == 1 and not common:
+            return 0.0
+        if not common:
+            smoothing *= 2
+        precisions.append((common or 1 / smoothing) / total)
+    if not precisions:
+        return 0.0
+    brevity = math.exp(min(0.0, 1 - len(wanted) / len(given)))
+    mean = math.exp(sum(map(math.log, precisions)) / len(precisions))
+    return min(1.0, round(brevity * mean, _DECIMALS))
+
+
+def _runs(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(tokens[at : at + order]) for at in range(len(tokens) - order + 1))
+
+
+def _bleu_words(text: str, normalise: Normalise | None) -> Sequence[str]:
+    if normalise is not None:
+        return words(text, normalise)
+    text = visible(text).replace("-\n", "").replace("\n", " ")
+    for entity, char in _ENTITIES:
+        text = text.replace(entity, char)
+    text = f" {text} "
+    for pattern, replacement in _MTEVAL_13A:
+        text = pattern.sub(replacement, text)
+    if not has_cjk(text):
+        return text.split()
+    return [word for run in text.split() for word in (words(run, "cjk") if has_cjk(run) else (run,))]
+
+
+def chrf(answer: str, reference: str, normalise: Normalise | None) -> float:
+    given, wanted = _characters(answer, normalise), _characters(reference, normalise)
+    precision = recall = Fraction(0)
+    orders = min(_CHRF_ORDER, len(given), len(wanted))
+    for order in range(1, orders + 1):
+        mine = Counter([given[at : at + order] for at in range(len(given) - order + 1)])
+        its = Counter([wanted[at : at + order] for at in range(len(wanted) - order + 1)])
+        common = sum((mine & its).values())
+        precision += Fraction(common, len(given) - order + 1)
+        recall += Fraction(common, len(wanted) - order + 1)
+    if not precision or not recall:
+        return 0.0
+    precision, recall = precision / orders, recall / orders
+    weighed = _CHRF_BETA_SQUARED * precision + recall
+    return float((1 + _CHRF_BETA_SQUARED) * precision * recall / weighed)
+
+
+def _characters(text: str, normalise: Normalise | None) -> str:
+    return "".join(visible(text).split()) if normalise is None else "".join(words(text, normalise))

@@ -1,0 +1,124 @@
+"""Answers with a form of their own: a list, a truth value, a date.
+
+list   the same elements as often as in the reference, in its order if `ordered`; numbers compare as numbers
+bool   yes or no, in English, Chinese and some others; both, or a denied one, is neither
+date   the same day of the calendar, however written; 03/04/2020 names none
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+from verifiers.math import moments
+from verifiers.rules import numeric
+from verifiers.rules.qa.drop import divided
+from verifiers.rules.qa.words import visible
+
+MAX_ITEMS = 256
+_MAX_BRACKETS = 3
+_MAX_LIST_CHARS = 20_000
+_EDGES = " \t\n.,;:!?\"'“”‘’`*_()[]{}<>$。，、；"
+_BRACKETS = {"[": "]", "(": ")", "{": "}"}
+_ALL_COMMAS = re.compile(r"[,，、]")
+_YES = frozenset(
+    ["yes", "true", "yeah", "yep", "correct", "right", "是", "是的", "对", "对的", "正确", "真", "真的", "成立"]
+)
+_NO = frozenset(
+    ["no", "false", "nope", "incorrect", "wrong", "否", "不", "不是", "不对", "错", "错误", "假", "假的", "不成立"]
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
+_DENIALS = frozenset(["not", "never", "neither", "nor", "cannot", "maybe", "perhaps", "unsure", "or", "if"])
+_BOTH_HAN = re.compile(r"(?:是|对|真|正确)(?:和|或|还是|与|且)|是否|对错|不知|不确定|可能")
+_HAN_START = re.compile(
+    r"\s*(不正确|不成立|不是|不对|错误|是的|对的|真的|假的|正确|成立|是|对|真|否|错|假|不)(?=[，,。.！!；;：:\s]|$)"
+)
+_MAX_BOOL_WORDS = 40
+
+
+def same_list(answer: str, reference: Sequence[str], is_ordered: bool) -> bool:
+    wanted = [_element(each) for each in reference]
+    return any(
+        found == wanted if is_ordered else Counter(found) == Counter(wanted)
+        for parts in _lists(answer)
+        if len(parts) == len(wanted)
+        for found in ([_element(each) for each in parts],)
+    )
+
+
+def elements(text: str) -> list[str]:
+    """What a reference that is a text lists: the division that finds most."""
+    return max(_lists(text), key=len)
+
+
+def _lists(text: str) -> list[list[str]]:
+    text = visible(text)
+    if len(text) > _MAX_LIST_CHARS:
+        return [[text]]
+    found = divided(text)
+    for _ in range(_MAX_BRACKETS):
+        if not text or _BRACKETS.get(text[0]) != text[-1]:
+            break
+        text = text[1:-1].strip()
+        found += divided(text)
+    found.append([part for piece in _ALL_COMMAS.split(text) if (part := piece.strip())])
+    return [*(parts for parts in found if 0 < len(parts) <= MAX_ITEMS), [text]]
+
+
+def _element(text: str) -> str:
+    number = numeric.read(text) if any(map(str.isdigit, text)) else None
+    if isinstance(number, numeric.Number) and not (number.is_percent or number.currency):
+        return number.show()
+    return " ".join(unicodedata.normalize("NFKC", visible(text)).casefold().split()).strip(_EDGES)
+
+
+_LETTERS = {"t": True, "f": False, "y": True, "n": False}
+"""Only a text that is nothing else."""
+
+
+def truth(text: str) -> bool | None:
+    """What a short text says; None when it says both, neither, or denies what it says."""
+    text = unicodedata.normalize("NFKC", visible(text)).casefold()
+    if _BOTH_HAN.search(text):
+        return None
+    if han := _HAN_START.match(text):
+        return None if han[1] == "不" and len(text.strip(_EDGES)) > 1 else han[1] in _YES
+    said = _WORD.findall(text)
+    if len(said) == 1 and "?" not in text and (letter := _LETTERS.get(said[0])) is not None:
+        return letter
+    if not 0 < len(said) <= _MAX_BOOL_WORDS or "?" in text:
+        return None
+    told = {word in _YES for word in said if word in _YES or word in _NO}
+    if len(told) != 1:
+        return None
+    (value,) = told
+    is_first = said[0] in _YES or said[0] in _NO
+    is_last = said[-1] in _YES or said[-1] in _NO
+    if len(said) == 1:
+        return value
+    if is_first and text.lstrip(_EDGES)[len(said[0]) :].lstrip("*_ ").startswith(
+        (",", ".", ";", ":", "!", "-", "—", "–")
+    ):
+        return value
+    is_plain = not any(word in _DENIALS or word.endswith(("n't", "n’t")) for word in said)
+    return value if is_last and is_plain and len(said) <= 8 else None
+
+
+def same_day(answer: str, reference: moments.Date) -> bool:
+    """A reference with a year wants one in the answer."""
+    found = day(answer)
+    return found is not None and reference.same_as(found) and (reference.year is None or found.year is not None)
+
+
+_ISO_SHORT = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?")
+
+_ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
+
+
+def day(text: str) -> moments.Date | None:
+    text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。")
+    if compact := _ISO_COMPACT.fullmatch(text):
+        text = "-".join(compact.groups())
+    elif iso := _ISO_SHORT.fullmatch(text):
+        text = f"{iso[1]}-{int(iso[3]):02}-{int(iso[4]):02}"
+    return moments.date(text) if len(text) <= moments.MAX_CHARS else None

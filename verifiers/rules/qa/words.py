@@ -1,0 +1,84 @@
+"""How a text becomes what two answers are compared by: a normal form, and its words.
+
+    squad   lower case, without ASCII punctuation and without the words a, an, the  (SQuAD's evaluation script: 3.5 is 35)
+    cjk     NFKC, lower case, without punctuation and symbols; a Chinese, Japanese or Korean character is a word
+    none    as it stands, divided at spaces
+
+Invisible characters never count. A text of which a normal form leaves nothing ("The The" by SQuAD's) keeps what the
+weaker form leaves, so that two such texts are not the same nothing.
+"""
+
+import re
+import string
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+Normalise = Literal["squad", "cjk", "none"]
+
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that show nothing, though Unicode calls them letters, marks or symbols."""
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_HAN = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3105-\u312f\u3131-\u318e\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Characters of Chinese, Japanese and Korean, which are written without spaces, or count as if they were."""
+_CJK_CHAR = re.compile(f"[{_HAN}]")
+_CJK_WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_KEPT_POINT = "\ue000"
+
+
+def visible(text: str) -> str:
+    """The text without characters that show nothing, and without space around it."""
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    return "".join(char for char in text if not _shows_nothing(char)).strip()
+
+
+def _shows_nothing(char: str) -> bool:
+    return char in _BLANK or unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f" or char == "\x00"
+
+
+def has_cjk(text: str) -> bool:
+    return not text.isascii() and _CJK_CHAR.search(text) is not None
+
+
+def words(text: str, normalise: Normalise) -> tuple[str, ...]:
+    """The words of a text's normal form; empty only for a text that shows nothing."""
+    return _words_again(text, normalise) if len(text) <= _MAX_REMEMBERED_CHARS else _long_words_again(text, normalise)
+
+
+_MAX_REMEMBERED_CHARS = 200
+
+
+@lru_cache(maxsize=4)
+def _long_words_again(text: str, normalise: Normalise) -> tuple[str, ...]:
+    """A long answer is compared with many references."""
+    return _words(text, normalise)
+
+
+@lru_cache(maxsize=4096)
+def _words_again(text: str, normalise: Normalise) -> tuple[str, ...]:
+    """References, and answers to the same question, are the same few texts over and over."""
+    return _words(text, normalise)
+
+
+def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
+    text = visible(text)
+    if normalise == "none":
+        return tuple(text.split())
+    if normalise == "cjk":
+        return _cjk(text) or tuple(text.lower().split())
+    plain = text.lower().translate(_PUNCTUATION)
+    return tuple(_ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
+
+
+def _cjk(text: str) -> tuple[str, ...]:
+    """A point between digits is no punctuation: 3.5 is not 35."""
+    text = _POINT.sub(_KEPT_POINT, unicodedata.normalize("NFKC", text).lower().replace(_KEPT_POINT, ""))
+    kept = "".join(char for char in text if unicodedata.category(char)[0] not in "PS")
+    return tuple(_CJK_WORD.findall(kept.replace(_KEPT_POINT, ".")))

@@ -1,0 +1,276 @@
+"""The query of the response returns the rows that the reference's query returns, or that the reference gives.
+
+The query is the last code fence tagged `sql` (or the last without a tag), in the answer tag if there is one; without
+a fence it is all of the text. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
+SQLite database that the reference makes with a script or gives as a file (base64); of several databases, as in
+Spider's test suites, the query must be right on all. `now` is the time of day of every query; what is random or
+depends on the connection is forbidden.
+
+Rows are compared as `rows` says, by place of their columns, whatever the columns' names; duplicates count. Their
+order counts where the reference query has an ORDER BY of its own (`order_matters` says otherwise), except among rows
+that tie. Where the reference query leaves open which rows there are (ties before a LIMIT, LIMIT without ORDER BY), what
+it returns with ties broken either way, or tables scanned either way, is right.
+
+A reference that returns no rows, or nothing but NULL, is invalid unless `allow_empty`: most wrong queries return that.
+A query that reads no table where the reference does guesses.
+
+Deliberate differences to others: BIRD's evaluation, NeMo-Gym and SkyRL compare sets, so that duplicates and order are
+lost; Spider's also tries every order of columns; here the columns' order is part of what was asked for. None of them
+bounds what a query may do as `database` does; a query that runs into a bound is wrong, a reference that does invalid.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from verifiers import answers, code_blocks, long_texts
+from verifiers.answers import Channel
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
+from verifiers.rules.sql import database, rows
+from verifiers.rules.sql.database import MAX_ROWS, Budget, QueryFault, Result
+from verifiers.rules.sql.reference import Prepared, Reference, Wanted, prepare
+
+
+class SqlParams(answers.ExtractionParams):
+    """What is wanted, and how rows are compared."""
+
+    reference: Reference
+    order_matters: bool | None = None
+    """None: where the reference query has an ORDER BY of its own; rows that are given have no order."""
+    float_tol: Annotated[float, Field(ge=0)] = 0.0
+    """How much a REAL number may differ, beside what rounding leaves."""
+    allow_empty: bool = False
+    """Judge by a reference that returns nothing."""
+    now: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")] = "2025-01-01 00:00:00"
+    """The time of day, UTC, for CURRENT_TIMESTAMP, date('now') and the like."""
+
+    @cached_property
+    def text(self) -> str:
+        """As it travels to workers."""
+        return self.model_dump_json()
+
+
+class Sql(Verifier[SqlParams]):
+    name = "sql"
+    version = "1"
+    params = SqlParams
+    summary = "The query of the response returns the reference's rows on a read-only SQLite database"
+    concurrency = None
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[SqlParams]]) -> Sequence[Verdict]:
+        outcomes = await self._map([[item.response, item.params.text, item.explain] for item in items])
+        stopped = [place for place, outcome in enumerate(outcomes) if outcome.exit in _BROKEN_LIMITS]
+        alone = await self._map([[None, items[place].params.text, False] for place in stopped])
+        blamed = dict(zip(stopped, alone, strict=True))
+        return [_verdict(outcome, blamed.get(place)) for place, outcome in enumerate(outcomes)]
+
+    async def _map(self, payloads: list[list[Any]]) -> Sequence[Outcome]:
+        try:
+            return await self._workers.map(_JUDGE, payloads) if payloads else ()
+        except WorkersUnavailable as error:
+            raise Unavailable("workers_unavailable", str(error)) from error
+
+
+_BROKEN_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.CRASHED)
+
+
+def create(resources: Resources) -> Sql:
+    resources.workers.register(_JUDGE)
+    return Sql(resources.workers)
+
+
+def _verdict(outcome: Outcome, alone: Outcome | None) -> Verdict:
+    """`alone` is what became of the reference without the response, when the two together broke a limit."""
+    if outcome.exit is Exit.OK:
+        return long_texts.verdict_of(outcome.value)
+    if alone is None or alone.exit not in (Exit.OK, *_BROKEN_LIMITS):
+        return long_texts.trouble(alone or outcome)
+    if alone.exit is Exit.OK:
+        verdict = long_texts.verdict_of(alone.value)
+        return verdict if verdict.status is Status.INVALID else Verdict.wrong(_REASONS[outcome.exit])
+    return Verdict.invalid(f"reference_{_REASONS[alone.exit]}", "the reference alone takes more than a query may")
+
+
+_REASONS = {Exit.TIME_LIMIT: "too_slow", Exit.MEMORY_LIMIT: "too_large", Exit.CRASHED: "too_complex"}
+
+
+# --- in a worker
+
+
+def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
+    """The verdict's fields; of the reference alone when there is no response."""
+    response, text, explain = payload
+    params, prepared = _known(text)
+    if isinstance(prepared, InvalidItem):
+        return long_texts.fields_of(Verdict.invalid(prepared.reason, str(prepared)))
+    if response is None:
+        return long_texts.fields_of(Verdict.correct())
+    return long_texts.fields_of(judge(response, params, prepared, explain))
+
+
+_kept: OrderedDict[bytes, tuple[SqlParams, Prepared | InvalidItem]] = OrderedDict()
+_MAX_KEPT = 64
+_MAX_KEPT_BYTES = 48 << 20
+
+
+def _known(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
+    """The parameters and what they want, kept for the other responses to the same prompt."""
+    key = hashlib.sha256(text.encode()).digest()
+    known = _kept.pop(key, None) or _read(text)
+    _kept[key] = known
+    while len(_kept) > _MAX_KEPT or sum(map(_size_bytes, _kept.values())) > _MAX_KEPT_BYTES:
+        _kept.popitem(last=False)
+    return known
+
+
+def _read(text: str) -> tuple[SqlParams, Prepared | InvalidItem]:
+    params = SqlParams.model_validate_json(text)
+    try:
+        prepared = prepare(params.reference, params.now, allow_empty=params.allow_empty)
+    except InvalidItem as error:
+        return params, error
+    return params, prepared
+
+
+def _size_bytes(known: tuple[SqlParams, Prepared | InvalidItem]) -> int:
+    params, prepared = known
+    return params.reference.size_bytes + (prepared.size_bytes if isinstance(prepared, Prepared) else 0)
+
+
+def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = False) -> Verdict:
+    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
+    if extraction.answer is None:
+        return Verdict.wrong(extraction.reason, **extraction.detail(explain))
+    query, is_whole = _query(extraction.answer)
+    if not query or not is_whole:
+        return Verdict.wrong("no_answer" if is_whole else "truncated")
+    is_ordered = prepared.is_ordered if params.order_matters is None else params.order_matters
+    budget = Budget()
+    for wanted in prepared.wanted:
+        try:
+            most = min(max(map(len, wanted.results)), MAX_ROWS)
+            found = database.run(wanted.image, query, params.now, budget, most)
+        except QueryFault as fault:
+            return Verdict.wrong(fault.fault, query, **({"message": clip(_shown(str(fault)))} if explain else {}))
+        reason = _fault_of(found, wanted, params.float_tol, is_ordered=is_ordered)
+        if reason is not None:
+            return Verdict.wrong(reason, query, **(_compared(found, wanted) if explain else {}))
+    return Verdict.correct(query)
+
+
+def _query(text: str) -> tuple[str, bool]:
+    """The query in a text, empty where its fences hold none, and whether its fence is closed."""
+    blocks = code_blocks.blocks(text)
+    if not blocks:
+        inner = text.strip().strip("`")
+        return (inner if "`" not in inner else text).strip(), True
+    offered = [block for block in blocks if block.tag in _TAGS] or [block for block in blocks if not block.tag]
+    if not offered:
+        return "", True
+    return text[offered[-1].start : offered[-1].end].strip(), offered[-1].is_closed
+
+
+_TAGS = ("sql", "sqlite", "sqlite3")
+
+
+def _fault_of(found: Result, wanted: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:
+    if wanted.width is not None and found.width != wanted.width:
+        return "different_columns"
+    if wanted.reads_tables and not found.reads_tables:
+        return "reads_no_table"
+    same_rows = found.is_complete and any(rows.same_multiset(found.rows, one, float_tol) for one in wanted.results)
+    if not same_rows:
+        return "different_rows"
+    return "different_order" if is_ordered and not _is_in_order(found, wanted, float_tol) else None
+
+
+def _is_in_order(found: Result, wanted: Wanted, float_tol: float) -> bool:
+    first, *others = wanted.results
+    if len(others) < 2:
+        return rows.same_in_order(found.rows, first, float_tol)
+    if any(rows.same_in_order(found.rows, one, float_tol) for one in wanted.results):
+        return True
+    groups = rows.tie_groups(*others)
+    return groups is not None and all(
+        rows.same_multiset(found.rows[group], others[0][group], float_tol) for group in groups
+    )
+
+
+def _compared(found: Result, wanted: Wanted) -> dict[str, Any]:
+    return {
+        "compared": {
+            "found": [clip(_shown(repr(row))) for row in found.rows[:_MAX_SHOWN]],
+            "wanted": [clip(_shown(repr(row))) for row in wanted.results[0][:_MAX_SHOWN]],
+        }
+    }
+
+
+_MAX_SHOWN = 5
+
+
+def _shown(text: str) -> str:
+    """The text as UTF-8 can carry it."""
+    return text[:1000].encode(errors="replace").decode()
+
+
+_SHOP = (
+    "CREATE TABLE item (name TEXT, price REAL, shop TEXT);"
+    "INSERT INTO item VALUES ('pen', 1.5, 'A'), ('cup', 4, 'A'), ('pen', 2, 'B'), ('hat', NULL, 'B');"
+)
+_PENS = {"setup_sql": _SHOP, "sql": "SELECT name, price FROM item WHERE name = 'pen'"}
+_SORTED = {"setup_sql": _SHOP, "sql": "SELECT price FROM item WHERE price > 1 ORDER BY price"}
+
+EXAMPLES = (
+    Example(
+        "<think>pens</think>\n```sql\nSELECT name, price AS p FROM item WHERE name LIKE 'pen' ORDER BY 2 DESC;\n```",
+        {"reference": _PENS},
+        1.0,
+        "correct",
+        "the same rows; the reference asks for no order, and names of columns do not count",
+    ),
+    Example(
+        "SELECT DISTINCT name FROM item",
+        {"reference": {"setup_sql": _SHOP, "rows": [["pen"], ["pen"], ["cup"], ["hat"]]}},
+        0.0,
+        "different_rows",
+        "looks right as a set, but duplicates count",
+    ),
+    Example(
+        "SELECT price FROM item WHERE price > 1 ORDER BY price DESC",
+        {"reference": _SORTED},
+        0.0,
+        "different_order",
+        "the reference query has an ORDER BY",
+    ),
+    Example("DROP TABLE item", {"reference": _PENS}, 0.0, "not_a_query", "only reading is allowed"),
+    Example(
+        "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT max(x), 1 FROM r",
+        {"reference": _PENS},
+        0.0,
+        "too_slow",
+        "endless, and stopped",
+    ),
+    Example(
+        "SELECT 1 WHERE 0",
+        {"reference": {"setup_sql": _SHOP, "sql": "SELECT * FROM item WHERE price > 99"}},
+        None,
+        "empty_reference",
+        "nothing equals nothing too easily: the caller must mend it, or allow it",
+        Status.INVALID,
+    ),
+)
+_JUDGE = Task(
+    "verifiers.rules.sql",
+    "judge_in_worker",
+    time_limit_s=4.0,
+    warm=(["SELECT 1", SqlParams.model_validate(EXAMPLES[0].params).text, False],),
+)
+"""More than all that `Budget` allows together; a single instruction that takes longer is stopped with its worker."""

@@ -1,0 +1,50 @@
+"""SQLite's functions of date and time at a fixed moment, in UTC: a verdict must not depend on when or where it is made.
+
+They replace the built-in ones on a connection, and ask the built-in ones of another connection, with the moment in
+the place of `now`. The modifiers `localtime` and `utc` change nothing.
+"""
+
+import sqlite3
+from functools import cache, lru_cache, partial
+
+Value = None | int | float | str | bytes
+
+_FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
+_CONSTANTS = {"current_date": "date", "current_time": "time", "current_timestamp": "datetime"}
+
+
+def fix(connection: sqlite3.Connection, now: str) -> None:
+    """Have the connection take `now` (as `2025-01-01 00:00:00`) for the time of day."""
+    for name in _FUNCTIONS:
+        connection.create_function(name, -1, partial(_at, now, name), deterministic=True)
+    for constant, name in _CONSTANTS.items():
+        connection.create_function(constant, 0, partial(_at, now, name), deterministic=True)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _at(now: str, name: str, *given: Value) -> Value:
+    lead = 1 if name == "strftime" else 0
+    arguments = list(given) if len(given) > lead else [*given, now]
+    for place, argument in enumerate(arguments[lead:], start=lead):
+        word = argument.strip().lower() if isinstance(argument, str) else None
+        if place == lead and word == "now":
+            arguments[place] = now
+        elif place > lead and word in ("localtime", "utc"):
+            arguments[place] = "+0 seconds"
+    result: Value = _built_in().execute(_CALLS[name, len(arguments)], arguments).fetchone()[0]
+    return result
+
+
+_MAX_ARGUMENTS = 100
+
+
+@cache
+def _built_in() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", check_same_thread=False)
+
+
+_CALLS = {
+    (name, count): f"SELECT {name}({', '.join('?' * count)})"
+    for name in _FUNCTIONS
+    for count in range(1, _MAX_ARGUMENTS + 1)
+}

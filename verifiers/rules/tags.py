@@ -1,0 +1,107 @@
+"""Blocks marked by tags: where they stand, and whether they hold anything.
+
+A tag is an exact text, such as `<think>`: other capitals, blanks or attributes make it ordinary text. All looking is
+`str.find` and `str.count`, so it is linear whatever a response holds.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import regex
+from pydantic import Field
+
+TagName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.:-]{0,40}$")]
+
+Fault = Literal["missing_tag", "repeated_tag", "text_outside", "wrong_order", "empty_block", "no_answer", "truncated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A pair of tags by its name."""
+
+    name: str
+
+    @property
+    def opening(self) -> str:
+        return f"<{self.name}>"
+
+    @property
+    def closing(self) -> str:
+        return f"</{self.name}>"
+
+
+def has_substance(text: str) -> bool:
+    """Whether there is a letter, a digit or a sign such as ∞ to see: neither space nor bare punctuation is anything."""
+    return (_ASCII_SUBSTANCE.search(text) or _SUBSTANCE.search(text)) is not None
+
+
+_ASCII_SUBSTANCE = re.compile(r"[0-9A-Za-z]")
+# Without the letters and signs that show nothing: the Hangul fillers and the empty Braille pattern.
+_SUBSTANCE = regex.compile(
+    r"[[\p{L}\p{N}\p{Sm}\p{So}]--[\x00-\x7F\u115F\u1160\u3164\uFFA0\u2800]]", regex.VERSION1 | regex.UNICODE
+)
+
+
+def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail: bool) -> Fault | None:
+    """Why `text` is not these blocks one after the other, each once and with something in it; None when it is.
+
+    `prefilled`: the first opening tag stood in the prompt and must not come again. `tail`: something must follow
+    the last block; otherwise nothing may.
+    """
+    counted = _fault_of_counts(text, tags, prefilled)
+    if counted:
+        return counted
+    position = 0
+    for number, tag in enumerate(tags):
+        start = position
+        if number or not prefilled:
+            start = text.find(tag.opening, position)
+            if start < 0:
+                return "wrong_order"
+            if not _is_space(text[position:start]):
+                return "text_outside"
+            start += len(tag.opening)
+        end = text.find(tag.closing, start)
+        if end < 0:
+            return "wrong_order"
+        if not has_substance(text[start:end]):
+            return "empty_block"
+        position = end + len(tag.closing)
+    rest = text[position:]
+    if tail:
+        return None if has_substance(rest) else "no_answer"
+    return None if _is_space(rest) else "text_outside"
+
+
+def _is_space(text: str) -> bool:
+    return not text or text.isspace()
+
+
+def hides(text: str) -> bool:
+    """Whether characters that show nothing, other than space, stand there."""
+    return not text.isascii() and _HIDDEN.search(text) is not None
+
+
+_HIDDEN = re.compile(r"[\u00AD\u200B-\u200F\u2060-\u2064\uFEFF]")
+
+
+def has_text(text: str) -> bool:
+    """Whether anything but space and invisible characters stands there."""
+    return bool(text) and _BLANK.fullmatch(text) is None
+
+
+_BLANK = re.compile(r"[\s\u00AD\u200B-\u200F\u2060\uFEFF]*+")
+
+
+def _fault_of_counts(text: str, tags: tuple[Tag, ...], prefilled: bool) -> Fault | None:
+    for number, tag in enumerate(tags):
+        wanted = 0 if prefilled and number == 0 else 1
+        opened, closed = text.count(tag.opening), text.count(tag.closing)
+        if opened > wanted or closed > 1:
+            return "repeated_tag"
+        if closed < 1 and (opened or prefilled):
+            return "truncated"
+        if opened < wanted or closed < 1:
+            return "missing_tag"
+    return None

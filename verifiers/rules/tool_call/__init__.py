@@ -1,0 +1,219 @@
+"""The function calls of the response equal the reference's.
+
+Which forms are read says `forms`: JSON as OpenAI, Hermes, Qwen, Llama, Mistral, GLM and others write it, XML
+parameters, and Python's form as in BFCL. The reference is one call or a list, as objects or as text in any of these
+forms; `[]` wants no call, and any text without one is right. Every wanted call is made exactly once and nothing else
+is called. Thinking is not looked at, and a call that is cut off or cannot be read makes the response wrong.
+
+Values are compared by type: 1 is 1.0, but neither "1" nor true; strings are equal to the character unless `strings`
+is loose (case and space are then no difference); keys have no order, lists have. Parameters in XML have no types:
+what the schema in `tools` says, or else whichever reading the reference has.
+
+With `tools` every call must be of a function there, with arguments that its schema holds for.
+
+`credit="graded"` is ToolRL's reward (rlla), from 0 to 1. Deliberate differences to the original: pairs do not depend
+on the order of calls, 1 is not true, and where no call is wanted, making none is right instead of worth nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from sandbox.workers import Exit, Workers
+from verifiers.answers import Think, final_segment
+from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier, clip
+from verifiers.rules import bounded
+from verifiers.rules.schemas import parts
+from verifiers.rules.tool_call import expected, forms, tools
+from verifiers.rules.tool_call.calls import Call, Malformed
+from verifiers.rules.tool_call.expected import Expected, Policy
+from verifiers.rules.tool_call.tools import Tool
+
+_INLINE_CHARS = 16_000
+_MAX_QUICK_CALLS = 16
+_MAX_QUICK_GRADED = 4
+"""More calls than these are paired in a worker; for 4 with as many as a response may have it takes 10 ms."""
+
+
+class ToolCallParams(Params):
+    """Which calls are wanted, and how they are compared."""
+
+    reference: Any = Field()
+    """One call or a list: `{"name": …, "arguments": {…}}` (or any form of a response, text included); [] for none.
+    Beside its arguments a call may have `"accept": {"unit": ["C", "celsius"]}`, further values that are right, and
+    `"optional": ["unit"]`, arguments that may be left out."""
+    ordered: bool = False
+    """Whether calls must come in the reference's order."""
+    arguments: Literal["exact", "subset"] = "exact"
+    """subset: arguments beyond the reference's are allowed."""
+    strings: Literal["exact", "loose"] = "exact"
+    """loose: strings that differ in case and space only are equal."""
+    credit: Literal["all", "graded"] = "all"
+    """all: 1 or 0; graded: parts of calls that are right count."""
+    tools: Any = None
+    """OpenAI's list of tools, or its JSON text."""
+    think: Think = "auto"
+
+    @model_validator(mode="after")
+    def _check(self) -> "ToolCallParams":
+        if self.ordered and self.credit == "graded":
+            raise ValueError("graded credit knows no order; ordered goes with credit all")
+        return self
+
+    @cached_property
+    def policy(self) -> Policy:
+        return Policy(self.arguments == "subset", self.strings == "loose")
+
+    @cached_property
+    def tools_(self) -> Mapping[str, Tool] | str | None:
+        """By name, or what is wrong with them; None where none were given."""
+        return None if self.tools is None else tools.read(self.tools)
+
+    @cached_property
+    def wanted(self) -> Sequence[Expected] | str:
+        """The reference's calls, or what is wrong with it."""
+        try:
+            wanted = expected.read(self.reference)
+        except Malformed as error:
+            return str(error)
+        known = self.tools_
+        if not isinstance(known, Mapping):
+            return wanted
+        for one in wanted:
+            tool = known.get(one.name)
+            if tool is None:
+                return f"tools have no function {one.name[:100]!r}"
+            call = one.only_call
+            if call and not self.policy.is_subset and not tool.schema.holds(tools.typed(call, tool).arguments):
+                return f"the tools' schema does not hold for the reference's call of {one.name[:100]!r}"
+        return wanted
+
+    @cached_property
+    def quick_parts(self) -> int:
+        """How many parts a response may have that is judged on the event loop; 0 where the reference takes long."""
+        if isinstance(self.reference, str) and not _is_short(self.reference):
+            return 0
+        if not isinstance(self.wanted, str) and len(self.wanted) > (
+            _MAX_QUICK_GRADED if self.credit == "graded" else _MAX_QUICK_CALLS
+        ):
+            return 0
+        return _INLINE_CHARS if self.tools is None else tools.quick_values(self.tools)
+
+
+class ToolCall(Verifier[ToolCallParams]):
+    name = "tool_call"
+    version = "1"
+    params = ToolCallParams
+    summary = "The function calls of the response equal the reference's, in any of the forms that models write"
+    concurrency = None
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[ToolCallParams]]) -> Sequence[Verdict]:
+        return await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+
+
+def create(resources: Resources) -> ToolCall:
+    bounded.register(resources.workers, judge, Item("f(a=1)", ToolCallParams(reference="f(a=1)")))
+    return ToolCall(resources.workers)
+
+
+def _is_quick(item: Item[ToolCallParams]) -> bool:
+    if len(item.response) > _INLINE_CHARS or not item.params.quick_parts:
+        return False
+    segment = final_segment(item.response, item.params.think)
+    text = item.response[segment.start : segment.end]
+    return _is_short(text) and (item.params.tools is None or parts(text) <= item.params.quick_parts)
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _INLINE_CHARS and forms.is_quick(text)
+
+
+def _stopped(exit_: Exit) -> Verdict:
+    return Verdict.wrong("too_complex", limit=str(exit_))
+
+
+def judge(item: Item[ToolCallParams]) -> Verdict:
+    params = item.params
+    if isinstance(params.tools_, str):
+        return Verdict.invalid("bad_tools", params.tools_)
+    if isinstance(params.wanted, str):
+        return Verdict.invalid("bad_reference", params.wanted)
+    segment = final_segment(item.response, params.think)
+    if segment.reason != "found":
+        return Verdict.wrong("no_answer" if segment.reason == "empty" else segment.reason)
+    text = item.response[segment.start : segment.end]
+    try:
+        calls = forms.calls_in(text)
+    except Malformed as error:
+        return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
+    detail = {"calls": [clip(call.key) for call in calls[:_MAX_SHOWN]]} if item.explain else {}
+    extracted = clip(text) if calls else None
+    fault, score = _compare(calls, params.wanted, params.tools_, params)
+    if fault is None:
+        return Verdict.correct(extracted, **detail)
+    return Verdict(
+        Status.OK, score, "partly" if score else fault, extracted, detail | ({"fault": fault} if score else {})
+    )
+
+
+_MAX_SHOWN = 8
+
+
+def _compare(
+    calls: Sequence[Call], wanted: Sequence[Expected], known: Mapping[str, Tool] | None, params: ToolCallParams
+) -> tuple[str | None, float]:
+    """What is wrong, if anything, and the score."""
+    if not calls and wanted:
+        return "no_call", 0.0
+    if calls and not wanted:
+        return "unexpected_call", 0.0
+    if known is not None:
+        if any(call.name not in known for call in calls):
+            return "unknown_function", 0.0
+        calls = [tools.typed(call, known[call.name]) for call in calls]
+        if not all(known[call.name].schema.holds(call.arguments) for call in calls):
+            return "invalid_arguments", 0.0
+    fault = expected.fault_of(calls, wanted, params.policy, ordered=params.ordered)
+    if fault is None or params.credit == "all":
+        return fault, float(fault is None)
+    return fault, float(expected.graded(calls, wanted, params.policy))
+
+
+_WEATHER = {"name": "get_weather", "arguments": {"city": "Paris", "days": 2}}
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+        },
+    },
+}
+_HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"days": 2, "city": "Paris"}}\n</tool_call>'
+
+
+def _example(
+    response: str, score: float | None, reason: str, note: str, reference: Any = _WEATHER, **more: Any
+) -> Example:
+    status = Status.OK if score is not None else Status.INVALID
+    return Example(response, {"reference": reference, **more}, score, reason, note, status)
+
+
+EXAMPLES = (
+    _example(f"<think>Paris, two days.</think>\n{_HERMES}", 1.0, "correct", "as Hermes and Qwen write it"),
+    _example('[get_weather(city="Paris", days=2)]', 1.0, "correct", "Python's form; parsed, never run"),
+    _example(f"<think>{_HERMES}</think>\nIt rains.", 0.0, "no_call", "looks like a call, but was only thought of"),
+    _example(_HERMES.replace("2", '"2"'), 0.0, "wrong_arguments", "text is no number"),
+    _example(_HERMES * 2, 0.0, "extra_call", "called twice"),
+    _example("It rains in Paris.", 1.0, "correct", "no call was wanted", reference=[]),
+    _example(_HERMES.replace("2", "2.5"), 0.0, "invalid_arguments", "no integer", tools=[_TOOL]),
+    _example(_HERMES.replace("2", "3"), 0.75, "partly", "3 of 4 parts are right", credit="graded"),
+    _example("", None, "bad_reference", "the caller must mend it", reference="no call"),
+)

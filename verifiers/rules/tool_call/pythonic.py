@@ -1,0 +1,121 @@
+"""Calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several on lines of their own.
+
+The text is parsed, never evaluated: arguments are named, and are literals of JSON's types (tuples are lists, and
+`true`, `false` and `null` are what they are in JSON).
+"""
+
+import ast
+import re
+import warnings
+from typing import Any
+
+from verifiers.rules.documents import MAX_DEPTH
+from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed
+
+MAX_CHARS = 64_000
+QUICK_CHARS = 2_000
+"""What is longer is parsed in a worker: Python's parser may take long for it, or be brought down."""
+
+
+def may_be(text: str) -> bool:
+    """Whether the text begins as such calls do."""
+    return _START.match(text) is not None
+
+
+def calls_in(text: str) -> list[Call] | None:
+    """The calls that are all of a text; None where it is something else.
+
+    Raises:
+        Malformed: it begins as a call with named arguments, but cannot be read as one.
+    """
+    if not may_be(text):
+        return None
+    if len(text) > MAX_CHARS:
+        raise Malformed(f"calls in Python's form have at most {MAX_CHARS} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if _NAMED_START.match(text):
+            raise Malformed(f"not Python: {str(error)[:100]}") from error
+        return None
+    nodes: list[ast.expr] = []
+    for statement in body:
+        if not isinstance(statement, ast.Expr):
+            return None
+        inner = statement.value
+        nodes += inner.elts if isinstance(inner, ast.List | ast.Tuple) else [inner]
+    if not all(isinstance(node, ast.Call) for node in nodes):
+        return None
+    if len(nodes) > MAX_CALLS:
+        raise Malformed(f"more than {MAX_CALLS} calls")
+    return [_call(node) for node in nodes if isinstance(node, ast.Call)]
+
+
+_START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.]{0,200}[ \t]?\(")
+_NAMED_START = re.compile(rf"{_START.pattern}\s*[A-Za-z_]\w{{0,200}}\s?=(?!=)")
+_MAX_INTEGER_BITS = 14_000
+"""As JSON's integers, which have up to 4,300 digits; in base 16 Python reads more."""
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+def _call(node: ast.Call) -> Call:
+    if node.args:
+        raise Malformed("arguments must be named")
+    arguments: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise Malformed("arguments must be named one by one")
+        if keyword.arg in arguments:
+            raise Malformed("an argument is named twice")
+        arguments[keyword.arg] = _literal(keyword.value)
+    return Call(_name(node.func), arguments)
+
+
+def _name(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        raise Malformed("a function's name is a name, or names joined by dots")
+    return ".".join([node.id, *reversed(parts)])
+
+
+def _literal(node: ast.expr, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise Malformed("nested too deep")
+    match node:
+        case ast.Constant(value=None | bool() | int() | str() | float() as value):
+            return _finite(value)
+        case ast.Name(id=word) if word in _WORDS:
+            return _WORDS[word]
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=ast.Constant(value=int() | float() as value)):
+            if isinstance(value, bool):
+                raise Malformed("an argument is no literal")
+            return _finite(-value if isinstance(sign, ast.USub) else value)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return [_literal(element, depth + 1) for element in elements]
+        case ast.Dict(keys=keys, values=values):
+            return _mapping(keys, values, depth + 1)
+    raise Malformed("an argument is no literal")
+
+
+def _mapping(keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in zip(keys, values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            raise Malformed("a key is no string")
+        if key.value in found:
+            raise Malformed("a key is named twice")
+        found[key.value] = _literal(value, depth)
+    return found
+
+
+def _finite(value: Any) -> Any:
+    if (isinstance(value, float) and value - value != 0) or (
+        isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS
+    ):
+        raise Malformed("a number is too large")
+    return value

@@ -1,0 +1,142 @@
+"""The response is one well-formed XML document, with the elements it was asked for.
+
+Read by expat with namespaces, so that an undeclared prefix is an error, and without document type declarations: a
+document that has one is refused, and so there are no entities but XML's own five, and nothing to fetch or to
+blow up. It may stand in one code fence, with nothing beside it. Elements are nested at most 100 deep.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, NoReturn
+from xml.parsers import expat
+
+from pydantic import Field
+
+from sandbox.workers import Workers
+from verifiers import long_texts
+from verifiers.base import Example, Item, Resources, Verdict, Verifier, clip
+from verifiers.long_texts import judge_all
+from verifiers.rules.documents import MAX_DEPTH, DocumentParams, Unreadable, document
+
+_MAX_PATH_CHARS = 1000
+_Path = Annotated[str, Field(pattern=r"^[^\s/]+(/[^\s/]+)*$", max_length=_MAX_PATH_CHARS)]
+
+
+class XmlParams(DocumentParams):
+    """What the document must hold. Names are as they stand, with their prefix left off."""
+
+    root: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """The name of the outermost element."""
+    required: Annotated[tuple[_Path, ...], Field(max_length=256)] = ()
+    """Elements that must be there, by their path from the root on: `person/name`."""
+    allowed: Annotated[tuple[str, ...], Field(max_length=1024)] | None = None
+    """When given, no element may have another name."""
+
+
+class Xml(Verifier[XmlParams]):
+    name = "xml"
+    version = "1"
+    params = XmlParams
+    summary = "The response is one well-formed XML document, with the elements asked for"
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[XmlParams]]) -> Sequence[Verdict]:
+        return await judge_all(self._workers, judge, items)
+
+
+def create(resources: Resources) -> Xml:
+    resources.workers.register(long_texts.JUDGE)
+    return Xml(resources.workers)
+
+
+def judge(response: str, params: XmlParams, explain: bool = False) -> Verdict:
+    reader = _Reader(params)
+    try:
+        reader.read(document(response, params, ("xml",)))
+    except Unreadable as error:
+        return Verdict.wrong(error.fault, **({"message": clip(str(error))} if explain else {}))
+    if reader.fault:
+        return Verdict.wrong(reader.fault, **({"message": clip(reader.message)} if explain else {}))
+    missing = [path for path in params.required if path not in reader.seen]
+    if missing:
+        return Verdict.wrong("missing_element", **({"message": clip(f"there is no {missing[0]}")} if explain else {}))
+    return Verdict.correct()
+
+
+class _Reader:
+    """Walks through a document and remembers which of the required paths it met."""
+
+    def __init__(self, params: XmlParams) -> None:
+        self._params = params
+        self._allowed = None if params.allowed is None else frozenset(params.allowed)
+        self._wanted = frozenset(_and_above(params.required))
+        self._asks = bool(self._wanted) or params.root is not None or self._allowed is not None
+        self._path: list[str | None] = []
+        self._below: dict[tuple[str | None, str], str | None] = {}
+        """The paths of elements by that of the one around them and their name: most come again and again."""
+        self.seen: set[str] = set()
+        self.fault = ""
+        self.message = ""
+
+    def read(self, text: str) -> None:
+        """Raise `Unreadable` where the text is no such document."""
+        parser = expat.ParserCreate(namespace_separator="}")
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = _refuse
+        try:
+            parser.Parse(text, True)
+        except (expat.ExpatError, UnicodeEncodeError) as error:
+            raise Unreadable("not_readable", str(error)) from error
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        path = self._path
+        if len(path) >= MAX_DEPTH:
+            raise Unreadable("too_deep")
+        if not self._asks:
+            path.append(None)
+            return
+        key = (path[-1] if path else "", name)
+        if key not in self._below:
+            self._below[key] = self._met(key[0], name.rpartition("}")[2])
+        path.append(self._below[key])
+
+    def _met(self, above: str | None, name: str) -> str | None:
+        """The path of an element that is on the way to a required one, or is one; its first meeting."""
+        if above == "" and self._params.root not in (None, name):
+            self.fault, self.message = "wrong_root", f"the root is {name}, not {self._params.root}"
+        if self._allowed is not None and name not in self._allowed and not self.fault:
+            self.fault, self.message = "unexpected_element", f"{name} is not allowed"
+        if above is None or len(name) > _MAX_PATH_CHARS:
+            return None
+        path = f"{above}/{name}" if above else name
+        if path not in self._wanted:
+            return None
+        self.seen.add(path)
+        return path
+
+    def _end(self, name: str) -> None:
+        self._path.pop()
+
+
+def _and_above(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        parts = path.split("/")
+        yield from ("/".join(parts[: count + 1]) for count in range(len(parts)))
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise Unreadable("not_readable", "document type declarations are refused")
+
+
+EXAMPLES = (
+    Example("<a><b>1</b><c x='2'/></a>", {"required": ["a/b"]}, 1.0, "correct", "well-formed, with what is required"),
+    Example("<a>1</a><b>2</b>", {}, 0.0, "not_readable", "two roots"),
+    Example("<a><b></a></b>", {}, 0.0, "not_readable", "looks balanced, but crosses"),
+    Example("<a/>", {"root": "b"}, 0.0, "wrong_root", "another root"),
+    Example("<a>b/c</a>", {"required": ["a/b"]}, 0.0, "missing_element", "text is no element"),
+    Example(
+        "<!DOCTYPE a [<!ENTITY l 'lol'>]><a>&l;</a>", {}, 0.0, "not_readable", "no declarations, so no entity bombs"
+    ),
+)
