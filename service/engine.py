@@ -20,8 +20,8 @@ from time import perf_counter
 from types import TracebackType
 from typing import Self
 
+from service.batches import Batch, Chunk, Flight, Job, Stored, decode_stored, encode_stored
 from service.cache import VerdictCache
-from service.jobs import Batch, Chunk, Flight, Job, Stored, decode_stored, encode_stored
 from service.lanes import Lane
 from service.metrics import Metrics
 from service.preparation import Preparation, Prepared
@@ -56,10 +56,16 @@ class Engine:
         workers: int,
         item_deadline_s: float,
         max_response_bytes: int,
+        on_scored: Callable[[Batch, Sequence[Result]], None] | None = None,
     ) -> None:
+        """
+        Args:
+            on_scored: Told of each finished batch and its results; must return at once.
+        """
         self.registry = registry
         self._cache = cache
         self._metrics = metrics
+        self._on_scored = on_scored
         self._preparation = Preparation(registry, max_response_bytes)
         self._item_deadline_s = item_deadline_s
         self._worker_slots = 2 * workers
@@ -338,6 +344,8 @@ class Engine:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
         self._metrics.observe(outcomes, job.cached_by_layer, job.shared)
+        if self._on_scored is not None:
+            self._on_scored(job.batch, results)
         return Scored(results, job.summary(outcomes, now))
 
 

@@ -23,10 +23,10 @@ from grpc_reflection.v1alpha import reflection
 
 from service.access import Call, Keys, request_id
 from service.admission import Admission
+from service.batches import Batch
 from service.catalogue import describe
 from service.engine import Engine
 from service.errors import BadRequest, FieldError, Overloaded, RequestError, Unprocessable
-from service.jobs import Batch
 from service.metrics import Metrics
 from service.pb import rewardline_pb2 as pb
 from service.settings import Settings

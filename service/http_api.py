@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service import openapi
 from service.access import Call, Keys, request_id
 from service.admission import Admission
+from service.batches import Batch
 from service.boxes import Boxes
 from service.catalogue import describe
 from service.compat import run_code
@@ -34,7 +35,6 @@ from service.errors import (
     TooLarge,
     Unprocessable,
 )
-from service.jobs import Batch
 from service.metrics import Metrics
 from service.pages import DOCS_PAGE
 from service.reception import Gone, body_of, read_rest, stopped_when_gone

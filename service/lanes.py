@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 
-from service.jobs import Chunk, Flight, Job
+from service.batches import Chunk, Flight, Job
 
 TARGET_CHUNK_S = 0.004
 LATE_CHUNK_S = 0.1

@@ -20,8 +20,8 @@ import msgspec
 from rewardline import AsyncClient
 
 from service import server
+from service.batches import Batch
 from service.errors import RequestError
-from service.jobs import Batch
 from service.settings import Settings
 from service.wire import Result, decode_request, encode
 

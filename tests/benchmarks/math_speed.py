@@ -21,8 +21,8 @@ from time import perf_counter, process_time
 import msgspec
 from math_verify import parse, verify
 
+from service.batches import Batch
 from service.engine import Engine
-from service.jobs import Batch
 from service.server import core
 from service.settings import Settings
 from service.wire import ScoreItem

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.batches import Batch
 from service.cache import MemoryCache, VerdictCache
 from service.engine import Engine, Scored
-from service.jobs import Batch
 from service.metrics import Metrics
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
