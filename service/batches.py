@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from service.preparation import Judge, Prepared
+from service.composition import Composition, Part
+from service.judging import Judge
+from service.preparation import Prepared
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from verifiers.base import Verdict
 
@@ -60,6 +62,8 @@ class Job:
         self.started = now
         self.cached_by_layer = {"memory": 0, "redis": 0}
         self.shared = 0
+        self.begun: list[Part] = []
+        """Checks whose gates have opened, to be set on their way."""
         self.done = asyncio.Event()
         self._on_result = on_result
         self._now = now
@@ -67,8 +71,40 @@ class Job:
         if not self.pending:
             self.done.set()
 
-    def answer(self, index: int, judge: Judge | None, verdict: Verdict | Stored, *, cached: bool, now: float) -> None:
-        """Give the item at `index` its result; a second answer is passed over."""
+    def answer(
+        self, place: int | Part, judge: Judge | None, verdict: Verdict | Stored, *, cached: bool, now: float
+    ) -> None:
+        """Give an item, or one check of an item, its verdict; a second answer is passed over."""
+        if isinstance(place, int):
+            self._give(place, judge, verdict, verdict.score, cached=cached, now=now)
+            return
+        composition = place.item
+        if self.results[composition.index] is not None:
+            return
+        self.begun += composition.take(place.position, verdict, cached=cached)
+        outcome = composition.outcome
+        if outcome is not None:
+            self._give(
+                composition.index,
+                outcome.judge,
+                outcome.verdict,
+                outcome.reward,
+                cached=outcome.cached,
+                now=now,
+                composition=composition,
+            )
+
+    def _give(
+        self,
+        index: int,
+        judge: Judge | None,
+        verdict: Verdict | Stored,
+        reward: float | None,
+        *,
+        cached: bool,
+        now: float,
+        composition: Composition | None = None,
+    ) -> None:
         if self.results[index] is not None:
             return
         if now != self._now:
@@ -80,7 +116,7 @@ class Job:
             index if item_id is None else item_id,
             "ok" if verdict.score is not None else verdict.status.value,
             verdict.score,
-            verdict.score,
+            reward,
             verdict.reason,
             verifier.name if verifier else None,
             verifier.version if verifier else None,
@@ -89,6 +125,10 @@ class Job:
             cached,
             self._elapsed_ms,
         )
+        if composition is not None:
+            result.recipe = composition.composed.plan.recipe.name
+            if self.batch.items[index].verifier is None:
+                result.checks = composition.told()
         if self._on_result is not None:
             self._on_result(index, result)
         self.pending -= 1
@@ -103,7 +143,7 @@ class Job:
         return Summary(
             items=len(self.results),
             **statuses,
-            cached=sum(self.cached_by_layer.values()),
+            cached=sum(result is not None and result.cached for result in self.results),
             deduplicated=self.shared,
             elapsed_ms=round((now - self.started) * 1000, 3),
         )
@@ -114,9 +154,9 @@ class Flight:
 
     __slots__ = ("chunk", "done", "prepared", "taken", "waiting")
 
-    def __init__(self, prepared: Prepared, job: Job, index: int) -> None:
+    def __init__(self, prepared: Prepared, job: Job, place: int | Part) -> None:
         self.prepared = prepared
-        self.waiting: list[tuple[Job, int]] = [(job, index)]
+        self.waiting: list[tuple[Job, int | Part]] = [(job, place)]
         self.taken = False
         """Its turn has come; it may stand in the queues of several requests, but is judged once."""
         self.chunk: Chunk | None = None

@@ -22,9 +22,11 @@ from typing import Self
 
 from service.batches import Batch, Chunk, Flight, Job, Stored, decode_stored, encode_stored
 from service.cache import VerdictCache
+from service.composition import Composed, Composition, Part
 from service.lanes import Lane
 from service.metrics import Metrics
 from service.preparation import Preparation, Prepared
+from service.recipes.book import Book
 from service.wire import Result, ScoreItem, Summary
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry, Registry
@@ -56,17 +58,26 @@ class Engine:
         workers: int,
         item_deadline_s: float,
         max_response_bytes: int,
+        book: Book,
         on_scored: Callable[[Batch, Sequence[Result]], None] | None = None,
     ) -> None:
         """
         Args:
+            registry: The verifiers.
+            cache: Where verdicts are looked up and stored.
+            metrics: Told of every batch.
+            workers: Processes for CPU-bound work; decides how many calls of a verifier are under way.
+            item_deadline_s: Longest time from an item's dispatch to its verdict.
+            max_response_bytes: Of a response or prompt, counted in characters.
+            book: Recipes and routes; `use` replaces them.
             on_scored: Told of each finished batch and its results; must return at once.
         """
         self.registry = registry
         self._cache = cache
         self._metrics = metrics
         self._on_scored = on_scored
-        self._preparation = Preparation(registry, max_response_bytes)
+        self.book = book
+        self._preparation = Preparation(registry, book, max_response_bytes)
         self._item_deadline_s = item_deadline_s
         self._worker_slots = 2 * workers
         self._flights: dict[bytes, Flight] = {}
@@ -96,6 +107,16 @@ class Engine:
             lane.stop()
         # Told of no error: it would wrap it in a group, though none of its tasks raised it.
         await self._tasks.__aexit__(None, None, None)
+
+    def use(self, book: Book) -> None:
+        """Let other recipes and routes be in force; items that are under way keep those they began with."""
+        self.book = book
+        self._preparation.use(book)
+
+    def refusal(self, item: ScoreItem) -> Verdict | None:
+        """Why no response could be judged as this item has it; None when one can be, as far as is known before."""
+        prepared = self._prepare(item, Batch([item], {}, "use", False, 0.0))
+        return prepared if isinstance(prepared, Verdict) else None
 
     def queued(self) -> Mapping[str, float]:
         """Items waiting, by verifier."""
@@ -156,9 +177,7 @@ class Engine:
             chars = 0
             for index, item in enumerate(job.batch.items):
                 if job.results[index] is None:
-                    flight = self._begin(job, index, item)
-                    if flight is not None:
-                        missed.append(flight)
+                    missed += self._begin(job, index, item)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
                 if index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS:
                     chars = 0
@@ -181,37 +200,55 @@ class Engine:
     def _asks_redis(self, job: Job) -> bool:
         return job.batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
-    def _begin(self, job: Job, index: int, item: ScoreItem) -> Flight | None:
-        """Answer the item, or have it wait for a flight; returns the flight if it has not begun."""
-        batch = job.batch
-        prepared = self._prepare(item, batch)
+    def _begin(self, job: Job, index: int, item: ScoreItem) -> Sequence[Flight]:
+        """Answer the item, or have it wait for flights; returns those that have not begun."""
+        prepared = self._prepare(item, job.batch)
         if isinstance(prepared, Verdict):
-            now = perf_counter()
-            job.answer(index, None, prepared, cached=False, now=now)
-            return None
+            job.answer(index, None, prepared, cached=False, now=perf_counter())
+            return ()
+        if isinstance(prepared, Composed):
+            job.begun += Composition(index, prepared).first()
+            return self._begin_checks(job)
+        flight = self._board(job, index, prepared)
+        return () if flight is None else (flight,)
+
+    def _begin_checks(self, job: Job) -> list[Flight]:
+        """The same for checks whose turn has come; the verdict of one, if it is at hand, may be the turn of others."""
+        missed = []
+        while job.begun:
+            part = job.begun.pop()
+            if part.item.outcome is None:
+                flight = self._board(job, part, part.prepared)
+                if flight is not None:
+                    missed.append(flight)
+        return missed
+
+    def _board(self, job: Job, place: int | Part, prepared: Prepared) -> Flight | None:
+        """Answer at once from what is at hand, or wait for a flight; returns the flight if it has not begun."""
+        batch = job.batch
         key = prepared.key
         if key is not None and batch.cache == "use":
             held = self._cache.peek(key)
             if held is not None and (stored := decode_stored(held)):
                 job.cached_by_layer["memory"] += 1
                 now = perf_counter()
-                job.answer(index, prepared.judge, stored, cached=True, now=now)
+                job.answer(place, prepared.judge, stored, cached=True, now=now)
                 return None
             under_way = self._flights.get(key)
             if under_way is not None:
                 job.shared += 1
                 own = bool(under_way.waiting) and under_way.waiting[-1][0] is job
-                under_way.waiting.append((job, index))
+                under_way.waiting.append((job, place))
                 job.flights.append(under_way)
                 # Also queued on this request's account, so that it need not wait for another's long queue.
                 return None if own or under_way.taken else under_way
-        flight = Flight(prepared, job, index)
+        flight = Flight(prepared, job, place)
         job.flights.append(flight)
         if key is not None:
             self._flights[key] = flight
         return flight
 
-    def _prepare(self, item: ScoreItem, batch: Batch) -> Prepared | Verdict:
+    def _prepare(self, item: ScoreItem, batch: Batch) -> Prepared | Composed | Verdict:
         try:
             return self._preparation.prepare(item, batch.references, explain=batch.explain, share=batch.cache != "off")
         except InvalidItem as error:
@@ -302,9 +339,12 @@ class Engine:
         if flight.chunk is not None:
             flight.chunk.wanted -= 1
         self._forget(flight)
-        for job, index in flight.waiting:
-            job.answer(index, flight.prepared.judge, verdict, cached=cached, now=now)
-        flight.waiting.clear()
+        for job, place in flight.waiting:
+            job.answer(place, flight.prepared.judge, verdict, cached=cached, now=now)
+        waiting, flight.waiting = flight.waiting, []
+        for job, _ in waiting:
+            if job.begun:
+                self._send_off(job, self._begin_checks(job))
 
     def _forget(self, flight: Flight) -> None:
         key = flight.prepared.key
@@ -315,12 +355,13 @@ class Engine:
         """What has no verdict by the deadline is `failed`."""
         now = perf_counter()
         for flight in job.flights:
-            for waiting, index in flight.waiting:
+            for waiting, place in flight.waiting:
                 if waiting is job:
-                    job.answer(index, flight.prepared.judge, _DEADLINE, cached=False, now=now)
+                    job.answer(place, flight.prepared.judge, _DEADLINE, cached=False, now=now)
         for index, result in enumerate(job.results):
             if result is None:
                 job.answer(index, None, _DEADLINE, cached=False, now=now)
+        job.begun.clear()
 
     def _withdraw(self, job: Job) -> None:
         """The request waits no longer: stop what only it was waiting for."""

@@ -49,6 +49,7 @@ class Metrics:
             registry=self.registry,
         )
         self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
+        self._reloads = self._counter("recipes_reloads", "Times the file of recipes was read again", "outcome")
         self._run_code = self._counter("run_code", "Answers of /run_code", "status")
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
@@ -93,6 +94,9 @@ class Metrics:
 
     def observe_restart(self, reason: str) -> None:
         self._restarts.labels(reason).inc()
+
+    def observe_reload(self, outcome: str) -> None:
+        self._reloads.labels(outcome).inc()
 
     def observe_run_code(self, status: str) -> None:
         self._run_code.labels(status).inc()

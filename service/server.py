@@ -28,6 +28,8 @@ from service.boxes import STATES, Boxes, kinds, weaknesses
 from service.cache import MemoryCache, VerdictCache
 from service.engine import Engine
 from service.metrics import Metrics
+from service.recipes import book as recipes
+from service.recipes.files import BadRecipes
 from service.redis_cache import CacheCounters, RedisCache
 from service.settings import Settings
 from verifiers import registry
@@ -87,11 +89,13 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
 
     Raises:
         CannotStart: a sandbox is demanded that cannot be had.
+        BadRecipes: the file of recipes has mistakes.
     """
     metrics = Metrics(distribution_version("rewardline-server"))
     workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
     boxes = Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
     verifiers = registry.load(Resources(workers, boxes))
+    book = recipes.load(verifiers, settings.recipes_file)
     redis = None
     if settings.redis_url is not None:
         redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
@@ -111,6 +115,7 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
             workers=settings.worker_count,
             item_deadline_s=settings.item_deadline_s,
             max_response_bytes=settings.max_response_bytes,
+            book=book,
         )
         await stack.enter_async_context(engine)
         if settings.sandbox in ("docker", "local"):
@@ -143,7 +148,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 settings, built.engine, built.admission, built.metrics, built.boxes, built.readiness
             )
             http_server = _HttpServer(_http_config(app, settings))
-            with _signals(stopping):
+            with _signals(stopping), _reloading(built, settings):
                 await grpc_server.start()
                 http_task = asyncio.create_task(http_server.serve(sockets=[http_socket]))
                 await http_server.accepting.wait()
@@ -190,6 +195,40 @@ def _signals(stopping: asyncio.Event) -> Any:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def _reloading(built: Core, settings: Settings) -> Any:
+    """SIGHUP has the file of recipes read again. One with mistakes changes nothing but the log and a metric."""
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+    turn = asyncio.Lock()
+
+    async def reload() -> None:
+        async with turn:
+            await read_again()
+
+    async def read_again() -> None:
+        try:
+            book = await asyncio.to_thread(recipes.load, built.engine.registry, settings.recipes_file)
+        except BadRecipes as error:
+            log.error("recipes not reloaded: those from before stay in force", problems=error.problems)
+            built.metrics.observe_reload("refused")
+            return
+        built.engine.use(book)
+        log.info("recipes reloaded", recipes=len(book.recipes), routes=len(book.routes))
+        built.metrics.observe_reload("done")
+
+    def begin() -> None:
+        task = loop.create_task(reload())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, begin)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
 
 
 def _bind(host: str, port: int) -> socket.socket:

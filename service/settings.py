@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     allow_open: bool = False
     """Serve beyond loopback without keys all the same."""
 
+    recipes_file: Path | None = None
+    """YAML with recipes and routes, over those that ship; read again on SIGHUP. `rewardline recipes check` tries one."""
+
     redis_url: SecretStr | None = None
     """`redis://`, `rediss://`, `unix://`, `redis+sentinel://h:p,h:p/service/db` or `redis+cluster://h:p,h:p`."""
     cache_memory_mb: Annotated[float, Field(ge=0)] = 256

@@ -70,6 +70,21 @@ class ScoreItem(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     domain: ShortText | None = None
     data_source: ShortText | None = None
     tag: ShortText | None = None
+    checks: msgspec.Raw = ABSENT
+    messages: str | list[Message] | None = None
+    """The prompt under the name data sets give it; text may be a list of messages written as JSON."""
+    ground_truth: msgspec.Raw = ABSENT
+    """The reference under the name data sets give it."""
+    test_cases: msgspec.Raw = ABSENT
+    case_type: str | None = None
+    test_case_function: str | None = None
+    evaluation_criteria: msgspec.Raw = ABSENT
+    difficulty: float | str | None = None
+    """Of the row, for routes: a number, also as text, or easy, medium, hard for 1, 2, 3. It changes no reward."""
+    reward_weights: dict[str, float] | None = None
+    reward_clip: msgspec.Raw = ABSENT
+    source: str | None = None
+    """Where the row is from; not looked at."""
 
 
 class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -96,7 +111,9 @@ class Result(msgspec.Struct, gc=False):
     detail: Mapping[str, Any]
     cached: bool
     elapsed_ms: float
-    checks: None = None
+    checks: list[dict[str, Any]] | None = None
+    recipe: str | None = None
+    """Whose shaping the reward has; None also for a composition that the item wrote itself."""
 
 
 class IndexedResult(Result):
@@ -133,6 +150,7 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _item_decoder = msgspec.json.Decoder(ScoreItem)
+_messages_decoder = msgspec.json.Decoder(list[Message])
 _encoder = msgspec.json.Encoder()
 
 
@@ -191,6 +209,14 @@ def parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: l
         raise BadRequest(f"the body is not valid JSON: {error}") from error
     except RecursionError as error:
         raise BadRequest("the body is nested too deeply") from error
+
+
+def messages_of(text: str) -> list[Message] | None:
+    """The messages that a data set keeps as JSON text in a column; None: it is just text."""
+    try:
+        return _messages_decoder.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def check_count(items: int, max_items: int) -> None:

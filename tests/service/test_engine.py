@@ -15,6 +15,7 @@ from service.batches import Batch
 from service.cache import MemoryCache, VerdictCache
 from service.engine import Engine, Scored
 from service.metrics import Metrics
+from service.recipes import book as recipes
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
@@ -109,12 +110,13 @@ class Rolling(Counting):
 async def engine_of(*verifiers: Verifier[Any], item_deadline_s: float = 5.0) -> AsyncIterator[Engine]:
     entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
     engine = Engine(
-        Registry(entries),
+        registry := Registry(entries),
         VerdictCache(MemoryCache(10_000_000)),
         Metrics("test"),
         workers=2,
         item_deadline_s=item_deadline_s,
         max_response_bytes=1000,
+        book=recipes.load(registry),
     )
     async with engine:
         yield engine

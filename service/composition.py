@@ -1,0 +1,229 @@
+"""An item with several checks, from its parts' verdicts to one reward.
+
+Each part is judged as if it were an item of its own: shared, cached and queued apart. A part with a gate is begun when
+the check before it has come out so. The item is answered when all parts are in, or at the first one that is invalid or
+failed: no judgement, no score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from service.recipes.recipe import Check, Recipe
+from service.shaping import Clip, Term, aggregate
+from verifiers.base import Status, Verdict
+
+if TYPE_CHECKING:
+    from service.batches import Stored
+    from service.judging import Judge
+    from service.preparation import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a recipe becomes with an item's reference and parameters; items that have these in common share it."""
+
+    recipe: Recipe
+    judges: tuple["Judge", ...]
+    """One for each check."""
+    weights: tuple[float, ...]
+    clip: Clip | None
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An item made ready: each check of its plan with the item's response."""
+
+    plan: Plan
+    parts: tuple["Prepared", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an item of several checks."""
+
+    verdict: Verdict
+    """Of the item, with the score that its recipe takes."""
+    reward: float | None
+    judge: "Judge"
+    """Whose verdict the item's reason is."""
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Where the verdict of one check belongs."""
+
+    item: "Composition"
+    position: int
+
+    @property
+    def prepared(self) -> "Prepared":
+        return self.item.composed.parts[self.position]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    verdict: "Verdict | Stored"
+    cached: bool
+
+
+class Composition:
+    """The state of one item of several checks."""
+
+    __slots__ = ("_judged", "_missing", "_open", "_skipped", "composed", "index", "outcome")
+
+    def __init__(self, index: int, composed: Composed) -> None:
+        """
+        Args:
+            index: The item's place in its batch.
+            composed: What is to be judged.
+        """
+        self.index = index
+        self.composed = composed
+        self.outcome: Outcome | None = None
+        """None as long as it is not known."""
+        checks = composed.plan.recipe.checks
+        self._judged: list[_Judged | None] = [None] * len(checks)
+        self._skipped: set[int] = set()
+        self._missing: set[int] = set()
+        self._open = len(checks)
+
+    def first(self) -> list[Part]:
+        """The parts without a gate, to be begun at once."""
+        return [Part(self, at) for at, check in enumerate(self._checks) if check.gate is None]
+
+    def take(self, position: int, verdict: "Verdict | Stored", *, cached: bool) -> list[Part]:
+        """Note the verdict of one part; returns those which it sets going. Sets `outcome` when all is known."""
+        if self.outcome is not None:
+            return []
+        self._judged[position] = _Judged(verdict, cached)
+        self._open -= 1
+        if verdict.score is None:
+            assert isinstance(verdict, Verdict)
+            if verdict.status is Status.INVALID or not self._recipe.partial or position == self._recipe.score:
+                self.outcome = self._trouble(position, verdict)
+                return []
+            self._missing.add(position)
+        begun = self._pass_gates(position)
+        if self._recipe.score in self._missing:
+            assert isinstance(verdict, Verdict)
+            self.outcome = self._trouble(position, verdict)
+            return []
+        if not self._open:
+            self.outcome = self._shaped()
+        return begun
+
+    def told(self) -> list[dict[str, Any]]:
+        """What came of each check."""
+        return [self._told_check(at) for at in range(len(self._checks))]
+
+    @property
+    def _recipe(self) -> Recipe:
+        return self.composed.plan.recipe
+
+    @property
+    def _checks(self) -> Sequence[Check]:
+        return self._recipe.checks
+
+    def _pass_gates(self, position: int) -> list[Part]:
+        """Begin or skip what waits for this check. Without its verdict nobody knows, so what waits is missing too."""
+        begun: list[Part] = []
+        for at, check in enumerate(self._checks):
+            if check.gate is None or check.gate.on != position:
+                continue
+            judged = self._judged[position]
+            score = judged.verdict.score if judged is not None else None
+            if position in self._missing:
+                self._missing.add(at)
+            elif score is not None and check.gate.opens(score):
+                begun.append(Part(self, at))
+                continue
+            else:
+                self._skipped.add(at)
+            self._open -= 1
+            begun += self._pass_gates(at)
+        return begun
+
+    def _trouble(self, position: int, verdict: Verdict) -> Outcome:
+        check, judge = self._checks[position], self.composed.plan.judges[position]
+        message = f"check {check.name}: {verdict.detail.get('message', verdict.reason)}"
+        told = Verdict.invalid if verdict.status is Status.INVALID else Verdict.failed
+        return Outcome(told(verdict.reason, message), None, judge, cached=False)
+
+    def _shaped(self) -> Outcome:
+        recipe, plan = self._recipe, self.composed.plan
+        values = [self._value(at) for at in range(len(self._checks))]
+        left = [at for at, value in enumerate(values) if value is not None]
+        terms = [Term(value, plan.weights[at]) for at, value in enumerate(values) if value is not None]
+        asked = recipe.score if recipe.score is not None else 0
+        if not any(self._judged[at] is not None for at in left) or not _can_weigh(recipe, terms):
+            verdict = Verdict.failed("checks_failed", "none of the checks that count could be judged")
+            return Outcome(verdict, None, plan.judges[asked], cached=False)
+        total = aggregate(recipe.aggregate, terms)
+        unclipped = recipe.scale.value(total, "")
+        reward = unclipped
+        for clip in (recipe.clip, plan.clip):
+            reward = clip.apply(reward) if clip is not None else reward
+        decisive = recipe.score
+        if decisive is None:
+            best = max if recipe.aggregate == "max" else min
+            decisive = best(left, key=lambda at: values[at] or 0.0)
+        source = self._judging(decisive)
+        judged = self._judged[source]
+        assert judged is not None
+        score = total if recipe.score is None else self._score(recipe.score)
+        detail = dict(judged.verdict.detail)
+        if self._missing:
+            detail["partial"] = [self._checks[at].name for at in sorted(self._missing)]
+        if reward != unclipped:
+            detail["clipped"] = True
+        verdict = Verdict(Status.OK, min(max(score, 0.0), 1.0), judged.verdict.reason, judged.verdict.extracted, detail)
+        cached = all(each.cached for each in self._judged if each is not None)
+        return Outcome(verdict, reward + 0.0, plan.judges[source], cached=cached)
+
+    def _value(self, at: int) -> float | None:
+        check, judged = self._checks[at], self._judged[at]
+        if at in self._skipped:
+            return check.skipped
+        if judged is None or judged.verdict.score is None:
+            return None
+        value = check.scale.value(judged.verdict.score, judged.verdict.reason)
+        return check.clip.apply(value) if check.clip is not None else value
+
+    def _score(self, at: int) -> float:
+        """The score that the recipe takes; 0 where a gate before it stayed shut."""
+        judged = self._judged[at]
+        return judged.verdict.score or 0.0 if judged is not None else 0.0
+
+    def _judging(self, at: int) -> int:
+        """The check whose verdict says why: the one at this place, or the one whose gate kept it from running."""
+        while self._judged[at] is None:
+            gate = self._checks[at].gate
+            assert gate is not None, "a check without a gate always runs"
+            at = gate.on
+        return at
+
+    def _told_check(self, at: int) -> dict[str, Any]:
+        check, judged = self._checks[at], self._judged[at]
+        verifier = check.entry.verifier
+        about: dict[str, Any] = {"name": check.name, "verifier": verifier.name, "version": verifier.version}
+        if judged is None:
+            shut = at in self._skipped
+            return {**about, "status": "skipped", "score": None, "value": check.skipped if shut else None}
+        verdict = judged.verdict
+        return {
+            **about,
+            "status": "ok" if verdict.score is not None else verdict.status.value,
+            "score": verdict.score,
+            "value": self._value(at),
+            "weight": self.composed.plan.weights[at],
+            "reason": verdict.reason,
+            "extracted": verdict.extracted,
+            "detail": verdict.detail,
+            "cached": judged.cached,
+        }
+
+
+def _can_weigh(recipe: Recipe, terms: Sequence[Term]) -> bool:
+    return recipe.aggregate != "weighted_mean" or sum(term.weight for term in terms) > 0

@@ -1,0 +1,101 @@
+"""A verifier with its parameters, typed and checked: what a reference and `params` become."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from pydantic import ValidationError
+
+from service.wire import DAMAGED_JSON
+from verifiers.base import InvalidItem, Params
+from verifiers.registry import Entry
+
+_MAX_ERRORS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A verifier with its parameters, and the hash of both that begins every key."""
+
+    entry: Entry
+    params: Params
+    prefix: bytes
+    explain_prefix: bytes
+
+
+def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
+    """The verifier with these parameters, the reference among them.
+
+    Raises:
+        InvalidItem: they are not what it takes; says what is wrong with which.
+    """
+    verifier = entry.verifier
+    try:
+        typed = verifier.params.model_validate(fields)
+    except ValidationError as error:
+        raise _invalid_params(error) from error
+    try:
+        canonical = typed.model_dump_json().encode()
+    except (ValueError, RecursionError) as error:
+        raise InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}") from error
+    head = f"{len(verifier.name)}:{verifier.name}{len(verifier.version)}:{verifier.version}".encode()
+    return Judge(
+        entry,
+        typed,
+        hashlib.sha256(b"judge" + head + canonical).digest(),
+        hashlib.sha256(b"explain" + head + canonical).digest(),
+    )
+
+
+def decoded_params(params: bytes) -> dict[str, Any]:
+    """An item's own parameters; none is an empty object.
+
+    Raises:
+        InvalidItem: they are no object, or hold the reference.
+    """
+    fields = decoded(params, "params") if params else {}
+    if not isinstance(fields, dict):
+        raise InvalidItem("bad_params", f"params must be an object, found {type(fields).__name__}")
+    if "reference" in fields:
+        raise InvalidItem("bad_params", "params.reference: the reference belongs beside params, not in it")
+    return fields
+
+
+def decoded(raw: bytes, field: str) -> Any:
+    """The value of a field that travelled as JSON.
+
+    Raises:
+        InvalidItem: it cannot be read.
+    """
+    try:
+        value = _decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidItem("bad_json", f"{field} is not acceptable JSON: {error}") from error
+    if DAMAGED_JSON in raw:
+        raise InvalidItem("invalid_text", f"{field} holds a lone surrogate: half of a pair")
+    return value
+
+
+def _invalid_params(error: ValidationError) -> InvalidItem:
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    about_reference = all(problem["loc"][:1] == ("reference",) for problem in problems)
+    shown = [f"{'.'.join(map(str, _loc(problem['loc'])))}: {problem['msg']}" for problem in problems]
+    more = f" (and {len(shown) - _MAX_ERRORS_SHOWN} more)" if len(shown) > _MAX_ERRORS_SHOWN else ""
+    reason = "bad_reference" if about_reference else "bad_params"
+    return InvalidItem(reason, "; ".join(shown[:_MAX_ERRORS_SHOWN]) + more)
+
+
+def _loc(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    return loc if loc[:1] == ("reference",) else ("params", *loc)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0.0:
+        raise ValueError(f"{text[:40]} is not a finite number")
+    return value
+
+
+_decoder = msgspec.json.Decoder(float_hook=_finite)

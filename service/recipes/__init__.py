@@ -1,0 +1,1 @@
+"""Named compositions of checks, and the tables that say which rows get which."""

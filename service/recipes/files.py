@@ -1,0 +1,69 @@
+"""Files of recipes: the ones that ship, and the user's. Every mistake is told with its place."""
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import ValidationError
+
+from service.recipes.model import BookSpec
+
+_MAX_FILE_BYTES: Final = 4_000_000
+_SHIPPED: Final = "service.recipes.shipped"
+
+
+class BadRecipes(Exception):
+    """A file of recipes cannot be used; one line for each mistake, with its place."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def shipped() -> Iterator[tuple[str, str]]:
+    for file in sorted(resources.files(_SHIPPED).iterdir(), key=lambda each: each.name):
+        if file.name.endswith(".yaml"):
+            yield file.name, file.read_text(encoding="utf-8")
+
+
+def read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise BadRecipes([f"{path}: larger than {_MAX_FILE_BYTES} bytes"])
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecipes([f"{path}: {error}"]) from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe, and a key that stands twice is a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def parsed(origin: str, text: str) -> BookSpec:
+    try:
+        content = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a SafeLoader
+    except (yaml.YAMLError, RecursionError) as error:
+        raise BadRecipes([f"{origin}: not YAML: {' '.join(str(error).split())}"]) from error
+    try:
+        return BookSpec.model_validate({} if content is None else content)
+    except ValidationError as error:
+        raise BadRecipes([f"{origin}: {line}" for line in lines_of(error)]) from error
+
+
+def lines_of(error: ValidationError) -> list[str]:
+    """One line for each mistake: its place and what is wrong."""
+    return [
+        f"{'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
+        for each in error.errors(include_input=False, include_url=False, include_context=False)
+    ]

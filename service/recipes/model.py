@@ -1,0 +1,266 @@
+"""Recipes and routes as they are written in YAML, and `checks` as they stand in an item: shapes, defaults, mistakes.
+
+Everything is checked when it is read, with the place of the mistake: a recipe that cannot work stops the start.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from service.shaping import Aggregate, Clip, Scale
+
+Finite = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./*-]{0,99}$")]
+MAX_CHECKS = 16
+
+
+class Shape(BaseModel):
+    """Unknown fields are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ScaleSpec(Shape):
+    """`"01"`, `"pm1"`, `[wrong, correct]`, or these fields."""
+
+    wrong: Finite = 0.0
+    """Value of score 0."""
+    correct: Finite = 1.0
+    """Value of score 1; between them lies a straight line."""
+    reasons: Mapping[str, Finite] = {}
+    """Values of single reasons, such as `no_answer: -1`."""
+    threshold: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Scores from here on count as 1, all others as 0."""
+
+    def built(self) -> Scale:
+        return Scale(self.wrong, self.correct, dict(self.reasons), self.threshold)
+
+
+def _scale(given: object) -> object:
+    match given:
+        case "01":
+            return {}
+        case "pm1":
+            return {"wrong": -1.0, "correct": 1.0}
+        case [wrong, correct]:
+            return {"wrong": wrong, "correct": correct}
+        case str() | list():
+            raise ValueError("a scale is 01, pm1, [value of wrong, value of correct], or an object")
+    return given
+
+
+ScaleField = Annotated[ScaleSpec, BeforeValidator(_scale)]
+
+
+class LineSpec(Shape):
+    """`"01"`, `"pm1"` or `[value of 0, value of 1]`: a straight line over a number made of several values."""
+
+    wrong: Finite = 0.0
+    correct: Finite = 1.0
+
+
+LineField = Annotated[LineSpec, BeforeValidator(_scale)]
+
+
+class GateSpec(Shape):
+    """The check runs only where another one before it came out so; a judge or a box is then paid for by few."""
+
+    after: str
+    """The name of a check before this one."""
+    at_least: Annotated[float, Field(ge=0, le=1)] | None = None
+    below: Annotated[float, Field(gt=0, le=1)] | None = None
+    """One of the two, or both: bounds of the other check's score."""
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> Self:
+        if self.at_least is None and self.below is None:
+            raise ValueError("a gate needs at_least, below, or both")
+        if self.at_least is not None and self.below is not None and self.at_least >= self.below:
+            raise ValueError("at_least is not less than below: the gate would never open")
+        return self
+
+    def opens(self, score: float) -> bool:
+        return (self.at_least is None or score >= self.at_least) and (self.below is None or score < self.below)
+
+
+class ReferenceSpec(Shape):
+    """Which part of a row the check judges against."""
+
+    value: Any = None
+    """This, whatever the row holds."""
+    field: Literal["reference", "tests"] | None = None
+    """`reference`: the item's reference or ground truth. `tests`: its test cases."""
+    path: Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+){0,7}$")] | None = None
+    """Names joined by dots: a part of a reference that is an object."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("give one of value, field, path")
+        return self
+
+
+class CheckSpec(Shape):
+    """One verifier's part in a reward."""
+
+    verifier: str | None = None
+    recipe: str | None = None
+    """Another recipe of a single check, taken over with its parameters and scale."""
+    name: Name | None = None
+    """By which gates, weights and answers call it; default: the verifier's or recipe's name."""
+    params: Mapping[str, Any] = {}
+    reference: ReferenceSpec | None = None
+    """Default: what the verifier usually judges against."""
+    weight: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] | None = None
+    """Default 1. For weighted_mean and weighted_sum."""
+    scale: ScaleField | None = None
+    """What its score is worth; default: the score."""
+    penalty: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | None = None
+    """Short for the scale [-penalty, 0]: nothing to punish costs nothing."""
+    clip: tuple[Finite, Finite] | None = None
+    """Bounds of its value."""
+    gate: GateSpec | None = None
+    skipped: Finite | Literal["drop"] = 0.0
+    """The value of a check whose gate stays shut; `drop`: it counts as not there, and its weight with it."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.verifier is None) == (self.recipe is None):
+            raise ValueError("a check names a verifier or a recipe: one of them")
+        if self.scale is not None and self.penalty is not None:
+            raise ValueError("penalty is a scale: give one of the two")
+        if self.clip is not None and self.clip[0] > self.clip[1]:
+            raise ValueError(f"clip: {self.clip[0]:g} is above {self.clip[1]:g}")
+        if self.gate is None and "skipped" in self.model_fields_set:
+            raise ValueError("skipped is for a check with a gate")
+        return self
+
+    @property
+    def label(self) -> str:
+        return self.name or self.verifier or self.recipe or ""
+
+
+ClipField = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | tuple[Finite, Finite]
+"""c stands for [-c, c]."""
+
+
+class RecipeSpec(Shape):
+    """A named composition."""
+
+    about: str = ""
+    """What it is for; for a recipe that stands for another project's reward, where the two differ and why."""
+    checks: Annotated[tuple[CheckSpec, ...], Field(min_length=1, max_length=MAX_CHECKS)]
+    aggregate: Aggregate = "weighted_mean"
+    scale: LineField | None = None
+    """Of the aggregated value."""
+    clip: ClipField | None = None
+    """Last of all."""
+    score: str | None = None
+    """The check whose score is the item's `score`, apart from all shaping; `aggregate`: the aggregated value, which must
+    then lie in [0, 1]. Default: the first check, or `aggregate` for `max`."""
+    partial: bool = False
+    """Go on without checks that failed, rather than fail the item: their weight is left out."""
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        seen: set[str] = set()
+        for check in self.checks:
+            if check.label in seen:
+                raise ValueError(f"two checks are called {check.label!r}: give one of them a name")
+            if check.gate is not None and check.gate.after not in seen:
+                raise ValueError(
+                    f"check {check.label!r}: its gate is after {check.gate.after!r}, which is no check before it"
+                    f" ({sorted(seen) or 'there is none'})"
+                )
+            if check.weight is not None and self.aggregate not in ("weighted_mean", "weighted_sum"):
+                raise ValueError(f"check {check.label!r}: {self.aggregate} knows no weights; use a scale")
+            seen.add(check.label)
+        if self.aggregate in ("weighted_mean", "weighted_sum") and not any(
+            check.weight is None or check.weight > 0 for check in self.checks
+        ):
+            raise ValueError("the weights are all 0")
+        if self.score is not None and self.score != "aggregate" and self.score not in seen:
+            raise ValueError(f"score: no check is called {self.score!r}; there are {sorted(seen)}")
+        if isinstance(self.clip, tuple) and self.clip[0] > self.clip[1]:
+            raise ValueError(f"clip: {self.clip[0]:g} is above {self.clip[1]:g}")
+        return self
+
+
+def built_clip(clip: float | tuple[float, float] | None) -> Clip | None:
+    if clip is None:
+        return None
+    low, high = clip if isinstance(clip, tuple) else (-clip, clip)
+    return Clip(low, high)
+
+
+class RangeSpec(Shape):
+    """Of difficulties; a missing bound is none."""
+
+    gte: Finite | None = None
+    lt: Finite | None = None
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.gte is None and self.lt is None:
+            raise ValueError("a range needs gte, lt, or both")
+        if self.gte is not None and self.lt is not None and self.gte >= self.lt:
+            raise ValueError("gte is not less than lt: nothing lies between")
+        return self
+
+    def holds(self, value: float) -> bool:
+        return (self.gte is None or value >= self.gte) and (self.lt is None or value < self.lt)
+
+    def meets(self, other: "RangeSpec") -> bool:
+        """Whether some difficulty lies in both."""
+        low = max(_or(self.gte, -math.inf), _or(other.gte, -math.inf))
+        return low < min(_or(self.lt, math.inf), _or(other.lt, math.inf))
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value
+
+
+_LABEL = re.compile(r"[^\x00-\x1f]{1,256}")
+
+
+class RouteSpec(Shape):
+    """Rows with this label go to this recipe. `*` in a label stands for any text."""
+
+    domain: str | None = None
+    data_source: str | None = None
+    tag: str | None = None
+    """One of the three."""
+    difficulty: RangeSpec | None = None
+    """Only rows whose difficulty lies in here."""
+    reference_has: str | None = None
+    """Only rows whose reference is an object with this field."""
+    recipe: str
+    params: Mapping[str, Any] = {}
+    """As an item's own `params`, which come before them."""
+
+    @model_validator(mode="after")
+    def _names_one_label(self) -> Self:
+        given = [label for label in (self.domain, self.data_source, self.tag) if label is not None]
+        if len(given) != 1:
+            raise ValueError("a route matches one of domain, data_source, tag")
+        if not _LABEL.fullmatch(given[0]):
+            raise ValueError("a label is 1 to 256 characters in one line")
+        return self
+
+    @property
+    def kind(self) -> Literal["domain", "data_source", "tag"]:
+        return "domain" if self.domain is not None else "data_source" if self.data_source is not None else "tag"
+
+    @property
+    def pattern(self) -> str:
+        return self.domain or self.data_source or self.tag or ""
+
+
+class BookSpec(Shape):
+    """A file of recipes."""
+
+    recipes: Mapping[Name, RecipeSpec] = {}
+    routes: tuple[RouteSpec, ...] = ()

@@ -1,0 +1,171 @@
+"""From recipes as they are written to recipes ready for use; mistakes are gathered, all of them."""
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping
+
+from pydantic import ValidationError
+
+from service.recipes.files import BadRecipes
+from service.recipes.model import CheckSpec, RecipeSpec, built_clip
+from service.recipes.recipe import Check, Gate, Recipe
+from service.shaping import PLAIN, Scale
+from verifiers.registry import Registry
+
+
+def of_checks(registry: Registry, spec: RecipeSpec, known: Mapping[str, Recipe]) -> Recipe:
+    """The composition that an item itself writes; `known` are the recipes it may name.
+
+    Raises:
+        BadRecipes: it cannot work.
+    """
+    problems: list[str] = []
+    recipe = Resolver(registry, {}, problems, dict(known)).built(None, spec, "checks", ())
+    if recipe is None or problems:
+        raise BadRecipes(problems)
+    return recipe
+
+
+class Resolver:
+    """Builds recipes out of what was written, each once; mistakes are gathered."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        specs: Mapping[str, tuple[str, RecipeSpec]],
+        problems: list[str],
+        done: dict[str, Recipe],
+    ) -> None:
+        self._registry = registry
+        self._specs = specs
+        self._problems = problems
+        self.done = done
+
+    def missing(self, spec: RecipeSpec, above: tuple[str, ...]) -> str | None:
+        """A verifier this recipe needs that is not installed."""
+        for check in spec.checks:
+            if check.verifier is not None and check.verifier not in self._registry:
+                return check.verifier
+            if check.recipe is not None and check.recipe in self._specs and check.recipe not in above:
+                found = self.missing(self._specs[check.recipe][1], (*above, check.recipe))
+                if found is not None:
+                    return found
+        return None
+
+    def recipe(self, name: str, above: tuple[str, ...]) -> Recipe | None:
+        if name in self.done:
+            return self.done[name]
+        if name not in self._specs or name in above:
+            return None
+        origin, spec = self._specs[name]
+        built = self.built(name, spec, origin, (*above, name))
+        if built is not None:
+            self.done[name] = built
+        return built
+
+    def built(self, name: str | None, spec: RecipeSpec, origin: str, above: tuple[str, ...]) -> Recipe | None:
+        place = f"{origin}: recipes.{name}" if name is not None else origin
+        places = {check.label: index for index, check in enumerate(spec.checks)}
+        checks = [self._check(check, f"{place}.checks.{at}", places, above) for at, check in enumerate(spec.checks)]
+        if None in checks:
+            return None
+        line = spec.scale
+        default = "aggregate" if spec.aggregate == "max" else spec.checks[0].label
+        score = spec.score or default
+        built = Recipe(
+            name,
+            tuple(check for check in checks if check is not None),
+            spec.aggregate,
+            Scale(line.wrong, line.correct) if line is not None else PLAIN,
+            built_clip(spec.clip),
+            None if score == "aggregate" else places[score],
+            spec.partial,
+            spec.about,
+            origin,
+        )
+        if built.score is None and not _stays_in_unit(built):
+            self._problems.append(f"{place}: score: the aggregated value may leave [0, 1]; name the check to take")
+            return None
+        return built
+
+    def _check(self, spec: CheckSpec, place: str, places: Mapping[str, int], above: tuple[str, ...]) -> Check | None:
+        base = self._base(spec, place, above)
+        if base is None:
+            return None
+        scale = base.scale
+        if spec.scale is not None:
+            scale = spec.scale.built()
+        elif spec.penalty is not None:
+            scale = Scale(-spec.penalty, 0.0)
+        check = dataclasses.replace(
+            base,
+            name=spec.label,
+            params={**base.params, **spec.params},
+            reference=spec.reference or base.reference,
+            weight=1.0 if spec.weight is None else spec.weight,
+            scale=scale,
+            clip=built_clip(spec.clip) or base.clip,
+            gate=Gate(places[spec.gate.after], spec.gate) if spec.gate is not None else None,
+            skipped=None if spec.skipped == "drop" else spec.skipped,
+        )
+        wrong = _wrong_params(check)
+        self._problems += [f"{place}.params.{line}" for line in wrong]
+        return None if wrong else check
+
+    def _base(self, spec: CheckSpec, place: str, above: tuple[str, ...]) -> Check | None:
+        if spec.verifier is not None:
+            entry = self._registry.get(spec.verifier)
+            if entry is None:
+                self._problems.append(f"{place}: no verifier {spec.verifier!r}{near(spec.verifier, self._registry)}")
+                return None
+            return Check(spec.label, entry)
+        assert spec.recipe is not None
+        if spec.recipe in above:
+            self._problems.append(f"{place}: recipe {spec.recipe!r} contains itself")
+            return None
+        inner = self.recipe(spec.recipe, above)
+        if inner is None:
+            names = [*self._specs, *self.done]
+            if spec.recipe not in names:
+                self._problems.append(f"{place}: no recipe {spec.recipe!r}{near(spec.recipe, names)}")
+            return None
+        if len(inner.checks) > 1 or inner.scale != PLAIN or inner.clip is not None:
+            self._problems.append(
+                f"{place}: recipe {spec.recipe!r} is more than one check with its scale: write its checks here instead"
+            )
+            return None
+        return inner.checks[0]
+
+
+def _wrong_params(check: Check) -> list[str]:
+    """What is wrong with fixed parameters, as far as can be said without an item's."""
+    model = check.entry.verifier.params
+    unknown = [name for name in check.params if name not in model.model_fields or name == "reference"]
+    if unknown:
+        known = [name for name in model.model_fields if name != "reference"]
+        return [f"{name}: {check.entry.verifier.name} has no such parameter{near(name, known)}" for name in unknown]
+    try:
+        model.model_validate(dict(check.params))
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False, include_context=False)
+        return [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            for each in problems
+            if each["type"] != "missing" and each["loc"] and each["loc"][0] in check.params
+        ]
+    return []
+
+
+def _stays_in_unit(recipe: Recipe) -> bool:
+    """Whether the aggregated value is a score, whatever the checks say."""
+    if recipe.aggregate in ("weighted_sum", "additive"):
+        return False
+    scales = (recipe.scale, *(check.scale for check in recipe.checks))
+    values = [value for scale in scales for value in (scale.wrong, scale.correct, *scale.reasons.values())]
+    values += [check.skipped for check in recipe.checks if check.skipped is not None]
+    return all(0.0 <= value <= 1.0 for value in values)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=3)
+    return f"; did you mean {close}" if close else ""

@@ -1,0 +1,130 @@
+"""Which recipe a row gets by its labels: `domain` before `data_source` before `tag`; there is no default.
+
+Of the routes that match a label, the exact one comes before those with `*`, of these the one with most characters that
+are not `*`, and of equals the one with more conditions. Routes that this does not tell apart are a mistake of the
+table, and it is refused: which recipe a row gets must never depend on the order of a file.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any, Final
+
+from service.recipes.model import RouteSpec
+
+KINDS: Final = ("domain", "data_source", "tag")
+_MAX_STARS: Final = 4
+
+
+class AmbiguousRoutes(Exception):
+    """Two routes may match one row, and nothing says which comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What routes look at."""
+
+    labels: Mapping[str, str]
+    """By kind; only those the row has."""
+    difficulty: float | None
+    reference_fields: Set[str]
+    """Of a reference that is an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    spec: RouteSpec
+    pattern: re.Pattern[str]
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """The higher comes first."""
+        spec = self.spec
+        conditions = (spec.difficulty is not None) + (spec.reference_has is not None)
+        return "*" not in spec.pattern, len(spec.pattern.replace("*", "")), conditions
+
+    def matches(self, label: str, row: Row) -> bool:
+        spec = self.spec
+        if spec.difficulty is not None and (row.difficulty is None or not spec.difficulty.holds(row.difficulty)):
+            return False
+        if spec.reference_has is not None and spec.reference_has not in row.reference_fields:
+            return False
+        return self.pattern.fullmatch(label) is not None
+
+
+class Table:
+    """Routes of one file."""
+
+    def __init__(self, specs: Iterable[RouteSpec]) -> None:
+        """
+        Raises:
+            AmbiguousRoutes: names the two.
+        """
+        routes = [_Route(spec, _compiled(spec.pattern)) for spec in specs]
+        for one, other in combinations(routes, 2):
+            if _clash(one, other):
+                raise AmbiguousRoutes(f"{told(one.spec)} and {told(other.spec)} may match the same row")
+        self._by_kind: dict[str, Sequence[_Route]] = {
+            kind: sorted((r for r in routes if r.spec.kind == kind), key=lambda r: r.rank, reverse=True)
+            for kind in KINDS
+        }
+
+    def find(self, kind: str, row: Row) -> RouteSpec | None:
+        """The route for the row's label of this kind."""
+        label = row.labels[kind]
+        return next((route.spec for route in self._by_kind[kind] if route.matches(label, row)), None)
+
+
+def find(tables: Sequence[Table], row: Row) -> RouteSpec | None:
+    """The first route for the row: its labels in their order, and for each the tables in theirs."""
+    for kind in KINDS:
+        if kind in row.labels:
+            for table in tables:
+                found = table.find(kind, row)
+                if found is not None:
+                    return found
+    return None
+
+
+def told(spec: RouteSpec) -> str:
+    """A route in a message."""
+    parts: dict[str, Any] = {spec.kind: spec.pattern}
+    if spec.difficulty is not None:
+        parts["difficulty"] = spec.difficulty.model_dump(exclude_none=True)
+    if spec.reference_has is not None:
+        parts["reference_has"] = spec.reference_has
+    shown = ", ".join(f"{name} {value}" for name, value in parts.items())
+    return f"the route of {shown} to {spec.recipe}"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    if pattern.count("*") > _MAX_STARS:
+        raise AmbiguousRoutes(f"{pattern!r}: at most {_MAX_STARS} stars in a label")
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+
+
+def _clash(one: _Route, other: _Route) -> bool:
+    if one.spec.kind != other.spec.kind or one.rank != other.rank:
+        return False
+    ranges = (one.spec.difficulty, other.spec.difficulty)
+    if ranges[0] is not None and ranges[1] is not None and not ranges[0].meets(ranges[1]):
+        return False
+    return _meet(one.spec.pattern, other.spec.pattern)
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether some text matches both patterns."""
+
+    @cache
+    def meet(i: int, j: int) -> bool:
+        if i == len(one) and j == len(other):
+            return True
+        if i < len(one) and one[i] == "*":
+            return meet(i + 1, j) or (j < len(other) and meet(i, j + 1))
+        if j < len(other) and other[j] == "*":
+            return meet(i, j + 1) or (i < len(one) and meet(i + 1, j))
+        return i < len(one) and j < len(other) and one[i] == other[j] and meet(i + 1, j + 1)
+
+    return meet(0, 0)

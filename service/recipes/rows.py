@@ -1,0 +1,111 @@
+"""Items that stand as rows of a data set: what each check finds in them to judge against.
+
+The names are those of the field's data sets: `ground_truth` beside `reference`, `test_cases` with `case_type` and
+`test_case_function`, `evaluation_criteria`, `difficulty`. Fields that are empty or null count as not there, as data
+sets with one set of columns for all their rows have them.
+"""
+
+import math
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any, Final
+
+from service.recipes.recipe import Check
+from service.recipes.routing import KINDS, Row
+from verifiers.base import InvalidItem
+
+READS_TESTS: Final = frozenset(("code", "code_quality"))
+"""Verifiers that judge against test cases rather than an answer, where a row has both."""
+_LEVELS: Final = {"easy": 1.0, "medium": 2.0, "hard": 3.0}
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+_NO_FUNCTION: Final = (None, "", "None")
+
+
+class _Absent:
+    """The row has no such thing; None is a value."""
+
+
+ABSENT: Final = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a row has, decoded."""
+
+    reference: Any = ABSENT
+    tests: Any = ABSENT
+    """`{test_cases, case_type, fn_name}` as the code verifiers take it."""
+    criteria: Any = ABSENT
+
+    def reference_for(self, check: Check) -> Any:
+        """What this check judges against; `ABSENT` if the row has nothing for it.
+
+        Raises:
+            InvalidItem: the recipe wants a part of the reference that is not there.
+        """
+        spec = check.reference
+        if spec is None:
+            prefers_tests = check.entry.verifier.name in READS_TESTS
+            return self.tests if prefers_tests and self.tests is not ABSENT else self.reference
+        if spec.path is not None:
+            return _part(self.reference, spec.path)
+        if spec.field is not None:
+            return self.tests if spec.field == "tests" else self.reference
+        return spec.value
+
+    def has_data_for(self, check: Check) -> bool:
+        """Whether the row holds what this check needs; not whether that is any good."""
+        name, model = check.entry.verifier.name, check.entry.verifier.params
+        if name in READS_TESTS:
+            return self.tests is not ABSENT or (isinstance(self.reference, dict) and "test_cases" in self.reference)
+        if "criteria" in model.model_fields and self.criteria is not ABSENT:
+            return True
+        return "reference" not in model.model_fields or self.reference_for(check) is not ABSENT
+
+
+def tests_of(cases: Any, case_type: str | None, function: str | None) -> Any:
+    """A row's test cases as a reference of the code verifiers, or `ABSENT`."""
+    if any(cases is empty or cases == empty for empty in _EMPTY):
+        return ABSENT
+    tests: dict[str, Any] = {"test_cases": cases}
+    if case_type:
+        tests["case_type"] = case_type
+    if function not in _NO_FUNCTION:
+        tests["fn_name"] = function
+    return tests
+
+
+def difficulty_of(value: float | str | None) -> float | None:
+    """A difficulty as a number.
+
+    Raises:
+        InvalidItem: it is neither a number nor one of the levels.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        level = _LEVELS.get(value.strip().lower())
+        if level is not None:
+            return level
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidItem("bad_difficulty", f"difficulty {str(value)[:40]!r} is no number, nor one of {list(_LEVELS)}")
+    return number
+
+
+def row_of(labels: Mapping[str, str | None], difficulty: float | None, reference: Any) -> Row:
+    """What routes look at."""
+    fields: Set[str] = reference.keys() if isinstance(reference, dict) else frozenset()
+    return Row({kind: label for kind in KINDS if (label := labels[kind])}, difficulty, frozenset(map(str, fields)))
+
+
+def _part(reference: Any, path: str) -> Any:
+    found = reference
+    for name in path.split("."):
+        if not isinstance(found, dict) or name not in found:
+            raise InvalidItem("bad_reference", f"reference: the recipe needs its {path!r}, which is not there")
+        found = found[name]
+    return found
