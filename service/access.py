@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from service import logs
@@ -18,6 +19,8 @@ from service.errors import Unauthenticated
 from service.metrics import Metrics
 
 ANONYMOUS = "anonymous"
+CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
+"""The id of the request that is being served."""
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
@@ -80,6 +83,9 @@ class Call:
     key: str = ANONYMOUS
     items: int = 0
     started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        CURRENT_REQUEST.set(self.request_id)
 
     def finish(self, metrics: Metrics, code: str) -> None:
         """Log and count the call; nothing of its content."""

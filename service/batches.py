@@ -7,36 +7,14 @@ are asked together.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
 
 import msgspec
 
 from service.composition import Composition, Part
-from service.judging import Judge
-from service.preparation import Prepared
+from service.judging import Judge, Prepared
+from service.stored import Stored
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from verifiers.base import Verdict
-
-
-class Stored(msgspec.Struct, array_like=True, frozen=True):
-    """A verdict as the caches hold it; its status is ok."""
-
-    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    reason: str
-    extracted: str | None
-    detail: dict[str, Any]
-
-
-encode_stored = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Stored).decode
-
-
-def decode_stored(held: bytes) -> Stored | None:
-    """A cached verdict; None for bytes that are not one (an older layout, or damage)."""
-    try:
-        return _decode(held)
-    except msgspec.MsgspecError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The commands: `rewardline serve | score | check-host | verifiers`."""
+"""The commands: `rewardline serve | score | audit | log | recipes | check-host | verifiers`."""
 
 import gc
 import json
@@ -17,12 +17,17 @@ from rich.table import Table
 
 from sandbox import self_check
 from service import host_check, logs, server, settings
+from service.audit_log.command import log as audit_log
 from service.boxes import variants
 from service.catalogue import describe
+from service.dataset_audit.command import command as audit_command
+from service.recipes import command as recipes_command
+from service.recipes.files import BadRecipes
 from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here
 from service.server import Addresses
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.command("log")(audit_log)
 _out = Console()
 _err = Console(stderr=True)
 
@@ -31,6 +36,10 @@ _TRY_IT = (
     "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
     '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
 )
+
+
+app.add_typer(recipes_command.app, name="recipes")
+app.command("audit")(audit_command)
 
 
 @app.callback()
@@ -58,7 +67,7 @@ def serve(
     _allow_many_connections()
     try:
         uvloop.run(server.serve(chosen, _announce))
-    except server.CannotStart as error:
+    except (BadRecipes, server.CannotStart) as error:
         raise _fail(str(error)) from error
 
 
@@ -88,6 +97,7 @@ def score(
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl.")] = None,
     verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="Judge every line by this recipe.")] = None,
     url: Annotated[
         str | None, typer.Option(help="Have this service judge (http:// or grpc://); default: here.")
     ] = None,
@@ -101,11 +111,11 @@ def score(
     target = output or file.with_suffix(".verdicts.jsonl")
     if overwrite:
         target.unlink(missing_ok=True)
-    columns = Columns(verifier, response_field, reference_field, label_field)
+    columns = Columns(verifier, recipe, response_field, reference_field, label_field)
     started = time.monotonic()
     try:
         tally = uvloop.run(_score(file, file.stat().st_size, target, columns, url, api_key))
-    except (BadInput, RewardlineError, server.CannotStart) as error:
+    except (BadInput, BadRecipes, RewardlineError, server.CannotStart) as error:
         raise _fail(str(error)) from error
     except KeyboardInterrupt as error:
         _err.print(

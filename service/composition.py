@@ -7,16 +7,13 @@ failed: no judgement, no score.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from service.judging import Judge, Prepared
 from service.recipes.recipe import Check, Recipe
 from service.shaping import Clip, Term, aggregate
+from service.stored import Stored
 from verifiers.base import Status, Verdict
-
-if TYPE_CHECKING:
-    from service.batches import Stored
-    from service.judging import Judge
-    from service.preparation import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class Plan:
     """What a recipe becomes with an item's reference and parameters; items that have these in common share it."""
 
     recipe: Recipe
-    judges: tuple["Judge", ...]
+    judges: tuple[Judge, ...]
     """One for each check."""
     weights: tuple[float, ...]
     clip: Clip | None
@@ -35,7 +32,7 @@ class Composed:
     """An item made ready: each check of its plan with the item's response."""
 
     plan: Plan
-    parts: tuple["Prepared", ...]
+    parts: tuple[Prepared, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Outcome:
     verdict: Verdict
     """Of the item, with the score that its recipe takes."""
     reward: float | None
-    judge: "Judge"
+    judge: Judge
     """Whose verdict the item's reason is."""
     cached: bool
 
@@ -58,13 +55,13 @@ class Part:
     position: int
 
     @property
-    def prepared(self) -> "Prepared":
+    def prepared(self) -> Prepared:
         return self.item.composed.parts[self.position]
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    verdict: "Verdict | Stored"
+    verdict: Verdict | Stored
     cached: bool
 
 
@@ -93,7 +90,7 @@ class Composition:
         """The parts without a gate, to be begun at once."""
         return [Part(self, at) for at, check in enumerate(self._checks) if check.gate is None]
 
-    def take(self, position: int, verdict: "Verdict | Stored", *, cached: bool) -> list[Part]:
+    def take(self, position: int, verdict: Verdict | Stored, *, cached: bool) -> list[Part]:
         """Note the verdict of one part; returns those which it sets going. Sets `outcome` when all is known."""
         if self.outcome is not None:
             return []

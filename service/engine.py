@@ -20,13 +20,15 @@ from time import perf_counter
 from types import TracebackType
 from typing import Self
 
-from service.batches import Batch, Chunk, Flight, Job, Stored, decode_stored, encode_stored
+from service.batches import Batch, Chunk, Flight, Job
 from service.cache import VerdictCache
 from service.composition import Composed, Composition, Part
+from service.judging import Prepared
 from service.lanes import Lane
 from service.metrics import Metrics
-from service.preparation import Preparation, Prepared
+from service.preparation import Preparation
 from service.recipes.book import Book
+from service.stored import Stored, decode_stored, encode_stored
 from service.wire import Result, ScoreItem, Summary
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry, Registry

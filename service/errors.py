@@ -9,11 +9,14 @@ so that neither door decides; a test holds the two tables complete.
     ├── NotFound          404  NOT_FOUND
     ├── MethodNotAllowed  405  UNIMPLEMENTED
     ├── BodyTimeout       408  DEADLINE_EXCEEDED    the caller stopped sending
+    ├── Conflict          409  ABORTED              what is there already says otherwise
     ├── TooLarge          413  OUT_OF_RANGE         more bytes or items than one request may hold
     ├── UnsupportedMedia  415  INVALID_ARGUMENT
     ├── Unprocessable     422  INVALID_ARGUMENT     well-formed, but not of the contract's shape
     ├── Overloaded        429  RESOURCE_EXHAUSTED   try again after `retry_after_s`
     ├── ShuttingDown      503  UNAVAILABLE
+    ├── NotJudged         503  UNAVAILABLE          for callers that keep state here: nothing of it has changed
+    ├── StateUnavailable  503  UNAVAILABLE          what is kept for the caller cannot be read or written now
     └── NotInTime         504  DEADLINE_EXCEEDED    for callers that wait instead of being refused: it took too long
 """
 
@@ -86,11 +89,22 @@ class MethodNotAllowed(RequestError):
     grpc_code = grpc.StatusCode.UNIMPLEMENTED
     title = "Method not allowed"
 
+    def __init__(self, detail: str, *, allow: str = "POST") -> None:
+        super().__init__(detail)
+        self.allow = allow
+        """What the route takes, as in the header of this name."""
+
 
 class BodyTimeout(RequestError):
     http_status = 408
     grpc_code = grpc.StatusCode.DEADLINE_EXCEEDED
     title = "Body timeout"
+
+
+class Conflict(RequestError):
+    http_status = 409
+    grpc_code = grpc.StatusCode.ABORTED
+    title = "Conflict"
 
 
 class TooLarge(RequestError):
@@ -121,6 +135,18 @@ class ShuttingDown(RequestError):
     http_status = 503
     grpc_code = grpc.StatusCode.UNAVAILABLE
     title = "Shutting down"
+
+
+class NotJudged(RequestError):
+    http_status = 503
+    grpc_code = grpc.StatusCode.UNAVAILABLE
+    title = "Not judged"
+
+
+class StateUnavailable(RequestError):
+    http_status = 503
+    grpc_code = grpc.StatusCode.UNAVAILABLE
+    title = "State unavailable"
 
 
 class NotInTime(RequestError):

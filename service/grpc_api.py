@@ -30,7 +30,7 @@ from service.errors import BadRequest, FieldError, Overloaded, RequestError, Unp
 from service.metrics import Metrics
 from service.pb import rewardline_pb2 as pb
 from service.settings import Settings
-from service.wire import ABSENT, CacheMode, Message, Result, ScoreItem, Summary, check_count, encode
+from service.wire import ABSENT, CacheMode, Message, Result, ScoreItem, Summary, add_row, check_count, encode
 
 log = structlog.get_logger("rewardline.grpc")
 
@@ -189,7 +189,9 @@ class _Door:
         with self._admission.permit() as permit:
             await permit.add_when_possible(items=1, nbytes=nbytes)
             deadline = loop.time() + self._deadline_s(context, 0.0)
-            scored = await self._engine.score(Batch([_item(message, _Raw())], {}, mode, message.explain, deadline))
+            scored = await self._engine.score(
+                Batch([_item(message, _Raw(), index)], {}, mode, message.explain, deadline)
+            )
         result = pb.Result()
         _fill(result, scored.results[0], index)
         if not message.id:
@@ -268,7 +270,8 @@ async def _items(messages: Any) -> list[ScoreItem]:
     items: list[ScoreItem] = []
     raw = _Raw()
     for start in range(0, len(messages), _SLICE_ITEMS):
-        items.extend(_item(message, raw) for message in messages[start : start + _SLICE_ITEMS])
+        part = messages[start : start + _SLICE_ITEMS]
+        items.extend(_item(message, raw, start + at) for at, message in enumerate(part))
         await asyncio.sleep(0)
     return items
 
@@ -281,9 +284,9 @@ class _Raw(dict[str, msgspec.Raw]):
         return raw
 
 
-def _item(message: Any, raw: _Raw) -> ScoreItem:
+def _item(message: Any, raw: _Raw, index: int) -> ScoreItem:
     prompt = message.WhichOneof("prompt_kind")
-    return ScoreItem(
+    item = ScoreItem(
         _messages(message.response_messages) if message.HasField("response_messages") else message.response,
         message.verifier or None,
         raw[message.reference_json],
@@ -297,6 +300,11 @@ def _item(message: Any, raw: _Raw) -> ScoreItem:
         message.data_source or None,
         message.tag or None,
     )
+    if message.row_json:
+        add_row(item, message.row_json.encode(), index)
+    if message.checks_json:
+        item.checks = raw[message.checks_json]
+    return item
 
 
 def _messages(messages: Any) -> list[Message]:
@@ -345,6 +353,10 @@ def _fill(message: Any, result: Result, index: int) -> None:
     message.cached = result.cached
     message.elapsed_ms = result.elapsed_ms
     message.index = index
+    if result.checks is not None:
+        message.checks_json = _json(result.checks)
+    if result.recipe is not None:
+        message.recipe = result.recipe
 
 
 def _json(value: object) -> str:

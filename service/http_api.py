@@ -16,9 +16,11 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service import openapi
+from service import group_door, openapi
 from service.access import Call, Keys, request_id
 from service.admission import Admission
+from service.background import door as jobs_door
+from service.background.jobs import BackgroundJobs
 from service.batches import Batch
 from service.boxes import Boxes
 from service.catalogue import describe
@@ -35,6 +37,8 @@ from service.errors import (
     TooLarge,
     Unprocessable,
 )
+from service.interactions import door as interactions_door
+from service.interactions.desk import Interactions
 from service.metrics import Metrics
 from service.pages import DOCS_PAGE
 from service.reception import Gone, body_of, read_rest, stopped_when_gone
@@ -76,6 +80,8 @@ def build_app(
     admission: Admission,
     metrics: Metrics,
     boxes: Boxes,
+    interactions: Interactions,
+    jobs: BackgroundJobs,
     readiness: Callable[[], Readiness],
 ) -> ASGIApp:
     """The HTTP application."""
@@ -99,6 +105,11 @@ def build_app(
         if entry is None:
             raise NotFound(f"no verifier {name[:100]!r}; there are {list(engine.registry)}")
         return describe(entry)
+
+    @app.get("/v1/recipes", tags=["recipes"])
+    async def list_recipes() -> dict[str, Any]:
+        """Every recipe with its defaults filled in, the routes to them, and recipes whose verifier is not installed."""
+        return engine.book.describe()
 
     @app.get("/v1/sandbox", tags=["sandbox"])
     async def show_sandbox() -> dict[str, Any]:
@@ -137,6 +148,10 @@ def build_app(
     runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
     bare: dict[str, ASGIApp] = {_SCORE_PATH: _Score(settings, engine, admission)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
+    bare[group_door.PATH] = group_door.GroupDoor(settings, admission)
+    door = interactions_door.Door(settings, admission, interactions)
+    bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
+    bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.Door(settings, admission, jobs.store))
     return _Gate(app, bare, Keys(settings.key_digests()), metrics)
 
 
@@ -206,7 +221,7 @@ class _Gate:
     """Before every route: who calls, by what id, and what became of it."""
 
     def __init__(self, app: ASGIApp, bare: Mapping[str, ASGIApp], keys: Keys, metrics: Metrics) -> None:
-        """`bare` are the routes that are not FastAPI's, by path."""
+        """`bare` are the routes that are not FastAPI's, by what `_route` calls them."""
         self._app = app
         self._bare = bare
         self._keys = keys
@@ -242,7 +257,7 @@ class _Gate:
             try:
                 if scope["path"] not in _OPEN_PATHS:
                     call.key = self._keys.name_of(_text(headers, b"authorization"))
-                target = self._bare.get(scope["path"], self._app)
+                target = self._bare.get(call.method, self._app)
                 await target(scope, receive_marked, send_marked)
             except RequestError as error:
                 if not body_is_read and not isinstance(error, BodyTimeout):
@@ -272,12 +287,12 @@ def _route(path: str) -> str:
     """The path as a metric label: only paths of ours, bounded."""
     if path.startswith("/v1/verifiers/"):
         return "/v1/verifiers/{name}"
-    return path if path in _PATHS else "other"
+    return path if path in _PATHS else interactions_door.route(path) or jobs_door.route(path) or "other"
 
 
 _PATHS = frozenset(
     {
-        *(_SCORE_PATH, *run_code.PATHS, "/v1/ping", "/v1/sandbox", "/v1/verifiers"),
+        *(_SCORE_PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", group_door.PATH),
         *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"),
     }
 )
@@ -290,7 +305,7 @@ async def _refuse(send: Send, error: RequestError, request_id: str) -> None:
     if error.http_status == 401:
         more.append((b"www-authenticate", b"Bearer"))
     if isinstance(error, MethodNotAllowed):
-        more.append((b"allow", b"POST"))
+        more.append((b"allow", error.allow.encode()))
     if isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
         more.append((b"connection", b"close"))
     await _send(send, error.http_status, encode(error.problem(request_id)), b"application/problem+json", *more)

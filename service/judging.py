@@ -1,4 +1,4 @@
-"""A verifier with its parameters, typed and checked: what a reference and `params` become."""
+"""A verifier with its parameters, typed and checked: what a reference and `params` become; and a response before it."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ import msgspec
 from pydantic import ValidationError
 
 from service.wire import DAMAGED_JSON
-from verifiers.base import InvalidItem, Params
+from verifiers.base import InvalidItem, Item, Params
 from verifiers.registry import Entry
 
 _MAX_ERRORS_SHOWN = 3
@@ -23,6 +23,19 @@ class Judge:
     params: Params
     prefix: bytes
     explain_prefix: bytes
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A response with its judge; `key` is None where the verdict may not be shared."""
+
+    judge: Judge
+    response: str
+    prompt: str | None
+    explain: bool
+    key: bytes | None
+
+    def item(self) -> Item[Any]:
+        return Item(self.response, self.judge.params, self.prompt, self.explain)
 
 
 def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:

@@ -9,8 +9,11 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from service import group_door
+from service.background import document as jobs_document
 from service.compat import run_code
 from service.errors import Problem
+from service.interactions import document as interactions_document
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
 
@@ -37,10 +40,17 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             }
             bare = {score_path: {"post": _score_operation(*shapes[:3])}}
             bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], shapes[2])}
+            bare[group_door.PATH] = {"post": group_door.operation(components, lambda about: _refusal(about, shapes[2]))}
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():
                 for operation in operations.values():
                     _add_refusals(operation, path, shapes[2], needs_key=path not in open_paths)
+            interactions, more = interactions_document.paths(lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= interactions
+            jobs, more = jobs_document.paths(shapes[0], lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= jobs
             app.openapi_schema = document
         return app.openapi_schema
 

@@ -11,17 +11,16 @@ verifier uses it, and the response. SHA-256 cut to 160 bits: the cache is shared
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from service.composition import Composed, Plan
-from service.judging import Judge, decoded, decoded_params, judge_of
+from service.judging import Judge, Prepared, decoded, decoded_params, judge_of
 from service.memo import Memo
 from service.recipes.book import Book
 from service.recipes.planning import Planner
 from service.wire import ABSENT, DAMAGED, Message, ScoreItem, messages_of
-from verifiers.base import InvalidItem, Item
+from verifiers.base import InvalidItem
 from verifiers.registry import Registry
 
 KEY_BYTES = 20
@@ -36,19 +35,6 @@ class Refusal:
 
     reason: str
     message: str
-
-
-class Prepared(msgspec.Struct, frozen=True):
-    """A response with its judge; `key` is None where the verdict may not be shared."""
-
-    judge: Judge
-    response: str
-    prompt: str | None
-    explain: bool
-    key: bytes | None
-
-    def item(self) -> Item[Any]:
-        return Item(self.response, self.judge.params, self.prompt, self.explain)
 
 
 class Preparation:

@@ -23,7 +23,7 @@ from service import server
 from service.batches import Batch
 from service.errors import RequestError
 from service.settings import Settings
-from service.wire import Result, decode_request, encode
+from service.wire import Result, RowFields, decode_request, encode
 
 SEGMENT_LINES = 512
 SEGMENT_BYTES = 2_000_000
@@ -33,7 +33,10 @@ SEGMENT_DEADLINE_S = 3600.0
 _REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution")
 _RESPONSES = ("response", "completion", "output")
 _LABELS = ("expected", "label", "is_correct")
-_KEPT = ("id", "verifier", "params", "prompt", "metadata", "recipe", "domain", "data_source", "tag")
+_KEPT = (
+    *("id", "verifier", "params", "prompt", "metadata", "recipe", "checks", "domain", "data_source", "tag"),
+    *(name for name in RowFields.__struct_fields__ if name not in ("ground_truth", "source")),
+)
 
 Json = dict[str, Any]
 Scorer = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
@@ -49,6 +52,9 @@ class Columns:
     """Which fields of a line are what; None: the first of the usual names that is there."""
 
     verifier: str | None = None
+    """Judges all lines, whatever they name themselves."""
+    recipe: str | None = None
+    """The same, for a recipe."""
     response: str | None = None
     reference: str | None = None
     label: str | None = None
@@ -181,8 +187,9 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
     reference = _pick(fields, columns.reference, _REFERENCES)
     if reference is not None:
         item["reference"] = fields[reference]
-    if columns.verifier is not None:
-        item["verifier"] = columns.verifier
+    chosen = {name: value for name in ("verifier", "recipe") if (value := getattr(columns, name)) is not None}
+    if chosen:
+        item = {name: value for name, value in item.items() if name not in ("verifier", "recipe", "checks")} | chosen
     label = _pick(fields, columns.label, _LABELS)
     value = fields[label] if label is not None else None
     return _Row(number, item, value if isinstance(value, bool) else None, end)
@@ -214,7 +221,14 @@ def _unreadable() -> Json:
 def _plain(result: Any) -> Json:
     names = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail", "cached")
     plain = {name: getattr(result, name) for name in names}
-    return {**plain, "status": str(result.status), "elapsed_ms": result.elapsed_ms, "checks": None}
+    checks = None if result.checks is None else list(result.checks)
+    return {
+        **plain,
+        "status": str(result.status),
+        "elapsed_ms": result.elapsed_ms,
+        "checks": checks,
+        "recipe": result.recipe,
+    }
 
 
 def _whole_lines(out: BinaryIO) -> int:

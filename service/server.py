@@ -24,9 +24,15 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from sandbox.workers import Workers
 from service import grpc_api, http_api
 from service.admission import Admission
+from service.audit_log import opening as audit_log
+from service.background.jobs import BackgroundJobs, open_jobs
 from service.boxes import STATES, Boxes, kinds, weaknesses
 from service.cache import MemoryCache, VerdictCache
 from service.engine import Engine
+from service.interactions.desk import Bounds, Interactions
+from service.interactions.memory import MemoryStore
+from service.interactions.redis import RedisStore
+from service.interactions.store import Store
 from service.metrics import Metrics
 from service.recipes import book as recipes
 from service.recipes.files import BadRecipes
@@ -68,6 +74,7 @@ class Core:
     boxes: Boxes
     cache: VerdictCache
     needs_boxes: bool
+    interactions: Interactions
 
     def readiness(self) -> http_api.Readiness:
         """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
@@ -88,7 +95,7 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
     """Build everything behind the doors; leaving the block ends it.
 
     Raises:
-        CannotStart: a sandbox is demanded that cannot be had.
+        CannotStart: a sandbox or an audit log is demanded that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
     metrics = Metrics(distribution_version("rewardline-server"))
@@ -108,6 +115,10 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
         await workers.start()
         stack.push_async_callback(cache.close)
         await cache.start()
+        try:
+            on_scored = await stack.enter_async_context(audit_log.opened(settings, metrics))
+        except audit_log.CannotOpen as error:
+            raise CannotStart(str(error)) from error
         engine = Engine(
             verifiers,
             cache,
@@ -116,15 +127,28 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
             item_deadline_s=settings.item_deadline_s,
             max_response_bytes=settings.max_response_bytes,
             book=book,
+            on_scored=on_scored,
         )
         await stack.enter_async_context(engine)
         if settings.sandbox in ("docker", "local"):
             await boxes.settled()
             if boxes.why:
                 raise CannotStart(f"no boxes for programs, which the setting `sandbox` demands: {boxes.why}")
-        built = Core(engine, admission, metrics, workers, boxes, cache, settings.readiness_needs_boxes)
+        store = _interaction_store(settings)
+        stack.push_async_callback(store.close)
+        bounds = Bounds(
+            settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
+        )
+        interactions = Interactions(engine, store, bounds)
+        built = Core(engine, admission, metrics, workers, boxes, cache, settings.readiness_needs_boxes, interactions)
         _publish(built)
         yield built
+
+
+def _interaction_store(settings: Settings) -> Store:
+    if settings.redis_url is not None:
+        return RedisStore(settings.redis_url.get_secret_value())
+    return MemoryStore(settings.max_interactions_in_memory, int(settings.interactions_memory_mb * 1_000_000))
 
 
 def load_verifiers() -> registry.Registry:
@@ -141,11 +165,19 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
     stopping = asyncio.Event()
     http_socket = _bind(settings.host, settings.http_port)
     with http_socket:
-        async with core(settings) as built:
+        async with core(settings) as built, open_jobs(settings, built.engine, built.admission) as jobs:
+            jobs.publish(built.metrics)
             grpc_server, health = grpc_api.build_server(settings, built.engine, built.admission, built.metrics)
             grpc_port = _bind_grpc(grpc_server, settings)
             app = http_api.build_app(
-                settings, built.engine, built.admission, built.metrics, built.boxes, built.readiness
+                settings,
+                built.engine,
+                built.admission,
+                built.metrics,
+                built.boxes,
+                built.interactions,
+                jobs,
+                built.readiness,
             )
             http_server = _HttpServer(_http_config(app, settings))
             with _signals(stopping), _reloading(built, settings):
@@ -156,17 +188,18 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 on_ready(_addresses(settings.host, http_socket.getsockname()[1], grpc_port))
                 await _first(stopping.wait(), http_task)
                 await _set_serving(health, serving=False)
-                await _drain(built.admission, settings.drain_timeout_s)
+                await _drain(built.admission, jobs, settings.drain_timeout_s)
                 http_server.should_exit = True
                 await asyncio.gather(grpc_server.stop(_GRPC_STOP_S), http_task)
 
 
-async def _drain(admission: Admission, timeout_s: float) -> None:
+async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -> None:
     """Admit nothing more, and wait for what was admitted."""
     admission.draining = True
     log.info("draining", requests=admission.requests, items=admission.items)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
+            await jobs.drain()
             await admission.idle()
     log.info("drained", requests_left=admission.requests)
 
@@ -212,7 +245,7 @@ def _reloading(built: Core, settings: Settings) -> Any:
         try:
             book = await asyncio.to_thread(recipes.load, built.engine.registry, settings.recipes_file)
         except BadRecipes as error:
-            log.error("recipes not reloaded: those from before stay in force", problems=error.problems)
+            log.warning("recipes not reloaded: those from before stay in force", problems=error.problems)
             built.metrics.observe_reload("refused")
             return
         built.engine.use(book)
@@ -356,6 +389,7 @@ def _publish(built: Core) -> None:
     ):
         metrics.watch_total(f"cache_{name}", about, partial(_read, counters, name))
     _publish_boxes(metrics, built.boxes)
+    built.interactions.publish(metrics)
 
 
 def _publish_boxes(metrics: Metrics, boxes: Boxes) -> None:

@@ -49,6 +49,30 @@ class Settings(BaseSettings):
     """In-process verdict cache, entries' overhead included; 0 switches it off."""
     cache_ttl_s: Positive = 7 * 24 * 3600
 
+    interaction_ttl_s: Positive = 3600
+    """How long an interaction that names no `ttl_s` is kept after its last turn."""
+    interaction_max_ttl_s: Positive = 24 * 3600
+    """The longest `ttl_s` that one can ask for."""
+    max_interaction_mb: Annotated[float, Field(gt=0, le=16)] = 1
+    """Of the body that opens an interaction, which is kept."""
+    max_interactions_in_memory: PositiveInt = 100_000
+    interactions_memory_mb: Positive = 256
+    """These two hold without Redis. Interactions that are over make room; when only open ones are left, new ones are
+    refused (429)."""
+
+    job_ttl_s: Positive = 3600
+    """How long a background job and its results are kept after it has ended."""
+    job_unfinished_ttl_s: Positive = 24 * 3600
+    """One that has not ended so long after its submission is dropped."""
+    max_jobs: PositiveInt = 10_000
+    max_jobs_mb: Positive = 512
+    """Of background jobs (compressed) and results that are kept, in Redis by all replicas together; beyond these two new
+    ones are refused (429)."""
+    max_jobs_under_way: PositiveInt = 4
+    """Background jobs that this process runs at once; others wait in the queue."""
+    job_claim_idle_s: Positive = 30
+    """A job whose process has given no sign for so long is finished by another process."""
+
     workers: Annotated[int, Field(ge=0)] = 0
     """Processes for our own CPU-bound work; 0: one per core this process may use."""
     worker_memory_mb: PositiveInt = 1024
@@ -109,6 +133,27 @@ class Settings(BaseSettings):
     drain_timeout_s: Positive = 30
     """After SIGTERM, longest time for what was admitted to finish."""
 
+    audit_dir: Path | None = None
+    """Where it is written which response got which reward and why; None: nowhere. `rewardline log` shows it."""
+    audit_sample: Annotated[float, Field(ge=0, le=1)] = 1
+    """The share of items; a hash of response and id decides which."""
+    audit_keep_unjudged: bool = True
+    """Of what is `invalid` or `failed`, all, whatever the share."""
+    audit_redact: bool = False
+    """Of response, prompt and reference only SHA-256 and length, of verdicts no texts."""
+    audit_max_text_chars: PositiveInt = 20_000
+    """Longer texts are cut in the log."""
+    audit_format: Literal["jsonl", "jsonl.gz", "jsonl.zst", "parquet"] = "jsonl"
+    """Of closed files; the one being written is JSON lines. Parquet needs the extra `parquet`."""
+    audit_rotate_mb: Positive = 100
+    audit_rotate_s: Positive = 24 * 3600
+    """A file that is larger or older is closed."""
+    audit_keep_files: PositiveInt = 1000
+    audit_keep_mb: Positive = 10_000
+    """Beyond these two the oldest closed files are deleted."""
+    audit_queue_mb: Positive = 256
+    """What may wait to be written; beyond it items are dropped from the log, and counted."""
+
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
 
@@ -142,6 +187,11 @@ class Settings(BaseSettings):
             raise ValueError(
                 "clocks must nest: max_run_s < max_deadline_s, but they are "
                 f"{self.max_run_s:g} and {self.max_deadline_s:g}"
+            )
+        if self.interaction_ttl_s > self.interaction_max_ttl_s:
+            raise ValueError(
+                "interaction_ttl_s <= interaction_max_ttl_s, but they are "
+                f"{self.interaction_ttl_s:g} and {self.interaction_max_ttl_s:g}"
             )
         if self.box_disk_mb >= self.box_memory_mb:
             raise ValueError("files in a box lie in its memory: box_disk_mb must be less than box_memory_mb")

@@ -55,7 +55,26 @@ class Message(msgspec.Struct):
         return self.content or ""
 
 
-class ScoreItem(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class RowFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """What an item may hold as a row of a data set holds it, under the names that data sets use."""
+
+    messages: str | list[Message] | None = None
+    """The prompt under the name data sets give it; text may be a list of messages written as JSON."""
+    ground_truth: msgspec.Raw = ABSENT
+    """The reference under the name data sets give it."""
+    test_cases: msgspec.Raw = ABSENT
+    case_type: str | None = None
+    test_case_function: str | None = None
+    evaluation_criteria: msgspec.Raw = ABSENT
+    difficulty: float | str | None = None
+    """Of the row, for routes: a number, also as text, or easy, medium, hard for 1, 2, 3. It changes no reward."""
+    reward_weights: dict[str, float] | None = None
+    reward_clip: msgspec.Raw = ABSENT
+    source: str | None = None
+    """Where the row is from; not looked at."""
+
+
+class ScoreItem(RowFields, forbid_unknown_fields=True, gc=False):
     """One response to judge, what to judge it against, and how."""
 
     response: str | list[Message]
@@ -71,20 +90,6 @@ class ScoreItem(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     data_source: ShortText | None = None
     tag: ShortText | None = None
     checks: msgspec.Raw = ABSENT
-    messages: str | list[Message] | None = None
-    """The prompt under the name data sets give it; text may be a list of messages written as JSON."""
-    ground_truth: msgspec.Raw = ABSENT
-    """The reference under the name data sets give it."""
-    test_cases: msgspec.Raw = ABSENT
-    case_type: str | None = None
-    test_case_function: str | None = None
-    evaluation_criteria: msgspec.Raw = ABSENT
-    difficulty: float | str | None = None
-    """Of the row, for routes: a number, also as text, or easy, medium, hard for 1, 2, 3. It changes no reward."""
-    reward_weights: dict[str, float] | None = None
-    reward_clip: msgspec.Raw = ABSENT
-    source: str | None = None
-    """Where the row is from; not looked at."""
 
 
 class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -150,6 +155,7 @@ class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
 _request_decoder = msgspec.json.Decoder(ScoreRequest)
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _item_decoder = msgspec.json.Decoder(ScoreItem)
+_row_decoder = msgspec.json.Decoder(RowFields)
 _messages_decoder = msgspec.json.Decoder(list[Message])
 _encoder = msgspec.json.Encoder()
 
@@ -217,6 +223,17 @@ def messages_of(text: str) -> list[Message] | None:
         return _messages_decoder.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
+
+
+def add_row(item: ScoreItem, row: bytes, index: int) -> None:
+    """Give an item the fields of a row that travelled as JSON text.
+
+    Raises:
+        BadRequest, Unprocessable: they are not what a row has; names the field.
+    """
+    fields = parse(_row_decoder, row, ["items", index, "row"])
+    for name in RowFields.__struct_fields__:
+        setattr(item, name, getattr(fields, name))
 
 
 def check_count(items: int, max_items: int) -> None:

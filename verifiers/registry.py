@@ -53,12 +53,12 @@ class Registry(Mapping[str, Entry]):
         """The entry of this name.
 
         Raises:
-            InvalidItem: there is none; the message lists the nearest names, or all.
+            InvalidItem: there is none; the message has the nearest names.
         """
         entry = self._entries.get(name)
         if entry is None:
             near = difflib.get_close_matches(name, self._entries, n=3)
-            hint = f"did you mean {near}" if near else f"there are {list(self._entries)}"
+            hint = f"did you mean {near}" if near else f"GET /v1/verifiers lists all {len(self._entries)}"
             raise InvalidItem("unknown_verifier", f"no verifier {name[:100]!r}; {hint}")
         return entry
 

@@ -37,7 +37,12 @@ _OPTIONS = [
 _STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
 _CACHE_MODES = {"use": pb.CACHE_MODE_USE, "refresh": pb.CACHE_MODE_REFRESH, "off": pb.CACHE_MODE_OFF}
 _TEXTS = ("id", "verifier", "recipe", "domain", "data_source", "tag", "reference_id")
-_JSONS = ("reference", "params", "metadata")
+_JSONS = ("reference", "params", "metadata", "checks", "row")
+_ROW = (
+    *("messages", "ground_truth", "test_cases", "case_type", "test_case_function", "evaluation_criteria"),
+    *("difficulty", "reward_weights", "reward_clip", "source"),
+)
+"""Fields of data sets' rows; they travel together."""
 
 _REFUSED: dict[grpc.StatusCode, type[RequestError]] = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidRequest,
@@ -153,9 +158,12 @@ def encode_item(index: int, item: Item) -> Payload:
         Unsendable: text that is not Unicode; protobuf cannot carry it, so this item alone is invalid.
     """
     message = pb.Item()
-    for name, value in item.items():
-        if value is None:
-            continue
+    if "row" in item:
+        raise _refused(index, "row", "no such field")
+    fields = {name: value for name, value in item.items() if value is not None and name not in _ROW}
+    if row := {name: item[name] for name in _ROW if item.get(name) is not None}:
+        fields["row"] = row
+    for name, value in fields.items():
         try:
             _set(message, name, value)
         except UnicodeEncodeError as error:
@@ -191,8 +199,6 @@ def _set(message: Any, name: str, value: Any) -> None:
                 _check_text(turn["role"])
                 _check_text(turn["content"])
                 messages.messages.add(role=turn["role"], content=turn["content"])
-    elif name == "checks":
-        raise TypeError("inline checks do not travel by gRPC; name a recipe, or use HTTP")
     else:
         raise TypeError("no such field")
 
@@ -236,6 +242,8 @@ def _as_json(result: Any) -> Mapping[str, Any]:
         "detail": _loaded(result.detail_json) or {},
         "cached": result.cached,
         "elapsed_ms": result.elapsed_ms,
+        "checks": _loaded(result.checks_json),
+        "recipe": result.recipe if result.HasField("recipe") else None,
     }
 
 

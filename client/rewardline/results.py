@@ -50,6 +50,8 @@ class Result:
     """The components of a composition."""
     cached: bool = False
     elapsed_ms: float = 0.0
+    recipe: str | None = None
+    """Whose shaping the reward has."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Fields which a newer server sends and this package does not know."""
 
@@ -103,6 +105,7 @@ def parse_result(raw: Any, default_id: str, item: Mapping[str, Any]) -> Result:
         checks=None if checks is None else tuple(checks),
         cached=bool(raw.get("cached")),
         elapsed_ms=float(raw.get("elapsed_ms") or 0.0),
+        recipe=raw.get("recipe"),
         extra={name: value for name, value in raw.items() if name not in _KNOWN},
     )
 

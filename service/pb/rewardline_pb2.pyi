@@ -43,7 +43,7 @@ class Messages(_message.Message):
     def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ...) -> None: ...
 
 class Item(_message.Message):
-    __slots__ = ("id", "verifier", "response", "response_messages", "prompt", "prompt_messages", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain")
+    __slots__ = ("id", "verifier", "response", "response_messages", "prompt", "prompt_messages", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain", "checks_json", "row_json")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERIFIER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +60,8 @@ class Item(_message.Message):
     TAG_FIELD_NUMBER: _ClassVar[int]
     CACHE_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    CHECKS_JSON_FIELD_NUMBER: _ClassVar[int]
+    ROW_JSON_FIELD_NUMBER: _ClassVar[int]
     id: str
     verifier: str
     response: str
@@ -76,7 +78,9 @@ class Item(_message.Message):
     tag: str
     cache: CacheMode
     explain: bool
-    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ...) -> None: ...
+    checks_json: str
+    row_json: str
+    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., checks_json: _Optional[str] = ..., row_json: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
     __slots__ = ("items", "references_json", "deadline_s", "cache", "explain")
@@ -100,7 +104,7 @@ class ScoreRequest(_message.Message):
     def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., references_json: _Optional[_Mapping[str, str]] = ..., deadline_s: _Optional[float] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ...) -> None: ...
 
 class Result(_message.Message):
-    __slots__ = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail_json", "cached", "elapsed_ms", "index")
+    __slots__ = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail_json", "cached", "elapsed_ms", "index", "checks_json", "recipe")
     ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -113,6 +117,8 @@ class Result(_message.Message):
     CACHED_FIELD_NUMBER: _ClassVar[int]
     ELAPSED_MS_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
+    CHECKS_JSON_FIELD_NUMBER: _ClassVar[int]
+    RECIPE_FIELD_NUMBER: _ClassVar[int]
     id: str
     status: Status
     score: float
@@ -125,7 +131,9 @@ class Result(_message.Message):
     cached: bool
     elapsed_ms: float
     index: int
-    def __init__(self, id: _Optional[str] = ..., status: _Optional[_Union[Status, str]] = ..., score: _Optional[float] = ..., reward: _Optional[float] = ..., reason: _Optional[str] = ..., verifier: _Optional[str] = ..., version: _Optional[str] = ..., extracted: _Optional[str] = ..., detail_json: _Optional[str] = ..., cached: bool = ..., elapsed_ms: _Optional[float] = ..., index: _Optional[int] = ...) -> None: ...
+    checks_json: str
+    recipe: str
+    def __init__(self, id: _Optional[str] = ..., status: _Optional[_Union[Status, str]] = ..., score: _Optional[float] = ..., reward: _Optional[float] = ..., reason: _Optional[str] = ..., verifier: _Optional[str] = ..., version: _Optional[str] = ..., extracted: _Optional[str] = ..., detail_json: _Optional[str] = ..., cached: bool = ..., elapsed_ms: _Optional[float] = ..., index: _Optional[int] = ..., checks_json: _Optional[str] = ..., recipe: _Optional[str] = ...) -> None: ...
 
 class Summary(_message.Message):
     __slots__ = ("items", "ok", "invalid", "failed", "cached", "deduplicated", "elapsed_ms")

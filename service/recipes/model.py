@@ -95,11 +95,13 @@ class ReferenceSpec(Shape):
     """`reference`: the item's reference or ground truth. `tests`: its test cases."""
     path: Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+){0,7}$")] | None = None
     """Names joined by dots: a part of a reference that is an object."""
+    tag: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,40}$")] | None = None
+    """The reference without the tag around it: data sets write `<answer>5</answer>`. One without it stays as it is."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if len(self.model_fields_set) != 1:
-            raise ValueError("give one of value, field, path")
+            raise ValueError("give one of value, field, path, tag")
         return self
 
 

@@ -3,7 +3,7 @@
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from msgspec import Raw
@@ -26,6 +26,27 @@ _clip: Final[TypeAdapter[ClipField | None]] = TypeAdapter(ClipField | None)
 _MAX_WEIGHT: Final = 1e9
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A check with an item's data in place: what its verifier takes."""
+
+    check: Check
+    fields: Mapping[str, Any]
+    """The verifier's parameters, `reference` among them."""
+
+    def judge(self, recipe: Recipe) -> Judge:
+        """
+        Raises:
+            InvalidItem: they are not what it takes.
+        """
+        try:
+            return judge_of(self.check.entry, self.fields)
+        except InvalidItem as error:
+            if len(recipe.checks) == 1 and recipe.name is None:
+                raise
+            raise InvalidItem(error.reason, f"check {self.check.name}: {error}") from error
+
+
 class Planner:
     """Of one book; another book gets another planner."""
 
@@ -39,14 +60,23 @@ class Planner:
         Raises:
             InvalidItem: nothing says how, or what it needs is not there.
         """
+        recipe, filled = self.fill(item, reference)
+        judges = tuple(each.judge(recipe) for each in filled)
+        return Plan(recipe, judges, self._weights(item, recipe), _clip_of(item))
+
+    def fill(self, item: ScoreItem, reference: bytes) -> tuple[Recipe, list[Filled]]:
+        """The item's recipe, and what each of its checks gets of the item.
+
+        Raises:
+            InvalidItem: nothing says how to judge it, or what it needs is not there.
+        """
         given = _given(item, reference)
         params = decoded_params(bytes(item.params))
         recipe = self._recipe(item, given)
         if isinstance(recipe, RouteSpec):
             params = {**recipe.params, **params}
             recipe = self._named(recipe.recipe)
-        weights = self._weights(item, recipe)
-        return Plan(recipe, _judges(recipe, given, params), weights, _clip_of(item))
+        return recipe, _filled(recipe, given, params)
 
     def _recipe(self, item: ScoreItem, given: Given) -> Recipe | RouteSpec:
         named = [name for name in ("verifier", "recipe", "checks") if _is_given(getattr(item, name))]
@@ -82,7 +112,7 @@ class Planner:
             needs = self._book.unavailable[name]
             raise InvalidItem("unknown_recipe", f"recipe {name!r} needs the verifier {needs!r}, which is not installed")
         near = difflib.get_close_matches(name, self._book.recipes, n=3)
-        hint = f"did you mean {near}" if near else f"there are {list(self._book.recipes)}"
+        hint = f"did you mean {near}" if near else f"GET /v1/recipes lists all {len(self._book.recipes)}"
         raise InvalidItem("unknown_recipe", f"no recipe {name[:100]!r}; {hint}")
 
     def _of_checks(self, checks: Any) -> Recipe:
@@ -143,8 +173,8 @@ def _given(item: ScoreItem, reference: bytes) -> Given:
     )
 
 
-def _judges(recipe: Recipe, given: Given, params: Mapping[str, Any]) -> tuple[Judge, ...]:
-    """Each check's verifier with its parameters: the recipe's own, and over them the item's.
+def _filled(recipe: Recipe, given: Given, params: Mapping[str, Any]) -> list[Filled]:
+    """Each check with the recipe's own parameters, and over them the item's.
 
     An item's parameter goes to the check of that name if its value is an object, else to every check that has such a
     parameter.
@@ -153,29 +183,23 @@ def _judges(recipe: Recipe, given: Given, params: Mapping[str, Any]) -> tuple[Ju
     own = {name: value for name, value in params.items() if name in names and isinstance(value, dict)}
     shared = {name: value for name, value in params.items() if name not in own}
     taken: set[str] = set()
-    judges = []
+    filled = []
     for check in recipe.checks:
-        model = check.entry.verifier.params
-        fields = dict(check.params)
-        mine = {name: value for name, value in shared.items() if name in model.model_fields}
+        known = check.entry.verifier.params.model_fields
+        mine = {name: value for name, value in shared.items() if name in known}
         taken |= mine.keys()
-        if "criteria" in model.model_fields and given.criteria is not ABSENT:
-            fields["criteria"] = given.criteria
-        fields |= mine | own.get(check.name, {})
+        criteria = {"criteria": given.criteria} if "criteria" in known and given.criteria is not ABSENT else {}
+        fields = {**check.params, **criteria, **mine, **own.get(check.name, {})}
+        if "reference" in fields:
+            raise InvalidItem("bad_params", "params: the reference belongs beside params, not in it")
         reference = given.reference_for(check)
-        fields.pop("reference", None)
-        if reference is not ABSENT and ("reference" in model.model_fields or check.reference is not None):
+        if reference is not ABSENT and ("reference" in known or check.reference is not None):
             fields["reference"] = reference
-        try:
-            judges.append(judge_of(check.entry, fields))
-        except InvalidItem as error:
-            if len(recipe.checks) == 1 and recipe.name is None:
-                raise
-            raise InvalidItem(error.reason, f"check {check.name}: {error}") from error
+        filled.append(Filled(check, fields))
     unknown = sorted(shared.keys() - taken)
     if unknown:
         raise InvalidItem("bad_params", f"params: no check of {sorted(names)} takes {unknown[:10]}")
-    return tuple(judges)
+    return filled
 
 
 def _clip_of(item: ScoreItem) -> Clip | None:

@@ -125,7 +125,7 @@ class Resolver:
             return None
         inner = self.recipe(spec.recipe, above)
         if inner is None:
-            names = [*self._specs, *self.done]
+            names = {*self._specs, *self.done}
             if spec.recipe not in names:
                 self._problems.append(f"{place}: no recipe {spec.recipe!r}{near(spec.recipe, names)}")
             return None

@@ -51,6 +51,8 @@ class Given:
             return _part(self.reference, spec.path)
         if spec.field is not None:
             return self.tests if spec.field == "tests" else self.reference
+        if spec.tag is not None:
+            return _untagged(self.reference, spec.tag)
         return spec.value
 
     def has_data_for(self, check: Check) -> bool:
@@ -109,3 +111,11 @@ def _part(reference: Any, path: str) -> Any:
             raise InvalidItem("bad_reference", f"reference: the recipe needs its {path!r}, which is not there")
         found = found[name]
     return found
+
+
+def _untagged(reference: Any, tag: str) -> Any:
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    text = reference.strip() if isinstance(reference, str) else ""
+    if not text.startswith(opening) or not text.endswith(closing) or text.count(opening) > 1:
+        return reference
+    return text.removeprefix(opening).removesuffix(closing).strip()

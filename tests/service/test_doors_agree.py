@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from service.pb import rewardline_pb2 as pb
 
 STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
-FIELDS = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail")
+FIELDS = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail", "recipe", "checks")
+ROW = ("messages", "ground_truth", "test_cases", "case_type", "difficulty", "reward_weights", "reward_clip", "source")
 
 answers = st.one_of(
     st.text(max_size=40),
@@ -42,7 +43,26 @@ optional = {
     "params": parameters.filter(lambda value: value is not None),
     "prompt": answers | messages,
     "tag": st.text(min_size=1, max_size=5),
-    "recipe": st.text(min_size=1, max_size=5),
+    "recipe": st.text(min_size=1, max_size=5) | st.just("think_math"),
+    "checks": st.lists(
+        st.fixed_dictionaries(
+            {"verifier": st.sampled_from(["numeric", "math", "think_format", "nosuch"])},
+            optional={
+                "weight": st.floats(-1, 3),
+                "scale": st.sampled_from(["01", "pm1", [0, 2], "x"]),
+                "gate": st.just({"after": "numeric", "at_least": 1}),
+                "params": parameters.filter(lambda value: value is not None),
+            },
+        ),
+        max_size=3,
+    ),
+    "messages": answers | messages,
+    "ground_truth": references,
+    "case_type": st.sampled_from(["stdio", ""]),
+    "difficulty": st.floats(0, 10) | st.sampled_from(["hard", "2", "steep"]),
+    "reward_weights": st.dictionaries(st.sampled_from(["math", "numeric", "nosuch"]), st.floats(-1, 3), max_size=2),
+    "reward_clip": st.sampled_from([0.5, [0, 0.25], "x"]),
+    "source": st.text(max_size=5),
 }
 items = st.fixed_dictionaries({"response": answers | messages}, optional=optional)
 likely = st.fixed_dictionaries({"response": answers, "verifier": optional["verifier"], "reference": references})
@@ -77,8 +97,13 @@ def test_both_doors_agree_on_many_items(served: Any, cache: str) -> None:
 def over_http(served: Any, batch: dict[str, Any]) -> list[dict[str, Any]]:
     reply = httpx.post(f"{served.url}/v1/score", json=batch, timeout=60)
     assert reply.status_code == 200, reply.text
-    return [{name: str(value) if name == "id" else value for name, value in result.items() if name in FIELDS}
-            for result in reply.json()["results"]]  # fmt: skip
+    results = [{name: result[name] for name in FIELDS} for result in reply.json()["results"]]
+    return [{**result, "id": str(result["id"]), "checks": _without_luck(result["checks"])} for result in results]
+
+
+def _without_luck(checks: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """Whether a verdict was at hand depends on who asked first."""
+    return checks and [{name: value for name, value in check.items() if name != "cached"} for check in checks]
 
 
 def over_grpc(served: Any, batch: dict[str, Any]) -> list[dict[str, Any]]:
@@ -104,6 +129,8 @@ def over_grpc(served: Any, batch: dict[str, Any]) -> list[dict[str, Any]]:
             "version": result.version or None,
             "extracted": result.extracted if result.HasField("extracted") else None,
             "detail": json.loads(result.detail_json),
+            "recipe": result.recipe if result.HasField("recipe") else None,
+            "checks": _without_luck(json.loads(result.checks_json)) if result.HasField("checks_json") else None,
         }
         for result in response.results
     ]
@@ -111,12 +138,17 @@ def over_grpc(served: Any, batch: dict[str, Any]) -> list[dict[str, Any]]:
 
 def message(item: dict[str, Any]) -> Any:
     sent = pb.Item()
+    row = {name: value for name, value in item.items() if name in ROW}
+    if row:
+        sent.row_json = json.dumps(row)
     for name, value in item.items():
+        if name in row:
+            continue
         if name in ("response", "prompt") and isinstance(value, list):
             getattr(sent, f"{name}_messages").SetInParent()
             for part in value:
                 getattr(sent, f"{name}_messages").messages.add(**part)
-        elif name in ("reference", "params"):
+        elif name in ("reference", "params", "checks"):
             setattr(sent, f"{name}_json", json.dumps(value))
         else:
             setattr(sent, name, value)

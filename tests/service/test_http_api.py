@@ -37,7 +37,7 @@ def problem(response: httpx.Response, status: int) -> JSON:
 
 
 def test_a_batch_gets_one_result_per_item_in_order(served: Any) -> None:
-    reply = post(served, {"items": [item("12", id="a"), item("13"), item(verifier="nosuch"), item("12", "x")]})
+    reply = post(served, {"items": [item("12", id="a"), item("13"), item(verifier="numerik"), item("12", "x")]})
     assert reply.status_code == 200
     body = reply.json()
     assert [result["id"] for result in body["results"]] == ["a", 1, 2, 3]
@@ -46,7 +46,7 @@ def test_a_batch_gets_one_result_per_item_in_order(served: Any) -> None:
     assert [result["reward"] for result in body["results"]] == [1.0, 0.0, None, None]
     assert set(body["results"][0]) == {
         "id", "status", "score", "reward", "reason", "verifier", "version",
-        "extracted", "detail", "checks", "cached", "elapsed_ms",
+        "extracted", "detail", "checks", "recipe", "cached", "elapsed_ms",
     }  # fmt: skip
     assert body["summary"]["items"] == 4
     assert "numeric" in body["results"][2]["detail"]["message"]
@@ -80,8 +80,8 @@ def test_responses_may_be_messages_and_references_shared(served: Any) -> None:
     ("fields", "reason"),
     [
         ({}, "unroutable"),
-        ({"tag": "deepmath_103k"}, "unroutable"),
-        ({"recipe": "think_math"}, "unknown_recipe"),
+        ({"tag": "nosuch"}, "unroutable"),
+        ({"recipe": "think_maths"}, "unknown_recipe"),
         ({"recipe": "a", "verifier": "numeric"}, "ambiguous"),
         ({"verifier": "numerik"}, "unknown_verifier"),
         ({"verifier": "numeric", "params": {"abs_tolerance": 1}}, "bad_params"),

@@ -38,7 +38,7 @@ def test_an_unknown_name_is_the_callers_and_the_message_names_the_nearest() -> N
     with pytest.raises(InvalidItem, match=r"did you mean.*'numeric'") as caught:
         load().find("numerics")
     assert caught.value.reason == "unknown_verifier"
-    with pytest.raises(InvalidItem, match=r"there are .*exact_match"):
+    with pytest.raises(InvalidItem, match=r"GET /v1/verifiers lists all \d+"):
         load().find("#")
 
 

@@ -44,6 +44,8 @@ from verifiers.math.exact import is_number
 from verifiers.math.first_look import Batch, FirstLook, Found, Looks, Terms, decode_looks, encode
 from verifiers.math.limits import MAX_READ_CHARS
 from verifiers.math.options import DEFAULT, Form, Options, UnitPolicy
+from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS
+from verifiers.own_answers import written
 
 log = logging.getLogger("rewardline.math")
 
@@ -74,6 +76,8 @@ class FinalAnswer(Params):
     """The unit of the answer, where `final_answer` does not write it."""
     tolerance: float | None = Field(default=None, ge=0)
     """An absolute tolerance; the parameter `abs_tol`, where the caller gives it, goes before it."""
+    steps: Any = None
+    """The steps before it: texts, or objects with an `expr`. Here they only say which wrong answers stopped early."""
 
 
 class MathParams(ExtractionParams):
@@ -102,9 +106,20 @@ class MathParams(ExtractionParams):
         return Options(abs_tol, self.rel_tol, self.unit_policy, unit, self.ordered, self.form)
 
     @property
+    def steps(self) -> list[str]:
+        """The texts among the reference's steps, to a bounded number."""
+        steps = self.reference.steps if isinstance(self.reference, FinalAnswer) else None
+        written = [step.get("expr") if isinstance(step, dict) else step for step in _first(steps)]
+        return [text for text in written if isinstance(text, str) and len(text) <= MAX_STEP_CHARS]
+
+    @property
     def references(self) -> list[str]:
         answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
         return [str(answer) for answer in (answers if isinstance(answers, list) else [answers])]
+
+
+def _first(steps: Any) -> list[Any]:
+    return steps[:MAX_STEPS] if isinstance(steps, list) else []
 
 
 TIME_LIMIT_S = 2.0
@@ -126,8 +141,10 @@ LOOK = Task(module="verifiers.math.first_look", function="look_in_worker", time_
 DIAGNOSE = Task(module="verifiers.math.diagnosis", function="diagnose", time_limit_s=TIME_LIMIT_S / 2)
 """What `explain` adds to a verdict that stands already; without it the verdict goes out as it is."""
 
-_DIAGNOSED_CHARS = 8_000
-"""So much of the end of a response, and of the beginning of its prompt, is looked through for patterns."""
+_DIAGNOSED_CHARS = 200_000
+"""Longer responses are not looked through for patterns: only their answers are."""
+_QUESTION_CHARS = 8_000
+"""So much of the beginning of a prompt is looked through for numbers."""
 _FEW_ITEMS = 24
 """Fewer short responses are looked at here: that takes less than sending them to a worker."""
 _GROUP_ANSWERS = 8
@@ -138,7 +155,7 @@ _INVALID = ("unparseable_reference", "reference_too_complex")
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "4"
+    version = "5"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency = None
@@ -156,6 +173,11 @@ class Math(Verifier[MathParams]):
 
     async def score_each(self, items: Sequence[Item[MathParams]], deliver: Callable[[int, Verdict], None]) -> None:
         await _Sitting(self._workers, self._looks, self._sound, items, deliver).judge()
+
+    def own_answer(self, params: MathParams) -> str | None:
+        options = params.options
+        needs_unit = options.unit is not None and options.unit_policy == "require"
+        return written(params.references[0] + (rf"\text{{ {options.unit}}}" if needs_unit else ""), params)
 
 
 class _Sitting:
@@ -206,9 +228,11 @@ class _Sitting:
         answer = verdict.extracted
         if answer is not None and len(answer) >= MAX_DETAIL_TEXT_CHARS:
             answer = None
-        response = _sendable(item.response[-_DIAGNOSED_CHARS:])
-        question = None if item.prompt is None else _sendable(item.prompt[:_DIAGNOSED_CHARS])
-        return [terms.references, answer, terms.options.packed(), verdict.reason, response, question]
+        response = _sendable(item.response) if len(item.response) <= _DIAGNOSED_CHARS else None
+        question = None if item.prompt is None else _sendable(item.prompt[:_QUESTION_CHARS])
+        steps = [_sendable(step) for step in item.params.steps]
+        case = [terms.references, answer, terms.options.packed(), verdict.reason]
+        return [*case, response, question, steps, terms.extraction]
 
     # the first look
 

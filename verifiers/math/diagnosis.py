@@ -1,27 +1,36 @@
 """Why an answer was judged as it was, for a caller who asks for it. Runs in worker processes.
 
-Both sides as they were read, and what kind of error a wrong answer shows (`patterns`). The verdict is made before and
-is not changed by anything found here.
+Both sides as they were read, and what kinds of error the response shows (`patterns`), all of them and in one order:
+first those of how it gives its answer and how it is written, then those of a wrong answer beside the reference. The
+verdict is made before and is not changed by anything found here.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract
 from verifiers.math import patterns
 from verifiers.math.grading import read_answer, read_reference
 from verifiers.math.options import Options
+from verifiers.math.patterns import Pattern
 from verifiers.math.readings import Reading
+from verifiers.math.solutions import annotated_steps
 from verifiers.math.tree import TooComplex, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
+_CALCULATED_CHARS = 8_000
+"""So much of the end of a response is looked through for equations."""
 
 
 def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
-    """What `explain` adds: `(references, answer, packed Options, reason, response, question)` as a verdict's detail.
+    """What `explain` adds, as a verdict's detail:
+    `(references, answer, packed Options, reason, response, question, steps, ExtractionParams as JSON)`.
 
-    `reason` is the verdict's own: patterns are looked for where it names a wrong answer or a wrong form.
+    `reason` is the verdict's own: patterns of a wrong answer are looked for where it names one, or a wrong form. A
+    `response` of None is too long to be looked through. `steps` are the reference's; without any, those that a solution
+    given as the reference annotates.
     """
-    references, answer, packed, reason, response, question = payload
+    references, answer, packed, reason, response, question, steps, extraction = payload
     options = Options.unpacked(packed)
     known = [read_reference(text, options.unit) for text in references]
     reference = next((each for each in known if isinstance(each, Reading)), None)
@@ -31,19 +40,26 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
     given = _read(answer)
     if given is not None:
         detail["answer_as_read"] = show(given.node)[:_MAX_SHOWN_CHARS]
-    found = patterns.of_outcome(reason)
+    found = [] if response is None else _of_response(response, question, extraction)
+    found += patterns.of_outcome(reason)
     if reference is not None and given is not None and reason in ("wrong_answer", "wrong_form"):
         context = patterns.Context(
             question=question,
-            response=response,
+            steps=steps or annotated_steps(references[0]),
+            response=None if response is None else response[-_CALCULATED_CHARS:],
             form=options.form,
             ordered=options.ordered,
             right=reason == "wrong_form",
         )
-        found = [*found, *patterns.find(reference.node, given.node, context)]
+        found += patterns.find(reference.node, given.node, context)
     if found:
-        detail["error_patterns"] = [pattern.as_json() for pattern in found]
+        detail["error_patterns"] = [pattern.as_json() for pattern in patterns.in_order(found)]
     return detail
+
+
+def _of_response(response: str, question: str | None, extraction: str) -> list[Pattern]:
+    found = extract(response, ExtractionParams.model_validate_json(extraction), MATH_CHANNELS)
+    return [*patterns.of_extraction(found, response), *patterns.of_writing(response, question)]
 
 
 def _read(answer: str | None) -> Reading | None:

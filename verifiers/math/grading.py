@@ -11,7 +11,6 @@ sympy is asked last, for sums, products, integrals and limits that numbers do no
 of ours and never a text, since its own readers of text evaluate what they read.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +23,7 @@ from verifiers.math.forms import fits
 from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read, read_apart
 from verifiers.math.readings import Reading
+from verifiers.math.solutions import final_answer
 from verifiers.math.tree import Node, TooComplex, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
@@ -65,7 +65,7 @@ class Fault:
 @lru_cache(maxsize=4096)
 def read_reference(text: str, unit: str | None) -> Reading | Fault:
     """A reference as it is compared with; `unit` is what it is in, where it does not say so itself."""
-    text = _HASH4.split(text)[-1].strip() if "####" in text else text
+    text = final_answer(text)
     refusal = limits.refusal(text)
     if refusal is not None:
         reason = "reference_too_complex" if refusal == "too_complex" else "unparseable_reference"
@@ -81,10 +81,6 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
         return Fault("reference_too_complex", str(error))
     except RecursionError:
         return Fault("reference_too_complex", "nested too deeply")
-
-
-_HASH4 = re.compile(r"####(?!#)")
-"""A solution as GSM8K writes it; its answer stands behind the last one."""
 
 
 def _with_unit(node: Node, unit: str | None) -> Node:

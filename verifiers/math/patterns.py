@@ -39,6 +39,8 @@ definitions are this project's own.
     ARITHMETIC               the response holds an equation between numbers that is false
     of the response
     EMPTY, NO_ANSWER, TRUNCATED, THINK_MALFORMED, CONFLICTING_ANSWERS, UNPARSEABLE
+    REPETITION               a third of it or more is the same stretch over and over
+    LANGUAGE_MIX             more of it than names and terms explain is in another script than the prompt
 
 In tuples, matrices, lists, equations and intervals the rules for values are applied to the
 parts that differ, and `detail` names the part.
@@ -54,21 +56,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
 from verifiers.answers import NUMBER, Channel, Extraction
+from verifiers.base import Item
 from verifiers.math import limits, units, values
+from verifiers.math.equations import computations
 from verifiers.math.exact import number, plain
 from verifiers.math.forms import fits
 from verifiers.math.options import Form
 from verifiers.math.reader import read
 from verifiers.math.reals import PAIRS, Piece, Reals, reals
+from verifiers.math.rounding import is_rounded, last_place, places
 from verifiers.math.tree import Node, TooComplex, Unreadable, show
 from verifiers.math.values import Evaluation, NoValue, Number
-from verifiers.math.words import split
+from verifiers.rules import language, repetition
 
 
 class Code(StrEnum):
@@ -80,6 +85,8 @@ class Code(StrEnum):
     THINK_MALFORMED = "THINK_MALFORMED"
     CONFLICTING_ANSWERS = "CONFLICTING_ANSWERS"
     UNPARSEABLE = "UNPARSEABLE"
+    REPETITION = "REPETITION"
+    LANGUAGE_MIX = "LANGUAGE_MIX"
     SIGN = "SIGN"
     PERCENT = "PERCENT"
     POWER10 = "POWER10"
@@ -184,6 +191,31 @@ def of_outcome(outcome: str, message: str = "") -> list[Pattern]:
     if outcome not in ("unparseable", "too_complex"):
         return []
     return [Pattern(Code.UNPARSEABLE, message or "the answer could not be read as mathematics or as words")]
+
+
+def in_order(found: Iterable[Pattern]) -> list[Pattern]:
+    """Patterns in the order of `Code`."""
+    return sorted(found, key=lambda pattern: _PLACES[pattern.code])
+
+
+_PLACES = {code: place for place, code in enumerate(Code)}
+
+
+def of_writing(response: str, prompt: str | None) -> list[Pattern]:
+    """What is wrong with the writing, whatever it says."""
+    found = []
+    looped = 1.0 - (repetition.judge(response, _LOOPS).score or 0.0)
+    if looped > _MAX_LOOPED:
+        found.append(Pattern(Code.REPETITION, f"{looped:.0%} of the response are loops"))
+    mixed = language.judge(Item(response, _PROMPTS_SCRIPT, prompt))
+    if mixed.reason == "mixed_scripts":
+        found.append(Pattern(Code.LANGUAGE_MIX, "there is more than a little of another script than the prompt's"))
+    return found
+
+
+_MAX_LOOPED = 1 / 3
+_LOOPS = repetition.RepetitionParams(measure="loops")
+_PROMPTS_SCRIPT = language.LanguageParams()
 
 
 # --- the response
@@ -516,11 +548,11 @@ def _written(node: Node) -> str:
 
 
 def _as_decimal(value: Fraction) -> str:
-    places = _places(value)
-    if not places:
+    shown = places(value)
+    if not shown:
         return str(value)
-    digits = str(abs(value) * 10**places).rjust(places + 1, "0")
-    return f"{'-' * (value < 0)}{digits[:-places]}.{digits[-places:]}"
+    digits = str(abs(value) * 10**shown).rjust(shown + 1, "0")
+    return f"{'-' * (value < 0)}{digits[:-shown]}.{digits[-shown:]}"
 
 
 def _clipped(text: str) -> str:
@@ -878,39 +910,17 @@ def _rounding(part: _Part, known: _Values) -> int:
         return 0
     exact = _exactly(part, known)
     if exact is not None:
-        return _is_rounded(*exact, _is_decimal(part.answer))
+        return is_rounded(*exact, _is_decimal(part.answer))
     p, g = known.at(part.answer, 0), known.at(part.reference, 0)
     if p is None or g is None:
         return 0
     with mp.workprec(_BITS):
-        unit = _last_place(known.exact(part.answer)) if _is_decimal(part.answer) else None
+        unit = last_place(known.exact(part.answer)) if _is_decimal(part.answer) else None
         return bool(abs(p - g) * 100 < abs(g) or (unit is not None and abs(p - g) < values.as_number(unit)))
-
-
-def _is_rounded(shown: Fraction, value: Fraction, as_decimal: bool) -> bool:
-    gap = abs(shown - value)
-    unit = _last_place(shown) if as_decimal else None
-    return gap * 100 < abs(value) or (unit is not None and gap < unit)
 
 
 def _is_decimal(node: Node) -> bool:
     return (node.args[0] if node.kind in ("neg", "%") else node).kind == "num"
-
-
-_MAX_PLACES = 30
-
-
-def _last_place(value: Fraction | None) -> Fraction | None:
-    """One unit of the last place of a decimal number; None when it has less than two significant digits, or no end."""
-    places = None if value is None else _places(value)
-    if value is None or places is None or abs(value) * 10**places < 10:
-        return None
-    return Fraction(1, 10**places)
-
-
-def _places(value: Fraction) -> int | None:
-    """How many decimal places a number has; None when they have no end, or none near."""
-    return next((places for places in range(_MAX_PLACES) if (value * 10**places).denominator == 1), None)
 
 
 _VALUE_RULES: tuple[tuple[Code, Rule, str], ...] = (
@@ -1034,7 +1044,7 @@ def _copied_input(case: _Case) -> Iterator[Pattern]:
     value, right = case.values.exact(case.answer), case.values.exact(case.reference)
     if value is None or value == right or case.is_same or case.context.question is None:
         return
-    if value in _numbers(case.context.question):
+    if value in numbers(case.context.question):
         yield Pattern(Code.COPIED_INPUT, f"{_shown(case.answer)} is a number of the question")
 
 
@@ -1045,7 +1055,7 @@ _MAX_NUMBERS = 400
 
 
 @lru_cache(maxsize=256)
-def _numbers(question: str) -> frozenset[Fraction]:
+def numbers(question: str) -> frozenset[Fraction]:
     """The numbers a question is written with, each with its sign and without."""
     found: set[Fraction] = set()
     for match in islice(_NUMBER.finditer(question[:_MAX_QUESTION_CHARS]), _MAX_NUMBERS):
@@ -1055,175 +1065,15 @@ def _numbers(question: str) -> frozenset[Fraction]:
     return frozenset(found)
 
 
-# --- equations between numbers
-
-_MAX_EQUATIONS = 200
-_MAX_EQUATION_CHARS = 300
-_MAX_READ_CHARS = 1_500
-_MAX_EXPONENTS = 200
-_NEAR_CHARS = 40
-_DELIMITERS = re.compile(r"\\[()\[\]]|\$\$")
-_RUN = re.compile(
-    r"(?:[\d+\-*/^(){}%!=&$ \t×·÷−–]|(?<=\d),(?=\d)|[.](?=\d)|(?<=\d )x(?= \d)"
-    r"|\\(?:[dt]?frac|times|cdot|div|left|right)(?![A-Za-z])|\\[,;:!%$ ])+"
-)
-_OPERATION = re.compile(r"[\d)}%!]\s{0,4}(?:[-+*/^×·÷−–(]|\\(?:times|cdot|div)|x )|\\[dt]?frac|\)\s{0,4}\d|\d!(?!=)")
-_POWER = re.compile(r"\^\s?(?:\{\s?[-−]?(\d{1,2})\s?\}|(\d{1,2})(?!\d))(?!\s?\^)")
-_SMALL_FACTORIAL = re.compile(r"(?<![\d.])\d{1,2}!")
-_LONG_DIGITS = re.compile(r"\d{20}")
-_PLAIN_NUMBER = re.compile(r"\s*-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)\s*")
-_OPERATOR_FIRST = re.compile(r"\s*(?:[-+*/^×·÷−–!%]\s|[*/^×·÷!%]|\\(?:times|cdot|div))")
-_CLOCK = re.compile(r":\d")
-_BULLET = re.compile(r"\s*[-+*–]\s+(?=[\d($\\])")
-_OPENS = frozenset("<>*`\"'“”‘’—→⇒「")
-_STOPS = frozenset(":;,.!?。，：；、")
-_ACTING = split(
-    "of times plus minus by over per and or to from with into than multiplied divided sum product difference less more "
-    "twice double triple thrice half square squared cube cubed root sqrt negative percent choose base sin cos tan log ln"
-)
-"""Words that do something to the number after them, which therefore is not where an equation begins."""
-_NO_UNITS = split(
-    "million billion trillion thousand hundred dozen percent times plus minus over mod of multiplied divided squared "
-    "cubed remainder rem and or to second minute hour day week month year "
-    "millions billions thousands hundreds dozens seconds minutes hours days weeks months years"
-)
-"""Words after a number that make another number of it, or units into which others are often converted on the way."""
-_WORD_BEFORE = re.compile(r"(?<![^\W\d_])(?<!\\)[A-Za-z]{2,20}\Z")
-_WORD_AFTER = re.compile(r"\s?(?:\\(?:text|mathrm)\s?\{\s?)?([A-Za-z]{1,20})(?![A-Za-z])")
-Readings = tuple[str, ...]
-"""The ways in which one side of an equation may be meant."""
+_MAX_EQUATION_CHARS = 1_500
 
 
 def _false_equation(response: str | None) -> Iterator[Pattern]:
     """The first equation between numbers that does not hold, however its sides are meant."""
-    left = _MAX_READ_CHARS
-    for one, two in _equations(response or ""):
-        if not any(_OPERATION.search(side[0]) for side in (one, two)):
-            continue
-        left -= sum(map(len, (*one, *two)))
-        if left < 0:
+    for found in computations(response or "", _MAX_EQUATION_CHARS):
+        if found.holds is False:
+            yield Pattern(Code.ARITHMETIC, f"{_clipped(found.left)} is not {_clipped(found.right)}")
             return
-        if _is_false(one, two):
-            shown, other = (_clipped(side[-1].strip(" $&")) for side in (one, two))
-            yield Pattern(Code.ARITHMETIC, f"{shown} is not {other}")
-            return
-
-
-def _equations(text: str) -> Iterator[tuple[Readings, Readings]]:
-    """Both sides of the equations that hold nothing but numbers, from the first on."""
-    for run in islice(_runs(text), _MAX_EQUATIONS):
-        sides = [(side,) for side in run.text.split("=")]
-        for one, two in pairwise([_first_side(run), *sides[1:-1], _last_side(run)]):
-            if one and two:
-                yield one, two
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A stretch of numbers and signs with `=` among them, and the text around it in its line."""
-
-    before: str
-    text: str
-    after: str
-
-    @property
-    def is_span(self) -> bool:
-        """Whether it is all that stands between two dollar signs."""
-        inner = self.text.strip()
-        return inner.count("$") == 2 and inner[0] == inner[-1] == "$"
-
-
-_CUT = "\0"
-"""Stands where a line goes on that is not looked at further."""
-
-
-def _runs(text: str) -> Iterator[_Run]:
-    position = text.find("=")
-    while position >= 0:
-        start = max(
-            text.rfind("\n", max(position - _MAX_EQUATION_CHARS, 0), position) + 1, position - _MAX_EQUATION_CHARS
-        )
-        newline = text.find("\n", position, position + _MAX_EQUATION_CHARS)
-        end = min(len(text), position + _MAX_EQUATION_CHARS) if newline < 0 else newline
-        line = _DELIMITERS.sub("$", text[start:end])
-        if "mod" not in line:
-            is_cut = (start > 0 and text[start - 1] != "\n", end < len(text) and text[end] != "\n")
-            yield from _in_line(_CUT * is_cut[0] + line + _CUT * is_cut[1])
-        position = text.find("=", end)
-
-
-def _in_line(line: str) -> Iterator[_Run]:
-    for run in _RUN.finditer(line):
-        if "=" in run[0]:
-            yield _Run(line[max(run.start() - _NEAR_CHARS, 0) : run.start()], run[0], line[run.end() :][:_NEAR_CHARS])
-
-
-def _first_side(run: _Run) -> Readings:
-    """What stands before the first `=`; nothing when it may begin earlier than the run."""
-    side = run.text[: run.text.index("=")]
-    if side.count("(") > side.count(")"):
-        side = side.replace("(", " ", 1)
-    if run.is_span or not run.before:
-        return (side, side[bullet.end() :]) if (bullet := _BULLET.match(side)) else (side,)
-    word = _WORD_BEFORE.search(run.before)
-    is_after_words = run.before[-1] in _STOPS or (word is not None and word[0].lower() not in _ACTING)
-    begins = run.before[-1] in _OPENS or run.before.endswith(r"\\") or (run.text[0] in " \t" and is_after_words)
-    return (side,) if begins and not _OPERATOR_FIRST.match(side) else ()
-
-
-def _last_side(run: _Run) -> Readings:
-    """What stands after the last `=`; nothing when it may go on after the run, or is multiplied by a word."""
-    side = run.text[run.text.rindex("=") + 1 :].rstrip(" $&({\t")
-    if side.count(")") > side.count("("):
-        side = side.rstrip(")")
-    word = _WORD_AFTER.match(run.after)
-    is_unit = word is not None and len(word[1]) > 1 and word[1].lower() not in _NO_UNITS
-    ends = run.is_span or not run.after or run.after[0] in _OPENS | _STOPS or run.after.startswith(r"\\") or is_unit
-    if not ends or _CLOCK.match(run.after):
-        return ()
-    return (side, side[:-1]) if side.endswith("!") else (side,)
-
-
-def _is_false(one: Readings, two: Readings) -> bool:
-    lefts = [(text, value) for side in one for text in _percents(side) if (value := _number(text)) is not None]
-    rights = [(text, value) for side in two for text in _percents(side) if (value := _number(text)) is not None]
-    return bool(lefts and rights) and not any(_may_equal(left, right) for left in lefts for right in rights)
-
-
-def _percents(side: str) -> Readings:
-    """With the percent sign as a hundredth, and as a unit."""
-    side = side.replace(r"\$", " ").replace(r"\%", "%").replace("$", " ").replace("&", " ").replace(" x ", r" \times ")
-    return (side, side.replace("%", "")) if "%" in side else (side,)
-
-
-@lru_cache(maxsize=1024)
-def _number(side: str) -> Fraction | None:
-    """The value of small rational arithmetic."""
-    if (value := number(side)) is not None:
-        return value
-    powers = _POWER.findall(side)
-    size = 1
-    for braced, bare in powers:
-        size *= max(int(braced or bare), 1)
-    is_small = size <= _MAX_EXPONENTS and side.count("^") == len(powers) and not _LONG_DIGITS.search(side)
-    if not is_small or side.count("!") != len(_SMALL_FACTORIAL.findall(side)):
-        return None
-    try:
-        return values.exact(read(side))
-    except (Unreadable, TooComplex, NoValue):
-        return None
-
-
-def _may_equal(left: tuple[str, Fraction], right: tuple[str, Fraction]) -> bool:
-    """Whether two values are equal, or one is the other one rounded."""
-    (one, p), (two, g) = left, right
-    if p == g:
-        return True
-    if p.denominator == g.denominator == 1 and "." not in one and "." not in two:
-        return False
-    return _is_rounded(p, g, bool(_PLAIN_NUMBER.fullmatch(one))) or _is_rounded(
-        g, p, bool(_PLAIN_NUMBER.fullmatch(two))
-    )
 
 
 _RULES: tuple[Callable[[_Case], Iterator[Pattern]], ...] = (

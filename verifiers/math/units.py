@@ -71,6 +71,20 @@ def dimension(unit: str) -> Mapping[str, int] | None:
     return None if scale is None else dict(scale.dimension)
 
 
+def in_base_units(unit: str) -> tuple[Fraction, int, Mapping[str, int]] | None:
+    """(r, n, exponents) when one of the unit is r * pi ** n of these base units, of which counting nouns are some.
+
+    Of a word with several senses, the first one's; for °C and °F, what a difference of one is.
+    """
+    scale = _scale(_senses(unit)[0])
+    return None if scale is None else (scale.rational, scale.pi, scale.dimension)
+
+
+def has_zero_point(unit: str) -> bool:
+    """Whether nothing is not zero of it (°C, °F), so that it cannot be added or multiplied."""
+    return unit in _ZEROS
+
+
 def compatible(one: str, other: str) -> bool:
     """Whether both are known and measure the same, in some sense of theirs."""
     return any(_same_dimension(left, right) for left, right in _sense_pairs(one, other))

@@ -696,6 +696,15 @@ def _steady(node: Node, is_real: bool) -> Number:
     raise NoValue("more digits change it")
 
 
+def settled(node: Node) -> Number:
+    """The value of a constant to some 70 digits.
+
+    Raises:
+        NoValue, TooComplex: as `same`.
+    """
+    return _steady(node, not _is_complex(node))
+
+
 def approximate(node: Node) -> float:
     """A constant as a float, for ordering; infinity included.
 

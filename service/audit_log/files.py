@@ -1,0 +1,125 @@
+"""The files of the log: names, the live one that is being written, and those that are closed.
+
+    audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl     being written, and locked by its writer
+    audit-20260307T091503.120045Z-5f0c1a2b.jsonl          closed; then .jsonl.gz, .jsonl.zst or .parquet
+
+The time is that of the file's first record, so that names sort as the records do; the rest keeps apart those who write into one
+folder. A live file that nobody holds locked was left by a process that was killed, and is closed by the next one.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Self
+
+LIVE: Final = ".live.jsonl"
+CLOSED: Final = ".jsonl"
+FORMS: Final = (CLOSED, ".jsonl.gz", ".jsonl.zst", ".parquet")
+"""What closed files end with."""
+_NAME: Final = re.compile(
+    r"(audit-\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{8})(\.live\.jsonl|\.jsonl|\.jsonl\.gz|\.jsonl\.zst|\.parquet)"
+)
+_STARTED: Final = "%Y%m%dT%H%M%S.%fZ"
+_MODE: Final = 0o600
+_TRIES: Final = 5
+
+
+def stem_of(path: Path) -> str | None:
+    """What the file is called in all its forms; None if it is not of the log."""
+    found = _NAME.fullmatch(path.name)
+    return found[1] if found else None
+
+
+def started_at(stem: str) -> datetime:
+    """When its first record was written."""
+    return datetime.strptime(stem.split("-")[1], _STARTED).replace(tzinfo=UTC)
+
+
+def closed_files(folder: Path) -> list[Path]:
+    """The oldest first."""
+    return sorted(path for path in folder.iterdir() if stem_of(path) and not path.name.endswith(LIVE))
+
+
+def close_orphans(folder: Path) -> list[Path]:
+    """Close the live files whose writers are gone; where they are now."""
+    closed = []
+    for path in sorted(folder.glob(f"audit-*{LIVE}")):
+        if stem_of(path) is None:
+            continue
+        with contextlib.suppress(OSError), _locked(path):
+            closed.append(path.rename(path.with_name(path.name.removesuffix(LIVE) + CLOSED)))
+    return closed
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class LiveFile:
+    """The file that is being written. All methods raise OSError."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.size = 0
+        self._opened_s = time.monotonic()
+        self._descriptor = descriptor
+
+    @classmethod
+    def create(cls, folder: Path, started_s: float) -> Self:
+        """A new file, whose first record is of this time."""
+        started = datetime.fromtimestamp(started_s, UTC).strftime(_STARTED)
+        for _ in range(_TRIES):
+            path = folder / f"audit-{started}-{secrets.token_hex(4)}{LIVE}"
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, _MODE)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)  # taken for an orphan in this very moment, and closed as one
+            else:
+                return cls(path, descriptor)
+        raise FileExistsError(f"cannot lock a new file in {folder}")
+
+    @property
+    def age_s(self) -> float:
+        return time.monotonic() - self._opened_s
+
+    @property
+    def is_gone(self) -> bool:
+        """Somebody has deleted it."""
+        return os.fstat(self._descriptor).st_nlink == 0
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines: all of them, or none."""
+        left = memoryview(lines)
+        try:
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError:
+            os.ftruncate(self._descriptor, self.size)
+            raise
+        self.size += len(lines)
+
+    def close(self) -> Path | None:
+        """Where it is now; None if it is no more, or was empty."""
+        try:
+            if self.is_gone:
+                return None
+            if not self.size:
+                self.path.unlink()
+                return None
+            os.fsync(self._descriptor)
+            return self.path.rename(self.path.with_name(self.path.name.removesuffix(LIVE) + CLOSED))
+        finally:
+            os.close(self._descriptor)

@@ -1,0 +1,218 @@
+"""What is remembered of one item.
+
+With redaction a record says that of its texts which tells them apart and nothing more: SHA-256 and length. Then nothing a
+model wrote is in the log: neither what a verifier took from the response, nor its detail. Metadata is the caller's own, and
+stays.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from service.wire import DAMAGED, DAMAGED_JSON, Message, Result, ScoreItem
+
+ABSENT: Final = msgspec.Raw()
+_TOLD_OF_CHECKS: Final = frozenset(
+    ("name", "verifier", "version", "status", "score", "value", "weight", "reason", "cached")
+)
+"""What redaction leaves of a check."""
+_MAX_ID_CHARS: Final = 256
+
+
+class Record(msgspec.Struct, omit_defaults=True):
+    """One line of the log. Of each text there is the text, cut to a length, or its SHA-256; and how long it is."""
+
+    time: str
+    """When the batch was done, UTC."""
+    id: str | int
+    status: str
+    reason: str
+    score: float | None
+    reward: float | None
+    verifier: str | None
+    version: str | None
+    cached: bool
+    elapsed_ms: float
+    request_id: str = ""
+    recipe: str | None = None
+    domain: str | None = None
+    data_source: str | None = None
+    tag: str | None = None
+    extracted: str | None = None
+    checks: msgspec.Raw = ABSENT
+    detail: msgspec.Raw = ABSENT
+    metadata: msgspec.Raw = ABSENT
+    response: str | None = None
+    response_sha256: str | None = None
+    response_chars: int | None = None
+    prompt: str | None = None
+    prompt_sha256: str | None = None
+    prompt_chars: int | None = None
+    reference: str | None = None
+    """A text as it is, anything else as JSON."""
+    reference_sha256: str | None = None
+    reference_chars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which items are remembered, and what of them."""
+
+    sample: float = 1.0
+    """The share of items."""
+    keep_unjudged: bool = True
+    """Remember all that is `invalid` or `failed`, whatever the share."""
+    redact: bool = False
+    max_text_chars: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished batch as the engine handed it over."""
+
+    time_s: float
+    request_id: str
+    items: Sequence[ScoreItem]
+    references: Mapping[str, msgspec.Raw]
+    results: Sequence[Result]
+    nbytes: int
+
+
+def record_of(batch: Finished, at: int, time: str, rules: Rules) -> Record | None:
+    """The record of the item at this position; None if it is left out."""
+    item, result = batch.items[at], batch.results[at]
+    response = _text(item.response, judged=True)
+    if not is_kept(item.id, response, result.status, rules):
+        return None
+    return _record(time, batch, item, result, response, rules)
+
+
+def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules) -> bool:
+    """Whether the item is in the sample. A hash decides, so that the same answer to the same item is always in, or
+    always out, whichever process and whichever step.
+    """
+    if rules.sample >= 1 or (rules.keep_unjudged and status != "ok"):
+        return True
+    named = "" if item_id is None else str(item_id)
+    digest = hashlib.blake2b(f"{named}\0{response}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") < rules.sample * 2**64
+
+
+def timestamp(time_s: float) -> str:
+    """Such texts sort as the times do."""
+    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _record(time: str, batch: Finished, item: ScoreItem, result: Result, response: str, rules: Rules) -> Record:
+    record = Record(
+        time,
+        result.id if isinstance(result.id, int) else _sound(result.id)[:_MAX_ID_CHARS],
+        result.status,
+        result.reason,
+        result.score,
+        result.reward,
+        result.verifier,
+        result.version,
+        result.cached,
+        result.elapsed_ms,
+        request_id=batch.request_id,
+        recipe=_label(result.recipe or item.recipe),
+        domain=_label(item.domain),
+        data_source=_label(item.data_source),
+        tag=_label(item.tag),
+        metadata=_json(bytes(item.metadata), rules),
+    )
+    prompt = item.prompt if item.prompt is not None else item.messages
+    prompt_text = None if prompt is None else _text(prompt, judged=False)
+    reference = _reference(item, batch.references)
+    if rules.redact:
+        record.response_sha256, record.response_chars = _told(response)
+        if prompt_text is not None:
+            record.prompt_sha256, record.prompt_chars = _told(prompt_text)
+        if reference is not None:
+            record.reference_sha256, record.reference_chars = _told(reference)
+        checks = [{name: check[name] for name in _TOLD_OF_CHECKS & check.keys()} for check in result.checks or ()]
+        record.checks = _encoded(checks, rules) if result.checks else ABSENT
+        return record
+    limit = rules.max_text_chars
+    record.response, record.response_chars = response[:limit], len(response)
+    if prompt_text is not None:
+        record.prompt, record.prompt_chars = prompt_text[:limit], len(prompt_text)
+    if reference is not None:
+        record.reference, record.reference_chars = reference[:limit], len(reference)
+    record.extracted = None if result.extracted is None else _sound(result.extracted)[:limit]
+    record.checks = _encoded(result.checks, rules) if result.checks else ABSENT
+    record.detail = _encoded(result.detail, rules) if result.detail else ABSENT
+    return record
+
+
+def _told(text: str) -> tuple[str, int]:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), len(text)
+
+
+def _text(value: str | list[Message], *, judged: bool) -> str:
+    """Messages as text; of a response, the last message of the assistant, which is what was judged."""
+    if isinstance(value, str):
+        return _sound(value)
+    if judged:
+        for message in reversed(value):
+            if message.role == "assistant":
+                return _sound(message.text())
+    return _sound("\n\n".join(f"{message.role}: {message.text()}" for message in value))
+
+
+def _sound(text: str) -> str:
+    """Without the mark that stands for half a character, which nobody outside may know."""
+    return text.replace(DAMAGED, "\ufffd") if DAMAGED in text else text
+
+
+def _label(text: str | None) -> str | None:
+    return None if text is None else _sound(text)
+
+
+def _reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> str | None:
+    """What the response was judged against, whatever it was called."""
+    shared = references.get(item.reference_id, ABSENT) if item.reference_id is not None else ABSENT
+    for raw in map(bytes, (item.reference, shared, item.ground_truth, item.test_cases)):
+        if not raw:
+            continue
+        whole = raw.replace(DAMAGED_JSON, b"\\ufffd")
+        try:
+            return _text_decoder.decode(whole) if whole.startswith(b'"') else _compact(whole)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return whole.decode("utf-8", "replace")
+    return None
+
+
+def _json(raw: bytes, rules: Rules) -> msgspec.Raw:
+    """A caller's JSON on one line; as text if it is none, or too long."""
+    if not raw:
+        return ABSENT
+    whole = raw.replace(DAMAGED_JSON, b"\\ufffd")
+    try:
+        text = _compact(whole)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return msgspec.Raw(_encoder.encode(whole[: rules.max_text_chars].decode("utf-8", "replace")))
+    if len(text) > rules.max_text_chars:
+        return msgspec.Raw(_encoder.encode(text[: rules.max_text_chars]))
+    return msgspec.Raw(text.encode())
+
+
+def _compact(raw: bytes) -> str:
+    return msgspec.json.format(raw, indent=-1).decode()
+
+
+def _encoded(value: Any, rules: Rules) -> msgspec.Raw:
+    """What verifiers told, as JSON; as text if it is too long."""
+    encoded = _encoder.encode(value)
+    if len(encoded) > rules.max_text_chars:
+        encoded = _encoder.encode(encoded[: rules.max_text_chars].decode("utf-8", "ignore"))
+    return msgspec.Raw(encoded)
+
+
+_encoder: Final = msgspec.json.Encoder()
+_text_decoder: Final = msgspec.json.Decoder(str)

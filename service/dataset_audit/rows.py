@@ -1,0 +1,152 @@
+"""The rows of a data set: JSON lines, or Parquet where pyarrow is installed. Memory does not grow with the file."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from service.wire import RowFields, ScoreItem
+
+Json = dict[str, Any]
+
+_LABELS = ("domain", "data_source", "tag")
+_REFERENCES = ("reference", "ground_truth", "gold", "answer", "solution")
+_SOLUTIONS = ("reference_solution", "canonical_solution", "solution")
+_TESTS = ("test_cases", "case_type", "test_case_function")
+_PARQUET_ROWS = 256
+WHOLE_ROW = "."
+"""As the reference's column: the row itself, as in HumanEval."""
+
+
+class BadData(Exception):
+    """The file cannot be read as a data set; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row, as an item whose response is still to be written."""
+
+    number: int
+    """Of the line, or of the row, from 1."""
+    id: str | None
+    item: ScoreItem | None
+    """None: it is none; `problem` says why."""
+    problem: str
+    solution: str | None
+    """A program that ought to pass the row's tests."""
+    told: Json
+    """What a report shows of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns are what; None: the first of the usual names that is there."""
+
+    reference: str | None = None
+    solution: str | None = None
+    recipe: str | None = None
+    """Judges all rows."""
+    verifier: str | None = None
+    """The same."""
+
+
+def read(path: Path, columns: Columns) -> Iterator[Row]:
+    """The rows of a file.
+
+    Raises:
+        BadData: it cannot be read.
+    """
+    lines = _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
+    for number, fields in lines:
+        yield _row(number, fields, columns)
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.isspace():
+                    yield number, _decoded(line)
+    except OSError as error:
+        raise BadData(f"{path}: {error}") from error
+
+
+def _decoded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _parquet(path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an optional extra, slow to load
+    except ImportError as error:
+        raise BadData(f"{path}: reading Parquet takes pyarrow: pip install 'rewardline-server[parquet]'") from error
+    try:
+        number = 0
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield number, fields
+    except (OSError, ArrowException) as error:
+        raise BadData(f"{path}: {error}") from error
+
+
+def _row(number: int, fields: Any, columns: Columns) -> Row:
+    if not isinstance(fields, dict):
+        return Row(number, None, None, "the row is not a JSON object", None, {})
+    name = fields.get("id")
+    told = {label: fields[label] for label in _LABELS if fields.get(label) is not None}
+    reference = _reference(fields, columns)
+    item = {field: fields[field] for field in (*_LABELS, *_fields()) if fields.get(field) is not None}
+    if reference is not ABSENT:
+        item["reference"] = told["reference"] = reference
+    item |= {kind: chosen for kind in ("recipe", "verifier") if (chosen := getattr(columns, kind)) is not None}
+    item |= {kind: fields[kind] for kind in ("recipe", "verifier", "params") if kind in fields and kind not in item}
+    solution = _first(fields, (columns.solution,) if columns.solution else _SOLUTIONS)
+    try:
+        built = msgspec.convert({**_raw(item), "response": ""}, ScoreItem)
+    except (msgspec.MsgspecError, TypeError, ValueError) as error:
+        return Row(number, _text(name), None, f"{error}", None, told)
+    return Row(number, _text(name), built, "", solution if isinstance(solution, str) else None, told)
+
+
+ABSENT = msgspec.UNSET
+
+
+def _reference(fields: Json, columns: Columns) -> Any:
+    """The row's reference; verl's rows have it inside `reward_model`."""
+    if columns.reference == WHOLE_ROW:
+        return fields
+    if columns.reference is not None:
+        return fields.get(columns.reference, ABSENT)
+    found = _first(fields, _REFERENCES)
+    if found is not None:
+        return found
+    model = fields.get("reward_model")
+    return model["ground_truth"] if isinstance(model, dict) and "ground_truth" in model else ABSENT
+
+
+def _fields() -> tuple[str, ...]:
+    """Of a row, those that decide what is judged."""
+    left_out = ("ground_truth", "source", "messages")
+    return tuple(name for name in RowFields.__struct_fields__ if name not in left_out)
+
+
+def _raw(item: Json) -> Json:
+    """The fields that travel as JSON in an item."""
+    as_json = {field.name for field in msgspec.structs.fields(ScoreItem) if field.type is msgspec.Raw}
+    return {name: msgspec.Raw(msgspec.json.encode(value)) if name in as_json else value for name, value in item.items()}
+
+
+def _first(fields: Json, names: tuple[str, ...]) -> Any:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

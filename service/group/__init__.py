@@ -1,0 +1,3 @@
+"""Groups of answers to one prompt: `advantages` reckons, `shapes` is what callers send and get, `reckoning` leads from
+one to the other.
+"""

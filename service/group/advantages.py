@@ -1,0 +1,258 @@
+"""Group-relative advantages: what GRPO and its relatives make of the rewards of several answers to one prompt. Pure.
+
+    rewards ──► baseline ──► advantages
+                mean,        centred, scaled,
+                deviation,   clipped
+                keep or drop
+
+Not judged is not wrong: a null reward is left out of mean and deviation, and its advantage is null. Null always means: do
+not train on this. So it is for all of a group that is dropped, and of one with fewer than two rewards, which has nothing
+to compare (TRL gives 0 there, verl the bare reward).
+
+    method    advantage of reward r                                       source
+    grpo      (r - mean) / (deviation + eps)                              arXiv 2402.03300
+    dr_grpo   r - mean                                                    arXiv 2503.20783
+    rloo      r - mean of the others                                      arXiv 2402.14740
+    gdpo      each component as grpo, their weighted sum, and that        arXiv 2601.05242
+              as grpo over the batch
+
+Sums are exact, and equal rewards have deviation 0 and advantage 0: in the 32-bit arithmetic of trainers the rounding of
+their mean can be blown up by a small eps.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Method = Literal["grpo", "dr_grpo", "rloo", "gdpo"]
+Scale = Literal["group", "batch", "none"]
+Deviation = Literal["population", "unbiased"]
+Overlong = Literal["mask", "exclude"]
+Reason = Literal[
+    "kept", "invalid", "too_few_rewards", "mean_too_low", "mean_too_high", "deviation_too_small", "all_overlong"
+]
+Rewards = Sequence[float | None]
+
+MIN_REWARDS: Final = 2
+_TOKEN_EPS: Final = 1e-8
+"""Of verl's `masked_whiten`, where it stands under the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """How rewards become advantages."""
+
+    method: Method = "grpo"
+    scale: Scale = "group"
+    """Whose deviation grpo divides by; `none` makes it dr_grpo."""
+    std: Deviation = "unbiased"
+    eps: float = 1e-6
+    clip: float | None = None
+    """Bound of an advantage's size."""
+    partial: bool = False
+    """An item that lacks some of its components is used all the same; otherwise it is left out."""
+    by_tokens: bool = False
+    """In its last step gdpo counts an item as often as it has tokens."""
+    weights: Sequence[float] = ()
+    """Of the components, for gdpo."""
+
+
+PRESETS: Final = {
+    # trl/trainer/grpo_trainer.py and rloo_trainer.py of 1.16; it adds up what those functions gave that did not say None.
+    "trl": Formula(eps=1e-4, partial=True),
+    # verl/trainer/ppo/core_algos.py of 0.9.1.
+    "verl": Formula(eps=1e-6, by_tokens=True),
+    # roll/utils/functionals.py; `reward_clip` as in the configurations that come with it.
+    "roll": Formula(eps=1e-6, clip=10.0),
+    # slime/ray/rollout.py.
+    "slime": Formula(eps=1e-6),
+    # open_instruct/grpo_fast.py, which reckons in numpy.
+    "open_instruct": Formula(std="population", eps=1e-8),
+    # openrlhf/trainer/ppo_utils/experience_maker.py, where grpo is called group_norm.
+    "openrlhf": Formula(eps=1e-9),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which groups are worth training on. All bounds are strict, as ROLL's are."""
+
+    mean_low: float | None = None
+    mean_high: float | None = None
+    std_min: float | None = None
+    overlong: Overlong | None = None
+    """What becomes of answers that were cut off. `mask` takes them out of the training (TRL's
+    `mask_truncated_completions`, ROLL's `max_len_mask`), `exclude` out of mean and deviation as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The answers to one prompt. All sequences have one entry per answer."""
+
+    rewards: Rewards
+    scores: Rewards | None = None
+    """What filters look at instead: rewards before shaping. None only where the reward is."""
+    components: Sequence[Rewards] = ()
+    """The rewards one by one, for gdpo."""
+    overlong: Sequence[bool] | None = None
+    tokens: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A group, and what its rewards are compared with."""
+
+    group: Group
+    reason: Reason
+    """Why it is kept or dropped."""
+    usable: Sequence[int] = ()
+    """Positions of the rewards that count."""
+    mean: float | None = None
+    std: float | None = None
+    decoupled: Sequence[float] = ()
+    """gdpo's weighted sums, one per usable position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What an advantage depends on beyond its own group: all groups that are kept."""
+
+    mean: float = 0.0
+    divisor: float = 1.0
+
+
+def weigh(components: Sequence[Rewards], weights: Sequence[float], *, partial: bool) -> list[float | None]:
+    """Each item's weighted sum of its components; null where one is null (`partial`: where all are)."""
+    sums: list[float | None] = []
+    for values in zip(*components, strict=True):
+        parts = [weight * value for weight, value in zip(weights, values, strict=True) if value is not None]
+        sums.append(math.fsum(parts) if parts and (partial or len(parts) == len(values)) else None)
+    return sums
+
+
+def kimi_rewards(lengths: Sequence[float], right: Sequence[bool | None]) -> list[float | None]:
+    """Kimi k1.5's length reward (arXiv 2501.12599, section 2.3.3): from 0.5 for the shortest answer down to -0.5 for the
+    longest; a wrong one gains nothing. Null for what was not judged, whose length counts for nothing either.
+    """
+    judged = [length for length, verdict in zip(lengths, right, strict=True) if verdict is not None]
+    shortest, longest = min(judged, default=0), max(judged, default=0)
+    rewards: list[float | None] = []
+    for length, verdict in zip(lengths, right, strict=True):
+        reward = 0.5 - (length - shortest) / (longest - shortest) if longest > shortest else 0.0
+        rewards.append(None if verdict is None else reward if verdict else min(0.0, reward))
+    return rewards
+
+
+def baseline(group: Group, formula: Formula, filters: Filters) -> Baseline:
+    """What the group's rewards are compared with, and whether the filters keep it."""
+    usable = [at for at, reward in enumerate(group.rewards) if reward is not None]
+    cut_off = group.overlong if filters.overlong else None
+    trained = usable if cut_off is None else [at for at in usable if not cut_off[at]]
+    if usable and not trained:
+        return Baseline(group, "all_overlong", usable)
+    if filters.overlong == "exclude":
+        usable = trained
+    if len(usable) < MIN_REWARDS:
+        return Baseline(group, "too_few_rewards", usable)
+    rewards = _at(group.rewards, usable)
+    reason = _filtered(rewards if group.scores is None else _at(group.scores, usable), formula, filters)
+    decoupled = _decoupled(group.components, usable, formula) if formula.method == "gdpo" else ()
+    return Baseline(group, reason, usable, _mean(rewards), _deviation(rewards, formula.std), decoupled)
+
+
+def batch(baselines: Iterable[Baseline], formula: Formula) -> Batch:
+    """What all groups that are kept have in common."""
+    kept = [one for one in baselines if one.reason == "kept"]
+    if not kept:
+        return Batch()
+    if formula.method == "gdpo":
+        sums = [value for one in kept for value in one.decoupled]
+        if formula.by_tokens:
+            return _by_tokens(sums, [one.group.tokens[at] for one in kept if one.group.tokens for at in one.usable])
+        return Batch(_mean(sums), _deviation(sums, formula.std) + formula.eps)
+    if formula.method == "grpo" and formula.scale == "batch":
+        rewards = [reward for one in kept for reward in _at(one.group.rewards, one.usable)]
+        return Batch(divisor=_deviation(rewards, formula.std) + formula.eps)
+    return Batch()
+
+
+def advantages(one: Baseline, whole: Batch, formula: Formula, filters: Filters) -> list[float | None]:
+    """One per item of the group; null: not to be trained on."""
+    found: list[float | None] = [None] * len(one.group.rewards)
+    if one.reason != "kept":
+        return found
+    cut_off = one.group.overlong if filters.overlong else None
+    for at, advantage in zip(one.usable, _relative(one, whole, formula), strict=True):
+        if cut_off is None or not cut_off[at]:
+            found[at] = advantage if formula.clip is None else max(-formula.clip, min(formula.clip, advantage))
+    return found
+
+
+def _relative(one: Baseline, whole: Batch, formula: Formula) -> list[float]:
+    assert one.mean is not None
+    assert one.std is not None
+    if formula.method == "gdpo":
+        return [(value - whole.mean) / whole.divisor for value in one.decoupled]
+    rewards = _at(one.group.rewards, one.usable)
+    if min(rewards) == max(rewards):
+        return [0.0] * len(rewards)
+    if formula.method == "rloo":
+        total, others = math.fsum(rewards), len(rewards) - 1
+        return [reward - (total - reward) / others for reward in rewards]
+    divisor = 1.0
+    if formula.method == "grpo" and formula.scale != "none":
+        divisor = one.std + formula.eps if formula.scale == "group" else whole.divisor
+    return [(reward - one.mean) / divisor for reward in rewards]
+
+
+def _filtered(scores: Sequence[float], formula: Formula, filters: Filters) -> Reason:
+    mean = _mean(scores)
+    if filters.mean_low is not None and mean <= filters.mean_low:
+        return "mean_too_low"
+    if filters.mean_high is not None and mean >= filters.mean_high:
+        return "mean_too_high"
+    if filters.std_min is not None and _deviation(scores, formula.std) <= filters.std_min:
+        return "deviation_too_small"
+    return "kept"
+
+
+def _decoupled(components: Sequence[Rewards], usable: Sequence[int], formula: Formula) -> list[float]:
+    """Each component normalised within the group, and their weighted sum for each usable item."""
+    parts: dict[int, list[float]] = {at: [] for at in usable}
+    for weight, values in zip(formula.weights, components, strict=True):
+        there = [at for at in usable if values[at] is not None]
+        if len(there) < MIN_REWARDS:
+            continue
+        rewards = _at(values, there)
+        mean, divisor = _mean(rewards), _deviation(rewards, formula.std) + formula.eps
+        for at, reward in zip(there, rewards, strict=True):
+            parts[at].append(weight * (reward - mean) / divisor)
+    return [math.fsum(parts[at]) for at in usable]
+
+
+def _by_tokens(values: Sequence[float], tokens: Sequence[float]) -> Batch:
+    """Mean and deviation as if each value stood there once for each of its tokens."""
+    total = sum(tokens)
+    mean = math.fsum(value * count for value, count in zip(values, tokens, strict=True)) / total
+    squares = math.fsum((value - mean) ** 2 * count for value, count in zip(values, tokens, strict=True))
+    return Batch(mean, math.sqrt(squares / (total - 1) + _TOKEN_EPS))
+
+
+def _at(values: Rewards, positions: Sequence[int]) -> list[float]:
+    """The values at these positions, where there are some."""
+    return [value for at in positions if (value := values[at]) is not None]
+
+
+def _mean(values: Sequence[float]) -> float:
+    if min(values) == max(values):
+        return values[0]
+    return math.fsum(values) / len(values)
+
+
+def _deviation(values: Sequence[float], kind: Deviation) -> float:
+    if min(values) == max(values):
+        return 0.0
+    mean = _mean(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    return math.sqrt(squares / (len(values) - (kind == "unbiased")))

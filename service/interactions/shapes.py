@@ -1,0 +1,223 @@
+"""What comes in and goes out: how an interaction is opened, its turns, and what is told of both.
+
+What is judged and how is said in the very fields of an item of `/v1/score` (`ScoreItem`) less its response; they are
+handed on as they came.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from service.errors import FieldError, Unprocessable
+from service.wire import Message, ScoreItem, ShortText, encode, parse
+
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@~-]{0,127}$"
+"""Of a client's own id: it stands in URLs."""
+MAX_TURNS = 1000
+ALIASES = {"query": "prompt"}
+"""Ours, by the name that verl's interactions have for it."""
+LEFT_OUT = frozenset({"response", "id", "reference_id"})
+"""Fields of an item that an interaction does not take: they belong to a turn, or to a batch."""
+
+State = Literal["open", "solved", "exhausted", "finalized"]
+Trajectory = Literal["last", "max", "sum", "discounted", "improving"]
+Language = Literal["en", "zh"]
+InstanceId = Annotated[str, msgspec.Meta(pattern=ID_PATTERN)]
+Template = Annotated[str, msgspec.Meta(min_length=1, max_length=4000)]
+
+Index = Annotated[float, msgspec.Meta(ge=1, le=MAX_TURNS, multiple_of=1)]
+"""To JSON, 1.0 is as good an integer as 1."""
+
+
+class Templates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The feedback after a turn. `{turn}`, `{max_turns}`, `{turns_left}`, `{score}`, `{reward}` and `{reason}` are replaced
+    by what they are then; all else stands as it is. None may hold the reference. What is left out is the language's
+    own, save that `no_answer` and `exhausted` follow `incorrect` where that is given.
+    """
+
+    correct: Template | None = None
+    incorrect: Template | None = None
+    no_answer: Template | None = None
+    """When the response holds no answer."""
+    exhausted: Template | None = None
+    """When the last turn is not correct either."""
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How an interaction goes."""
+
+    instance_id: InstanceId | None = None
+    """The client's own; without one the server makes one."""
+    max_turns: Annotated[int, msgspec.Meta(ge=1, le=MAX_TURNS)] = 3
+    success_threshold: float = 1.0
+    """The reward from which on a turn solves it and ends it."""
+    ttl_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """How long it is kept after its last turn."""
+    language: Language = "en"
+    """Of the feedback."""
+    feedback: Templates = Templates()
+    trajectory: Trajectory = "last"
+    """What the turns' rewards come to: the last one, the greatest, their sum, `gamma` to the power of the turns before
+    the first that solves it (0 without one), or the last one less `penalty` for each turn that did not improve on the
+    one before (on 0, for the first)."""
+    gamma: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.9
+    penalty: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.05
+
+
+class TurnRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The conversation so far, whose last assistant message is judged."""
+
+    messages: list[Message]
+    turn_index: Index
+    """The first turn is 1. A turn that was taken is answered again as it was, if the messages or the key are the same."""
+    idempotency_key: ShortText | None = None
+    deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+    @property
+    def index(self) -> int:
+        return int(self.turn_index)
+
+    def digest(self) -> str:
+        """Equal for equal roles and contents."""
+        return hashlib.sha256(encode(self.messages)).hexdigest()
+
+
+class TurnInfo(msgspec.Struct, omit_defaults=True):
+    """What else is known of a turn; nothing of it comes from the reference."""
+
+    state: State
+    turns_left: int
+    extracted: str | None
+    verifier: str | None
+    version: str | None
+    recipe: str | None = None
+    checks: list[dict[str, Any]] | None = None
+    """Each check of a composition without its detail."""
+    step_reward: float | None = None
+    """With the trajectory `improving`: 0, or minus `penalty`."""
+
+
+class TurnAnswer(msgspec.Struct):
+    """A turn that was judged; there is no other. Of what could not be judged, nothing is kept."""
+
+    should_terminate: bool
+    response: str
+    """The feedback: the next user message, unless `should_terminate`."""
+    reward: float
+    score: float
+    status: Literal["ok"]
+    reason: str
+    turn: int
+    trajectory_score: float
+    info: TurnInfo
+
+
+class TurnView(msgspec.Struct):
+    turn: int
+    score: float
+    reward: float
+    reason: str
+
+
+class View(msgspec.Struct):
+    """An interaction as callers see it: without the reference, or anything it could be read from."""
+
+    id: str
+    state: State
+    turn: int
+    """Turns taken."""
+    max_turns: int
+    success_threshold: float
+    ttl_s: float
+    judged_by: dict[str, str]
+    trajectory: Trajectory
+    trajectory_score: float | None
+    """Null before the first turn."""
+    turns: list[TurnView]
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """A request to open an interaction, taken apart."""
+
+    options: Options
+    item: ScoreItem
+    """Its response is empty."""
+    item_json: bytes
+    answers: Any
+    """The reference, under either of its names."""
+    surroundings: Any
+    """All else that may quote it."""
+    digest: str
+    """Equal for bodies that mean the same, whatever id they name."""
+
+
+_fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_tree_decoder = msgspec.json.Decoder()
+_options_decoder = msgspec.json.Decoder(Options)
+_item_decoder = msgspec.json.Decoder(ScoreItem)
+_turn_decoder = msgspec.json.Decoder(TurnRequest)
+_OPTION_NAMES = frozenset(Options.__struct_fields__)
+_encode_sorted = msgspec.json.Encoder(order="deterministic").encode
+
+
+def decode_creation(body: bytes) -> Creation:
+    """
+    Raises:
+        BadRequest: not JSON.
+        Unprocessable: not of the contract's shape; names the field.
+    """
+    raw, tree = parse(_fields_decoder, body, []), parse(_tree_decoder, body, [])
+    _check_names(tree)
+    _use_our_names(raw, tree)
+    options = parse(_options_decoder, encode({name: raw[name] for name in raw if name in _OPTION_NAMES}), [])
+    if options.instance_id is not None and not re.fullmatch(ID_PATTERN, options.instance_id):
+        raise unprocessable("instance_id", f"expected text of the form {ID_PATTERN}")  # `$` let a line's end pass
+    own = {name: value for name, value in raw.items() if name not in _OPTION_NAMES}
+    item_json = encode(own | {"response": ""})
+    item = parse(_item_decoder, item_json, [])
+    tree.pop("instance_id", None)
+    digest = hashlib.sha256(_encode_sorted(tree)).hexdigest()
+    answers = [tree.get(name) for name in ("reference", "ground_truth")]
+    surroundings = [tree.get(name) for name in ("params", "checks", "test_cases", "evaluation_criteria")]
+    return Creation(options, item, item_json, answers, surroundings, digest)
+
+
+def decode_turn(body: bytes) -> TurnRequest:
+    """
+    Raises:
+        BadRequest: not JSON.
+        Unprocessable: not of the contract's shape; names the field.
+    """
+    return parse(_turn_decoder, body, [])
+
+
+def decode_item(item_json: bytes) -> ScoreItem:
+    """What `Creation.item_json` holds."""
+    return _item_decoder.decode(item_json)
+
+
+def _check_names(tree: Mapping[str, Any]) -> None:
+    for name in tree:
+        if name in LEFT_OUT:
+            raise unprocessable(name, f"Object contains unknown field `{name}`")
+        if tree[name] is not None and tree.get(ALIASES.get(name, "")) is not None:
+            raise unprocessable(name, f"{name} is another name of {ALIASES[name]}; give one of them")
+
+
+def _use_our_names(raw: dict[str, Any], tree: dict[str, Any]) -> None:
+    """In both forms of the body; a null under one name gives way to the other."""
+    for alias, name in ALIASES.items():
+        if alias in tree:
+            given = name if tree.get(name) is not None else alias
+            for fields in (raw, tree):
+                fields[name] = fields[given]
+                del fields[alias]
+
+
+def unprocessable(field: str, message: str, *below: str) -> Unprocessable:
+    return Unprocessable(message, errors=[FieldError([field, *below], message)])

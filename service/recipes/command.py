@@ -1,0 +1,72 @@
+"""`rewardline recipes`: what is in force, and whether a file of one's own would do."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from service import server
+from service.recipes import book
+from service.recipes.files import BadRecipes
+
+app = typer.Typer(no_args_is_help=True, help="List, show and check recipes.")
+_out = Console()
+_err = Console(stderr=True)
+
+_File = Annotated[Path | None, typer.Option("--file", exists=True, dir_okay=False, help="With a file of your own.")]
+
+
+@app.command("list")
+def list_recipes(file: _File = None) -> None:
+    """All recipes, those that ship and a file's."""
+    found = _loaded(file)
+    table = Table("name", "checks", "aggregate", "from")
+    for recipe in found.recipes.values():
+        table.add_row(recipe.name, ", ".join(check.name for check in recipe.checks), recipe.aggregate, recipe.origin)
+    _out.print(table)
+    for name, needs in sorted(found.unavailable.items()):
+        _say(f"{name}: needs the verifier {needs!r}, which is not installed")
+
+
+@app.command()
+def show(name: str, file: _File = None) -> None:
+    """One recipe with every default filled in, and the routes to it."""
+    found = _loaded(file).describe()
+    recipe = next((each for each in found["recipes"] if each["name"] == name), None)
+    if recipe is None:
+        raise _fail([f"no recipe {name!r}; `rewardline recipes list` shows all"])
+    routes = [route for route in found["routes"] if route["recipe"] == name]
+    typer.echo(json.dumps({**recipe, "routes": routes}, indent=2, ensure_ascii=False, default=_plain))
+
+
+@app.command()
+def check(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
+    """Whether the service would take this file; every mistake is told with its place. Exit code 2: it would not."""
+    found = _loaded(file)
+    own = [recipe for recipe in found.recipes.values() if recipe.origin == str(file)]
+    routes = sum(origin == str(file) for origin, _ in found.routes)
+    _say(f"{file}: {len(own)} recipes and {routes} routes, all of them good")
+
+
+def _loaded(file: Path | None) -> book.Book:
+    try:
+        return book.load(server.load_verifiers(), file)
+    except BadRecipes as error:
+        raise _fail(error.problems) from error
+
+
+def _plain(value: Any) -> Any:
+    return dict(value)
+
+
+def _say(text: str) -> None:
+    _out.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def _fail(problems: list[str] | Any) -> typer.Exit:
+    for problem in problems:
+        _err.print(problem, style="red", soft_wrap=True, highlight=False, markup=False)
+    return typer.Exit(2)

@@ -1,0 +1,113 @@
+"""Jobs while the processes that run them, or Redis, end: real servers, a real Redis."""
+
+import json
+import signal
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.redis_server import RedisServer, eventually
+
+JSON = dict[str, Any]
+
+
+def equations(count: int) -> list[JSON]:
+    """Each takes a worker some milliseconds of computer algebra; one in three is wrong."""
+    return [
+        {"verifier": "math", "response": f"\\boxed{{x^2+{n}}}", "reference": f"x^2+{n if n % 3 else n + 1}+0"}
+        for n in range(count)
+    ]
+
+
+def submit(served: Any, batch: list[JSON], **more: Any) -> str:
+    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": batch, "cache": "off", **more}, timeout=60)
+    assert reply.status_code == 202, reply.text[:500]
+    job_id: str = reply.json()["job_id"]
+    return job_id
+
+
+def look(served: Any, job_id: str, **query: Any) -> JSON:
+    reply = httpx.get(f"{served.url}/v1/jobs/{job_id}", params=query, timeout=90)
+    assert reply.status_code == 200, reply.text[:500]
+    body: JSON = reply.json()
+    return body
+
+
+def metric(served: Any, name: str) -> float:
+    for line in httpx.get(f"{served.url}/metrics").text.splitlines():
+        if line.startswith(f"rewardline_jobs_{name} "):
+            return float(line.split()[1])
+    raise AssertionError(name)
+
+
+def scores(body: JSON) -> list[float | None]:
+    """In the order of the items, each exactly once."""
+    assert body["state"] == "done"
+    found = sorted(body["results"], key=lambda result: int(result["index"]))
+    assert [result["index"] for result in found] == list(range(body["items"]))
+    return [result["score"] for result in found]
+
+
+def expected(count: int) -> list[float]:
+    return [float(n % 3 != 0) for n in range(count)]
+
+
+@pytest.mark.slow
+def test_a_job_outlives_processes_and_redis(serve: Any, start_redis: Any) -> None:
+    """Killed in the middle: the other finishes it. Redis restarted: it goes on. SIGTERM: handed to a third."""
+    redis: RedisServer = start_redis("--appendonly", "yes", "--appendfsync", "always")
+    settings = {"redis_url": redis.url, "sandbox": "none", "job_claim_idle_s": "1", "workers": "1"}
+    servers = [serve(**settings) for _ in range(2)]
+
+    job_id = submit(servers[0], equations(400))
+    before = look(servers[1], job_id, after=40, wait_s=60)
+    assert before["state"] == "running"
+    [busy] = [server for server in servers if metric(server, "under_way")]
+    [left] = [server for server in servers if server is not busy]
+    busy.process.send_signal(signal.SIGKILL)
+    whole = look(left, job_id, wait_s=60)
+    assert scores(whole) == expected(400)
+    assert whole["summary"]["ok"] == 400
+    seen = before["results"]
+    assert whole["results"][40 : 40 + len(seen)] == seen
+    assert metric(left, "taken_over_total") == 1
+
+    job_id = submit(left, equations(400))
+    look(left, job_id, after=20, wait_s=60)
+    redis.stop()
+    eventually(lambda: httpx.get(f"{left.url}/v1/jobs/{job_id}").status_code == 503)
+    reply = httpx.post(f"{left.url}/v1/jobs", json={"items": []})
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "1")
+    assert httpx.get(f"{left.url}/readyz").status_code == 200
+    redis.start()
+    eventually(lambda: httpx.get(f"{left.url}/v1/jobs/{job_id}").status_code == 200)
+    assert scores(look(left, job_id, wait_s=60)) == expected(400)
+
+    job_id = submit(left, equations(400))
+    look(left, job_id, after=20, wait_s=60)
+    assert left.stop() == 0
+    third = serve(**settings)
+    assert scores(look(third, job_id, wait_s=60)) == expected(400)
+    assert metric(third, "taken_over_total") == 0
+
+
+@pytest.mark.slow
+def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room(serve: Any) -> None:
+    served = serve(sandbox="none", workers="1", max_jobs="3", max_jobs_under_way="1", drain_timeout_s="30")
+    running, queued = submit(served, equations(200)), submit(served, equations(5))
+    submit(served, [])
+    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": []})
+    assert reply.status_code == 429
+    assert int(reply.headers["retry-after"]) >= 1
+    assert metric(served, "refused_total") == 1
+    with httpx.Client(base_url=served.url, timeout=90) as caller:
+        with caller.stream("GET", f"/v1/jobs/{running}", params={"wait_s": 60, "after": 0}) as first:
+            first.read()
+            assert 0 < json.loads(first.text)["done"] < 200
+        served.process.send_signal(signal.SIGTERM)
+        eventually(lambda: httpx.get(f"{served.url}/readyz").status_code == 503)
+        assert httpx.post(f"{served.url}/v1/jobs", json={"items": []}).status_code == 503
+        assert scores(caller.get(f"/v1/jobs/{running}", params={"wait_s": 60}).json()) == expected(200)
+        assert scores(caller.get(f"/v1/jobs/{queued}", params={"wait_s": 60}).json()) == expected(5)
+    assert served.process.wait(timeout=40) == 0

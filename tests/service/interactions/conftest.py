@@ -1,0 +1,107 @@
+"""Interactions over the real engine, with a verifier that does as it is told, on either store."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any, TypeAlias
+
+import pytest
+
+from service.cache import MemoryCache, VerdictCache
+from service.engine import Engine
+from service.interactions.desk import Bounds, Interactions
+from service.interactions.memory import MemoryStore
+from service.interactions.redis import RedisStore
+from service.interactions.store import Store
+from service.metrics import Metrics
+from service.recipes import book as recipes
+from tests.service.redis_server import RedisServer
+from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
+from verifiers.registry import Entry, Registry
+
+
+class Reference(Params):
+    reference: str = ""
+    worth: float = 1.0
+
+
+class Obedient(Verifier[Reference]):
+    """Right when the response holds the reference; `down` and `mend` are trouble. Waits while its gate is shut."""
+
+    name, version, summary, params = "obedient", "1", "test", Reference
+    concurrency, chunk_items, deterministic = 8, 1, False
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.opens_at = 0
+        """As soon as so many have been asked, the gate opens."""
+        self.entered = asyncio.Event()
+
+    async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+        [item] = items
+        self.asked.append(item.response)
+        self.entered.set()
+        if len(self.asked) == self.opens_at:
+            self.gate.set()
+        await self.gate.wait()
+        if "down" in item.response:
+            raise Unavailable("judge_down", f"no judge answers to {item.params.reference}")
+        if "mend" in item.response:
+            raise InvalidItem("bad_reference", f"{item.params.reference} is none")
+        if item.params.reference not in item.response:
+            return [Verdict.wrong(detail=item.params.reference)]
+        verdict = Verdict.correct(reference=item.params.reference)
+        return [Verdict(verdict.status, item.params.worth, verdict.reason, verdict.extracted, verdict.detail)]
+
+
+Desk: TypeAlias = Callable[..., Interactions]
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[tuple[Engine, Obedient]]:
+    obedient = Obedient()
+    registry = Registry({obedient.name: Entry(obedient, [Example("", {}, 1.0, "", "")], "test")})
+    async with Engine(
+        registry,
+        VerdictCache(MemoryCache(1_000_000)),
+        Metrics("test"),
+        workers=1,
+        item_deadline_s=20,
+        max_response_bytes=1000,
+        book=recipes.load(registry),
+    ) as engine:
+        yield engine, obedient
+
+
+@pytest.fixture
+def obedient(engine: tuple[Engine, Obedient]) -> Obedient:
+    return engine[1]
+
+
+@pytest.fixture(params=["memory", "redis"])
+async def store(request: Any) -> AsyncIterator[Store]:
+    """Either store, empty."""
+    async with AsyncExitStack() as stack:
+        made: Store
+        if request.param == "memory":
+            made = MemoryStore(100, 1_000_000)
+        else:
+            server: RedisServer = request.getfixturevalue("shared_redis")
+            server.call("FLUSHALL")
+            made = RedisStore(server.url)
+        stack.push_async_callback(made.close)
+        yield made
+
+
+@pytest.fixture
+def desk(engine: tuple[Engine, Obedient], store: Store) -> Interactions:
+    return Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
+
+
+@pytest.fixture(scope="session")
+def shared_redis(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One Redis server for tests that do it no harm."""
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server

@@ -1,0 +1,61 @@
+"""Rewards recorded from the originals, as `tests/data/recipes` holds them, beside what the recipes give."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from service.wire import Result
+from tests.service.recipes.shipped.scorer import Scorer
+
+DATA = Path(__file__).parents[3] / "data" / "recipes"
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One response to one row, and what the original says of it."""
+
+    item: dict[str, Any]
+    original: float | None
+    """Its reward; None where it gives none, but raises."""
+    here: float | None
+    """The recipe's; None: `invalid`."""
+    why: str
+    """Why the two differ; empty where they do not."""
+
+    def fault(self, result: Result) -> str | None:
+        """What is wrong with a recipe's result, or with the row."""
+        if bool(self.why) != (self.here != self.original):
+            return f"{self.item}: {self.original} there, {self.here} here, and the reason is {self.why!r}"
+        if self.here is None:
+            is_told = result.status == "invalid" and bool(result.detail["message"])
+        else:
+            told = result.reward
+            is_told = told is not None and math.isclose(told, self.here, rel_tol=0, abs_tol=_SAME)
+        return None if is_told else f"{self.item}: {self.here} was expected: {result}"
+
+
+def recorded(name: str) -> list[Recorded]:
+    """All of one file, in its order. `here` is left out where it is the original's value."""
+    groups = yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
+    return [row for group in groups for row in _rows(group)]
+
+
+def _rows(group: dict[str, Any]) -> Iterator[Recorded]:
+    shared = {key: value for key, value in group.items() if key != "rows"}
+    for row in group["rows"]:
+        item = {**shared, **row}
+        original = item.pop("original")
+        here = item.pop("here", original)
+        why = item.pop("why", "")
+        yield Recorded(item, original, here, why)
+
+
+def faults(scorer: Scorer, rows: Sequence[Recorded]) -> list[str]:
+    """Of all rows, scored as one batch."""
+    results = scorer.score(*(row.item for row in rows))
+    return [fault for row, result in zip(rows, results, strict=True) if (fault := row.fault(result)) is not None]

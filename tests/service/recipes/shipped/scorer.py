@@ -1,0 +1,58 @@
+"""Items scored by the shipped recipes, through the engine, without a door."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from service import server
+from service.batches import Batch
+from service.settings import Settings
+from service.wire import Result, decode_request
+
+_MAX_ITEMS = 4096
+_WAIT_S = 240
+
+
+class Scorer:
+    """An engine with all recipes that ship, in a thread of its own, so that plain tests can ask it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._started: Future[tuple[server.Core, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._live()))
+        self._thread.start()
+        self.core, self._loop, self._stop = self._started.result(_WAIT_S)
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def score(self, *items: Mapping[str, Any]) -> list[Result]:
+        """One result per item, in order; items as they stand in a request's body."""
+        body = json.dumps({"items": items}).encode()
+        return asyncio.run_coroutine_threadsafe(self._scored(body), self._loop).result(_WAIT_S)
+
+    def rewards(self, *items: Mapping[str, Any]) -> list[float | None]:
+        """What each item is worth; None for those that are invalid or failed."""
+        return [result.reward for result in self.score(*items)]
+
+    async def _live(self) -> None:
+        try:
+            async with server.core(self._settings) as core:
+                await core.boxes.settled()
+                stop = asyncio.Event()
+                self._started.set_result((core, asyncio.get_running_loop(), stop))
+                await stop.wait()
+        except BaseException as error:
+            if not self._started.done():
+                self._started.set_exception(error)
+            raise
+
+    async def _scored(self, body: bytes) -> list[Result]:
+        request = await decode_request(body, _MAX_ITEMS)
+        deadline = asyncio.get_running_loop().time() + _WAIT_S
+        scored = await self.core.engine.score(Batch(request.items, request.references, "use", False, deadline))
+        return list(scored.results)

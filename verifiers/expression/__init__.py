@@ -1,0 +1,200 @@
+r"""The expression or quantity that a response gives as its answer comes to the reference.
+
+    response ──answers.py──► "60 km/h * 2 h" ──reading──► tree ──evaluation──► 120 km ──comparison──► 120000 m
+
+For answers that are calculations rather than results, in LaTeX, plain text or as a program writes them (`comb(5, 2) // 3`),
+and for quantities: with SI prefixes, compound units, degrees Celsius and Fahrenheit, angles, percent; currencies are not
+converted. Text is read into a tree and the tree is evaluated, in a worker under a limit of CPU time; nothing is ever executed,
+and sizes are looked at before anything is computed: `9**9**9` is `too_complex`. An equation counts as what its sides come to,
+if they come to the same.
+
+What cannot be evaluated is wrong, with the reason (`unparseable`, `no_value`, `wrong_units`, `too_complex`); a reference that
+cannot is `invalid`. What is evaluated and is not the reference is wrong too: `partial_credit` pays for it only if its
+author says so, and then only an expression that computes with two numbers of the prompt and comes to the right kind of
+quantity.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from verifiers.answers import ExtractionParams
+from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.expression.comparison import Nearness
+from verifiers.long_texts import sendable, trouble, verdict_of
+from verifiers.math import Answers, FinalAnswer
+from verifiers.math.options import UnitPolicy
+
+
+class ExpressionParams(ExtractionParams):
+    """What the expression must come to, and how near."""
+
+    reference: Answers | FinalAnswer
+    """A number, quantity or expression, or several of which each is right; or `{"final_answer", "unit", "tolerance"}`."""
+    unit_policy: UnitPolicy = "convert"
+    """convert: the same quantity in any unit of its kind is right, and a unit on one side only is left aside; require: the
+    answer must have a unit where the reference has one; ignore: the numbers alone are compared."""
+    missing_unit_credit: float = Field(default=0.5, ge=0, le=1)
+    """With `require`: what the right number without a unit is worth."""
+    abs_tol: float | None = Field(default=None, ge=0)
+    rel_tol: float | None = Field(default=None, ge=0, lt=1)
+    """Either is enough, in the reference's unit. Without any: integers exactly, other numbers within a millionth."""
+    sig_figs: int | None = Field(default=None, ge=1, le=30)
+    """A number that rounds to the reference at so many figures is right too."""
+    partial_credit: float = Field(default=0.0, ge=0, lt=1)
+    """What an expression is worth that is wrong, but computes with two numbers of the prompt or more."""
+
+    @property
+    def references(self) -> list[str]:
+        answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
+        return [str(answer) for answer in (answers if isinstance(answers, list) else [answers])]
+
+    @property
+    def unit(self) -> str | None:
+        return self.reference.unit if isinstance(self.reference, FinalAnswer) else None
+
+    @property
+    def nearness(self) -> Nearness:
+        tolerance = self.reference.tolerance if isinstance(self.reference, FinalAnswer) else None
+        return Nearness(tolerance if self.abs_tol is None else self.abs_tol, self.rel_tol, self.sig_figs)
+
+
+GRADE = Task("verifiers.expression.grading", "grade", time_limit_s=0.5)
+_REFERENCE_ALONE = replace(GRADE, time_limit_s=0.25)
+"""A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
+_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT)
+_EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
+
+
+class Expression(Verifier[ExpressionParams]):
+    name = "expression"
+    version = "1"
+    params = ExpressionParams
+    summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
+    uses_prompt = True
+    concurrency = None
+    chunk_items: ClassVar[int] = 128
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[ExpressionParams]]) -> Sequence[Verdict]:
+        verdicts: dict[int, Verdict] = {}
+        await self.score_each(items, verdicts.__setitem__)
+        return [verdicts[index] for index in range(len(items))]
+
+    async def score_each(
+        self, items: Sequence[Item[ExpressionParams]], deliver: Callable[[int, Verdict], None]
+    ) -> None:
+        broke: list[int] = []
+
+        def take(index: int, outcome: Outcome) -> None:
+            if outcome.exit is Exit.OK:
+                deliver(index, verdict_of(outcome.value))
+            elif outcome.exit in _LIMITS:
+                broke.append(index)
+            else:
+                deliver(index, trouble(outcome))
+
+        def blame(position: int, outcome: Outcome) -> None:
+            deliver(broke[position], _blamed(outcome, items[broke[position]]))
+
+        await self._ask(GRADE, [_payload(item, item.response) for item in items], take)
+        await self._ask(_REFERENCE_ALONE, [_payload(items[index], None) for index in broke], blame)
+
+    async def _ask(self, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
+        if not payloads:
+            return
+        try:
+            await self._workers.map(task, payloads, take)
+        except WorkersUnavailable as error:
+            raise Unavailable("workers_unavailable", str(error)) from error
+
+
+def _payload(item: Item[ExpressionParams], response: str | None) -> list[Any]:
+    params = item.params
+    return [
+        [sendable(reference) for reference in params.references],
+        params.unit,
+        params.model_dump_json(include=_EXTRACTION_FIELDS),
+        params.unit_policy,
+        params.nearness.packed(),
+        params.missing_unit_credit,
+        params.partial_credit,
+        None if response is None else sendable(response),
+        None if item.prompt is None else sendable(item.prompt[:_QUESTION_CHARS]),
+        item.explain,
+    ]
+
+
+_QUESTION_CHARS = 8_000
+
+
+def _blamed(outcome: Outcome, item: Item[ExpressionParams]) -> Verdict:
+    """The verdict after a limit was broken; `outcome` is that of the reference alone."""
+    if outcome.exit in _LIMITS:
+        message = f"reference {item.params.references[0][:100]!r} takes more than a worker may spend: {outcome.exit}"
+        return Verdict.invalid("reference_too_complex", message)
+    if outcome.exit is not Exit.OK:
+        return trouble(outcome)
+    verdict = verdict_of(outcome.value)
+    return verdict if verdict.status is not Status.OK else Verdict.wrong("too_complex")
+
+
+def create(resources: Resources) -> Expression:
+    warm = [
+        _payload(
+            Item(example.response, ExpressionParams.model_validate(example.params), example.prompt), example.response
+        )
+        for example in EXAMPLES
+        if example.status is Status.OK
+    ]
+    resources.workers.register(replace(GRADE, warm=tuple(warm)))
+    return Expression(resources.workers)
+
+
+_TRIP = "A car drives 3 hours at 60 km/h. How far does it come?"
+EXAMPLES = (
+    Example(
+        r"\boxed{3 \cdot 60 \text{ km}}", {"reference": "180 km"}, 1.0, "correct", "a calculation that comes to it"
+    ),
+    Example("60 km/h * 3 h", {"reference": "180000 m"}, 1.0, "correct", "units are computed with, and converted"),
+    Example(
+        "comb(10, 3) // 2 + 2**5", {"reference": 92}, 1.0, "correct", "as a program writes it; nothing is executed"
+    ),
+    Example(r"\boxed{25 °C}", {"reference": "298.15 K"}, 1.0, "correct", "scales with another zero"),
+    Example(
+        r"\boxed{180}",
+        {"reference": "180 km", "unit_policy": "require"},
+        0.5,
+        "missing_unit",
+        "the right number without its unit",
+    ),
+    Example(
+        r"\boxed{3 + 60}",
+        {"reference": "180", "partial_credit": 0.25},
+        0.25,
+        "partly_correct",
+        "wrong, but it computes with the question's numbers",
+        prompt=_TRIP,
+    ),
+    Example(
+        r"\boxed{63}",
+        {"reference": "180", "partial_credit": 0.25},
+        0.0,
+        "wrong_answer",
+        "no calculation: a constant is no attempt",
+        prompt=_TRIP,
+    ),
+    Example(
+        r"\boxed{180 km/h}", {"reference": "180 km"}, 0.0, "dimension_mismatch", "the right number of something else"
+    ),
+    Example(r"\boxed{5 m + 3 s}", {"reference": "8 m"}, 0.0, "wrong_units", "metres and seconds are not added"),
+    Example("9**9**9", {"reference": "1"}, 0.0, "too_complex", "judged by its size, never computed"),
+    Example("__import__('os').getpid()", {"reference": "1"}, 0.0, "unparseable", "a program that nobody runs"),
+    Example(r"\boxed{1000001}", {"reference": "1000000"}, 0.0, "wrong_answer", "integers are exact"),
+    Example("5", {"reference": "x + 1"}, None, "unparseable_reference", "mend the data", Status.INVALID),
+)

@@ -1,0 +1,270 @@
+r"""What an expression that was read is worth: a number, and the units that it is in.
+
+    60 km/h · 2 h   ──►   120 (km/h)·h        5 km + 300 m   ──►   5.3 km        sin 30°   ──►   1/2
+
+Numbers are exact fractions as far as arithmetic goes, and some 70 digits of what is irrational. Units are multiplied, divided
+and raised; what is added is brought into the unit of the first term; what has units of different kinds cannot be added.
+An exponent may be as large as `MAX_EXPONENT`, and a value as large as `values` lets it (100,000 bits): both are looked at
+before anything is computed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.expression.reading import Expression
+from verifiers.math import units, values
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import NoValue, Number
+from verifiers.math.words import split
+
+MAX_EXPONENT = 10_000
+_MAX_NODES = 400
+_MAX_UNIT_EXPONENT = 9
+_BITS = 256
+_NUMERIC = split("num const based + * / neg ^ ! root % mod abs floor ceil binom log fn bracket deg")
+_OF_ANGLES = split("sin cos tan cot sec csc")
+
+
+class WrongUnits(Exception):
+    """Units that do not go together: metres plus seconds, the sine of a length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of a product of units."""
+
+    value: Fraction
+    units: Mapping[str, int] = field(default_factory=dict)
+    """Each unit's key with its exponent, none of which is 0."""
+    is_percent: bool = False
+    """Whether it is written with a percent sign; `value` is the hundredth part."""
+
+    @property
+    def unit(self) -> str | None:
+        """Its one unit, where it is in that."""
+        return next(iter(self.units)) if list(self.units.values()) == [1] else None
+
+
+def evaluate(expression: Expression) -> Quantity:
+    """The value of an expression.
+
+    Raises:
+        NoValue: it has none: a set, a word, a division by zero, a letter without a value, a number that is not real.
+        TooComplex: it, or a part of it, is larger than we compute.
+        WrongUnits: its units do not go together.
+    """
+    node = expression.node
+    if sum(1 for _ in node.walk()) > _MAX_NODES:
+        raise TooComplex("too many parts")
+    for part in node.walk():
+        _check_exponent(part)
+    found = _Evaluation(expression.units).of(node)
+    return Quantity(found.value, found.units, node.kind == "%")
+
+
+def _check_exponent(node: Node) -> None:
+    if node.kind != "^":
+        return
+    exponent = values.exact(node.args[1])
+    if exponent is not None and abs(exponent) > MAX_EXPONENT:
+        raise TooComplex("an exponent is too large")
+
+
+def in_base_units(quantity: Quantity) -> tuple[Fraction, Mapping[str, int]]:
+    """The number of base units, and their exponents; a plain angle's unit is none.
+
+    Raises:
+        WrongUnits: a scale that does not begin at nothing is among others, or a unit cannot be converted.
+    """
+    value, pi, exponents = quantity.value, 0, dict[str, int]()
+    for unit, exponent in quantity.units.items():
+        found = units.in_base_units(unit)
+        if found is None or (units.has_zero_point(unit) and quantity.unit is None):
+            raise WrongUnits(f"{unit[:40]} is not computed with")
+        if units.has_zero_point(unit):
+            converted = units.convert(value, unit, "K")
+            assert converted is not None
+            return converted, {"K": 1}
+        value *= found[0] ** exponent
+        pi += found[1] * exponent
+        for base, power in found[2].items():
+            exponents[base] = exponents.get(base, 0) + power * exponent
+    exponents.pop("rad", None)
+    return value * _power_of_pi(pi), {base: power for base, power in exponents.items() if power}
+
+
+@lru_cache(maxsize=64)
+def _power_of_pi(exponent: int) -> Fraction:
+    with mp.workprec(_BITS):
+        return _fraction(mp.pi**exponent) if exponent else Fraction(1)
+
+
+class _Evaluation:
+    """The evaluation of one expression. All methods raise what `evaluate` does."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def of(self, node: Node) -> Quantity:
+        if not self._has_units(node):
+            return Quantity(number(node))
+        rule = _RULES.get(node.kind)
+        if rule is None:
+            raise NoValue(f"{node.kind} of what has a unit")
+        return rule(self, node)
+
+    def _has_units(self, node: Node) -> bool:
+        return any(
+            part.kind in ("quantity", "deg") or (part.kind == "sym" and str(part.leaf) in self._names)
+            for part in node.walk()
+        )
+
+    def name(self, node: Node) -> Quantity:
+        return Quantity(Fraction(1), {self._names[str(node.leaf)]: 1})
+
+    def quantity(self, node: Node) -> Quantity:
+        return Quantity(number(node.args[0]), {str(node.leaf): 1})
+
+    def degrees(self, node: Node) -> Quantity:
+        return Quantity(number(node.args[0]), {"degree": 1})
+
+    def negative(self, node: Node) -> Quantity:
+        inner = self.of(node.args[0])
+        return Quantity(-inner.value, inner.units)
+
+    def absolute(self, node: Node) -> Quantity:
+        inner = self.of(node.args[0])
+        return Quantity(abs(inner.value), inner.units)
+
+    def inside(self, node: Node) -> Quantity:
+        if len(node.args) != 1:
+            raise NoValue("an interval")
+        return self.of(node.args[0])
+
+    def sum(self, node: Node) -> Quantity:
+        terms = [self.of(arg) for arg in node.args]
+        first = next(term for term in terms if term.units)
+        _check_scales(*terms)
+        return Quantity(sum((_converted(term, first) for term in terms), Fraction(0)), first.units)
+
+    def product(self, node: Node) -> Quantity:
+        factors = [self.of(arg) for arg in node.args]
+        with_units = [factor for factor in factors if factor.units]
+        if len(with_units) > 1 or with_units[0].value != 1:  # else it is a number and its unit, of whatever kind
+            _check_scales(*factors)
+        return _multiplied([(factor, 1) for factor in factors])
+
+    def quotient(self, node: Node) -> Quantity:
+        above, below = map(self.of, node.args)
+        _check_scales(above, below)
+        return _multiplied([(above, 1), (below, -1)])
+
+    def power(self, node: Node) -> Quantity:
+        base, exponent = self.of(node.args[0]), number(node.args[1])
+        _check_scales(base)
+        if exponent.denominator != 1 or abs(exponent) > _MAX_UNIT_EXPONENT:
+            raise NoValue("a unit to a power that is no small integer")
+        return _multiplied([(base, exponent.numerator)])
+
+    def root(self, node: Node) -> Quantity:
+        inner, degree = self.of(node.args[0]), number(node.args[1])
+        if degree.denominator != 1 or not 0 < degree <= _MAX_UNIT_EXPONENT:
+            raise NoValue("a root of a unit whose degree is no small integer")
+        _check_scales(inner)
+        held = inner.units
+        if any(exponent % degree for exponent in held.values()):
+            value, held = in_base_units(inner)
+            inner = Quantity(value, held)
+        if any(exponent % degree or units.key(unit) != unit for unit, exponent in held.items()):
+            raise WrongUnits("a root of a unit that is no power")
+        value = number(Node("root", (_num(inner.value), node.args[1])))
+        return Quantity(value, {unit: exponent // degree.numerator for unit, exponent in held.items()})
+
+    def function(self, node: Node) -> Quantity:
+        """Of an angle, or of what has lost its units."""
+        args = []
+        for arg in node.args:
+            value, exponents = in_base_units(self.of(arg))
+            if exponents or (node.leaf not in _OF_ANGLES and self._is_angle(arg)):
+                raise WrongUnits(f"{node.leaf} of what has a unit")
+            args.append(arg if arg.kind == "deg" else _num(value))
+        return Quantity(number(Node("fn", tuple(args), node.leaf)))
+
+    def _is_angle(self, node: Node) -> bool:
+        return bool(self.of(node).units)
+
+
+_RULES: Mapping[str, Callable[[_Evaluation, Node], Quantity]] = {
+    "sym": _Evaluation.name,
+    "quantity": _Evaluation.quantity,
+    "deg": _Evaluation.degrees,
+    "neg": _Evaluation.negative,
+    "abs": _Evaluation.absolute,
+    "bracket": _Evaluation.inside,
+    "+": _Evaluation.sum,
+    "*": _Evaluation.product,
+    "/": _Evaluation.quotient,
+    "^": _Evaluation.power,
+    "root": _Evaluation.root,
+    "fn": _Evaluation.function,
+}
+
+
+def number(node: Node) -> Fraction:
+    """The value of what has no units."""
+    for part in node.walk():
+        if part.kind not in _NUMERIC:
+            raise NoValue("a letter without a value" if part.kind == "sym" else f"{part.kind} is no number")
+    exact = values.exact(node)
+    if exact is not None:
+        return exact
+    with mp.workprec(_BITS):
+        value = values.settled(node)
+        if mpmath.im(value) != 0:
+            raise NoValue("not a real number")
+        return _fraction(mpmath.re(value))
+
+
+def _fraction(value: Number) -> Fraction:
+    digits, exponent = (int(part) for part in abs(value).man_exp)
+    size = Fraction(digits << exponent) if exponent >= 0 else Fraction(digits, 1 << -exponent)
+    return -size if value < 0 else size
+
+
+def _num(value: Fraction) -> Node:
+    return Node("num", leaf=value)
+
+
+def _check_scales(*quantities: Quantity) -> None:
+    if any(units.has_zero_point(unit) for quantity in quantities for unit in quantity.units):
+        raise WrongUnits("a temperature on a scale is no part of a calculation")
+
+
+def _multiplied(factors: Sequence[tuple[Quantity, int]]) -> Quantity:
+    """The product of quantities, each to its power."""
+    powers = [Node("^", (_num(factor.value), _num(Fraction(exponent)))) for factor, exponent in factors]
+    total: dict[str, int] = {}
+    for factor, exponent in factors:
+        for unit, times in factor.units.items():
+            total[unit] = total.get(unit, 0) + times * exponent
+    if any(abs(exponent) > _MAX_UNIT_EXPONENT for exponent in total.values()):
+        raise TooComplex("too high a power of a unit")
+    return Quantity(number(Node("*", tuple(powers))), {unit: times for unit, times in total.items() if times})
+
+
+def _converted(term: Quantity, into: Quantity) -> Fraction:
+    """A term's number in the units of another one."""
+    if dict(term.units) == dict(into.units):
+        return term.value
+    if not term.units and term.value == 0:
+        return term.value
+    value, exponents = in_base_units(term)
+    one, wanted = in_base_units(Quantity(Fraction(1), into.units))
+    if exponents != wanted or bool(term.units) != bool(into.units):
+        raise WrongUnits("quantities of different kinds are not added")
+    return value / one

@@ -1,0 +1,57 @@
+"""How a response goes along the steps of a reference, as a worker finds it out."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from verifiers.math.equations import computations
+from verifiers.math_steps.alignment import Alignment, State, Step, align
+from verifiers.math_steps.matching import is_read
+from verifiers.math_steps.spans import MAX_TEXT_CHARS, said
+from verifiers.math_steps.statements import lines, of_step, statements
+
+_MAX_EQUATIONS_CHARS = 6_000
+_MAX_SHOWN_CHARS = 120
+
+
+def grade(payload: Sequence[Any]) -> dict[str, Any]:
+    """Runs in a worker: `(steps as pairs of text and weight, response or None, think, explain)`.
+
+    Without a response only the steps are read. The result has `step_score`, `steps` (a state each), `first_missed`; with
+    `explain` also `taken` and `arith_consistency`.
+    """
+    written, response, think, explain = payload
+    steps = [_step(text, weight) for text, weight in written]
+    text = "" if response is None else said(response, think)
+    found = align(steps, statements(text), lines(text))
+    missed = [place for place, state in enumerate(found.states) if state is not State.MATCHED]
+    result: dict[str, Any] = {
+        "step_score": round(found.score, 6),
+        "steps": [state.value for state in found.states],
+        "first_missed": missed[0] if missed else None,
+    }
+    if explain:
+        result["taken"] = _shown(found)
+        result["arith_consistency"] = consistency((response or "")[-MAX_TEXT_CHARS:])
+    return result
+
+
+@lru_cache(maxsize=4096)
+def _step(text: str, weight: float) -> Step:
+    return Step([found for found in of_step(text) if is_read(found)], text, weight)
+
+
+def _shown(found: Alignment) -> list[str | None]:
+    return [None if text is None else text[:_MAX_SHOWN_CHARS] for text in found.taken]
+
+
+def consistency(text: str) -> dict[str, Any]:
+    """How many of a text's equations between numbers hold, of those that can be told, and the first that does not."""
+    checked = [found for found in computations(text, _MAX_EQUATIONS_CHARS) if found.holds is not None]
+    bad = next((found for found in checked if not found.holds), None)
+    right = sum(found.holds is True for found in checked)
+    return {
+        "checked": len(checked),
+        "fraction": round(right / len(checked), 6) if checked else None,
+        "first_bad": None if bad is None else f"{bad.left[:_MAX_SHOWN_CHARS]} = {bad.right[:_MAX_SHOWN_CHARS]}",
+    }

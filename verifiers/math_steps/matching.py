@@ -1,0 +1,221 @@
+"""Whether two statements say the same, and whether one contradicts the other.
+
+Sides are compared one by one: `3x = 9` is not `x = 3`, though both have the same solutions, for otherwise one line would
+be every step of a derivation. A bare value is the same as a relation whose right side it is. A decimal that is the other
+value rounded is that value. Statements that are no mathematics are the same when their words are.
+
+An equation between numbers that is false says nothing, whatever stands on its right.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+from verifiers.math import limits, symbolic, values
+from verifiers.math.comparison import Comparison
+from verifiers.math.options import DEFAULT
+from verifiers.math.reader import read
+from verifiers.math.rounding import is_rounded
+from verifiers.math.tree import Node, TooComplex, Unreadable
+from verifiers.math.values import NoValue
+from verifiers.math_steps.statements import Statement
+
+_MAX_WEIGHT = 300
+_WEIGHTS = {"!": 100, "binom": 100, "^": 3, "root": 3, "log": 6, "fn": 6, "apply": 6}
+_MAX_BITS = 4_096
+_NUMBERS = frozenset(["num", "neg", "%"])
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side of a statement, read once."""
+
+    text: str
+
+    @cached_property
+    def node(self) -> Node | None:
+        """None when it is no mathematics, or more of it than is compared here."""
+        if limits.refusal(self.text) is not None:
+            return None
+        try:
+            node = read(self.text)
+        except (Unreadable, TooComplex, RecursionError):
+            return None
+        return node if _weight(node) <= _MAX_WEIGHT else None
+
+    @cached_property
+    def value(self) -> Fraction | None:
+        """What it is worth, leaving units aside, where that is rational."""
+        node = self.node
+        if node is None:
+            return None
+        if node.kind == "quantity":
+            node = node.args[0]
+        try:
+            value = values.exact(node)
+        except (NoValue, TooComplex):
+            return None
+        return value if value is not None and value.numerator.bit_length() <= _MAX_BITS else None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset() if self.node is None else frozenset(values.names(self.node))
+
+    @cached_property
+    def is_number(self) -> bool:
+        """Whether it is written as one number, with nothing to compute."""
+        node = self.node
+        return node is not None and (node.args[0] if node.kind == "quantity" else node).kind in _NUMBERS
+
+    @cached_property
+    def form(self) -> Mapping[tuple[str, object], int]:
+        """What it is written with, in any order."""
+        return Counter() if self.node is None else Counter((part.kind, part.leaf) for part in self.node.walk())
+
+
+def _weight(node: Node) -> int:
+    """How much work it may be; more than is done for words and for what only computer algebra reads."""
+    total = 0
+    for part in node.walk():
+        total += _WEIGHTS.get(part.kind, 1)
+        if total > _MAX_WEIGHT or part.kind in ("text", "prose") or symbolic.is_big(part):
+            return _MAX_WEIGHT + 1
+    return total
+
+
+@lru_cache(maxsize=4096)
+def side(text: str) -> Side:
+    return Side(text)
+
+
+class Matching:
+    """Comparisons of one response with one reference; all of them draw on one budget."""
+
+    def __init__(self, max_comparisons: int) -> None:
+        self._left = max_comparisons
+        self._comparison = Comparison(DEFAULT)
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def same(self, gold: Statement, given: Statement) -> bool:
+        """Whether the response's statement, which is not false, is the step."""
+        if keys(gold) == keys(given):
+            return True
+        if gold.relation and given.relation:
+            return gold.relation == given.relation and self._same_sides(gold, given)
+        if gold.relation or given.relation:
+            return (gold.relation or given.relation) == "=" and self._equal(gold.right, given.right)
+        return self._equal(gold.right, given.right)
+
+    def contradicts(self, gold: Statement, given: Statement) -> bool:
+        """Whether the response gives the step's left side another number."""
+        if gold.relation != "=" or given.relation != "=":
+            return False
+        right = side(gold.right)
+        if right.value is None or right.names:
+            return False
+        for left, other in ((given.left, given.right), (given.right, given.left)):
+            value = side(other).value
+            if value is not None and self._same_left(gold.left, left) and not _agrees(right, side(other)):
+                return True
+        return False
+
+    def same_left(self, gold: Statement, given: Statement) -> bool:
+        """Whether the response says of the step's left side what it is."""
+        return given.relation == gold.relation == "=" and self._same_left(gold.left, given.left)
+
+    def _same_left(self, gold: str, given: str) -> bool:
+        one, two = side(gold), side(given)
+        if one.names or two.names:
+            return self._equal(gold, given)
+        return not one.is_number and one.value is not None and one.value == two.value and one.form == two.form
+
+    def _same_sides(self, gold: Statement, given: Statement) -> bool:
+        if self._equal(gold.left, given.left) and self._equal(gold.right, given.right):
+            return True
+        is_symmetric = gold.relation in ("=", "!=")
+        return is_symmetric and self._equal(gold.left, given.right) and self._equal(gold.right, given.left)
+
+    def _equal(self, gold: str, given: str) -> bool:
+        pair = (gold, given)
+        if pair not in self._known:
+            self._known[pair] = self._compare(side(gold), side(given))
+        return self._known[pair]
+
+    def _compare(self, gold: Side, given: Side) -> bool:
+        if key(gold.text) == key(given.text):
+            return True
+        if gold.node is None or given.node is None or gold.names != given.names:
+            return False
+        if gold.value is not None and given.value is not None:
+            return _agrees(gold, given)
+        self._left -= 1
+        if self._left < 0:
+            return False
+        try:
+            return self._comparison.equal(gold.node, given.node)
+        except (NoValue, Unreadable, TooComplex, RecursionError):
+            return False
+
+
+def _agrees(one: Side, two: Side) -> bool:
+    """Whether two rational values are equal, or one is the other one as a rounded decimal."""
+    p, g = one.value, two.value
+    assert p is not None
+    assert g is not None
+    if p == g:
+        return True
+    if 1 in (p.denominator, g.denominator) and one.is_number and two.is_number:
+        return False
+    return any(
+        shown.is_number and "." in shown.text and is_rounded(near, exact, True)
+        for shown, near, exact in ((one, p, g), (two, g, p))
+    )
+
+
+def is_false(statement: Statement) -> bool:
+    """Whether it is an equation between numbers that does not hold."""
+    if statement.relation != "=":
+        return False
+    left, right = side(statement.left), side(statement.right)
+    if left.value is None or right.value is None or left.names or right.names:
+        return False
+    return not _agrees(left, right) and not _are_percents(left, right)
+
+
+def _are_percents(one: Side, two: Side) -> bool:
+    """A percent sign on one side only, as a unit: 50 / 200 = 25%, 20 + 30 = 50%."""
+    if ("%" in one.text) == ("%" in two.text):
+        return False
+    p, g = one.value, two.value
+    return p is not None and g is not None and (p == 100 * g or g == 100 * p)
+
+
+def is_value(statement: Statement) -> bool:
+    """Whether it states a value and no more: by itself, or as `18 = 18`."""
+    return not statement.relation or (side(statement.left).is_number and side(statement.right).is_number)
+
+
+def is_read(statement: Statement) -> bool:
+    """Whether it is mathematics, and no letter or name alone, which a text uses rather than states."""
+    node = side(statement.right).node
+    if statement.relation:
+        return node is not None and side(statement.left).node is not None
+    return node is not None and node.kind not in ("sym", "const", "option")
+
+
+def keys(statement: Statement) -> tuple[str, str, str]:
+    """What is equal of two statements that are written alike."""
+    return statement.relation, key(statement.left), key(statement.right)
+
+
+@lru_cache(maxsize=4096)
+def key(text: str) -> str:
+    """What makes two texts the same however they are spaced, pointed and capitalised; signs of mathematics count."""
+    normal = unicodedata.normalize("NFKC", text.replace("\\left", "").replace("\\right", "")).casefold()
+    return "".join(char for char in normal if not char.isspace() and char not in _POINTS)
+
+
+_POINTS = frozenset("\"'“”‘’`$,;:!?。，、；：！？")

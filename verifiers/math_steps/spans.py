@@ -1,0 +1,117 @@
+r"""Where a text says something in formulas: `$…$`, `\(…\)`, `\[…\]`, environments, annotations, and the plain lines between.
+
+    text ──hide──► without code, quotations and comments ──pieces──► formulas and plain lines, in their order
+
+A `$` is a currency's where it cannot open or close a formula: a formula has no blank behind its opening sign nor before
+its closing one, and no digit behind that. Everything is linear in the length of the text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from verifiers.answers import Think, final_segment
+from verifiers.math.words import split
+
+MAX_TEXT_CHARS = 60_000
+"""So much of the end of a response is looked through for steps."""
+_MAX_FORMULA_CHARS = 2_000
+
+HIDDEN = "\0"
+"""Stands where something was that the response does not itself say; nothing is read across it."""
+
+_NOT_SAID = re.compile(
+    r"```(?:(?!```).)*+(?:```)?|~~~(?:(?!~~~).)*+(?:~~~)?|<!--(?:(?!-->).)*+(?:-->)?|(?m:^[ \t]{0,3}>[^\n]*)"
+    r"|`[^`\n]{1,300}`|\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|『[^』\n]{1,300}』",
+    re.DOTALL,
+)
+
+
+class Kind(Enum):
+    """How a piece of text is to be read."""
+
+    FORMULA = auto()
+    ANNOTATION = auto()
+    LINE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A formula, or what stands in one line between formulas."""
+
+    kind: Kind
+    text: str
+    before: str = ""
+    """The last characters before it in its line."""
+    after: str = ""
+    """The next characters in its line."""
+
+
+def said(response: str, think: Think) -> str:
+    """What a response says after its thinking, without code, quotations and comments."""
+    segment = final_segment(response, think)
+    text = response[max(segment.start, segment.end - MAX_TEXT_CHARS) : segment.end]
+    return text
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """The pieces of a text, in order; an annotation goes before the line it stands in."""
+    position = 0
+    for start, end, inner in _formulas(text):
+        yield from _lines(text[position:start])
+        yield Piece(Kind.FORMULA, inner, text[max(start - _BESIDE, 0) : start], text[end : end + _BESIDE])
+        position = end
+    yield from _lines(text[position:])
+
+
+_BESIDE = 32
+_ANNOTATION = re.compile(r"<<([^<>\n]{1,300})>>")
+
+
+def _lines(text: str) -> Iterator[Piece]:
+    for line in text.split("\n"):
+        if "<<" in line:
+            for match in _ANNOTATION.finditer(line):
+                yield Piece(Kind.ANNOTATION, match[1])
+            line = _ANNOTATION.sub("", line)
+        if line.strip():
+            yield Piece(Kind.LINE, line)
+
+
+_OPENING = re.compile(r"\\\[|\\\(|\\begin\{(?P<name>[a-z]{1,12}\*?)\}|\$\$|(?<!\\)\$(?=[^\s$])")
+_CLOSING = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
+_CLOSING_DOLLAR = re.compile(r"(?<=[^\s\\])\$(?!\d)")
+_ENVIRONMENTS = split("align aligned equation gather gathered eqnarray split multline cases")
+
+
+def _formulas(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and inside of each formula; an opening without its closing opens nothing."""
+    missing: set[str] = set()
+    position = 0
+    while (opening := _OPENING.search(text, position)) is not None:
+        position = opening.end()
+        found = _closed(text, opening, missing)
+        if found is not None:
+            yield opening.start(), found[1], text[opening.end() : found[0]]
+            position = found[1]
+
+
+def _closed(text: str, opening: re.Match[str], missing: set[str]) -> tuple[int, int] | None:
+    """Where a formula's inside ends, and the formula itself. What was looked for to the end of the text is `missing`."""
+    sign = opening[0]
+    if sign == "$":
+        line_end = text.find("\n", opening.end(), opening.end() + _MAX_FORMULA_CHARS)
+        limit = min(len(text), opening.end() + _MAX_FORMULA_CHARS) if line_end < 0 else line_end
+        match = _CLOSING_DOLLAR.search(text, opening.end() + 1, limit)
+        return None if match is None else (match.start(), match.end())
+    name = opening["name"]
+    if name is not None and name.rstrip("*") not in _ENVIRONMENTS:
+        return None
+    closing = _CLOSING[sign] if name is None else f"\\end{{{name}}}"
+    if closing in missing:
+        return None
+    at = text.find(closing, opening.end())
+    if at < 0:
+        missing.add(closing)
+    return None if at < 0 or at - opening.end() > _MAX_FORMULA_CHARS else (at, at + len(closing))

@@ -1,0 +1,272 @@
+r"""What a text states in formulas, in its order: relations between two sides, and bare values.
+
+    "3x = 14 - 5 = 9, so $x=3$"   ──►   3x = 14-5    14-5 = 9    3x = 9    x = 3
+
+A chain is taken apart into its neighbours and, as far as all its signs are `=`, its first side and each later one. Of
+a plain line the stretches around a relation sign are read that could be a formula; words in them end the formula,
+unless they only name what a number counts ("20 sheep + 160 sheep"). What is denied or supposed ("if x = 3", "x = 3 is
+wrong") is not stated.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from verifiers.math.equations import ACTING
+from verifiers.math.exact import unwrap
+from verifiers.math.words import is_product
+from verifiers.math_steps.spans import HIDDEN, Kind, Piece, pieces
+
+MAX_STATEMENTS = 200
+MAX_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A relation between two sides, or a bare value."""
+
+    relation: str
+    """`=`, `!=`, `<`, `<=`, or empty for a value; `>` and `>=` are turned round."""
+    left: str
+    right: str
+    """A value, where there is no relation."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.left} {self.relation} {self.right}" if self.relation else self.right
+
+
+def statements(text: str) -> list[Statement]:
+    """The first `MAX_STATEMENTS` statements of a text."""
+    return list(islice(_stated(text), MAX_STATEMENTS))
+
+
+def of_step(text: str) -> list[Statement]:
+    """The statements of a step given by itself: a formula without its signs, or a line with formulas in it."""
+    if not _IN_A_LINE.search(text):
+        return [found for clause in _clauses(Piece(Kind.FORMULA, text)) for found in _of_clause(clause)]
+    return statements(text) or list(_of_clause(text))
+
+
+_IN_A_LINE = re.compile(r"\$|\\[(\[]|<<|(?<![\\A-Za-z])[A-Za-z]{3}|[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+def _stated(text: str) -> Iterator[Statement]:
+    for piece in pieces(text):
+        if piece.kind is Kind.LINE:
+            yield from _of_line(piece.text)
+        elif not _is_withheld(piece.before, piece.after):
+            for clause in _clauses(piece):
+                yield from _of_clause(clause)
+
+
+# --- formulas
+
+_ROW_END = re.compile(r"\\\\(?:\s*\[[^\]\n]{0,20}\])?|\n\s*\n")
+_NO_FORMULA = re.compile(r"\\(?:begin|end)\{[a-z*]{1,12}\}|\\(?:label|tag)\{[^{}]{0,40}\}|\\(?:nonumber|notag)|&")
+_SEPARATOR = re.compile(
+    r"\\(?:Rightarrow|Longrightarrow|implies|iff|Leftrightarrow|therefore|because|quad|qquad|land|wedge)(?![A-Za-z])"
+    r"|\\(?:text|mbox|textrm)\s*\{\s*(?:and|so|thus|hence|then|or|since|because|therefore|or|且|或|所以|因为|即|得)?[\s,.:;]*\}"
+    r"|=>|[⇒⇔∴∵;；，。、]|,(?!\d{3}(?!\d))|,(?<!\d,)"
+)
+_OPENERS, _CLOSERS = "([{", ")]}"
+
+
+def _clauses(piece: Piece) -> Iterator[str]:
+    """Rows of a formula, and what they hold beside each other; a row that begins with a sign goes on with the last side."""
+    text = piece.text.replace("\n", " ") if piece.kind is Kind.ANNOTATION else piece.text
+    rows: list[str] = []
+    for row in _ROW_END.split(text):
+        row = _NO_FORMULA.sub(" ", row).strip()
+        if rows and _RELATION.match(row):
+            rows[-1] += " " + row
+        elif row:
+            rows.append(row)
+    for row in rows:
+        yield from _split(row, _SEPARATOR)
+
+
+def _split(text: str, separator: "re.Pattern[str]") -> Iterator[str]:
+    """The parts between separators that stand inside no bracket."""
+    depth, start, position = 0, 0, 0
+    for match in separator.finditer(text):
+        for char in text[position : match.start()]:
+            depth += (char in _OPENERS) - (char in _CLOSERS)
+        position = match.start()
+        if depth <= 0:
+            yield text[start : match.start()]
+            start = position = match.end()
+            depth = 0
+    yield text[start:]
+
+
+_RELATION = re.compile(
+    r"\\(?P<command>leqslant|geqslant|leq|geq|le|ge|lt|gt|neq|ne|approx|equiv)(?![A-Za-z])"
+    r"|(?P<sign>!=|<=|>=|==|=(?!>)|<(?![-=])|(?<![-=])>|[≤≥≠≈≡⩽⩾＝＜＞])"
+)
+_SIGNS = {
+    "=": "=", "==": "=", "＝": "=", "≈": "=", "approx": "=", "≡": "=", "equiv": "=",
+    "<": "<", "lt": "<", "＜": "<", ">": ">", "gt": ">", "＞": ">",
+    "<=": "<=", "≤": "<=", "⩽": "<=", "le": "<=", "leq": "<=", "leqslant": "<=",
+    ">=": ">=", "≥": ">=", "⩾": ">=", "ge": ">=", "geq": ">=", "geqslant": ">=",
+    "!=": "!=", "≠": "!=", "ne": "!=", "neq": "!=",
+}  # fmt: skip
+_TURNED = {">": "<", ">=": "<="}
+_SAYS_SOMETHING = re.compile(r"[0-9A-Za-z\u0370-\u03ff\u4e00-\u9fff]")
+
+
+def _of_clause(clause: str) -> Iterator[Statement]:
+    """The statements of one clause: of each pair of neighbours, and of the first side with each later one."""
+    if HIDDEN in clause or len(clause) > MAX_CHARS * 8:
+        return
+    clause = unwrap(clause)
+    sides, signs = _sides(clause)
+    if not signs:
+        if _SAYS_SOMETHING.search(clause) and len(clause) <= MAX_CHARS:
+            yield Statement("", "", _bare(clause))
+        return
+    if not sides[0]:  # a label in words stood before the sign
+        sides, signs = sides[1:], signs[1:]
+    if not signs and _SAYS_SOMETHING.search(sides[0]):
+        yield Statement("", "", sides[0])
+    is_equal = True
+    for place, (left, right) in enumerate(pairwise(sides)):
+        yield from _statement(left, signs[place], right)
+        is_equal = is_equal and signs[place] == "="
+        if place and is_equal:
+            yield from _statement(sides[0], "=", right)
+
+
+def _sides(clause: str) -> tuple[list[str], list[str]]:
+    """What stands between the relation signs that are inside no bracket, and the signs."""
+    sides = list(_split(clause, _RELATION))
+    signs: list[str] = []
+    rest = clause
+    for side in sides[:-1]:
+        rest = rest[len(side) :]
+        match = _RELATION.match(rest)
+        assert match is not None
+        signs.append(_SIGNS[match["command"] or match["sign"]])
+        rest = rest[match.end() :]
+    return [_bare(side) for side in sides], signs
+
+
+_CURRENCY = re.compile(r"\\?[$€£¥￥]")
+
+
+def _bare(side: str) -> str:
+    """A side without what stands around it, and without signs of currencies."""
+    return unwrap(_CURRENCY.sub("", side).lstrip(" \t,:").rstrip(" \t.,:/"))
+
+
+def _statement(left: str, sign: str, right: str) -> Iterator[Statement]:
+    if not left or not right or max(len(left), len(right)) > MAX_CHARS:
+        return
+    if sign in _TURNED:
+        left, sign, right = right, _TURNED[sign], left
+    yield Statement(sign, left, right)
+
+
+# --- plain lines
+
+_BULLET = re.compile(r"^\s*(?:[-*+•]\s+|(?:step\s)?\(?\d{1,2}[.):：]\s+)", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?<![\w)\]}])\*\*|\*\*(?![\w(\[{])")
+_UNIT_WORDS = re.compile(
+    r"(?<=[\d)%])(?:\s{1,3}(?P<one>[A-Za-z]{2,20})(?:\s(?P<two>[A-Za-z]{2,20}))?(?:/[A-Za-z]{2,20})?|/[A-Za-z]{2,20})"
+    r"(?=\s{0,3}(?:[-+*/×·÷−–=<>≤≥≠≈]|[xX]\s?[\d$]|$))"
+)
+_TIMES = re.compile(r"(?<=[\d)%])\s{0,2}[xX]\s{0,2}(?=[\d($€£.])")
+_TOKEN = re.compile(
+    r"(?P<relation>\\(?:leqslant|geqslant|leq|geq|le|ge|lt|gt|neq|ne|approx|equiv)(?![A-Za-z])|!=|<=|>=|==|=(?!>)|<(?![-=])"
+    r"|(?<![-=])>|[≤≥≠≈≡⩽⩾＝＜＞])"
+    r"|(?P<number>\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"|(?P<command>\\(?:[dt]?frac|sqrt|times|cdot|div|pi|pm|left|right|sin|cos|tan|log|ln|alpha|beta|theta)(?![A-Za-z])|\\[%$,;! ])"
+    r"|(?P<word>[A-Za-z]+(?:['’][A-Za-z]+)?|[^\W\d_A-Za-z]+)|(?P<sign>[-+*/^×·÷−–!%°√π()\[\]{}|_$€£¥'²³])|(?P<blank>[ \t]+)|(?P<other>.)"
+)
+_FUNCTIONS = frozenset(["sqrt", "sin", "cos", "tan", "log", "ln", "exp", "abs", "pi"])
+_ARTICLES = frozenset(["a", "A", "I"])
+
+
+def _of_line(line: str) -> Iterator[Statement]:
+    if not _RELATION.search(line):
+        return
+    line = _EMPHASIS.sub("", _BULLET.sub("", line, count=1))
+    line = _TIMES.sub(r" \\times ", _UNIT_WORDS.sub(_without_unit, line))
+    for before, run, after in _runs(line):
+        if not _is_withheld(before, after):
+            yield from _of_clause(_begun(run, before))
+
+
+def _without_unit(match: re.Match[str]) -> str:
+    words = {(match["one"] or "").lower(), (match["two"] or "").lower()}
+    return match[0] if words & ACTING else " "
+
+
+def _runs(line: str) -> Iterator[tuple[str, str, str]]:
+    """The stretches that may be formulas and hold a relation sign, with what stands before and after each."""
+    start: int | None = None
+    has_relation = False
+    for token in _TOKEN.finditer(line):
+        if _is_formula(token, line):
+            start = token.start() if start is None else start
+            has_relation = has_relation or token["relation"] is not None
+            continue
+        if start is not None and has_relation:
+            yield (
+                line[max(start - 32, 0) : start],
+                line[start : token.start()],
+                line[token.start() : token.start() + 32],
+            )
+        start, has_relation = None, False
+    if start is not None and has_relation:
+        yield line[max(start - 32, 0) : start], line[start:], ""
+
+
+def _is_formula(token: re.Match[str], line: str) -> bool:
+    word = token["word"]
+    if word is None:
+        return token["other"] is None
+    if word in _FUNCTIONS:
+        return True
+    if len(word) > 2 or not word.isascii() or not is_product(word) or word.lower() in ACTING:
+        return False
+    return word not in _ARTICLES or not re.match(r"\s+[A-Za-z]{2}", line[token.end() :])
+
+
+_GOES_ON = ACTING - {"and", "or"}
+_LAST_WORD = re.compile(r"([A-Za-z]+)\W*$")
+
+
+def _begun(run: str, before: str) -> str:
+    """The run without a first side that begins earlier, in words: of "half of 12 = 6" there is only `= 6`."""
+    word = _LAST_WORD.search(before)
+    if word is None or word[1].lower() not in _GOES_ON or run.lstrip()[:1].isalpha():
+        return run
+    sign = _RELATION.search(run)
+    assert sign is not None
+    return run[sign.start() :]
+
+
+# --- what is not stated
+
+_WITHHELD_BEFORE = re.compile(
+    r"(?:\b(?:not|never|cannot be|if|when|suppose|supposing|assume|assuming|whether|unless)|n['’]t|不是|并非|不等于|若|如果|假设|假如)"
+    r"(?:\s+(?:true|right|correct|the case|so))?(?:\s+(?:that|equal|equal to|be|we have))?[\s:,(]{0,4}$",
+    re.IGNORECASE,
+)
+_WITHHELD_AFTER = re.compile(
+    r"[\s,$)*_]{0,6}(?:(?:is|are|was|would be|must be|seems)\s+)?(?:also\s+)?"
+    r"(?:(?:not|n['’]t)\s+(?:right|correct|true|possible|valid|the case)|wrong|incorrect|false|impossible|不对|不正确|错|不成立|是错)",
+    re.IGNORECASE,
+)
+
+
+def _is_withheld(before: str, after: str) -> bool:
+    """Whether what stands between is denied or only supposed."""
+    return _WITHHELD_BEFORE.search(before) is not None or _WITHHELD_AFTER.match(after) is not None
+
+
+def lines(text: str) -> Sequence[str]:
+    """The lines and sentences of a text, for steps that are words."""
+    return [part for part in re.split(r"[\n。；;]|\.(?=\s|$)", text) if part.strip()][:MAX_STATEMENTS]
