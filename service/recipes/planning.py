@@ -125,19 +125,34 @@ class Planner:
 
     def _of_weights(self, weights: Mapping[str, float], given: Given) -> Recipe:
         """The composition that weights by name are: of those for which the row has data."""
+        needs_judge = [name for name in weights if self._is_unavailable(name)]
+        if given.criteria is ABSENT:  # what needs a judge model has nothing to go by in this row
+            weights = {name: weight for name, weight in weights.items() if name not in needs_judge}
         checks = [replace(self._component(name), name=name) for name in weights]
         held = tuple(check for check in checks if given.has_data_for(check))
         if not held:
             raise InvalidItem("unroutable", f"the row has nothing that any of {list(weights)} could judge against")
         return Recipe(None, held)
 
+    def _recipe_called(self, name: str) -> str:
+        """The recipe of this name, or that rows of this domain go to."""
+        if name in self._book.recipes or name in self._book.unavailable:
+            return name
+        route = self._book.route(row_of({"domain": name, "data_source": None, "tag": None}, None, None))
+        return route.recipe if route is not None else name
+
+    def _is_unavailable(self, name: str) -> bool:
+        return name not in self._registry and self._recipe_called(name) in self._book.unavailable
+
+    def _check_known(self, name: str) -> None:
+        """A weight may be for another kind of row, or a mistake."""
+        if name not in self._registry and not self._is_unavailable(name):
+            self._named(self._recipe_called(name))
+
     def _component(self, name: str) -> Check:
         if name in self._registry:
             return Check(name, self._registry[name])
-        recipe = self._book.recipes.get(name)
-        if recipe is None:
-            route = self._book.route(row_of({"domain": name, "data_source": None, "tag": None}, None, None))
-            recipe = self._named(route.recipe if route is not None else name)
+        recipe = self._named(self._recipe_called(name))
         if len(recipe.checks) > 1:
             raise InvalidItem("bad_reward_weights", f"reward_weights: {name!r} is itself made of several checks")
         return recipe.checks[0]
@@ -149,7 +164,7 @@ class Planner:
                 raise InvalidItem("bad_reward_weights", f"reward_weights.{name[:100]}: {weight} is not in [0, 1e9]")
         names = {check.name for check in recipe.checks}
         for name in own.keys() - names:
-            self._component(name)  # of another kind of row, or a mistake
+            self._check_known(name)
         weights = tuple(own.get(check.name, check.weight) for check in recipe.checks)
         if recipe.aggregate in ("weighted_mean", "weighted_sum") and not any(weights):
             raise InvalidItem("bad_reward_weights", "reward_weights: the weights are all 0")

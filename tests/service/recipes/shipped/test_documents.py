@@ -101,7 +101,7 @@ def test_an_expected_output_that_is_not_written_in_full_is_never_guessed(served:
 
 
 def test_weights_and_bounds_of_a_configuration_may_stand_in_its_rows(served: Served) -> None:
-    weights = {"reward_weights": {"math_rule": 0.6, "code_sandbox": 0.3}}
+    weights = {"reward_weights": {"math_rule": 0.6, "code_sandbox": 0.3, "model_eval": 0.1}}
     results = score(
         served,
         {**MATH, **weights, "reward_clip": 10, "response": "\\boxed{3}"},
@@ -123,8 +123,13 @@ def test_rows_for_a_judge_say_that_none_is_installed(served: Served) -> None:
         {**REASONING, "response": "Rayleigh."},
         {**REASONING, "tag": "RLVR", "ground_truth": "Muscles", "response": "Therefore, the answer is muscles."},
         {**REASONING, "reward_weights": weights, "response": "Rayleigh."},
+        {
+            **{name: value for name, value in REASONING.items() if name != "tag"},
+            "reward_weights": weights,
+            "response": "x",
+        },
     )
-    assert [(result["status"], result["reward"]) for result in results] == [("invalid", None)] * 3
+    assert [(result["status"], result["reward"]) for result in results] == [("invalid", None)] * 4
     assert all("needs the verifier 'judge', which is not installed" in each["detail"]["message"] for each in results)
 
 

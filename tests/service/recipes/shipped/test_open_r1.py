@@ -38,6 +38,14 @@ def _jobs(scorer: Scorer) -> float:
     return scorer.core.metrics.registry.get_sample_value("rewardline_box_jobs_total") or 0.0
 
 
+def test_the_codeforces_mixture_is_for_programs_in_cpp(code_scorer: Scorer) -> None:
+    broken = "<think>\na\n</think>\n<answer>\n```cpp\nint main( {\n```\n</answer>"
+    (result,) = code_scorer.score(
+        {"recipe": "open_r1.codeforces", "response": broken, "reference": _SUMS["test_cases"]}
+    )
+    assert [check["value"] for check in result.checks or []] == [-0.1, 0.0, 0.1]
+
+
 def test_without_its_group_a_length_is_worth_nothing_that_could_be_said(scorer: Scorer) -> None:
     (result,) = scorer.score({"recipe": "open_r1.length", "response": _BOX, "reference": "5"})
     assert (result.status, result.reason) == ("invalid", "bad_params")

@@ -71,6 +71,12 @@ def test_a_label_that_is_not_known_is_no_mathematics(scorer: Scorer) -> None:
     assert [result.reason for result in results] == ["unroutable"] * len(labels)
 
 
+def test_programs_have_the_time_and_the_imports_that_the_worker_gives_them(scorer: Scorer) -> None:
+    recipes = scorer.core.engine.book.recipes
+    given = [recipes[name].checks[0].params for name in ("roll.code_sandbox", "roll.code_sandbox_http")]
+    assert [(params["time_limit_s"], params["prelude"]) for params in given] == [(20, "leetcode"), (30, "leetcode")]
+
+
 def test_the_score_is_whether_the_answer_is_right_whatever_the_reward(scorer: Scorer) -> None:
     loops = "a b c a b c a b c"
     results = scorer.score(

@@ -46,6 +46,14 @@ def test_a_source_that_its_default_scorer_does_not_know_is_no_mathematics(scorer
     assert [result.reason for result in results] == ["unroutable"] * len(sources)
 
 
+def test_programs_have_the_time_the_memory_and_the_ten_tests_that_the_scorers_give_them(scorer: Scorer) -> None:
+    recipes = scorer.core.engine.book.recipes
+    given = [recipes[name].checks[0].params for name in ("verl.prime_code", "verl.sandbox_fusion")]
+    assert [(params["time_limit_s"], params["memory_mb"], params["first_n"]) for params in given] == [
+        (10, 1024, 10)
+    ] * 2
+
+
 def test_programs_that_cannot_be_run_are_no_zeros(scorer: Scorer) -> None:
     tests = {"inputs": ["1"], "outputs": ["1"]}
     names = ["verl.prime_code", "verl.sandbox_fusion", "roll.code_sandbox", "roll.code_sandbox_http"]
