@@ -271,10 +271,12 @@ class _Judge:
         """The share of points of each output.
 
         Raises:
-            InvalidItem: the judge does not work, not even on the expected output.
+            InvalidItem: the judge does not work, not even on the expected output, or nothing is wrong for it.
         """
         results = await self._run([(case, output) for case, output in cases])
         decisions = [self._points(result) for result in results]
+        if all(decisions):
+            await self._check_rejects([case for case, _ in cases])
         unclear = [position for position, points in enumerate(decisions) if points is None]
         if unclear:
             # Whether the output broke it, or it is broken: the expected output must be good enough for it.
@@ -288,7 +290,23 @@ class _Judge:
                     )
         return [points or 0.0 for points in decisions]
 
+    async def _check_rejects(self, accepted: Sequence[StdioCase]) -> None:
+        """Whether it rejects in one of these tests what answers none. One that tells its verdict in words of its own, and
+        ends the same way whatever it is, would let every program pass.
+        """
+        for some in (accepted[:1], accepted[1:]):
+            results = await self._run([(case, _NO_ANSWER) for case in some])
+            if not all(self._points(result) for result in results):
+                return
+        raise InvalidItem(
+            "checker_accepts_anything",
+            f"test {accepted[0].name}: the special judge accepts the output {_NO_ANSWER.decode()!r} as well; it must "
+            "end with status 1 to reject, or tell `points x`",
+        )
+
     async def _run(self, cases: Sequence[tuple[StdioCase, bytes]]) -> list[RunResult]:
+        if not cases:
+            return []
         runs = [
             Execute(
                 arguments=self.FILES,
@@ -320,6 +338,7 @@ class _Judge:
         return 1.0 if result.code == 0 else None
 
 
+_NO_ANSWER = b"~ no answer ~\n"
 _POINTS_LINE = re.compile(rb"^[ \t]*(?:partially correct[ \t:]*)?points[ \t:=]+(\d{1,9}(?:\.\d{1,9})?)", re.MULTILINE)
 
 

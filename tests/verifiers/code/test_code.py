@@ -334,18 +334,33 @@ def test_a_special_judge_decides(bench: Bench) -> None:
 
 
 def test_a_special_judge_may_give_part_of_the_points(bench: Bench) -> None:
-    judge = "import sys\nprint('points', 30 if '2' in open(sys.argv[2]).read() else 60, file=sys.stderr)\nsys.exit(7)"
+    judge = (
+        "import sys\nsaid = open(sys.argv[2]).read()\n"
+        "print('points', 30 if '2' in said else 60 if '6' in said else 0, file=sys.stderr)\nsys.exit(7)"
+    )
     verdict = bench.judge(python("print(int(input()) - 3, 3)"), checked(judge, max_points=60), policy="ratio")
     assert verdict.score == pytest.approx(0.75)
 
 
 def test_an_output_that_breaks_the_judge_is_wrong_and_a_broken_judge_is_invalid(bench: Bench) -> None:
-    fragile = "import os, sys\nif 'boo' in open(sys.argv[2]).read(): os.abort()\n"
+    fragile = "import os, sys\nsaid = open(sys.argv[2]).read()\nif 'boo' in said: os.abort()\nsys.exit('~' in said)"
     assert bench.judge(python("print('boo')"), checked(fragile)).reason == "wrong_answer"
     assert bench.judge(python("print('fine')"), checked(fragile)).score == 1.0
     for broken in ("import os\nos.abort()", "raise SystemExit(3)", "print("):
         verdict = bench.judge(python("print(1)"), checked(broken))
         assert (verdict.status, verdict.reason) == (Status.INVALID, "checker_failed")
+
+
+@pytest.mark.parametrize("judge", ["print(0)", "import sys; print('wrong answer'); sys.exit(0)", "pass"])
+def test_a_special_judge_that_rejects_nothing_is_no_judge(bench: Bench, judge: str) -> None:
+    verdict = bench.judge(python("print('nonsense')"), checked(judge))
+    assert (verdict.status, verdict.reason, verdict.score) == (Status.INVALID, "checker_accepts_anything", None)
+
+
+def test_a_special_judge_may_take_anything_in_one_of_its_tests(bench: Bench) -> None:
+    judge = "import sys; sys.exit('5' in open(sys.argv[1]).read() and '2' not in open(sys.argv[2]).read())"
+    assert bench.judge(python("print(2)"), checked(judge)).score == 1.0
+    assert bench.judge(python("print(3)"), checked(judge)).score == 0.0
 
 
 # --- languages
