@@ -19,7 +19,7 @@ the policy; nor do offers made for one case each, or with "maybe". Boxes linked 
 answer, given as "a, b", or as "x=a, y=b" if each has a name. `on_conflict="reject"` accepts no
 two different offers at all.
 
-Every step is linear in the length of the response, whatever is in it, and looks at the last `_MAX_OFFERS` offers of a
+Every step is linear in the length of the response, whatever is in it, and looks at the last `MAX_OFFERS` offers of a
 channel. The regular expressions here hold no nested or unbounded-then-unbounded repetition.
 """
 
@@ -38,6 +38,7 @@ import re2
 from pydantic import Field
 
 from verifiers.base import Params, clip
+from verifiers.sightings import ASCII_SPACE, SPACE, has_other_alphabets
 
 Think = Literal["auto", "required", "none"]
 OnConflict = Literal["last", "reject"]
@@ -130,13 +131,21 @@ class Segment(msgspec.Struct, frozen=True):
     """`found`, or why there is nothing to look at (`truncated`, `no_answer`, `empty`)."""
 
 
-_MAX_OFFERS = 256
+MAX_OFFERS = 256
+"""Of each channel; earlier ones are not looked at."""
 _MAX_CANDIDATES = 16
 
 
-def extract(response: str, params: ExtractionParams, auto: Sequence[Channel] = DEFAULT_CHANNELS) -> Extraction:
-    """Find the answer. Never raises; `auto` is the order of channels for `extract="auto"`."""
-    segment = final_segment(response, params.think)
+def extract(
+    response: str,
+    params: ExtractionParams,
+    auto: Sequence[Channel] = DEFAULT_CHANNELS,
+    segment: Segment | None = None,
+) -> Extraction:
+    """Find the answer. Never raises; `auto` is the order of channels for `extract="auto"`; `segment`: the final one of
+    the response, for callers who have looked for it.
+    """
+    segment = segment or final_segment(response, params.think)
     if segment.reason != "found":
         return Extraction(None, None, None, segment.reason)
     readers = _READERS if params.extract == "auto" else _READERS_IF_NAMED
@@ -283,7 +292,7 @@ def _channels(wanted: Literal["auto"] | Channel | tuple[Channel, ...], auto: Seq
     return wanted if isinstance(wanted, tuple) else auto
 
 
-def _last(positions: Iterable[re.Match[str]], count: int = _MAX_OFFERS) -> list[re.Match[str]]:
+def _last(positions: Iterable[re.Match[str]], count: int = MAX_OFFERS) -> list[re.Match[str]]:
     return list(deque(positions, maxlen=count))
 
 
@@ -315,7 +324,7 @@ def _tags(text: str, start: int, end: int) -> _Offers:
     offers: list[_Offer] = []
     opened: re.Match[str] | None = None
     stop = min(end, text.rfind("<", start, end) + _MAX_ANSWER_TAG_CHARS)
-    for match in _last(_ANSWER_TAG.finditer(text, first, stop), 2 * _MAX_OFFERS):
+    for match in _last(_ANSWER_TAG.finditer(text, first, stop), 2 * MAX_OFFERS):
         if not match[1]:
             opened = match
         elif opened is not None:
@@ -415,9 +424,11 @@ def _usable(text: str, start: int, boxes: Sequence[_Offer]) -> list[_Offer]:
 
 def _box_commands(text: str, start: int, end: int) -> list[int]:
     """Where the last boxes may begin: the last backslash before each `box`."""
+    if text.find("\\", start, end) < 0:
+        return []
     places: list[int] = []
     at = end
-    for _ in range(_MAX_OFFERS):
+    for _ in range(MAX_OFFERS):
         at = text.rfind("box", start, at)
         if at < 0:
             break
@@ -663,11 +674,10 @@ _ANSWER_WORD = re.compile(
     r"|项)?(?:应该?)?[是为]?[ ]?[:：]?(?=[\s*$(（]{0,4}(?-i:[A-H](?![A-Za-z]{0,7}[a-z]))))",
     re.IGNORECASE,
 )
-_ANSWER_STEM = re2.compile(
-    rb"answer|(?:correct|right|best)[\x00-\x20\x7f?](?:option|choice)|respuesta|antwort|resposta|risposta|r\?ponse"
-)
-"""In a lower-case text whose other characters than ASCII are question marks."""
-_OTHER_ANSWER_STEMS = (
+ANSWER_STEMS = rf"answer|(?:correct|right|best){SPACE}(?:option|choice)|respuesta|antwort|resposta|risposta|r\?ponse"
+"""With what a word begins that may announce an answer, as a shadow shows it; case does not count."""
+_ANSWER_STEM = re2.compile(f"(?i){ANSWER_STEMS}".encode())
+OTHER_ANSWER_STEMS = (
     *(
         "ответ",
         "答案",
@@ -696,11 +706,12 @@ _AFTER_WORD = re.compile(
 _AFTER_CJK = re.compile(
     r"(?:[ \t*_`]|الصحيحة){0,8}(?:(?:就是|应该是|应当是|应该为|应为|应是|是|为|為|等于|選|选|は|은|는|هي|هو)[ \t*_]{0,6}[:：]?|[:：=]|】[:：]?)"
 )
-_BEFORE_WORD = re.compile(
-    r"(?:\b(?:so|thus|hence|therefore|and|or)\b,?\s{1,3})?(?:\b(?:the|my|our|la|die|il|a)\s{1,3})?"
-    r"(?:\b(?:final|correct|right|best|only|actual|richtige|correcta)\s{1,3}){0,3}$|[所以故因此最终正确的最后]{1,8}$",
-    re.IGNORECASE,
+_LEAD = (
+    r"(?:\b(?:so|thus|hence|therefore|and|or)\b,?SPACE{1,3})?(?:\b(?:the|my|our|la|die|il|a)SPACE{1,3})?"
+    r"(?:\b(?:final|correct|right|best|only|actual|richtige|correcta)SPACE{1,3}){0,3}"
 )
+_BEFORE_WORD = re.compile(_LEAD.replace("SPACE", r"\s") + "$|[所以故因此最终正确的最后]{1,8}$", re.IGNORECASE)
+_BEFORE_WORD_IN_ASCII = re2.compile(f"(?i){_LEAD.replace('SPACE', ASCII_SPACE)}\n?\\z".encode())
 _NOT_GIVING = re.compile(
     r"\b(?:find|get|give|obtain|determine|compute|calculate|check|verify|write|reach|provide|box|express|format"
     r"|your|an)"
@@ -730,11 +741,29 @@ _MAX_LINE_CHARS = 4000
 _BEFORE_CHARS = 60
 
 
-def _lines(text: str, start: int, end: int) -> _Offers:
+def stated(text: str, on_conflict: OnConflict, stems: Sequence[int] | None = None) -> Extraction:
+    """What the answer lines of a final segment say; `stems`: where `ANSWER_STEMS` are, for callers who have looked and
+    know that there are none of `OTHER_ANSWER_STEMS`.
+    """
+    offers = _lines(text, 0, len(text), stems)
+    if offers.reason is None and not offers.items:
+        return Extraction(None, None, None, "no_answer")
+    return _commit(text, Channel.ANSWER_LINE, offers, on_conflict)
+
+
+def announces(text: str, place: int) -> bool:
+    """Whether the word at a place, one of `ANSWER_STEMS`, announces an answer."""
+    word = _ANSWER_WORD.match(text, place)
+    return word is not None and _trigger(text, 0, len(text), word) is not None
+
+
+def _lines(text: str, start: int, end: int, stems: Sequence[int] | None = None) -> _Offers:
     if text[end - 1] in "}`" and (fields := _json_answer(text, start, end)) is not None:
         return _with_boxes(text, [fields])
     triggers = [
-        trigger for word in _answer_words(text, start, end) if (trigger := _trigger(text, start, end, word)) is not None
+        trigger
+        for word in _answer_words(text, start, end, stems)
+        if (trigger := _trigger(text, start, end, word)) is not None
     ]
     offers: list[_Offer] = []
     used = False
@@ -830,26 +859,22 @@ def _is_json(text: str) -> bool:
         return False
 
 
-def _answer_words(text: str, start: int, end: int) -> list[re.Match[str]]:
+def _answer_words(text: str, start: int, end: int, stems: Sequence[int] | None) -> list[re.Match[str]]:
     """The last words that may announce an answer. RE2 finds where to look; one pattern for all is many times slower."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # one letter, U+0130, has a lower case of two
+    if not text.isascii() and "\u0130" in text:  # one letter that has a lower case of two
         return _last(_ANSWER_WORD.finditer(text, start, end))
-    shadow = lowered.encode("ascii", "replace")
-    positions: deque[int] = deque(maxlen=_MAX_OFFERS)
-    asked = start
-    while stem := _ANSWER_STEM.search(shadow, asked, end):
-        positions.append(stem.start())
-        asked = stem.end()
-    others = [] if text.isascii() else _positions_of(_OTHER_ANSWER_STEMS, lowered, start, end)
-    found = (_ANSWER_WORD.match(text, position, end) for position in sorted([*positions, *others])[-_MAX_OFFERS:])
-    return [match for match in found if match is not None]
+    if stems is None:
+        stems = [stem.start() for stem in _last(_ANSWER_STEM.finditer(text.encode("ascii", "replace"), start, end))]
+        if has_other_alphabets(text):
+            stems += _positions_of(OTHER_ANSWER_STEMS, text.lower(), start, end)
+    places = sorted(stems)[-MAX_OFFERS:]
+    return [word for place in places if (word := _ANSWER_WORD.match(text, place, end)) is not None]
 
 
 def _positions_of(stems: Iterable[str], text: str, start: int, end: int) -> Iterator[int]:
     """The last places of each."""
     for stem in stems:
-        position, left = text.rfind(stem, start, end), _MAX_OFFERS
+        position, left = text.rfind(stem, start, end), MAX_OFFERS
         while position >= 0 and left:
             yield position
             position, left = text.rfind(stem, start, position), left - 1
@@ -860,8 +885,7 @@ def _trigger(text: str, start: int, end: int, word: re.Match[str]) -> _Trigger |
     before = text[max(start, word.start() - _BEFORE_CHARS) : word.start()]
     if word["word"] and re.match(r"[A-Za-z0-9_]", before[-1:]):
         return None
-    lead = _BEFORE_WORD.search(before)
-    outer_start = word.start() - (len(before) - lead.start() if lead else 0)
+    outer_start = word.start() - len(before) + _lead_start(before)
     if word["choice"]:
         return _Trigger(word.start(), word.end())
     if word["cjk"]:
@@ -887,6 +911,15 @@ def _trigger(text: str, start: int, end: int, word: re.Match[str]) -> _Trigger |
         is_negated = _denies_value(text, tail, end)
         return _Trigger(outer_start, tail.end(), is_negated=is_negated) if is_negated or not tail["verb"] else None
     return _Trigger(outer_start, tail.end(), bool(tail["verb"]))
+
+
+def _lead_start(before: str) -> int:
+    """Where in a text begins what leads to the word behind it: "so the final "."""
+    if before.isascii():
+        lead = _BEFORE_WORD_IN_ASCII.search(before.encode())
+    else:
+        lead = _BEFORE_WORD.search(before)
+    return len(before) if lead is None else lead.start()
 
 
 def _denies_value(text: str, tail: re.Match[str], end: int) -> bool:

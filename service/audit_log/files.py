@@ -43,7 +43,7 @@ def started_at(stem: str) -> datetime:
 
 def closed_files(folder: Path) -> list[Path]:
     """The oldest first."""
-    return sorted(path for path in folder.iterdir() if stem_of(path) and not path.name.endswith(LIVE))
+    return sorted(path for path in folder.glob("audit-*") if stem_of(path) and not path.name.endswith(LIVE))
 
 
 def close_orphans(folder: Path) -> list[Path]:
@@ -100,16 +100,17 @@ class LiveFile:
         """Somebody has deleted it."""
         return os.fstat(self._descriptor).st_nlink == 0
 
-    def write(self, lines: bytes) -> None:
+    def write(self, lines: bytearray) -> None:
         """Append whole lines: all of them, or none."""
-        left = memoryview(lines)
+        written = 0
         try:
-            while left:
-                left = left[os.write(self._descriptor, left) :]
+            with memoryview(lines) as whole:
+                while written < len(lines):
+                    written += os.write(self._descriptor, whole[written:])
         except OSError:
             os.ftruncate(self._descriptor, self.size)
             raise
-        self.size += len(lines)
+        self.size += written
 
     def close(self) -> Path | None:
         """Where it is now; None if it is no more, or was empty."""

@@ -83,13 +83,20 @@ class Packing:
         self._delete_oldest()
 
     def _delete_oldest(self) -> None:
-        sizes = [(path, path.stat().st_size) for path in closed_files(self._folder)]
-        count, nbytes = len(sizes), sum(size for _, size in sizes)
-        for path, size in sizes:
+        sizes = {path: _size(path) for path in closed_files(self._folder)}
+        count, nbytes = len(sizes), sum(sizes.values())
+        for path, size in sizes.items():
             if count <= self._keep_files and nbytes <= self._keep_bytes:
                 return
             path.unlink(missing_ok=True)
             count, nbytes = count - 1, nbytes - size
+
+
+def _size(path: Path) -> int:
+    """0 if another process, which writes into the same folder, has just deleted it."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
 
 
 def check(form: Form) -> None:

@@ -5,7 +5,7 @@ A record is a row; what is JSON in a record (checks, detail, metadata) is a colu
 it was a number.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 
 from service.audit_log.records import ABSENT, Record, timestamp
 
-_ROWS_AT_ONCE: Final = 1_000
+_ROWS_AT_ONCE: Final = 100
+_ROW_GROUP_BYTES: Final = 16_000_000
 _SCHEMA: Final = pa.schema(
     [
         ("time", pa.timestamp("us", tz="UTC")),
@@ -42,18 +43,30 @@ _encoder: Final = msgspec.json.Encoder()
 def write(source: Path, target: Path) -> None:
     """The lines of a closed file as Parquet. Half a line, which a crash may leave, stays behind."""
     with source.open("rb") as lines, pq.ParquetWriter(target, _SCHEMA, compression="zstd") as writer:
-        rows: list[dict[str, Any]] = []
-        for line in lines:
-            try:
-                record = _decoder.decode(line)
-            except msgspec.MsgspecError:
-                continue
-            rows.append(_row(record))
-            if len(rows) == _ROWS_AT_ONCE:
-                writer.write_batch(pa.RecordBatch.from_pylist(rows, _SCHEMA))
-                rows.clear()
-        if rows:
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, _SCHEMA))
+        held: list[Any] = []
+        for batch in _batches(lines):
+            held.append(batch)
+            if sum(each.nbytes for each in held) > _ROW_GROUP_BYTES:
+                writer.write_table(pa.Table.from_batches(held))
+                held.clear()
+        if held:
+            writer.write_table(pa.Table.from_batches(held))
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[Any]:
+    """Some rows at a time, for as long as that takes, nobody else has Python's lock."""
+    rows: list[dict[str, Any]] = []
+    for line in lines:
+        try:
+            record = _decoder.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+        rows.append(_row(record))
+        if len(rows) == _ROWS_AT_ONCE:
+            yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+            rows.clear()
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
 
 
 def lines(path: Path) -> Iterator[bytes]:
@@ -64,7 +77,7 @@ def lines(path: Path) -> Iterator[bytes]:
         ValueError: it is no Parquet file of ours.
     """
     with pq.ParquetFile(path) as parquet:
-        for batch in parquet.iter_batches(_ROWS_AT_ONCE):
+        for batch in parquet.iter_batches(_ROWS_AT_ONCE * 10):
             for row in batch.to_pylist():
                 yield _encoder.encode(_record(row)) + b"\n"
 

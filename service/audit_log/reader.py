@@ -36,9 +36,10 @@ def find(places: Iterable[Path]) -> list[Path]:
         NotThere
     """
     found: dict[str, Path] = {}
-    for place in places:
-        if not place.exists():
-            raise NotThere(f"no folder or file {place}")
+    for named in places:
+        place = named if named.exists() else _elsewhere(named)
+        if place is None:
+            raise NotThere(f"no folder or file {named}")
         for path in place.iterdir() if place.is_dir() else (place,):
             stem = stem_of(path)
             if stem is not None:
@@ -74,9 +75,7 @@ def lines(path: Path, damaged: list[str]) -> Iterator[bytes]:
                 while line := file.readline(MAX_LINE_BYTES):
                     yield line
     except FileNotFoundError:
-        stem = stem_of(path)
-        others = [path.with_name(stem + form) for form in FORMS] if stem else []
-        there = next((other for other in others if other != path and other.exists()), None)
+        there = _elsewhere(path)
         if there is not None:  # otherwise it was deleted, being the oldest
             yield from lines(there, damaged)
     except _DAMAGE as error:
@@ -88,7 +87,7 @@ def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path
     tails: dict[str, _Tail] = {}
     while True:
         told = False
-        now = {stem_of(path) or path.name: path for path in find(places) if is_wanted(path)}
+        now = {stem_of(path) or path.name: path for path in _find_what_is_left(places) if is_wanted(path)}
         for stem in sorted(now.keys() | tails.keys()):
             tail = tails.setdefault(stem, _Tail())
             for line in tail.more(now.get(stem), damaged):
@@ -99,6 +98,20 @@ def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path
         if not told:
             yield None
             time.sleep(_POLL_S)
+
+
+def _find_what_is_left(places: Sequence[Path]) -> list[Path]:
+    try:
+        return find(places)
+    except NotThere:
+        return []
+
+
+def _elsewhere(path: Path) -> Path | None:
+    """Where a file of the log is now that it has been closed or packed."""
+    stem = stem_of(path)
+    others = [path.with_name(stem + form) for form in FORMS] if stem else []
+    return next((other for other in others if other.exists()), None)
 
 
 class _Tail:

@@ -98,8 +98,8 @@ def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules)
     if rules.sample >= 1 or (rules.keep_unjudged and status != "ok"):
         return True
     named = "" if item_id is None else str(item_id)
-    digest = hashlib.blake2b(f"{named}\0{response}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") < rules.sample * 2**64
+    digest = hashlib.sha256(f"{named}\0{response}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") < rules.sample * 2**64
 
 
 def timestamp(time_s: float) -> str:
@@ -108,6 +108,9 @@ def timestamp(time_s: float) -> str:
 
 
 def _record(time: str, batch: Finished, item: ScoreItem, result: Result, response: str, rules: Rules) -> Record:
+    prompt = item.prompt if item.prompt is not None else item.messages
+    prompt_text = None if prompt is None else _text(prompt, judged=False)
+    reference = _reference(item, batch.references)
     record = Record(
         time,
         result.id if isinstance(result.id, int) else _sound(result.id)[:_MAX_ID_CHARS],
@@ -126,9 +129,6 @@ def _record(time: str, batch: Finished, item: ScoreItem, result: Result, respons
         tag=_label(item.tag),
         metadata=_json(bytes(item.metadata), rules),
     )
-    prompt = item.prompt if item.prompt is not None else item.messages
-    prompt_text = None if prompt is None else _text(prompt, judged=False)
-    reference = _reference(item, batch.references)
     if rules.redact:
         record.response_sha256, record.response_chars = _told(response)
         if prompt_text is not None:

@@ -37,8 +37,8 @@ log = logging.getLogger("rewardline.jobs")
 
 _STEPS = Path(__file__).with_name("jobs.lua").read_text(encoding="utf-8")
 _PREFIX = "rl1:{jobs}:"
-_LOOK_S = 1.0
-"""How often is looked for jobs without having been told of any: those of dead processes."""
+_LOOK_S = 5.0
+"""How often is looked for jobs of which nobody tells, those of dead processes; oftener if `claim_idle_s` is short."""
 _TEND_S = 5.0
 _SUM_BYTES = 4
 

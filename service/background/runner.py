@@ -33,6 +33,7 @@ log = logging.getLogger("rewardline.jobs")
 _SLICE_ITEMS = 512
 _SLICES_AT_ONCE = 2
 """So that the last items of one, which may be slow, do not leave the verifiers idle."""
+_AFTER_BUG_S = 1.0
 _ABANDONED = Verdict.failed(
     "job_abandoned", f"{MAX_ATTEMPTS} processes have died while they ran this job; it is not begun again"
 )
@@ -84,10 +85,17 @@ class Runner:
     async def _take_jobs(self) -> None:
         while True:
             await self._free.acquire()
-            claim = await self._store.take()
-            running = asyncio.create_task(self._see_through(claim))
+            running = asyncio.create_task(self._see_through(await self._next()))
             self._running.add(running)
             running.add_done_callback(self._on_end)
+
+    async def _next(self) -> Claim:
+        while True:
+            try:
+                return await self._store.take()
+            except Exception:
+                log.exception("taking a job raised")
+                await asyncio.sleep(_AFTER_BUG_S)
 
     def _on_end(self, running: asyncio.Task[None]) -> None:
         self._running.discard(running)

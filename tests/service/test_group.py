@@ -143,6 +143,11 @@ def test_what_was_not_judged_changes_nobodys_advantage(rewards: list[float | Non
     assert (found.mean, found.std, found.keep) == (without.mean, without.std, without.keep)
 
 
+@given(st.floats(-1e9, 1e9), st.integers(2, 40), st.sampled_from(["grpo", "dr_grpo", "rloo", "gdpo"]))
+def test_equal_rewards_have_no_advantage_whatever_their_sum_rounds_to(reward: float, count: int, method: str) -> None:
+    assert of([reward] * count, {"method": method, "eps": 1e-12}).advantages == [0.0] * count
+
+
 def trl_gdpo(groups: list[list[list[float | None]]], weights: list[float], eps: float) -> list[float]:
     """As `multi_objective_aggregation="normalize_then_sum"` of TRL reckons; `groups[g][i][k]` is a component."""
     sums: list[float] = []

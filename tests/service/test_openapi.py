@@ -52,6 +52,7 @@ def test_every_operation_does_what_the_document_says(serve: Any, tmp_path: Path)
         "/run_code", "/v1/sandbox", "/v1/ping",
         "/v1/interactions", "/v1/interactions/{id}", "/v1/interactions/{id}/turns",
     }, answered  # fmt: skip
+    assert answered["/v1/jobs", "202"] > 0, answered
     # Before it was called it was asked whether its boxes have started.
     assert {method for method, code in answered if code.startswith("5")} <= {"/readyz"}, answered
 

@@ -195,6 +195,6 @@ EXAMPLES = (
     Example(r"\boxed{5 m + 3 s}", {"reference": "8 m"}, 0.0, "wrong_units", "metres and seconds are not added"),
     Example("9**9**9", {"reference": "1"}, 0.0, "too_complex", "judged by its size, never computed"),
     Example("__import__('os').getpid()", {"reference": "1"}, 0.0, "unparseable", "a program that nobody runs"),
-    Example(r"\boxed{1000001}", {"reference": "1000000"}, 0.0, "wrong_answer", "integers are exact"),
+    Example(r"\boxed{10000001}", {"reference": "10000000"}, 0.0, "wrong_answer", "integers are exact"),
     Example("5", {"reference": "x + 1"}, None, "unparseable_reference", "mend the data", Status.INVALID),
 )

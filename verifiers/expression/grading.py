@@ -214,11 +214,8 @@ def _with_units(found: Evaluated) -> Node:
 
 def _is_attempt(given: Evaluated, reference: Evaluated, question: str | None) -> bool:
     """Whether it computes with two numbers of the question or more, and comes to the right kind of quantity."""
-    operands = [part.leaf for part in given.node.walk() if part.kind == "num"]
-    if question is None or len(operands) < 2:
-        return False
-    asked = patterns.numbers(question)
-    if sum(operand in asked for operand in operands) < 2:
+    asked = frozenset[Fraction]() if question is None else patterns.numbers(question)
+    if sum(part.kind == "num" and part.leaf in asked for part in given.node.walk()) < 2:
         return False
     try:
         return in_base_units(given.quantities[0])[1] == in_base_units(reference.quantities[0])[1]
@@ -228,8 +225,8 @@ def _is_attempt(given: Evaluated, reference: Evaluated, question: str | None) ->
 
 def _shown(quantity: Quantity) -> str:
     value = quantity.value
-    unit = "·".join(f"{unit}^{times}" if times != 1 else unit for unit, times in quantity.units.items())
-    return f"{_digits(value)} {unit}".strip()
+    unit = quantity.unit or "·".join(f"({unit})^{times}" for unit, times in quantity.units.items())
+    return f"{_digits(value)} {unit.replace('^1', '')}".strip()
 
 
 def _digits(value: Fraction) -> str:

@@ -52,7 +52,7 @@ def said(response: str, think: Think) -> str:
     """What a response says after its thinking, without code, quotations and comments."""
     segment = final_segment(response, think)
     text = response[max(segment.start, segment.end - MAX_TEXT_CHARS) : segment.end]
-    return text
+    return _NOT_SAID.sub(HIDDEN, text)
 
 
 def pieces(text: str) -> Iterator[Piece]:

@@ -15,6 +15,7 @@ from verifiers import answers, long_texts
 from verifiers.answers import Channel
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
+from verifiers.own_answers import written
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 
@@ -41,6 +42,11 @@ class ExactMatch(Verifier[ExactMatchParams]):
 
     async def score(self, items: Sequence[Item[ExactMatchParams]]) -> Sequence[Verdict]:
         return await judge_all(self._workers, judge, items)
+
+    def own_answer(self, params: ExactMatchParams) -> str | None:
+        return written(
+            params.reference if isinstance(params.reference, str) else params.reference[0], params, Channel.WHOLE
+        )
 
 
 def create(resources: Resources) -> ExactMatch:

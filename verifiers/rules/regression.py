@@ -17,6 +17,7 @@ from sandbox.workers import Workers
 from verifiers import answers, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
+from verifiers.own_answers import written
 from verifiers.rules import numeric
 
 _Positive = Annotated[float, Field(gt=0)]
@@ -49,6 +50,9 @@ class Regression(Verifier[RegressionParams]):
 
     async def score(self, items: Sequence[Item[RegressionParams]]) -> Sequence[Verdict]:
         return await judge_all(self._workers, judge, items)
+
+    def own_answer(self, params: RegressionParams) -> str | None:
+        return written(str(params.reference), params)
 
 
 def create(resources: Resources) -> Regression:

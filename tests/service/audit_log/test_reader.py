@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ import zstandard
 
 from service.audit_log import reader
 from service.audit_log.files import LIVE
-from service.audit_log.packing import pack
+from service.audit_log.packing import Form, pack
 from service.audit_log.query import BadMoment, Query, Seen, Tally, moment
 from tests.service.audit_log.logs import logging, observe
 
@@ -103,6 +104,7 @@ def test_a_file_is_found_again_that_was_packed_since_it_was_listed(tmp_path: Pat
     damaged: list[str] = []
     assert len(list(reader.lines(path, damaged))) == 2
     assert list(reader.lines(tmp_path / f"{stem(2)}.jsonl", damaged)) == []
+    assert reader.find([path]) == [tmp_path / f"{stem(1)}.jsonl.gz"]
     assert damaged == []
 
 
@@ -121,6 +123,15 @@ def test_files_of_another_time_are_not_opened(tmp_path: Path) -> None:
     assert not reader.may_hold(path, written + timedelta(seconds=1), None)
     assert reader.may_hold(path, written - timedelta(seconds=1), None)
     assert reader.may_hold(tmp_path / f"{stem(10)}{LIVE}", written + timedelta(days=9), None)
+
+
+@pytest.mark.parametrize("form", ["jsonl.gz", "jsonl.zst", "parquet"])
+def test_packing_keeps_the_time(tmp_path: Path, form: Form) -> None:
+    path = write(tmp_path / f"{stem(1)}.jsonl", [1])
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    pack(path, form)
+    [packed] = tmp_path.iterdir()
+    assert packed.stat().st_mtime == 1_000_000_000
 
 
 def test_following_tells_everything_once_through_rotation_and_packing(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from rewardline import Client
 from typer.testing import CliRunner
 from typer.testing import Result as Shown
 
-from service import server
 from service.audit_log.files import LIVE
 from service.audit_log.opening import CannotOpen, opened
 from service.cli import app
@@ -277,8 +276,8 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["/proc/nosuch", "/dev/null", "/dev/null/log"])
 async def test_a_log_that_cannot_be_written_stops_the_start(folder: str) -> None:
-    with pytest.raises(server.CannotStart, match=f"audit_dir {folder}"):
-        async with server.core(Settings(audit_dir=Path(folder), sandbox="none", workers=1)):
+    with pytest.raises(CannotOpen, match=f"audit_dir {folder}"):
+        async with opened(Settings(audit_dir=Path(folder)), Metrics("test")):
             pass
 
 

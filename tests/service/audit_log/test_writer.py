@@ -160,12 +160,12 @@ def test_a_file_that_somebody_deleted_is_begun_anew(tmp_path: Path) -> None:
 
 
 def test_one_item_that_cannot_be_remembered_costs_no_other(tmp_path: Path) -> None:
-    items = [item(response="a"), item(response="b"), item(response="c")]
+    items = [item(response="a"), item(response="b"), ScoreItem("half a character: \ud800"), item(response="c")]
     with logging(tmp_path) as log:
-        log.observe(batch(items), [result(), result(detail={"no": object()}), result()])
+        log.observe(batch(items), [result(), result(detail={"no": object()}), result(), result()])
         log.observe(batch([ScoreItem(None)]), [result()])  # type: ignore[arg-type]  # as a bug of ours would have it
     assert [record["response"] for record in records(tmp_path)] == ["a", "c"]
-    assert log.dropped["bug"] == 2
+    assert log.dropped["bug"] == 3
 
 
 @pytest.fixture

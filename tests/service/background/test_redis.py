@@ -82,6 +82,23 @@ async def test_what_a_process_leaves_is_taken_at_once_and_counts_for_nothing(red
         assert snapshot.state is State.RUNNING
 
 
+async def test_what_is_taken_while_we_end_is_left_too(redis_server: RedisServer) -> None:
+    async with redis_store(redis_server.url) as leaving, redis_store(redis_server.url) as other:
+        job_id = await leaving.submit(await job(items(2)))
+        redis_server.freeze()
+        taking = asyncio.create_task(leaving.take())
+        await asyncio.sleep(0)
+        taking.cancel()
+        ended, _ = await asyncio.wait([taking], timeout=0.05)
+        redis_server.thaw()
+        assert not ended
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+        await leaving.leave()
+        claim = await taken(other)
+        assert (claim.job_id, claim.attempt) == (job_id, 1)
+
+
 async def test_results_stored_twice_are_there_once(redis_server: RedisServer) -> None:
     """As when the reply is lost and the store asked again."""
     async with redis_store(redis_server.url) as store:
@@ -108,16 +125,22 @@ async def test_results_that_redis_has_lost_are_asked_for(redis_server: RedisServ
         assert await store.append(claim, 0, LINES) == 2
 
 
+@pytest.mark.parametrize("by_reading", [True, False])
 @pytest.mark.parametrize("lost", ["job", "results"])
-async def test_a_job_of_which_redis_has_lost_a_part_is_gone(redis_server: RedisServer, lost: str) -> None:
-    async with redis_store(redis_server.url, limits(max_jobs=1)) as store:
+async def test_a_job_of_which_redis_has_lost_a_part_is_gone(
+    redis_server: RedisServer, lost: str, by_reading: bool
+) -> None:
+    async with redis_store(redis_server.url, limits(max_jobs=1 if by_reading else 2)) as store:
         job_id = await store.submit(await job(items(2)))
         claim = await taken(store)
         await store.append(claim, 0, LINES)
         redis_server.call("DEL", f"{PREFIX}{lost}:{job_id}")
-        assert await store.read(job_id, 0) is None
-        with pytest.raises(ClaimLost):
-            await store.finish(claim, b"{}")
+        if by_reading:
+            assert await store.read(job_id, 0) is None
+            with pytest.raises(ClaimLost):
+                await store.finish(claim, b"{}")
+        else:
+            silence(redis_server, job_id)
         next_id = await store.submit(await job(items(2)))
         assert (await taken(store)).job_id == next_id
 

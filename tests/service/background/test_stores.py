@@ -114,7 +114,10 @@ async def test_bytes_are_bounded_and_a_finished_job_needs_fewer(open_store: Any)
     with pytest.raises(Overloaded):
         await store.submit(submission)
     await finished(store, job_id)
-    assert await store.submit(submission) != job_id
+    second = await store.submit(submission)
+    assert second != job_id
+    await store.cancel(second)
+    await store.submit(submission)
     with pytest.raises(TooLarge):
         await store.submit(await job(items(3000)))
 
@@ -176,6 +179,17 @@ async def test_an_abandoned_job_goes_when_its_time_is_over(open_store: Any) -> N
     await store.submit(await job(items(2)))
     with pytest.raises(ClaimLost):
         await store.finish(claim, b"{}")
+
+
+async def test_a_job_that_has_ended_is_kept_for_its_own_time(open_store: Any) -> None:
+    """Not for what is left of an unfinished one's."""
+    store: Store = await open_store(limits(ttl_s=60, unfinished_ttl_s=0.5))
+    done, cancelled, queued = [await store.submit(await job(items(2))) for _ in range(3)]
+    await finished(store, done)
+    await store.cancel(cancelled)
+    await gone(store, queued)
+    assert await store.read(done, 0) is not None
+    assert await store.read(cancelled, 0) is not None
 
 
 async def gone(store: Store, job_id: str, after: int = 0) -> None:

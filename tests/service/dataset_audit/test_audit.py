@@ -96,7 +96,11 @@ async def test_rows_are_numbered_and_counted_across_segments(engine: Engine, tmp
     report = await audited(engine, tmp_path / "rows.jsonl", *rows, verifier="math")
     assert (report.rows, report.checks, report.own_answers) == (517, 517, 517)
     (finding,) = report.findings
-    assert (finding.row, finding.id, finding.told) == (SEGMENT_ROWS + 3, "q257", {"tag": "gsm8k", "reference": "$x = $"})
+    assert (finding.row, finding.id, finding.told) == (
+        SEGMENT_ROWS + 3,
+        "q257",
+        {"tag": "gsm8k", "reference": "$x = $"},
+    )
     assert report.recipes == {"math": 517}
 
 

@@ -52,6 +52,7 @@ def judge(found: Found) -> Judge:
         (180, r"\boxed{181 = 180}", 0.0, "inconsistent_equation"),
         (180, r"\boxed{181 \approx 180}", 0.0, "inconsistent_equation"),
         (180, r"\boxed{180} or \boxed{181}", 0.0, "conflicting_answers"),
+        (30, r"\boxed{5}\boxed{6}", 0.0, "conflicting_answers"),
         (180, r"\boxed{180, 181}", 0.0, "no_value"),
         (180, r"\boxed{170 < x < 190}", 0.0, "unparseable"),
         (12, r"\boxed{x}", 0.0, "unparseable"),

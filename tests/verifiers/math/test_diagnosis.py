@@ -37,6 +37,7 @@ def codes(
         (r"\boxed{1} or \boxed{2}", None, "conflicting_answers", ["CONFLICTING_ANSWERS"]),
         (r"\boxed{@#!}", "@#!", "unparseable", ["UNPARSEABLE"]),
         ("wait, " * 40 + r"\boxed{5}", "5", "correct", ["REPETITION"]),
+        ("wait, " * 40 + r"\boxed{@#!}", "@#!", "unparseable", ["UNPARSEABLE", "REPETITION"]),
         (r"\boxed{-5}", "-5", "wrong_answer", ["SIGN"]),
     ],
 )

@@ -165,7 +165,12 @@ def test_listing_pays_no_more_than_honest_work(steps: Sequence[str], response: s
     assert graded(steps, response)["step_score"] <= HONEST
 
 
+def test_a_statement_is_one_step_however_often_it_is_made() -> None:
+    assert states(EQUATION, "3x = 10 - 1. So 3x = 10 - 1. Thus 3x = 10 - 1.").count("m") == 1
+
+
 def test_a_false_equation_earns_nothing_for_its_right_side() -> None:
+    assert states(["46", "x=5"], "1+1 = 46, 2+2 = 5") == "--"
     assert graded(CHAINS, "1 = 9, 2 = 18, 5 = 3")["step_score"] == 0.0
     assert graded(CHAINS, "1+1 = 9, 2+2 = 18, 5+5 = 3")["step_score"] == 0.0
 

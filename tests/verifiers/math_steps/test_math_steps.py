@@ -64,6 +64,7 @@ def test_the_documents_example(judge: Judge) -> None:
         ({"final_answer": "8", "steps": []}, r"x=3, \boxed{7}", 0.0, "wrong_answer"),
         (EQUATION, r"3x=14-5, 3x=9, x=3. \boxed{3} or \boxed{4}", 0.0, "conflicting_answers"),
         (EQUATION, "3x=14-5, 3x=9, and so on", 0.2, "partly_correct"),
+        (EQUATION, r"3x=10, then x=3, so \boxed{4}", 0.0, "wrong_answer"),
         (EQUATION, "<think>3x=14-5, 3x=9", 0.0, "truncated"),
         (EQUATION, "", 0.0, "empty"),
     ],
@@ -79,6 +80,13 @@ def test_a_right_answer_with_all_its_steps_is_simply_right_in_any_mode(judge: Ju
         assert (verdict.score, verdict.reason) == (1.0, "correct")
     verdict = judge(EQUATION, r"\boxed{3}", mode="weighted")
     assert (verdict.score, verdict.reason) == (0.7, "steps_missing")
+
+
+def test_who_commits_to_no_answer_gets_nothing_for_steps(judge: Judge) -> None:
+    response = r"3x=14-5, 3x=9, x=3. \boxed{3} or \boxed{4}"
+    for asked in ({}, {"explain": True}, {"mode": "weighted"}):
+        verdict = judge(EQUATION, response, **asked)
+        assert (verdict.score, verdict.reason) == (0.0, "conflicting_answers")
 
 
 def test_explaining_tells_more_and_changes_nothing(judge: Judge) -> None:

@@ -67,6 +67,7 @@ def test_a_step_by_itself(step: str, expected: list[str]) -> None:
 
 def test_a_currency_opens_no_formula() -> None:
     assert [piece.kind for piece in pieces("It is $5 and then $6 more.")] == [Kind.LINE]
+    assert [piece.kind for piece in pieces("They are $5/$2 of it.")] == [Kind.LINE]
     assert [piece.text for piece in pieces("$5$ for $6") if piece.kind is Kind.FORMULA] == ["5"]
 
 

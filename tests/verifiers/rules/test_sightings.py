@@ -4,13 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from verifiers.rules.multiple_choice import statements
-from verifiers.rules.multiple_choice.sightings import Sighting, scene
+from verifiers.rules.multiple_choice import phrases, statements
+from verifiers.sightings import Sighting, scene
 
 SIGHTINGS = {
-    "statements": (statements._STATEMENTS, statements._STATEMENT),
-    "called correct": (statements._ARE_CALLED_CORRECT, statements._IS_CORRECT),
-    "texts": (statements._TEXTS_ARE_CORRECT, statements._TEXT_IS_CORRECT),
+    "statements": (phrases.STATEMENTS, phrases._STATEMENT),
+    "called correct": (phrases.ARE_CALLED_CORRECT, phrases._IS_CORRECT),
+    "texts": (phrases.TEXTS_ARE_CORRECT, phrases._TEXT_IS_CORRECT),
     "leads": (statements._LEADS, statements._CONCLUDES),
     "it is": (statements._SAY_IT_IS, statements._IT_IS),
 }

@@ -20,6 +20,7 @@ from sandbox.workers import Workers
 from verifiers import long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
+from verifiers.own_answers import written
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, labelled
 from verifiers.rules.multiple_choice.options import Options
 from verifiers.rules.multiple_choice.places import find
@@ -38,6 +39,9 @@ class MultipleChoice(Verifier[MultipleChoiceParams]):
 
     async def score(self, items: Sequence[Item[MultipleChoiceParams]]) -> Sequence[Verdict]:
         return await judge_all(self._workers, judge, items)
+
+    def own_answer(self, params: MultipleChoiceParams) -> str | None:
+        return written(params.reference if isinstance(params.reference, str) else ", ".join(params.reference), params)
 
 
 def create(resources: Resources) -> MultipleChoice:

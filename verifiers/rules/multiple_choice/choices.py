@@ -1,8 +1,8 @@
 """The parameters: the options in the forms that data sets have, made labels with texts."""
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,7 +48,7 @@ class MultipleChoiceParams(answers.ExtractionParams):
     """The labels of the options, in order; continued to Z when there are more choices."""
 
 
-def labelled(params: MultipleChoiceParams) -> dict[str, str] | Verdict:
+def labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
     """The options by label, in order; a verdict when the choices are none."""
     choices = params.choices
     if isinstance(choices, LabelsAndTexts):
@@ -57,13 +57,23 @@ def labelled(params: MultipleChoiceParams) -> dict[str, str] | Verdict:
         return dict(zip(map(str.strip, choices.label), choices.text, strict=True))
     if isinstance(choices, dict):
         return {label.strip(): text for label, text in choices.items()}
-    letters = list(dict.fromkeys(params.letters))
     if choices is None:
+        letters = list(dict.fromkeys(params.letters))
         return _labels_for(params.reference if isinstance(params.reference, str) else params.reference[0], letters)
-    letters += [letter for letter in ALPHABET if letter not in letters]
     if isinstance(choices, str):
         shown = _shown(choices)
         return shown or Verdict.invalid("bad_choices", f"no options A, B, ... are seen in {clip(choices)!r}")
+    kept = _in_order if sum(map(len, choices)) <= _MAX_KEPT_CHARS else _in_order.__wrapped__
+    return kept(choices, params.letters)
+
+
+_MAX_KEPT_CHARS = 20_000
+
+
+@lru_cache(maxsize=256)
+def _in_order(choices: tuple[str, ...], given: str) -> Mapping[str, str] | Verdict:
+    """Responses to one question share its options."""
+    letters = list(dict.fromkeys(given + ALPHABET))
     if len(choices) > len(letters):
         return Verdict.invalid("too_many_choices", f"{len(choices)} choices, and labels for {len(letters)}")
     return dict(zip(letters, _without_labels(choices, letters), strict=False))

@@ -40,7 +40,7 @@ def clean(text: str) -> str:
         text = tagged[2]
     if text.startswith("#") and (heading := _HEADING.match(text)):
         text = text[heading.end() :]
-    text = _without_markup(text, depth=3).strip(" \t\n\"'.。,;")
+    text = without_markup(text, depth=3).strip(" \t\n\"'.。,;")
     if not text.isascii():
         text = _COPULA.sub("", text)
     for words in (_ADVERB, _LEAD, _ARTICLE_OF_LABEL):
@@ -52,14 +52,19 @@ def clean(text: str) -> str:
 
 def form_of(text: str) -> str:
     """What makes two option texts the same: case, spacing, markup and a leading article do not count."""
-    text = " ".join(_without_markup(answers.fold(text), depth=1).casefold().split()).strip(" .,;!?\"'。")
+    text = " ".join(without_markup(answers.fold(text), depth=1).casefold().split()).strip(" .,;!?\"'。")
     return _ARTICLE.sub("", text) if text.startswith(("a", "the")) else text
 
 
-def _without_markup(text: str, depth: int) -> str:
+def without_markup(text: str, depth: int) -> str:
+    """Without emphasis, delimiters of mathematics and, up to `depth` of them around each other, commands for fonts."""
     if _MARKUP.search(text) is None:
         return text
     if "\\" in text:
         for _ in range(depth):
             text = _WRAPPER.sub(r"\1", text)
     return _COMMAND.sub("", text)
+
+
+def is_without_markup(text: str) -> bool:
+    return "\\" not in text or (_WRAPPER.search(text) is None and _COMMAND.search(text) is None)

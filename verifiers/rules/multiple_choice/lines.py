@@ -7,6 +7,7 @@ from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
 from verifiers.rules.multiple_choice.options import Options
+from verifiers.rules.multiple_choice.phrases import Clues
 
 MAX_BARE_CHARS = 60
 MAX_LINE_CHARS = 300
@@ -21,8 +22,9 @@ _ANSWER_IN_OTHER_LANGUAGES = re.compile(
 """What `answers` knows is not among them."""
 
 
-def edge_lines(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     """The last line or else the first, if it names an option and its neighbour is not another entry of a list."""
+    text = clues.scene.text
     lines = [line for line in edges(text) if len(line[0]) <= MAX_LINE_CHARS]
     for line, neighbour in ((lines[-1:], lines[-2:-1]), (lines[:1], lines[1:2])):
         for whole, (start, stop) in line:

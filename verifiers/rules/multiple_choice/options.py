@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from verifiers import answers
 from verifiers.rules import numeric
+from verifiers.rules.multiple_choice.first_look import MAX_PIECES, FirstLook
 from verifiers.rules.multiple_choice.forms import EDGES, clean, form_of
 from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
 
@@ -14,7 +15,6 @@ HEDGED: frozenset[str] = frozenset()
 """What a text names that offers several options where one is asked for."""
 QUESTION_MARKS = ("?", "？")
 MAX_PAYLOAD_CHARS = 400
-_MAX_PIECES = 64
 
 
 class Options:
@@ -35,6 +35,7 @@ class Options:
                 by_form.setdefault(form, []).append(label)
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
         self.forms = sorted(self._by_form, key=len, reverse=True)
+        self.first_look = FirstLook(self._by_label, self.forms, self._has_numbers)
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_place.get(text)
@@ -45,6 +46,8 @@ class Options:
         `is_declared`: the text follows "the answer is", so more may follow the option in it.
         """
         if len(text) > MAX_PAYLOAD_CHARS or (text.rstrip().endswith(QUESTION_MARKS) and not self._asks):
+            return None
+        if not is_declared and not self.first_look.may_name(text):
             return None
         text = clean(self._with_labels(text))
         if not text:
@@ -133,11 +136,14 @@ class Options:
         same = [label for other, label in self._by_form.items() if number is not None and number == _number(other)]
         return same[0] if len(same) == 1 else None
 
+    def _has_numbers(self) -> bool:
+        return any(_number(form) is not None for form in self._by_form)
+
     def _several(self, text: str) -> frozenset[str] | None:
         text = _BOTH.sub("", text.strip("[]{}"))
         is_choice = _OR.search(text) is not None
         pieces = [piece for piece in _SEPARATOR.split(text) if piece.strip(EDGES)]
-        if len(pieces) > _MAX_PIECES:
+        if len(pieces) > MAX_PIECES:
             return HEDGED
         labels: Sequence[str | None] = [self._one(clean(piece), is_declared=False) for piece in pieces]
         if len(pieces) == 1:

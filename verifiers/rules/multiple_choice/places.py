@@ -9,6 +9,7 @@ from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, only
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
+from verifiers.rules.multiple_choice.phrases import Clues, look
 from verifiers.rules.multiple_choice.statements import statements
 
 _JSON = re.compile(
@@ -21,15 +22,15 @@ _MAX_FIELDS = 64
 
 def find(response: str, params: MultipleChoiceParams, options: Options) -> Found:
     explicit = params.extract != "auto"
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED))
+    segment = answers.final_segment(response, params.think)
+    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED), segment)
     if explicit or extraction.channel is not None or extraction.reason != "no_answer":
         return _extracted(response, extraction, params, options)
-    segment = answers.final_segment(response, params.think)
     if segment.reason != "found":
         return Found(None, segment.reason)
-    text, offset = response[segment.start : segment.end], segment.start
-    for look in (_json, _bare, _hash, statements, edge_lines):
-        found = look(text, params, options)
+    clues, offset = look(response[segment.start : segment.end]), segment.start
+    for place in (_json, _bare, _hash, statements, edge_lines):
+        found = place(clues, params, options)
         if found is not None:
             span = (found.span[0] + offset, found.span[1] + offset) if found.span else None
             return Found(found.labels, found.reason, found.channel, span, found.seen)
@@ -59,21 +60,25 @@ def _behind(response: str, end: int) -> str:
     return rest[markup.end() :] if markup else rest
 
 
-def _json(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
-    if not any(f'{key}"' in text for key in ("answer", "choice", "option")):
+def _json(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    if not clues.has_field:
         return None
-    matches = deque(_JSON.finditer(text), maxlen=_MAX_FIELDS)
+    matches = deque(_JSON.finditer(clues.scene.text), maxlen=_MAX_FIELDS)
     return commit([(match[1], match.span(1)) for match in matches], "json", params, options, last_must_name=True)
 
 
-def _bare(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    text = clues.scene.text
     limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, max(map(len, options.forms), default=0) + 8)
     if len(text) > limit or ("\n" in text and not params.multi) or not options.named(text, is_declared=False):
         return None
     return commit([(text, (0, len(text)))], "bare", params, options, last_must_name=True)
 
 
-def _hash(text: str, params: MultipleChoiceParams, options: Options) -> Found | None:
+def _hash(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    text = clues.scene.text
+    if "####" not in text:
+        return None
     extraction = answers.extract(text, only(params, Channel.HASH4))
     if extraction.answer is None or not options.named(extraction.answer, is_declared=True):
         return None

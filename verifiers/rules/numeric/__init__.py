@@ -23,6 +23,7 @@ from sandbox.workers import Workers
 from verifiers import answers, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
+from verifiers.own_answers import written
 from verifiers.rules.numeric.currencies import same_currency
 from verifiers.rules.numeric.reading import read
 from verifiers.rules.numeric.stated import stated
@@ -72,6 +73,9 @@ class Numeric(Verifier[NumericParams]):
 
     async def score(self, items: Sequence[Item[NumericParams]]) -> Sequence[Verdict]:
         return await judge_all(self._workers, judge, items)
+
+    def own_answer(self, params: NumericParams) -> str | None:
+        return written(str(params.reference[0] if isinstance(params.reference, tuple) else params.reference), params)
 
 
 def create(resources: Resources) -> Numeric:

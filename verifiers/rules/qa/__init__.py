@@ -26,6 +26,7 @@ from verifiers import answers, long_texts
 from verifiers.answers import Channel
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import INLINE_CHARS, judge_all
+from verifiers.own_answers import written
 from verifiers.rules.qa import drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.similarity import Rouge
 from verifiers.rules.qa.words import Normalise, has_cjk, visible
@@ -100,6 +101,10 @@ class Qa(Verifier[QaParams]):
 
     async def score(self, items: Sequence[Item[QaParams]]) -> Sequence[Verdict]:
         return await judge_all(self._workers, judge, items, _is_inline)
+
+    def own_answer(self, params: QaParams) -> str | None:
+        parts = _references(params)[0]
+        return written(parts[0], params, Channel.ANSWER_TAG) if len(parts) == 1 else None
 
 
 def create(resources: Resources) -> Qa:

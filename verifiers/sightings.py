@@ -1,0 +1,100 @@
+"""Finding what a slow regular expression matches, in the time of a fast one.
+
+Most of a response says nothing about its answer, but alternations of words are tried at each of its characters. RE2 looks
+for them in one pass, so it finds the places where a match may be, and the expression itself is asked only there. RE2 sees a
+shadow of the text: one byte for each character, `?` for those that are not ASCII.
+"""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+import re2
+
+ASCII_SPACE = r"[\t-\r\x1c-\x20]"
+r"""What `\s` is among ASCII characters; RE2's own knows fewer."""
+SPACE = r"[\x00-\x20\x7F?]"
+"""At least what may be space in the text, as its shadow shows it."""
+_LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
+"""The bytes, in UTF-8, of Latin, Greek and what has no letters: punctuation, arrows, mathematical signs."""
+
+
+def has_other_alphabets(text: str) -> bool:
+    """Whether there is a letter that is neither Latin nor Greek, or something else beyond U+0400 that is no sign."""
+    return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """A text and its shadow; None where it has letters that are ASCII ones when case does not count: İ, ı, ſ and K."""
+
+    text: str
+    shadow: bytes | None
+    has_other_alphabets: bool
+
+
+def scene(text: str) -> Scene:
+    if text.isascii():
+        return Scene(text, text.encode(), False)
+    has_no_shadow = "\u0130" in text or "\u0131" in text or "\u017f" in text or "\u212a" in text
+    shadow = None if has_no_shadow else text.encode("ascii", "replace")
+    return Scene(text, shadow, has_other_alphabets(text))
+
+
+class Sighting:
+    """An expression, and what RE2 finds inside every match of it."""
+
+    def __init__(self, pattern: re.Pattern[str], core: str, *, before: int = 0, unless: str = "") -> None:
+        """`core` begins at most `before` characters after a match does, and is as exact as it can be without looking
+        around; `unless`: characters with which a match may begin that a shadow does not show.
+        """
+        self._pattern = pattern
+        self._core = re2.compile(core.encode())
+        self._before = before
+        self._unless = unless
+        self._unless_is_letters = has_other_alphabets(unless)
+
+    def finditer(self, scene: Scene, start: int | None = 0) -> Iterator[re.Match[str]]:
+        """As the expression's own; None: it is known that there is nothing."""
+        if start is None:
+            return
+        text, shadow = scene.text, scene.shadow
+        if shadow is None or self.hides_in(scene):
+            yield from self._pattern.finditer(text, start)
+            return
+        position, asked = start, start
+        while core := self._core.search(shadow, asked):
+            match = self._at(text, position, core.start())
+            if match is None:
+                asked = core.start() + 1
+            else:
+                yield match
+                position = asked = max(match.end(), core.start() + 1)
+
+    def hides_in(self, scene: Scene) -> bool:
+        """Whether there are characters with which a match may begin that a shadow does not show."""
+        may_hide = scene.has_other_alphabets or not self._unless_is_letters
+        return may_hide and any(sign in scene.text for sign in self._unless)
+
+    def _at(self, text: str, position: int, core: int) -> re.Match[str] | None:
+        if not self._before:
+            return self._pattern.match(text, core)
+        return self._pattern.search(text, max(position, core - self._before), core + _WINDOW_CHARS)
+
+
+_WINDOW_CHARS = 200
+"""Behind the core; several times what expressions with `before` look at."""
+
+
+class Ending:
+    """An expression that matches up to an end, and what RE2 sees there; from an end it looks backwards, at little."""
+
+    def __init__(self, pattern: re.Pattern[str], core: str) -> None:
+        """`core` matches the shadow of whatever the expression matches."""
+        self._pattern = pattern
+        self._core = re2.compile(core.encode())
+
+    def search(self, scene: Scene, start: int, end: int) -> re.Match[str] | None:
+        """As the expression's own."""
+        if scene.shadow is not None and self._core.search(scene.shadow[start:end]) is None:
+            return None
+        return self._pattern.search(scene.text, start, end)
