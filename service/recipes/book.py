@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from service.recipes import routing
 from service.recipes.files import BadRecipes, parsed, read, shipped
 from service.recipes.model import BookSpec, RecipeSpec, RouteSpec
@@ -37,6 +39,8 @@ class Book:
         self.routes = routes
         self.unavailable = unavailable
         self._tables = tables
+        self.as_json = msgspec.json.encode(self.describe())
+        """Made once, as it takes a while."""
 
     def route(self, row: Row) -> RouteSpec | None:
         return routing.find(self._tables, row)

@@ -61,7 +61,8 @@ def test_the_reference_is_remembered_whatever_it_is_called(fields: JSON, referen
 
 
 def test_of_messages_the_text_is_remembered() -> None:
-    messages = [{"role": "user", "content": "6+6?"}, {"role": "assistant", "content": "12"}]
+    answers = [{"role": "assistant", "content": content} for content in ("11?", "12")]
+    messages = [{"role": "user", "content": "6+6?"}, *answers]
     found = remembered(item(response=messages, messages=messages[:1]))
     assert (found["response"], found["prompt"]) == ("12", "user: 6+6?")
 

@@ -208,6 +208,14 @@ def test_a_disk_that_is_full_from_the_start_is_no_trouble_either(small_disk: Pat
     assert [record["response"] for record in records(small_disk / "log")] == ["kept"]
 
 
+def test_a_disk_that_stays_full_is_left_no_empty_file(small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(b"x" * 512 * 1024)
+    with logging(small_disk / "log") as log:
+        observe(log, ["lost"])
+    assert log.dropped["disk"] == 1
+    assert names(small_disk / "log") == []
+
+
 class Pipe:
     """A disk that takes 64 kB and then nothing until it is read: a named pipe in place of every new file."""
 

@@ -15,6 +15,9 @@ HEDGED: frozenset[str] = frozenset()
 """What a text names that offers several options where one is asked for."""
 QUESTION_MARKS = ("?", "？")
 MAX_PAYLOAD_CHARS = 400
+_KEPT_NAME_CHARS = 40
+_KEPT_NAMES = 128
+"""Of each question: its responses name its options in the same few ways."""
 
 
 class Options:
@@ -36,6 +39,7 @@ class Options:
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
         self.forms = sorted(self._by_form, key=len, reverse=True)
         self.first_look = FirstLook(self._by_label, self.forms, self._has_numbers)
+        self._named_before = lru_cache(maxsize=_KEPT_NAMES)(self._named)
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_place.get(text)
@@ -45,6 +49,9 @@ class Options:
 
         `is_declared`: the text follows "the answer is", so more may follow the option in it.
         """
+        return (self._named if len(text) > _KEPT_NAME_CHARS else self._named_before)(text, is_declared)
+
+    def _named(self, text: str, is_declared: bool) -> frozenset[str] | None:
         if len(text) > MAX_PAYLOAD_CHARS or (text.rstrip().endswith(QUESTION_MARKS) and not self._asks):
             return None
         if not is_declared and not self.first_look.may_name(text):

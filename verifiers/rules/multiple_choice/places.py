@@ -77,7 +77,7 @@ def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
 
 def _hash(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     text = clues.scene.text
-    if "####" not in text:
+    if "#" not in text or "####" not in text:
         return None
     extraction = answers.extract(text, only(params, Channel.HASH4))
     if extraction.answer is None or not options.named(extraction.answer, is_declared=True):

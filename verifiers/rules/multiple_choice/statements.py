@@ -47,7 +47,7 @@ def statements(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
 
 _PLAIN_ENDING = re.compile(
     r"[*_]{0,2}(?:(?:so|thus|hence|therefore),? )?(?:(?:the|my) )?(?:(?:final|correct|right|best) ){0,2}answer[*_]{0,2}"
-    r"(?:(?: is)?:| is)[*_]{0,2} [*_]{0,2}(?P<option>\(?(?P<label>[A-Z])\)?)[*_]{0,2}\.?[*_]{0,2}",
+    r"(?:(?P<colon>(?: is)?:)| is)[*_]{0,2} [*_]{0,2}(?P<option>\(?(?P<label>[A-Z])\)?)[*_]{0,2}\.?[*_]{0,2}",
     re.IGNORECASE,
 )
 _PLAIN_ENDING_CHARS = 60
@@ -70,7 +70,8 @@ def _plain_ending(clues: Clues, options: Options) -> Found | None:
     if ending is None or (start and text[start - 2 : start].rstrip() not in _SENTENCE_ENDS):
         return None
     label = options.label(ending["label"]) if ending["label"].isupper() else None
-    if label is None or not answers.announces(text, words[-1]) or any(answers.announces(text, at) for at in words[:-1]):
+    doubtful = words if ending["colon"] else words[:-1]
+    if label is None or sum(answers.announces(text, word) for word in doubtful) != len(doubtful) - len(words[:-1]):
         return None
     return Found(frozenset({label}), "found", "statement", ending.span("option"), (ending["option"],))
 
@@ -95,6 +96,7 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
         if not SUPPOSES.search(seen, max(0, candidate.span[0] - SUPPOSED_CHARS), candidate.span[0])
         and not _is_denied(seen, candidate.span)
     }
+    not_denied = frozenset(offers)
     for match in _last(STATEMENTS.finditer(seen, clues.statement)):
         if not any(start <= match.start() < end for start, end in offers):
             offers[match.span(1)] = match[1]
@@ -117,7 +119,7 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
         )
         if options.by_text(text[start : match.start()]):
             offers[start, match.start()] = text[start : match.start()]
-    offers = {span: offer for span, offer in offers.items() if not _is_denied(seen, span)}
+    offers = {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
     last = max((start for start, _ in offers), default=-1)
     offers |= dict(_conclusions(seen, options, last))
     found = commit(sorted(((text, span) for span, text in offers.items()), key=_start), "statement", params, options)
