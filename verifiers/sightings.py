@@ -63,7 +63,7 @@ class Sighting:
             return
         position, asked = start, start
         while core := self._core.search(shadow, asked):
-            match = self._at(text, position, core.start())
+            match = self._at(text, position, core.start(), core.end())
             if match is None:
                 asked = core.start() + 1
             else:
@@ -75,14 +75,14 @@ class Sighting:
         may_hide = scene.has_other_alphabets or not self._unless_is_letters
         return may_hide and any(sign in scene.text for sign in self._unless)
 
-    def _at(self, text: str, position: int, core: int) -> re.Match[str] | None:
+    def _at(self, text: str, position: int, start: int, end: int) -> re.Match[str] | None:
         if not self._before:
-            return self._pattern.match(text, core)
-        return self._pattern.search(text, max(position, core - self._before), core + _WINDOW_CHARS)
+            return self._pattern.match(text, start)
+        return self._pattern.search(text, max(position, start - self._before), end + _AHEAD_CHARS)
 
 
-_WINDOW_CHARS = 200
-"""Behind the core; several times what expressions with `before` look at."""
+_AHEAD_CHARS = 32
+"""How far expressions with `before` may look behind their core."""
 
 
 class Ending:

@@ -135,7 +135,9 @@ def _record(time: str, batch: Finished, item: ScoreItem, result: Result, respons
             record.prompt_sha256, record.prompt_chars = _told(prompt_text)
         if reference is not None:
             record.reference_sha256, record.reference_chars = _told(reference)
-        checks = [{name: check[name] for name in _TOLD_OF_CHECKS & check.keys()} for check in result.checks or ()]
+        checks = [
+            {name: told for name, told in check.items() if name in _TOLD_OF_CHECKS} for check in result.checks or ()
+        ]
         record.checks = _encoded(checks, rules) if result.checks else ABSENT
         return record
     limit = rules.max_text_chars

@@ -41,6 +41,12 @@ def _tasks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [HERE, *sys.path])
 
 
+@pytest.fixture(autouse=True)
+def _the_machine_may_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With so much else that an item waits for many times the CPU time it is given: none is to stall for that."""
+    monkeypatch.setattr(pool, "STALL_FACTOR", 50)
+
+
 @asynccontextmanager
 async def started(size: int = 2, *tasks: Task, **options: Any) -> AsyncIterator[Workers]:
     workers = Workers(size, **{"memory_mb": 256, **options})

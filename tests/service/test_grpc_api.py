@@ -103,8 +103,8 @@ def test_the_calls_deadline_bounds_the_work(stub: Stub) -> None:
     bomb = "\\boxed{" + "+".join(f"\\sqrt{{x^{n}+{n}}}" for n in range(2, 60)) + "}"
     items = [item(bomb + str(n), "x", "math") for n in range(64)] + [item()]
     started = time.monotonic()
-    response = stub.score(pb.ScoreRequest(items=items, cache=pb.CACHE_MODE_OFF), timeout=1.5)
-    assert time.monotonic() - started < 1.5
+    response = stub.score(pb.ScoreRequest(items=items, cache=pb.CACHE_MODE_OFF), timeout=3.0)
+    assert time.monotonic() - started < 3.0
     assert response.results[-1].reason == "correct"
     assert all(result.HasField("score") == (result.status == pb.STATUS_OK) for result in response.results)
 

@@ -1,31 +1,16 @@
 """A long response gets the verdict a short one would, only elsewhere."""
 
-from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
 from sandbox.workers import Exit, Outcome, Workers
+from tests.verifiers.found import Found
 from verifiers import registry
-from verifiers.base import Item, Resources, Status, Unavailable, Verdict
+from verifiers.base import Item, Resources, Status, Unavailable
 from verifiers.long_texts import INLINE_CHARS, trouble
-from verifiers.registry import Registry
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
-
-
-@pytest.fixture
-async def workers() -> AsyncIterator[Workers]:
-    workers = Workers(1)
-    yield workers
-    await workers.stop()
-
-
-@pytest.fixture
-async def found(workers: Workers) -> Registry:
-    loaded = registry.load(Resources(workers))
-    await workers.start()
-    return loaded
 
 
 @pytest.mark.parametrize(
@@ -44,12 +29,10 @@ async def found(workers: Workers) -> Registry:
         ("math", "The answer is $\\boxed{x+1}$.", {"reference": "1+x"}),
     ],
 )
-async def test_a_long_response_is_judged_as_a_short_one(
-    found: Registry, name: str, ending: str, params: dict[str, Any]
-) -> None:
-    verifier = found[name].verifier
-    typed = verifier.params.model_validate(params)
-    short, long = await verifier.score([Item(f"So.\n\n{ending}", typed), Item(f"{FILLER}\n\n{ending}", typed)])
+def test_a_long_response_is_judged_as_a_short_one(found: Found, name: str, ending: str, params: dict[str, Any]) -> None:
+    entry = found.registry[name]
+    typed = entry.verifier.params.model_validate(params)
+    short, long = found.score(entry, [Item(f"So.\n\n{ending}", typed), Item(f"{FILLER}\n\n{ending}", typed)])
     assert (long.status, long.score, long.reason) == (short.status, short.score, short.reason)
     if name != "exact_match" or params["reference"] == "Paris":
         assert long.extracted == short.extracted
@@ -58,19 +41,19 @@ async def test_a_long_response_is_judged_as_a_short_one(
         }
 
 
-async def test_long_and_short_keep_their_places(found: Registry) -> None:
-    verifier = found["numeric"].verifier
-    typed = verifier.params.model_validate({"reference": "7"})
+def test_long_and_short_keep_their_places(found: Found) -> None:
+    entry = found.registry["numeric"]
+    typed = entry.verifier.params.model_validate({"reference": "7"})
     texts = [f"{FILLER if n % 3 == 0 else ''}\n#### {n}" for n in range(12)]
-    verdicts: Sequence[Verdict] = await verifier.score([Item(text, typed) for text in texts])
+    verdicts = found.score(entry, [Item(text, typed) for text in texts])
     assert [verdict.score for verdict in verdicts] == [float(n == 7) for n in range(12)]
 
 
-async def test_what_was_found_elsewhere_is_explained_alike(found: Registry) -> None:
-    verifier = found["math"].verifier
-    typed = verifier.params.model_validate({"reference": "13"})
+def test_what_was_found_elsewhere_is_explained_alike(found: Found) -> None:
+    entry = found.registry["math"]
+    typed = entry.verifier.params.model_validate({"reference": "13"})
     text = f"Either \\boxed{{12}} or \\boxed{{13}}. Answer: 14\n{FILLER}"
-    short, long = await verifier.score([Item(text[:500], typed, explain=True), Item(text, typed, explain=True)])
+    short, long = found.score(entry, [Item(text[:500], typed, explain=True), Item(text, typed, explain=True)])
     assert long == short
     assert long.detail["candidates"] == ["12", "13"]
 

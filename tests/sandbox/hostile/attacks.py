@@ -19,6 +19,8 @@ PORT_IN_ROWS: Final = "48123"
 CANARY_IN_ROWS: Final = "/tmp/sbx_canary_world.txt"
 SOCKET_IN_ROWS: Final = "sbx-canary"
 """Stand-ins in the programs for where the canaries really are."""
+NICENESS_IN_ROWS: Final = "os.nice(0) > 0"
+"""What a program says that was made less important than usual; the tests themselves may run so."""
 
 _GOT_THROUGH: Final = re.compile(r"REACHED.*|^ALLOWED.*|^CONNECTED|^OPEN(?:ED)? .*|^RING.*", re.MULTILINE)
 _WORDS: Final[Mapping[str, str]] = {

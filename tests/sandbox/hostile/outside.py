@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.sandbox.hostile.attacks import CANARY_IN_ROWS, PORT_IN_ROWS, SOCKET_IN_ROWS
+from tests.sandbox.hostile.attacks import CANARY_IN_ROWS, NICENESS_IN_ROWS, PORT_IN_ROWS, SOCKET_IN_ROWS
 
 SECRET_NAME = "SBX_CANARY_SECRET"
 _IDS_OF_BOXES = (range(100_000, 200_000), range(1 << 28, 1 << 31))
@@ -38,7 +38,12 @@ class Outside:
     @property
     def substitutes(self) -> dict[str, str]:
         """For the stand-ins in the attacks."""
-        return {PORT_IN_ROWS: str(self.port), CANARY_IN_ROWS: str(self.canary), SOCKET_IN_ROWS: self.abstract}
+        return {
+            PORT_IN_ROWS: str(self.port),
+            CANARY_IN_ROWS: str(self.canary),
+            SOCKET_IN_ROWS: self.abstract,
+            NICENESS_IN_ROWS: f"os.nice(0) > {os.nice(0)}",
+        }
 
     def told(self, texts: list[str]) -> list[str]:
         """Secrets in what came out of boxes."""

@@ -8,7 +8,7 @@ import socket
 import struct
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,11 @@ class Box:
         """The directory of the program's files."""
         return f"{self.configuration.directory}/p"
 
+    @property
+    def processes(self) -> list[int]:
+        """All that are below the box's first one."""
+        return list(_descendants(self.process.pid))
+
     def receive(self) -> Answer:
         try:
             header, body_bytes = frames.receive_header(self._descriptor)
@@ -188,6 +193,11 @@ class Box:
         return self.ask("call", body, limits={**LIMITS, **limits}, function=function)
 
     def test(self, spec: dict[str, Any], **limits: Any) -> Answer:
+        self.send_tests(spec, **limits)
+        return self.receive()
+
+    def send_tests(self, spec: dict[str, Any], **limits: Any) -> None:
+        """Whose answer is still to be received."""
         whole = {
             "style": "asserts",
             "cases": [],
@@ -198,7 +208,7 @@ class Box:
             "seal": "00",
             **spec,
         }
-        return self.ask("tests", json.dumps(whole).encode(), limits={**LIMITS, **limits})
+        self.send({"ask": "tests", "limits": {**LIMITS, **limits}}, json.dumps(whole).encode())
 
     def end(self) -> tuple[int, str]:
         """Hang up; the runner's exit code and last words."""
@@ -218,6 +228,17 @@ class Box:
     @property
     def _descriptor(self) -> int:
         return self.connection.fileno()
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = [int(child) for child in file.read().split()]
+    except OSError:
+        return
+    for child in children:
+        yield child
+        yield from _descendants(child)
 
 
 def _configuration(kind: str, place: Path) -> Configuration:

@@ -208,6 +208,6 @@ def test_a_program_cannot_slow_down_its_runner(box: Box) -> None:
         "print(refused(os.setpriority, os.PRIO_PROCESS, runner, 19),\n"
         "      refused(os.sched_setaffinity, runner, {0}),\n"
         "      refused(os.sched_setscheduler, runner, os.SCHED_IDLE, os.sched_param(0)),\n"
-        "      refused(os.setpriority, os.PRIO_PROCESS, 0, 5))\n"
+        "      refused(os.setpriority, os.PRIO_PROCESS, 0, 19))\n"
     )
     assert box.execute().out == b"True True True None\n"

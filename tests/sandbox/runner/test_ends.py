@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner.measures import OomCounter
-from sandbox.runner.supervision import Reason, decide
 from tests.sandbox.runner.conftest import MakeBox
 from tests.sandbox.runner.driver import Box
 
@@ -84,13 +82,13 @@ def test_what_a_run_left_behind_is_ended_and_counted(box: Box) -> None:
 
 
 def test_a_fork_bomb_is_held_and_ended(box: Box) -> None:
-    result = box.run("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", cpu_s=1.0, processes=20)
+    result = box.run("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", cpu_s=0.3, processes=20)
     assert result.ended == "cpu"
     assert result.left >= 3
 
 
 def test_a_shell_fork_bomb_is_held_and_ended(box: Box) -> None:
-    result = box.shell("f() { f | f & }; f; sleep 100", cpu_s=1.0, wall_s=3.0, processes=20)
+    result = box.shell("f() { f | f & }; f; sleep 100", cpu_s=0.3, wall_s=1.0, processes=20)
     assert result.ended in ("cpu", "wall", None)
 
 
@@ -195,40 +193,3 @@ def test_a_program_that_kills_itself_is_not_taken_for_one_the_kernel_killed(make
 def test_a_crash_is_the_programs_own(box: Box) -> None:
     result = box.run("import ctypes\nctypes.string_at(0)")
     assert (result.signal, result.ended) == (11, None)
-
-
-END: dict[str, Any] = {
-    "has_started": True,
-    "is_over_cpu": False,
-    "has_overflowed": False,
-    "oom_kills": 0,
-    "oom": OomCounter(None),
-}
-
-
-@pytest.mark.parametrize(
-    ("code", "ours", "changes", "reason"),
-    [
-        (0, None, {}, None),
-        (1, None, {}, None),
-        (-11, None, {}, None),
-        (-9, None, {}, None),
-        (-9, None, {"oom": OomCounter(None, is_known=False)}, Reason.KILLED),
-        (-9, None, {"oom": OomCounter(None, is_of_box=False)}, None),
-        (-9, None, {"oom": OomCounter(None, is_of_box=False), "oom_kills": 1}, Reason.KILLED),
-        (1, None, {"oom": OomCounter(None, is_of_box=False), "oom_kills": 1}, None),
-        (-9, None, {"oom_kills": 1}, Reason.MEMORY),
-        (1, None, {"oom_kills": 1}, Reason.MEMORY),
-        (-9, Reason.CPU, {"oom_kills": 1}, Reason.CPU),
-        (0, None, {"is_over_cpu": True}, Reason.CPU),
-        (-24, None, {}, Reason.CPU),
-        (-25, None, {}, Reason.FILE_SIZE),
-        (0, None, {"has_overflowed": True}, Reason.OUTPUT),
-        (1, None, {"has_started": False}, Reason.KILLED),
-        (0, None, {"has_started": False}, Reason.KILLED),
-    ],
-)
-def test_reasons_have_their_order(
-    code: int, ours: Reason | None, changes: dict[str, Any], reason: Reason | None
-) -> None:
-    assert decide(code, ours, **{**END, **changes}) == reason

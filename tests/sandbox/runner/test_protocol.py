@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner import frames
+from sandbox.runner import frames, landlock
 from sandbox.runner.population import Population
 from sandbox.runner.trouble import Unclean
 from sandbox.runner.turn import Turn
@@ -50,8 +50,9 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
         "files": [],
         "fetch": [],
     }
+    before = box.processes
     box.send(execute)
-    time.sleep(0.3)
+    eventually(lambda: len(box.processes) > len(before))
     since = time.monotonic()
     assert box.end()[0] == 0
     assert time.monotonic() - since < 50
@@ -134,8 +135,9 @@ def test_a_runner_that_is_killed_takes_its_processes_with_it(make_box: MakeBox) 
         "files": [],
         "fetch": [],
     }
+    before = box.processes
     box.send(execute)
-    time.sleep(0.3)
+    eventually(lambda: len(box.processes) > len(before))
     os.kill(_runner(box), signal.SIGKILL)
     with pytest.raises(BoxDied):
         box.receive()
@@ -176,7 +178,8 @@ def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
         box.ask("unload")
 
     work()
-    time.sleep(0.3)  # until the fork for the job after the next one is made
+    # The fork for the job after the next one is made, where such forks are.
+    eventually(lambda: len(_forks(box)) == 2 or landlock.version() < landlock.SCOPES_SIGNALS)
     descriptors, memory = grown()
     for _ in range(5):
         work()

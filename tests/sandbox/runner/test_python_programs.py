@@ -2,6 +2,8 @@
 
 import signal
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from tests.sandbox.runner.driver import Box
 
 PYTHON = "/usr/bin/python3"
+STDIN = b"3 4\r\nzw\xc3\xb6lf \xff\n\nlast"
 
 PROGRAMS = {
     "prints": "print('a', 'b', sep='-', end='')",
@@ -90,22 +93,9 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_does_what_it_does_outside(box: Box, name: str, tmp_path: Path) -> None:
-    stdin = b"3 4\r\nzw\xc3\xb6lf \xff\n\nlast"
-    source = PROGRAMS[name]
-    result = box.run(source, stdin)
-    (tmp_path / "main.py").write_bytes(source.encode(errors="surrogateescape"))
-    (tmp_path / "stdin").write_bytes(stdin)
-    with open(tmp_path / "stdin", "rb") as file:
-        outside = subprocess.run(
-            # Whoever runs the tests may have made this process ignore signals, which the interpreter would inherit.
-            ["env", "--default-signal", PYTHON, "-s", "-S", tmp_path / "main.py"],
-            stdin=file,
-            capture_output=True,
-            timeout=30,
-            cwd=tmp_path,
-            env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
-        )
+def test_a_program_does_what_it_does_outside(box: Box, name: str) -> None:
+    result = box.run(PROGRAMS[name], STDIN)
+    outside, directory = _outside(name)
     if "process_pool" in name and box.configuration.landlock:
         assert "PermissionError" in result.err  # semaphores need /dev/shm, which is out of Landlock's reach
         return
@@ -115,7 +105,26 @@ def test_a_program_does_what_it_does_outside(box: Box, name: str, tmp_path: Path
         (outside.returncode, 0) if outside.returncode >= 0 else (None, outside.returncode)
     )
     assert result.ended is None
-    assert result.err.replace(program, str(tmp_path)) == outside.stderr.decode()
+    assert result.err.replace(program, directory) == outside.stderr.decode()
+
+
+@cache
+def _outside(name: str) -> tuple[subprocess.CompletedProcess[bytes], str]:
+    """What a program does there, and the directory it had."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, "main.py").write_bytes(PROGRAMS[name].encode(errors="surrogateescape"))
+        Path(directory, "stdin").write_bytes(STDIN)
+        with open(f"{directory}/stdin", "rb") as file:
+            done = subprocess.run(
+                # Whoever runs the tests may have made this process ignore signals, which the interpreter would inherit.
+                ["env", "--default-signal", PYTHON, "-s", "-S", f"{directory}/main.py"],
+                stdin=file,
+                capture_output=True,
+                timeout=30,
+                cwd=directory,
+                env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},
+            )
+        return done, directory
 
 
 def test_each_run_is_a_fresh_process_with_random_numbers_of_its_own(box: Box) -> None:

@@ -4,11 +4,10 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from tests.sandbox.runner.conftest import MakeBox
+from tests.sandbox.runner.conftest import KINDS, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Box, BoxDied
 
 SOURCE = "def f(x):\n    while x == 'loop': pass\n    return x"
@@ -43,11 +42,16 @@ def test_a_program_that_sleeps_is_ended(box: Box) -> None:
     assert True not in result.passed
 
 
-def test_tests_that_hang_are_ended_too(box: Box) -> None:
-    box.load(SOURCE)
-    result = box.test({"cases": ["assert f(1) == 1", "while True: pass", "assert f(1) == 1"]}, cpu_s=0.1, wall_s=1.0)
-    assert result.ended in ("cpu", "wall")
-    assert (result.passed, result.is_complete) == ([True], False)
+def test_tests_that_hang_are_ended_too(make_box: MakeBox) -> None:
+    """After some seconds, which boxes of all kinds wait for at once."""
+    boxes = [make_box(kind) for kind in KINDS]
+    for box, hang in zip(boxes, ("while True: pass", "__import__('time').sleep(100)") * 2, strict=True):
+        box.load(SOURCE)
+        box.send_tests({"cases": ["assert f(1) == 1", hang, "assert f(1) == 1"]}, cpu_s=0.1, wall_s=0.1)
+    for box in boxes:
+        result = box.receive()
+        assert result.ended in ("cpu", "wall")
+        assert (result.passed, result.is_complete) == ([True], False)
 
 
 @pytest.mark.parametrize(
@@ -142,32 +146,21 @@ def test_a_tester_that_is_killed_before_it_has_the_tests_ends_the_box(make_box: 
     header = {"ask": "tests", "limits": LIMITS}
     packed = json.dumps(header).encode()
     box.connection.sendall(len(packed).to_bytes(4, "big") + (1000).to_bytes(4, "big") + packed + b"{")
-    tester = _descendant_of(box.process.pid, 700_000 + 1000)
+    tester = _process_of(box, 700_000 + 1000)
     os.kill(tester, signal.SIGKILL)
     with pytest.raises(BoxDied) as died:
         box.receive()
     assert died.value.args == (70, "runner: Unclean: the tests were not taken\n")
 
 
-def _descendant_of(pid: int, first_uid: int) -> int:
+def _process_of(box: Box, first_uid: int) -> int:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        for descendant in _descendants(pid):
-            if _uid(descendant) >= first_uid:
-                return descendant
+        for pid in box.processes:
+            if _uid(pid) >= first_uid:
+                return pid
         time.sleep(0.01)
     raise AssertionError("no tester")
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            children = [int(child) for child in file.read().split()]
-    except OSError:
-        return
-    for child in children:
-        yield child
-        yield from _descendants(child)
 
 
 def _uid(pid: int) -> int:

@@ -109,7 +109,7 @@ def test_mutants_fail_but_for_those_no_test_can_tell(bench: Bench) -> None:
     alive: list[tuple[dict[str, Any], str, str]] = []
     for start in range(0, len(all_mutants), 250):
         part = all_mutants[start : start + 250]
-        items = [(f"```python\n{source}\n```", {"reference": row, "time_limit_s": 1}) for row, _, source in part]
+        items = [(f"```python\n{source}\n```", {"reference": row, "time_limit_s": 0.4}) for row, _, source in part]
         for mutant, verdict in zip(part, bench.judge_all(items), strict=True):
             assert verdict.status is Status.OK, (mutant[0]["task_id"], mutant[1], verdict)
             if verdict.score != 0.0:

@@ -1,6 +1,10 @@
 """The verifier over real worker processes."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,13 +16,36 @@ from verifiers.math import Math, MathParams, create
 Judge = Callable[..., Awaitable[Verdict]]
 
 
-@pytest.fixture
-async def verifier() -> AsyncIterator[Math]:
-    workers = Workers(1)
-    made = create(Resources(workers=workers))
-    await workers.start()
-    yield made
-    await workers.stop()
+class Lasting(Math):
+    """Its workers are started once: they belong to an event loop of their own, while each test has another."""
+
+    def __init__(self) -> None:
+        workers = Workers(1)
+        create(Resources(workers=workers))
+        super().__init__(Resources(workers=workers))
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._begin(workers.start()).result()
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def score(self, items: Sequence[Item[MathParams]]) -> Sequence[Verdict]:
+        verdicts: Sequence[Verdict] = await asyncio.wrap_future(self._begin(super().score(items)))
+        return verdicts
+
+    def close(self) -> None:
+        self._begin(self._workers.stop()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@pytest.fixture(scope="session")
+def verifier() -> Iterator[Math]:
+    with closing(Lasting()) as made:
+        yield made
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.workers import Workers
-from verifiers.base import Item, Resources, Status, Verdict
-from verifiers.math import Math, MathParams, create
+from verifiers.base import Item, Status, Verdict
+from verifiers.math import Math, MathParams
 
 Judge = Callable[..., Awaitable[Verdict]]
 
@@ -54,13 +53,9 @@ async def test_explaining_changes_no_verdict(judge: Judge) -> None:
         assert (plain.status, plain.score, plain.reason) == (explained.status, explained.score, explained.reason)
 
 
-async def test_a_number_of_the_question_is_recognised() -> None:
-    workers = Workers(1)
-    verifier: Math = create(Resources(workers=workers))
-    await workers.start()
+async def test_a_number_of_the_question_is_recognised(verifier: Math) -> None:
     item = Item(r"\boxed{24}", MathParams(reference="72"), prompt="She sold 48 clips and then 24.", explain=True)
     (verdict,) = await verifier.score([item])
-    await workers.stop()
     assert "COPIED_INPUT" in codes(verdict)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.verifiers.math.patience import until_judged
 from verifiers.base import Item, Status, Verdict
 from verifiers.math import Math, MathParams
 
@@ -45,7 +46,7 @@ async def test_what_a_response_commits_to_is_what_is_judged(
 
 async def test_gsm8k_solutions_are_judged_as_labelled(verifier: Math) -> None:
     rows = rows_of("gsm8k_model_solutions.jsonl")
-    verdicts = await verifier.score([Item(row["response"], MathParams(reference=row["gold"])) for row in rows])
+    verdicts = await until_judged(verifier, [Item(row["response"], MathParams(reference=row["gold"])) for row in rows])
     wrong = [
         (row["gold"], verdict.extracted, row["expected"])
         for row, verdict in zip(rows, verdicts, strict=True)
@@ -57,15 +58,15 @@ async def test_gsm8k_solutions_are_judged_as_labelled(verifier: Math) -> None:
 
 async def test_every_deepmath_answer_equals_itself_and_not_another(verifier: Math) -> None:
     golds = [row["ground_truth"] for row in rows_of("deepmath_golds.jsonl")]
-    same = await verifier.score([Item(rf"\boxed{{{gold}}}", MathParams(reference=gold)) for gold in golds])
+    same = await until_judged(verifier, [Item(rf"\boxed{{{gold}}}", MathParams(reference=gold)) for gold in golds])
     unequal = [gold for gold, verdict in zip(golds, same, strict=True) if verdict.score != 1.0]
     print(unequal)
     assert len(unequal) <= len(golds) / 500
     assert all(verdict.status is Status.INVALID for verdict in same if verdict.score != 1.0)
     sound = [gold for gold in golds if gold not in unequal and not gold.endswith("+ C")]  # + 1 is the same family
     shifted = [rf"\boxed{{{gold} + 1}}" for gold in sound]
-    verdicts = await verifier.score(
-        [Item(response, MathParams(reference=gold)) for gold, response in zip(sound, shifted, strict=True)]
+    verdicts = await until_judged(
+        verifier, [Item(response, MathParams(reference=gold)) for gold, response in zip(sound, shifted, strict=True)]
     )
     assert [gold for gold, verdict in zip(sound, verdicts, strict=True) if verdict.score != 0.0] == []
 
@@ -73,7 +74,7 @@ async def test_every_deepmath_answer_equals_itself_and_not_another(verifier: Mat
 @pytest.mark.slow
 async def test_probes_no_wrong_answer_is_accepted_and_few_right_ones_are_missed(verifier: Math) -> None:
     rows = rows_of("probes.jsonl")
-    verdicts = await verifier.score([Item(row["response"], MathParams(reference=row["gold"])) for row in rows])
+    verdicts = await until_judged(verifier, [Item(row["response"], MathParams(reference=row["gold"])) for row in rows])
     judged = [(row, verdict) for row, verdict in zip(rows, verdicts, strict=True) if verdict.status is Status.OK]
     assert len(judged) >= len(rows) * 0.98
     accepted = [row["id"] for row, verdict in judged if verdict.score == 1.0 and not row["expected"]]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.verifiers.math.patience import until_judged
 from verifiers.base import Item, Status
 from verifiers.math import Math, MathParams
 from verifiers.math.grading import grade
@@ -30,7 +31,7 @@ def test_rule(truth: str, reference: str, answer: str) -> None:
 async def test_the_exam(verifier: Math) -> None:
     rows = [json.loads(line) for line in (DATA / "exam.jsonl").read_text(encoding="utf-8").splitlines()]
     items = [Item(row["response"], MathParams(reference=row["gold"])) for row in rows]
-    verdicts = await verifier.score(items)
+    verdicts = await until_judged(verifier, items)
     wrong = [
         (row["gold"], row["response"][-80:], row["expected"], verdict.reason)
         for row, verdict in zip(rows, verdicts, strict=True)

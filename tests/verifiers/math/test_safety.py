@@ -16,6 +16,7 @@ from tests.benchmarks.servers import descendants
 from tests.conftest import Serve
 from tests.fuzz import guard, targets
 from tests.fuzz.bombs import BOMBS, FRAMES, INJECTIONS
+from tests.verifiers.math.patience import until_judged
 from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
 from verifiers.math import TASK, TIME_LIMIT_S, Math, MathParams, create
@@ -43,17 +44,6 @@ async def workers() -> AsyncIterator[Workers]:
 def items_of(name: str) -> list[tuple[Item[MathParams], bool]]:
     rows = map(json.loads, (DATA / name).read_text(encoding="utf-8").splitlines())
     return [(Item(row["response"], MathParams(reference=row["gold"])), row["expected"]) for row in rows]
-
-
-async def until_judged(verifier: Math, items: list[Item[MathParams]]) -> list[Verdict]:
-    """As a client asks: what a starved machine could not finish is asked again, and nothing else is."""
-    verdicts = list(await verifier.score(items))
-    for _ in range(10):
-        again = [index for index, verdict in enumerate(verdicts) if verdict.reason == "worker_stalled"]
-        fresh = await verifier.score([items[index] for index in again])
-        for index, verdict in zip(again, fresh, strict=True):
-            verdicts[index] = verdict
-    return verdicts
 
 
 @pytest.mark.slow

@@ -26,11 +26,14 @@ MAX_PIECES = 64
 _JOINTS = bytes(ord(" ") if chr(byte) in f"{EDGES},;/&+\n" else byte for byte in range(256))
 """What stands between pieces, made space."""
 _SPACES = bytes(ord(" ") if 0x1C <= byte <= 0x1F else byte for byte in range(256))
-_MARKS = b"$*`_"
+_EMPHASIS = b"$*`"
+_MARKS = _EMPHASIS + b"_"
+_PARTED = bytes(ord(" ") if byte == ord("_") else byte for byte in range(256))
+"""An underscore may be emphasis, or a part of a word."""
 _KEY = re.compile(r"[a-z0-9]{1,8}")
 _JOINT = r"(?:and|or|und|oder|et|ou|y)(?:\z|[^a-z])"
 _FILLERS = (
-    "the|is|are|it|its|options?|choices?|letters?|answers?|correct|right|best|final|indeed|clearly|definitely|certainly|obviously"
+    "the|is|are|its?|s|options?|choices?|letters?|answers?|correct|right|best|final|indeed|clearly|definitely|certainly|obviously"
     "|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|les?|der|die|de|letra|lettre|lettera|opcion"
     "|opzione|alternativa|buchstabe|antwort"
 )
@@ -62,14 +65,15 @@ class FirstLook:
         self._is_blind = not all(map(_KEY.fullmatch, self._keys)) or any(map(_FILLER.fullmatch, self._beginnings))
         self._passes_all = self._is_blind or b"" in beginnings
 
-    def may_name(self, text: str) -> bool:
-        """Whether a text that was not declared to be the answer may name one."""
+    def may_name(self, text: str, is_declared: bool) -> bool:
+        """Whether a text may name one; behind a label in one that is declared to be the answer may stand anything."""
         if self._is_blind or not text.isascii():
             return True
         if "\\" in text and not is_without_markup(text := without_markup(text, depth=3)):
             return True
-        plain = _plain(text)
-        if _named_by_label(self._keys).search(plain) is not None:
+        shadow, plain = text.encode(), _plain(text)
+        parted = shadow.translate(_PARTED, _EMPHASIS)
+        if _named_by_label(self._keys).search(parted) is not None or (is_declared and self._may_begin(shadow, 0)):
             return True
         lowered = b" ".join(plain.lower().translate(_SPACES).split())
         if any(form in lowered for form in self._forms):
@@ -81,14 +85,14 @@ class FirstLook:
     def leads(self, shadow: bytes, start: int) -> Iterator[tuple[int, bool]]:
         """Where in the shadow of a text `LEADS` are, and whether an option may follow."""
         for lead in _LEAD.finditer(shadow, start):
-            yield lead.start(), self._passes_all or self._may_follow(shadow, lead.end())
+            yield lead.start(), self._passes_all or self._may_begin(shadow, lead.end())
 
-    def _may_follow(self, shadow: bytes, position: int) -> bool:
+    def _may_begin(self, shadow: bytes, position: int) -> bool:
         """Whether what stands at a place, fillers left out, may begin an option's name."""
         end = position + _FOLLOWS_CHARS
         while found := _NEXT_WORD.match(shadow, position, end):
             position = found.end()
-            if found[2] or position == end:
+            if found[2] or position == end or b"_" in found[1]:
                 return True
             word = found[1].lower().translate(None, _MARKS)
             if not _FILLER.fullmatch(word):
@@ -110,7 +114,7 @@ def _first_word(form: bytes) -> bytes:
 @lru_cache(maxsize=256)
 def _named_by_label(keys: tuple[str, ...]) -> Any:
     """A label as a word of its own, with nothing behind it that makes it part of a phrase, or capitals in a row."""
-    label = rf"(?:{_any_of(keys)}){ASCII_SPACE}*(?:\z|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since)"
+    label = rf"(?:{_any_of(keys)}){ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since)"
     return re2.compile(rf"(?i){label}|(?-i:[A-Z][)\]]?{ASCII_SPACE}?[(\[]?[A-Z])".encode())
 
 

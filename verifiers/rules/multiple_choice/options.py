@@ -54,7 +54,7 @@ class Options:
     def _named(self, text: str, is_declared: bool) -> frozenset[str] | None:
         if len(text) > MAX_PAYLOAD_CHARS or (text.rstrip().endswith(QUESTION_MARKS) and not self._asks):
             return None
-        if not is_declared and not self.first_look.may_name(text):
+        if not self.first_look.may_name(text, is_declared):
             return None
         text = clean(self._with_labels(text))
         if not text:

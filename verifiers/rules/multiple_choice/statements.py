@@ -23,14 +23,17 @@ from verifiers.rules.multiple_choice.phrases import (
     TEXTS_ARE_CORRECT,
     Clues,
 )
-from verifiers.sightings import SPACE, Scene, Sighting
+from verifiers.sightings import SPACE, Ending, Scene, Sighting
 
 _MAX_STATEMENTS = 64
 """Of each form; earlier ones are not looked at."""
 _LAST_SENTENCE = re.compile(r"[.!?]\s|\n")
-_JOINED_BEFORE = re.compile(
-    r"(?:\b(?P<nor>n?or|whether|if|neither|not)|(?P<beside>[^\n.:;!?,/&]{0,60})(?:\band|[,/&]))[\s(*]*(?:(?:option|choice)\s)?$",
-    re.IGNORECASE,
+_JOINED_BEFORE = Ending(
+    re.compile(
+        r"(?:\b(?P<nor>n?or|whether|if|neither|not)|(?P<beside>[^\n.:;!?,/&]{0,60})(?:\band|[,/&]))[\s(*]*(?:(?:option|choice)\s)?$",
+        re.IGNORECASE,
+    ),
+    rf"(?i)(?:n?or|whether|if|neither|not|and|[,/&])[\x00-\x20\x7F?(*]*(?:(?:option|choice){SPACE})?\n?\z",
 )
 _JOINED_CHARS = 60
 _MAY_LEAD = re.compile(
@@ -70,8 +73,8 @@ def _plain_ending(clues: Clues, options: Options) -> Found | None:
     if ending is None or (start and text[start - 2 : start].rstrip() not in _SENTENCE_ENDS):
         return None
     label = options.label(ending["label"]) if ending["label"].isupper() else None
-    doubtful = words if ending["colon"] else words[:-1]
-    if label is None or sum(answers.announces(text, word) for word in doubtful) != len(doubtful) - len(words[:-1]):
+    is_heading = ending["colon"] and not answers.announces(text, words[-1])
+    if label is None or is_heading or any(answers.announces(text, word) for word in words[:-1]):
         return None
     return Found(frozenset({label}), "found", "statement", ending.span("option"), (ending["option"],))
 
@@ -102,14 +105,15 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
             offers[match.span(1)] = match[1]
     for match in _last(ARE_CALLED_CORRECT.finditer(seen, clues.called_correct)):
         option = match["option"].strip(" *([])")
-        before = _JOINED_BEFORE.search(text, max(0, match.start() - _JOINED_CHARS), match.start("option"))
+        lead = text[max(0, match.start() - 24) : match.start("option")]
+        if not options.label(option) or not _MAY_LEAD.search(lead) or (option in "aAI" and not _is_clear(text, match)):
+            continue
+        before = _JOINED_BEFORE.search(seen, max(0, match.start() - _JOINED_CHARS), match.start("option"))
         if before and before["beside"] is not None and not _is_offered(before["beside"], options):
             before = None
-        lead = text[max(0, match.start() - 24) : match.start("option")]
-        if options.label(option) and _MAY_LEAD.search(lead) and not (option in "aAI" and not _is_clear(text, match)):
-            if before and before["nor"] and before["nor"].lower() != "or":
-                continue
-            offers[match.span("option")] = f"{option} or other" if before else option
+        if before and before["nor"] and before["nor"].lower() != "or":
+            continue
+        offers[match.span("option")] = f"{option} or other" if before else option
     if seen.has_other_alphabets and any(sign in text for sign in "确確对對"):
         for match in _last((*IS_CORRECT_CJK.finditer(text), *ARE_CORRECT_CJK.finditer(text))):
             offers[match.span("option")] = match["option"]
