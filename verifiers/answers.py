@@ -915,10 +915,7 @@ def _trigger(text: str, start: int, end: int, word: re.Match[str]) -> _Trigger |
 
 def _lead_start(before: str) -> int:
     """Where in a text begins what leads to the word behind it: "so the final "."""
-    if before.isascii():
-        lead = _BEFORE_WORD_IN_ASCII.search(before.encode())
-    else:
-        lead = _BEFORE_WORD.search(before)
+    lead = _BEFORE_WORD_IN_ASCII.search(before.encode()) if before.isascii() else _BEFORE_WORD.search(before)
     return len(before) if lead is None else lead.start()
 
 

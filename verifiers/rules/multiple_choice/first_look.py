@@ -130,4 +130,6 @@ def _any_of(keys: Iterable[str]) -> str:
     """Labels; digits may follow a word at once, as in "option2"."""
     words = "|".join(key for key in keys if key[0].isalpha())
     numbers = "|".join(key for key in keys if not key[0].isalpha())
-    return "|".join(f"(?:\\A|{before})(?:{each})" for each, before in ((words, "[^a-z0-9]"), (numbers, "[^0-9]")) if each)
+    return "|".join(
+        f"(?:\\A|{before})(?:{each})" for each, before in ((words, "[^a-z0-9]"), (numbers, "[^0-9]")) if each
+    )

@@ -185,7 +185,12 @@ def _conclusions(seen: Scene, options: Options, after: int) -> Iterable[tuple[tu
             continue
         option = match["option"].strip()
         labels = options.named(option, is_declared=False)
-        if labels is None or len(labels) != 1 or option in ("a", "i", "I") or _goes_on(text, match.end("option"), options):
+        if (
+            labels is None
+            or len(labels) != 1
+            or option in ("a", "i", "I")
+            or _goes_on(text, match.end("option"), options)
+        ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
         asks = _SENTENCE_STOP.search(text, match.end("option"))
