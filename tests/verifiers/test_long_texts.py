@@ -7,7 +7,7 @@ import pytest
 from sandbox.workers import Exit, Outcome, Workers
 from tests.verifiers.found import Found
 from verifiers import registry
-from verifiers.base import Item, Resources, Status, Unavailable
+from verifiers.base import Item, Resources, Status, Unavailable, Verdict
 from verifiers.long_texts import INLINE_CHARS, trouble
 
 FILLER = "We go on and on without an answer, as models do. " * (INLINE_CHARS // 40)
@@ -49,15 +49,19 @@ def test_long_and_short_keep_their_places(found: Found) -> None:
     assert [verdict.score for verdict in verdicts] == [float(n == 7) for n in range(12)]
 
 
+def _explained(verdict: Verdict) -> dict[str, Any]:
+    """But for how much of the text repeats itself, which the filler decides."""
+    patterns = [pattern for pattern in verdict.detail["error_patterns"] if pattern["code"] != "REPETITION"]
+    return {**verdict.detail, "error_patterns": patterns, "extracted": verdict.extracted}
+
+
 def test_what_was_found_elsewhere_is_explained_alike(found: Found) -> None:
     entry = found.registry["math"]
     typed = entry.verifier.params.model_validate({"reference": "13"})
     text = f"Either \\boxed{{12}} or \\boxed{{13}}. Answer: 14\n{FILLER}"
     short, long = found.score(entry, [Item(text[:500], typed, explain=True), Item(text, typed, explain=True)])
-    assert (long.status, long.score, long.reason, long.extracted) == (short.status, short.score, short.reason, None)
-    # But for the filler, which is noticed where there is enough of it.
-    patterns = [pattern for pattern in long.detail["error_patterns"] if pattern["code"] != "REPETITION"]
-    assert {**long.detail, "error_patterns": patterns} == short.detail
+    assert (long.status, long.score, long.reason) == (short.status, short.score, short.reason)
+    assert _explained(long) == _explained(short)
     assert long.detail["candidates"] == ["12", "13"]
 
 
