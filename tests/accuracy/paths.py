@@ -5,10 +5,10 @@ sides and compares what they mean, here without looking at the text first; it ru
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox.workers import Outcome, Task, Workers
+from sandbox.workers import Exit, Outcome, Task, Workers
 from verifiers.math import exact, grading, limits
 from verifiers.math.comparison import Comparison
 from verifiers.math.options import Options
@@ -17,6 +17,7 @@ from verifiers.math.tree import TooComplex, Unreadable
 
 TASK = Task("tests.accuracy.paths", "general", time_limit_s=2.0)
 UNSOUND = "unsound reference"
+_REPEATS = 3
 
 
 def quick(reference: str, answer: str, options: Options) -> bool | None:
@@ -44,7 +45,10 @@ def general(question: Sequence[Any]) -> str:
 
 
 def judge_generally(questions: Sequence[tuple[str, str, Options]], workers: int) -> list[Outcome]:
-    """What the general path makes of each `(reference, answer, options)`, in order."""
+    """What the general path makes of each `(reference, answer, options)`, in order.
+
+    A question whose worker the machine gave no CPU is asked again, as a client does with what has failed.
+    """
 
     async def judge() -> list[Outcome]:
         pool = Workers(workers)
@@ -52,8 +56,17 @@ def judge_generally(questions: Sequence[tuple[str, str, Options]], workers: int)
         await pool.start()
         try:
             packed = [[reference, answer, options.packed()] for reference, answer, options in questions]
-            return list(await pool.map(TASK, packed))
+            outcomes = list(await pool.map(TASK, packed))
+            for _ in range(_REPEATS):
+                starved = [at for at, outcome in enumerate(outcomes) if outcome.exit is Exit.STALLED]
+                again = await pool.map(TASK, [packed[at] for at in starved])
+                outcomes = _with(outcomes, dict(zip(starved, again, strict=True)))
+            return outcomes
         finally:
             await pool.stop()
 
     return asyncio.run(judge())
+
+
+def _with(outcomes: Sequence[Outcome], others: Mapping[int, Outcome]) -> list[Outcome]:
+    return [others.get(at, outcome) for at, outcome in enumerate(outcomes)]

@@ -94,17 +94,25 @@ def _tree(text: str) -> Node | None:
     return node
 
 
-_PUMPED_CHARS: Final = 15_000
-_CHAR_LIMIT_S: Final = AT_ONCE_S / 30_000
+_PUMPED_CHARS: Final = 12_000
+_CHAR_LIMIT_S: Final = 4 * AT_ONCE_S / 30_000
+_MAX_RATIO: Final = 3.0
+"""Between 2, for what is linear, and 4, for what is quadratic."""
+_UNNOTICED_S: Final = 0.02
 
 
 def stays_linear(text: str, function: Callable[[str], object]) -> None:
-    """Pass a text many times over, and twice as many times: each character may take some microseconds."""
+    """Pass a text many times over, and twice as many times: that takes twice as long."""
     if not text:
         return
     once = text * (_PUMPED_CHARS // len(text) + 1)
-    for long in (once, once * 2):
-        guard.within(_CHAR_LIMIT_S * len(long), function, long)
+    ratios: list[float] = []
+    while len(ratios) < 3:
+        once_s, twice_s = (guard.cpu_s(_CHAR_LIMIT_S * len(long), function, long) for long in (once, once * 2))
+        ratios.append(twice_s / max(once_s, _UNNOTICED_S / 2))
+        if ratios[-1] <= _MAX_RATIO:
+            return
+    raise Broken("slow", f"twice the text takes {min(ratios):.1f} times as long")
 
 
 # --- grading of any two texts

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.fuzz import guard
+from tests.fuzz import guard, targets
 from tests.fuzz.guard import Broken
 
 
@@ -90,6 +90,15 @@ def test_slow_is_reported_over_what_was_raised() -> None:
         guard.within(0.001, slow_and_wrong)
     with pytest.raises(ValueError):
         guard.within(5.0, slow_and_wrong)
+
+
+def test_what_takes_longer_than_in_proportion_is_reported() -> None:
+    def count_pairs(text: str) -> int:
+        return sum(text.count(character) for character in text[::8])
+
+    with pytest.raises(Broken, match="slow: twice the text"):
+        targets.stays_linear("ab", count_pairs)
+    targets.stays_linear("ab", lambda text: sum(ord(character) for character in text * 40))
 
 
 def test_alone_a_call_is_killed_at_its_limit_and_cannot_break_us() -> None:

@@ -70,7 +70,7 @@ class Holdings:
             "groups": self.groups - before.groups,
             "directories": sorted(self.directories - before.directories),
         }
-        return {name: more for name, more in found.items() if more and more != 0}
+        return {name: more for name, more in found.items() if (more > 0 if isinstance(more, int) else more)}
 
 
 def _mounts(pid: int) -> list[str]:
