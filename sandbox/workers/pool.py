@@ -57,9 +57,10 @@ SLOW_NICENESS: Final = 10
 CANCEL_AFTER_S: Final = 0.05
 """An item of a cancelled call that has run longer than this is killed; others end by themselves sooner."""
 
-STALL_FACTOR: Final = 5
-MIN_STALL_S: Final = 2.0
-"""Wall time an item may take: its CPU limit times the factor, and at least so much (the machine is shared)."""
+STALL_FACTOR: Final = 12
+MIN_STALL_S: Final = 4.0
+"""Wall time an item may take: its CPU limit times the factor, and at least so much (the machine is shared,
+and what is slow runs at low priority)."""
 
 ZYGOTE_PATIENCE_S: Final = 10.0
 """A zygote that takes longer to fork, or to report an end, is killed and replaced."""

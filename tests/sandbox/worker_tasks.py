@@ -171,7 +171,7 @@ def _recurse_in_c() -> None:
     sys.setrecursionlimit(10**9)
     one: Any = []
     other: Any = []
-    for _ in range(10**6):
+    for _ in range(250_000):
         one, other = [one], [other]
     assert one == other
 

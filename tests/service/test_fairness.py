@@ -16,11 +16,11 @@ from tests.conftest import ROOT
 
 SAMPLES = 40
 TIMES_IDLE = 10
-FLOOR_S = 0.02
-TRIES = 3
+SHARE_OF_BATCH = 0.05
+"""Who waits for the queue behind which others' work stands waits half of that work, more or less."""
 
 LOAD = """\
-import sys
+import sys, time
 from rewardline import Client
 
 url, kind = sys.argv[1:]
@@ -34,25 +34,33 @@ with Client(url, batch_items=4096, batch_bytes=1 << 26, timeout_s=500) as client
     while True:
         items = [make(n) for n in range(count, count + 20_000)]
         count += 20_000
+        started = time.perf_counter()
         results = client.score(items)
+        took = time.perf_counter() - started
         bad = [result for result in results if result.score != 1.0]
-        print(len(results), len(bad), flush=True)
+        print(len(results), len(bad), took, flush=True)
 """
 
 
 @contextmanager
-def load(served: Any, kind: str) -> Iterator[None]:
-    """Batches of 20,000 items, one after the other, from another process."""
+def load(served: Any, kind: str) -> Iterator[list[float]]:
+    """Batches of 20,000 items, one after the other, from another process; afterwards, what each took, in seconds."""
     command = [sys.executable, "-c", LOAD, served.url, kind]
+    took: list[float] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        lines = []
         try:
-            yield
+            lines.append(process.stdout.readline())  # one batch is through
+            yield took
             assert process.poll() is None, "the load ended by itself"
         finally:
             process.kill()
-        assert process.stdout is not None
-        for line in process.stdout.read().splitlines():
-            assert line == "20000 0"
+        lines += process.stdout.read().splitlines()
+        for line in lines:
+            items, bad, seconds = line.split()
+            assert (items, bad) == ("20000", "0")
+            took.append(float(seconds))
 
 
 def in_flight(client: httpx.Client) -> float:
@@ -95,14 +103,10 @@ def test_one_item_is_answered_beside_twenty_thousand(
     with httpx.Client(base_url=served.url, timeout=60) as client:
         latencies(client, item, 0, beside=0)  # connections, caches and code paths warm up
         idle_s = statistics.median(latencies(client, item, 1_000, beside=0))
-        with load(served, kind):
-            # The machine may have more to do than this test; a queue to wait for would be there each time.
-            tries = (latencies(client, item, 2_000 + SAMPLES * n, beside=2_000) for n in range(TRIES))
-            loaded = next((found for found in tries if statistics.median(found) <= FLOOR_S), None)
-            if loaded is None:
-                loaded = latencies(client, item, 2_000 + SAMPLES * TRIES, beside=2_000)
-    loaded_s = statistics.median(loaded)
-    figures = f"median idle {idle_s * 1e3:.2f} ms, under load {loaded_s * 1e3:.2f} ms, worst {max(loaded) * 1e3:.2f} ms"
+        with load(served, kind) as batches_s:
+            loaded = latencies(client, item, 2_000, beside=2_000)
+    loaded_s, batch_s = statistics.median(loaded), statistics.median(batches_s)
+    figures = f"median idle {idle_s * 1e3:.2f} ms, under load {loaded_s * 1e3:.2f} ms; a batch {batch_s * 1e3:.0f} ms"
     record_property("figures", figures)
     print(figures)
-    assert loaded_s <= max(TIMES_IDLE * idle_s, FLOOR_S), figures
+    assert loaded_s <= max(TIMES_IDLE * idle_s, SHARE_OF_BATCH * batch_s), figures
