@@ -6,7 +6,9 @@ shadow of the text: one byte for each character, `?` for those that are not ASCI
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 import re2
@@ -18,10 +20,25 @@ SPACE = r"[\x00-\x20\x7F?]"
 _LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
 """The bytes, in UTF-8, of Latin, Greek and what has no letters: punctuation, arrows, mathematical signs."""
 
+_ASCII = bytes(range(0x80))
+_ASCII_CHARS = frozenset(map(chr, _ASCII))
+
 
 def has_other_alphabets(text: str) -> bool:
     """Whether there is a letter that is neither Latin nor Greek, or something else beyond U+0400 that is no sign."""
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
+
+
+def hides_ascii(text: str) -> bool:
+    """Whether a character that is not ASCII folds into some that are, or into nothing: ﬁ, Ａ, a no-break space."""
+    return not text.isascii() and any(
+        map(_folds, set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")))
+    )
+
+
+@lru_cache(maxsize=4096)
+def _folds(char: str) -> bool:
+    return unicodedata.category(char) == "Cf" or not _ASCII_CHARS.isdisjoint(unicodedata.normalize("NFKC", char))
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -78,7 +95,8 @@ class Sighting:
     def _at(self, text: str, position: int, start: int, end: int) -> re.Match[str] | None:
         if not self._before:
             return self._pattern.match(text, start)
-        return self._pattern.search(text, max(position, start - self._before), end + _AHEAD_CHARS)
+        match = self._pattern.search(text, max(position, start - self._before), end + _AHEAD_CHARS)
+        return match if match and match.start() <= start else None  # a later one is looked at with all that follows it
 
 
 _AHEAD_CHARS = 32

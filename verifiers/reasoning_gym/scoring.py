@@ -4,6 +4,7 @@ One program for each task, and for each answer a run of it: a process that is fo
 answer can touch the scoring of another. Before the first answer to an entry, a run of its own asks about the entry.
 """
 
+import asyncio
 import json
 import math
 from collections import OrderedDict
@@ -51,6 +52,8 @@ class Scorers:
         self._sandbox = sandbox
         self._entries: OrderedDict[bytes, InvalidItem | None] = OrderedDict()
         """By key: None when the entry is sound."""
+        self._making = asyncio.Lock()
+        """Held while a program is made, so that in one turn of the event loop there is one at most."""
 
     async def score(
         self, task: Task, asked: Sequence[tuple[Entry, str]], deliver: Callable[[int, Outcome], None]
@@ -104,13 +107,19 @@ class Scorers:
     async def _run(self, task: Task, runs: Sequence[Call], hear: Callable[[int, RunResult], bool]) -> Unavailable:
         """Do the runs; what is to be said of those that were not done."""
         try:
-            program = _program(task)
+            program = await self._made(task)
             built = await self._sandbox.run(program, runs, hear)
         except NotInstalled as error:
             return Unavailable("reasoning_gym_not_installed", str(error))
         except SandboxUnavailable as error:
             return Unavailable(error.reason, str(error))
         return Unavailable("scorer_broken", f"the scorer cannot be loaded: {built.message}")
+
+    async def _made(self, task: Task) -> Program:
+        """The program of a task. That of one task takes milliseconds, those of a batch would hold up the event loop."""
+        async with self._making:
+            await asyncio.sleep(0)
+            return _program(task)
 
     def _remember(self, key: bytes, fault: InvalidItem | None) -> None:
         self._entries[key] = fault

@@ -225,3 +225,29 @@ def test_a_package_that_is_not_there_is_no_verdict(monkeypatch: pytest.MonkeyPat
         "reasoning_gym_not_installed",
         "pip install it",
     )
+
+
+async def test_programs_are_made_one_in_a_turn_of_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    turn, turns = 0, list[int]()
+    done = asyncio.Event()
+
+    async def count() -> None:
+        nonlocal turn
+        while not done.is_set():
+            turn += 1
+            await asyncio.sleep(0)
+
+    def made(task: object) -> None:
+        turns.append(turn)
+        raise NotInstalled("pip install it")
+
+    monkeypatch.setattr(scoring, "_program", made)
+    rows = [row_of(task) for task in ("gcd", "lcm", "chain_sum", "knights_knaves")]
+    verifier = create(Resources(Workers(1), NoSandbox()))
+    items = [Item(row.solution, ReasoningGymParams(reference=row.entry)) for row in rows]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(count())
+        verdicts = await verifier.score(items)
+        done.set()
+    assert {verdict.reason for verdict in verdicts} == {"reasoning_gym_not_installed"}
+    assert len(turns) == len(set(turns)) == len({id(ALLOWED[row.task]) for row in rows}) > 1

@@ -1,8 +1,8 @@
 """One committed number against a reference."""
 
 import json
-import time
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.base import Status
 from verifiers.rules.numeric import Number, NumericParams, Unreadable, judge, read
 
@@ -277,11 +278,14 @@ def test_what_commits_to_no_number_earns_nothing(response: str) -> None:
 
 @pytest.mark.parametrize("unit", ["1 000 ", "1,23,", "1.000", "1'", "3亿", "$1", "5 million ", "千", "-", "½"])
 def test_a_flood_is_over_soon(unit: str) -> None:
-    started = time.process_time()
-    for length in (3_900, 200_000):
+    for chars in (3_900, 200_000):
         for form in ("{}", "\\boxed{{{}}}"):
-            score(form.format(unit * (length // len(unit))), 5, decimal_comma=True)
-    assert time.process_time() - started < 5
+            framed = partial(_framed_score, form)
+            assert stays_in_proportion(framed, unit, chars)
+
+
+def _framed_score(form: str, text: str) -> float | None:
+    return score(form.format(text), 5, decimal_comma=True)
 
 
 def test_percent_is_a_unit_unless_it_is_asked_for_as_a_fraction() -> None:
@@ -335,3 +339,22 @@ def test_only_a_fraction_that_no_decimal_equals_is_met_to_a_millionth(
     response: str, reference: str, params: dict[str, float], expected: float
 ) -> None:
     assert score(response, reference, **params) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("١٬٠٠٠", "1000"),
+        ("الإجابة هي ١٬٢٣٤٫٥", "1234.5"),
+        ("The total is ۱٬۰۰۰٬۰۰۰ rials.", "1000000"),
+        ("#### ٣٫٥", 3.5),
+    ],
+)
+def test_arabic_marks_part_thousands_and_decimals(response: str, reference: Any) -> None:
+    assert score(response, reference) == 1.0
+    assert score(response, "7") == 0.0
+
+
+def test_an_answer_with_arabic_marks_stands_where_it_was_written() -> None:
+    verdict = judge("المجموع ١٬٠٠٠ دينار", NumericParams(reference="1000"))
+    assert verdict.detail["span"] == [8, 13]

@@ -5,14 +5,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from verifiers.rules.multiple_choice import phrases, statements
-from verifiers.sightings import Sighting, scene
+from verifiers.sightings import Sighting, hides_ascii, scene
 
 SIGHTINGS = {
     "statements": (phrases.STATEMENTS, phrases._STATEMENT),
     "called correct": (phrases.ARE_CALLED_CORRECT, phrases._IS_CORRECT),
     "texts": (phrases.TEXTS_ARE_CORRECT, phrases._TEXT_IS_CORRECT),
     "leads": (statements._LEADS, statements._CONCLUDES),
-    "it is": (statements._SAY_IT_IS, statements._IT_IS),
+    "it is": (phrases.SAY_IT_IS, phrases._IT_IS),
 }
 PIECES = [
     "option",
@@ -70,7 +70,15 @@ PIECES += [" ", "\n", ". ", "! ", "?", "-", "é", "ſo", "iſ", "\u212a", "ı", 
 @example(text="So the option is B. I'd pick (C)! B it is; then A must be the only correct answer if so")
 @example(text="so it's that’s éso soso this has to be correct one is correct here is")
 @example(text="The option\u00a0is B, A\u2003is right, (B) is is right, ſo, we’ll pick, i choose option is choice is")
+@example(text=" is correct should ben't isoption is best if ")
 def test_a_sighting_finds_what_its_expression_finds(name: str, text: str) -> None:
     sighting, pattern = SIGHTINGS[name]
     assert isinstance(sighting, Sighting)
     assert [match.span() for match in sighting.finditer(scene(text))] == [m.span() for m in pattern.finditer(text)]
+
+
+@pytest.mark.parametrize("text", ["ﬁsh", "Ａ", "no\u00a0break", "a\u200bb", "①", "\ud800Ａ"])
+def test_what_folds_into_ascii_hides_it(text: str) -> None:
+    assert hides_ascii(text)
+    assert not hides_ascii("“naïve” — 北京, ж → é")
+    assert not hides_ascii("plain")

@@ -45,7 +45,18 @@ def hermes(*calls: Any) -> str:
     return "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls)
 
 
+_ARGUMENTS = '{"city": "Paris", "days": 2}'
 PARIS_FORMS = {
+    "deepseek v3.1": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
+    f"{_ARGUMENTS}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+    "deepseek v3": "I look.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n"
+    f"```json\n{_ARGUMENTS}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "deepseek in ascii": f"<|tool_call_begin|>get_weather<|tool_sep|>{_ARGUMENTS}<|tool_call_end|>",
+    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    f"{_ARGUMENTS}<|tool_call_end|><|tool_calls_section_end|>",
+    "react": f"Thought: I need the weather.\nAction: get_weather\nAction Input: {_ARGUMENTS}",
+    "react in bold": f"**Action:** `get_weather`\n**Action Input:** {_ARGUMENTS}\nObservation: rain",
+    "react, fenced": f"Action: get_weather\nAction Input:\n```json\n{_ARGUMENTS}\n```",
     "hermes": hermes(PARIS),
     "hermes in prose": "I will look.\n" + hermes(PARIS) + "<|im_end|>",
     "hermes with arguments as text": hermes({**PARIS, "arguments": json.dumps(PARIS["arguments"])}),
@@ -455,3 +466,38 @@ def test_many_calls_are_paired_in_a_worker(found: Found) -> None:
     assert found.judge("tool_call", response, reference=calls).score == 1.0
     assert found.judge("tool_call", response, reference=calls, ordered=True).reason == "wrong_order"
     assert found.judge("tool_call", response.replace("255", "256"), reference=calls, credit="graded").reason == "partly"
+
+
+_KIMI_TIME = "<|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|>"
+_DEEPSEEK_TIME = "<｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜>"
+_REACT_TIME = "Action: now\nAction Input: {}"
+
+
+@pytest.mark.parametrize(
+    ("form", "more"), [("kimi", _KIMI_TIME), ("deepseek v3.1", _DEEPSEEK_TIME), ("react", "\n" + _REACT_TIME)]
+)
+def test_every_turn_counts(form: str, more: str) -> None:
+    both = PARIS_FORMS[form] + more
+    assert ask(both, [PARIS, TIME]).score == 1.0
+    assert ask(both, PARIS).reason == "extra_call"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}",
+        "<|tool_call_begin|>functions.now:0 {}<|tool_call_end|>",
+        "<｜tool▁call▁begin｜>now<｜tool▁sep｜>{",
+        "<｜tool▁call▁begin｜><｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+        "<｜tool▁call▁begin｜>now<｜tool▁sep｜>{}\n```<｜tool▁call▁end｜>",
+        "Action: now\nAction Input: tell me the time",
+        "Action: look at the clock\nAction Input: {}",
+        "Action: now\nAction Input: ```json\n{}",
+    ],
+)
+def test_a_turn_that_cannot_be_read_is_malformed(response: str) -> None:
+    assert ask(response, TIME).reason == "malformed_call"
+
+
+def test_prose_about_actions_is_no_call() -> None:
+    assert ask("Action: none was needed.\nIt is late.", []).score == 1.0

@@ -10,7 +10,7 @@ _WRAPPER = re.compile(
     r"\{([^{}]*)\}"
 )
 _COMMAND = re.compile(
-    r"\\(?:left|right|displaystyle|quad|qquad|[,;:! ()\[\]])|\\(?:rm|bf|it|sf|tt)(?![A-Za-z])|[$*`]|(?<!\w)_|_(?!\w)"
+    r"\\(?:left|right|displaystyle|quad|qquad|[,;:! ()\[\]])|\\(?:rm|bf|it|sf|tt)(?![A-Za-z])|[$*`]|(?<![^\W_])_|_(?![^\W_])"
 )
 _HEADING = re.compile(r"#{1,6}\s+")
 _MARKUP = re.compile(r"[\\$*`_]")

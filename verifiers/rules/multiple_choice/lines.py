@@ -31,9 +31,9 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
             lead = _ANSWER_IN_OTHER_LANGUAGES.match(whole)
             shown, span = (whole[lead.end() :], (start + lead.end(), stop)) if lead else (whole, (start, stop))
             labels = options.named(shown, is_declared=False)
-            beside = options.named(neighbour[0][0], is_declared=False) if neighbour else None
             if labels is None:
                 continue
+            beside = options.named(neighbour[0][0], is_declared=False) if neighbour else None
             if beside is not None and beside != labels and not _concludes(text, whole, start, neighbour, options):
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             return commit([(shown, span)], "line", params, options)

@@ -68,7 +68,7 @@ class Options:
             first = _LABEL_FIRST.match(text)
             if first and self.label(first["label"]) and _OR_FOLLOWS.match(text, first.end()):
                 return HEDGED
-            one = self._one(text, is_declared=True)
+            one = self._one(text, is_declared=True) or self._value(text)
             return frozenset({one}) if one else None
         return several
 
@@ -143,6 +143,14 @@ class Options:
         same = [label for other, label in self._by_form.items() if number is not None and number == _number(other)]
         return same[0] if len(same) == 1 else None
 
+    def _value(self, text: str) -> str | None:
+        """The option that a named value is, where no option has a name: `x = 18`."""
+        equation = _EQUATION.match(text)
+        if equation is None or any("=" in form for form in self._by_form):
+            return None
+        label = self.by_text(text[equation.end() :])
+        return label if equation["name"] not in self.texts or equation["name"] == label else None
+
     def _has_numbers(self) -> bool:
         return any(_number(form) is not None for form in self._by_form)
 
@@ -165,6 +173,8 @@ class Options:
         found = {label for label in labels if label is not None}
         if is_choice and len(found) > 1:
             return HEDGED
+        if len(found) == 1 and len(labels) > 1 and None not in labels and not _is_glued(text):
+            return frozenset(found)
         if len(found) < 2 or None in labels:
             return HEDGED if len(found) > 2 else None
         return frozenset(found) if self.multi else HEDGED
@@ -172,11 +182,18 @@ class Options:
     def _run(self, text: str) -> Sequence[str | None]:
         """Labels without anything between them: `AC`, `A C`, `(A)(C)`, 甲丙."""
         bare = _BETWEEN_LABELS.sub("", text)
-        if " " not in bare and (bare.isupper() or not bare.isascii()) and bare.isalpha():
+        is_word = sum(char.isascii() and char.islower() for char in bare) > 1
+        if bare.isalpha() and (bare.isupper() or not (bare.isascii() or is_word)):
             return [self.label(char) for char in bare]
         return [None]
 
 
+def _is_glued(text: str) -> bool:
+    """Whether signs stand side by side, as in a word: CC is no C said twice."""
+    return text.strip(EDGES).isalnum()
+
+
+_EQUATION = re.compile(r"(?P<name>\\?[^\W\d_][^\W_]{0,11}(?:_\{?\w{1,4}\}?)?)\s?=(?![=>])")
 _IN_BRACKETS = re.compile(r"[(\[]\s?(\w{1,3})\s?[)\]]")
 _BETWEEN_LABELS = re.compile(r"(?<=\w)[)\]]?\s?[(\[]?(?=\w(?!\w))|^[(\[](?=\w)|(?<=\w)[)\]]$")
 _BRACKETED = re.compile(r"^[(\[{<【「『《〈〔]\s*([^()\[\]{}<>]{1,8}?)\s*[)\]}>】」』》〉〕]")

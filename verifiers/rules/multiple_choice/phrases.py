@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import re2
@@ -12,7 +12,8 @@ from verifiers.sightings import SPACE, Ending, Scene, Sighting, scene
 
 _STATEMENT = re.compile(
     r"(?:\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
-    r"|\b(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:choose|pick|select|go with)"
+    r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
+    r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
     r"|(?<!不)(?<!不能)(?:选择|選擇|[选選](?![项項择擇]))|正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
@@ -34,6 +35,8 @@ _TEXT_IS_CORRECT = re.compile(
     r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice)\b|(?:correct|right)(?=\s*(?:[.!;,]|$)))",
     re.IGNORECASE,
 )
+_IT_IS = re.compile(r"(?:^|[.!?\n]\s?)\W{0,3}(?P<option>[A-Z])\sit\sis\b")
+_BEFORE_IT_IS_CHARS = 1 + 1 + 3
 SUPPOSED_CHARS = 60
 _SUPPOSED = re.compile(
     r"(?:^|[.!?\n,;:]\s{0,4})(?:but\s|and\s|so\s)?(?:if|suppose|supposing|assume|assuming|unless|whether)\b[^.!?\n,;]{0,40}\Z",
@@ -63,7 +66,8 @@ DENIES = Ending(
 _STATES = (
     rf"\b(?:(?:option|choice){SPACE}(?:is|would be|should be)"
     rf"|answer{SPACE}(?:corresponds|(?:appears|seems){SPACE}to{SPACE}be|(?:among|out{SPACE}of|from){SPACE})"
-    rf"|(?:i|we)(?:'d|'ll|{SPACE}would|{SPACE}will)?{SPACE}(?:choose|pick|select|go with))"
+    rf"|(?:i|we)(?:'d|'ll|'ve|{SPACE}would|{SPACE}will|{SPACE}have)?{SPACE}(?:chosen|chose|choose|pick|select|go with|went with)"
+    rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
 )
 _CALLS_CORRECT = (
     rf"{SPACE}(?:is|must be){SPACE}(?:indeed{SPACE}|clearly{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
@@ -77,10 +81,12 @@ LEADS = (
     rf"|(?:it|that|this)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
+_SAYS_IT_IS = rf"[A-Z]{SPACE}it{SPACE}is\b"
 _STATING_LETTERS = "选選正उউ"
 STATEMENTS = Sighting(_STATEMENT, f"(?i){_STATES}", unless=_STATING_LETTERS)
 ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTION_CHARS)
 TEXTS_ARE_CORRECT = Sighting(_TEXT_IS_CORRECT, f"(?i){_CALLS_TEXT_CORRECT}")
+SAY_IT_IS = Sighting(_IT_IS, _SAYS_IT_IS, before=_BEFORE_IT_IS_CHARS)
 
 
 class Clues(msgspec.Struct, frozen=True):
@@ -93,13 +99,17 @@ class Clues(msgspec.Struct, frozen=True):
     """Where the first of `STATEMENTS` may begin; None: there are none."""
     called_correct: int | None
     """Where the first of `ARE_CALLED_CORRECT` and `TEXTS_ARE_CORRECT` may begin; None: there are none."""
+    said: int | None
+    """Where the first of `SAY_IT_IS` may begin; None: there are none."""
     has_field: bool
     """Whether there may be a field of JSON for the answer."""
 
 
 _CLUE = re2.compile(
-    rf"(?i)({_CALLS_CORRECT}|{_CALLS_TEXT_CORRECT})|({_STATES})|((?:option|choice)\")|{answers.ANSWER_STEMS}".encode()
+    rf"(?i){_CALLS_CORRECT}|{_CALLS_TEXT_CORRECT}|{_STATES}|(?:option|choice)\"|(?-i:{_SAYS_IT_IS})|{answers.ANSWER_STEMS}".encode()
 )
+_SPACES = frozenset(b"?\x7f") | frozenset(range(0x21))
+"""What `SPACE` matches."""
 _OTHER_CLUE = re2.compile(f"(?i){'|'.join(answers.OTHER_ANSWER_STEMS)}|[{_STATING_LETTERS}确確对對]".encode())
 
 
@@ -108,28 +118,50 @@ def look(text: str) -> Clues:
     seen = scene(text)
     shadow = seen.shadow
     if shadow is None:
-        return Clues(seen, None, 0, 0, True)
+        return Clues(seen, None, 0, 0, 0, True)
     if seen.has_other_alphabets and _OTHER_CLUE.search(text.encode("utf-8", "replace")) is None:
         seen = Scene(text, shadow, False)
     words: deque[int] = deque(maxlen=answers.MAX_OFFERS)
-    word_end = asked = 0
+    word_end = 0
     statement = 0 if STATEMENTS.hides_in(seen) else None
     called_correct: int | None = None
+    said: int | None = None
     has_field = False
-    while clue := _CLUE.search(shadow, asked):
-        start = clue.start()
-        asked = start + 1
-        if clue.start(1) == start:
+    for start, end in _clues(shadow):
+        if shadow[start] in _SPACES:
             called_correct = max(0, start - _MAX_OPTION_CHARS) if called_correct is None else called_correct
-            continue
-        if clue.start(3) == start:
-            has_field = has_field or text[start : clue.end()].islower()
-            continue
-        is_statement = clue.start(2) == start
-        if is_statement and statement is None:
-            statement = start
-        if start >= word_end and not (is_statement and shadow[start] not in b"aA"):
-            words.append(start)
-            word_end = start + len("answer") if is_statement else clue.end()
-            has_field = has_field or text.startswith('answer"', start)
-    return Clues(seen, None if seen.has_other_alphabets else tuple(words), statement, called_correct, has_field)
+        elif shadow[end - 1] == _QUOTE:
+            has_field = has_field or text[start:end].islower()
+        elif shadow[start + 1] in _SPACES and shadow[end - 1] == _LAST_OF_IS:
+            said = max(0, start - _BEFORE_IT_IS_CHARS) if said is None else said
+        else:
+            is_word = end == start + _WORD_CHARS and shadow[start] in b"aA"
+            is_statement = not is_word and shadow[start : start + 2].lower() in _STATEMENT_BEGINNINGS
+            if is_statement and statement is None:
+                statement = start
+            if start >= word_end and (not is_statement or shadow[start] in b"aA"):
+                words.append(start)
+                word_end = start + _WORD_CHARS if is_statement else end
+                has_field = has_field or text.startswith('answer"', start)
+    return Clues(seen, None if seen.has_other_alphabets else tuple(words), statement, called_correct, said, has_field)
+
+
+_QUOTE, _LAST_OF_IS = b'"s'
+_WORD_CHARS = len("answer")
+_STATEMENT_BEGINNINGS = frozenset(
+    {b"an", b"op", b"ch", b"le", b"we", *(bytes((*b"i", char)) for char in (*_SPACES, *b"'"))}
+)
+"""With what `_STATES` begins, of all clues but the word "answer"."""
+
+
+def _clues(shadow: bytes) -> Iterator[tuple[int, int]]:
+    """Where clues are, those that begin inside other ones too. None begins inside the word "answer"."""
+    start = 0
+    while start >= 0:
+        found, start = _CLUE.finditer(shadow, start), -1
+        for clue in found:
+            first, end = clue.span()
+            yield first, end
+            if end - first != _WORD_CHARS:
+                start = first + 1
+                break

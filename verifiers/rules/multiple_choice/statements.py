@@ -3,7 +3,6 @@
 import re
 from collections import deque
 from collections.abc import Iterable
-from itertools import islice
 
 from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
@@ -17,6 +16,7 @@ from verifiers.rules.multiple_choice.phrases import (
     DENIES,
     IS_CORRECT_CJK,
     LEADS,
+    SAY_IT_IS,
     STATEMENTS,
     SUPPOSED_CHARS,
     SUPPOSES,
@@ -125,7 +125,7 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
             offers[start, match.start()] = text[start : match.start()]
     offers = {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
     last = max((start for start, _ in offers), default=-1)
-    offers |= dict(_conclusions(seen, options, last))
+    offers |= dict(_conclusions(clues, options, last))
     found = commit(sorted(((text, span) for span, text in offers.items()), key=_start), "statement", params, options)
     if found is None or not found.labels or found.span is None:
         return found
@@ -160,11 +160,9 @@ _CONCLUDED = re.compile(
     r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as)\b)",
     re.IGNORECASE,
 )
-_IT_IS = re.compile(r"(?:^|[.!?\n]\s?)\W{0,3}(?P<option>[A-Z])\sit\sis\b")
 _LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜")
 _MAX_LEAD_CHARS = 300
 """More than lies between the beginning of such a lead and the end of what may stand before its option."""
-_SAY_IT_IS = Sighting(_IT_IS, rf"[A-Z]{SPACE}it{SPACE}is\b", before=1 + 1 + 3)
 _UNCERTAIN = re.compile(
     r"\b(?:not|never|no|nor|neither|maybe|perhaps|possibly|might|may|could|if|unless|whether|or|either|doubt|unsure|except|wrong)\b"
     r"|n['’]t\b|不|可能|也许|或|如果|错",
@@ -176,11 +174,12 @@ _SENTENCE_STOP = re.compile(r"[.!?。！？\n]")
 _SENTENCE_BEGINS = re.compile(r"[.!?。！？\n;；]")
 
 
-def _conclusions(seen: Scene, options: Options, after: int) -> Iterable[tuple[tuple[int, int], str]]:
+def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[tuple[int, int], str]]:
     """Sentences that end in nothing but an option, behind a place: "so it's C.", "Final: (c)", "Therefore, Paris."."""
-    text, start = seen.text, max(0, after - _MAX_LEAD_CHARS)
+    seen, text, start = clues.scene, clues.scene.text, max(0, after - _MAX_LEAD_CHARS)
     leads = [_CONCLUDED.match(text, lead.end()) for lead in _leads(seen, options, start)]
-    for match in (*leads, *_last(_SAY_IT_IS.finditer(seen, start))):
+    said = SAY_IT_IS.finditer(seen, None if clues.said is None else max(start, clues.said))
+    for match in (*leads, *_last(said)):
         if match is None or match.start("option") <= after:
             continue
         option = match["option"].strip()
@@ -199,11 +198,11 @@ def _conclusions(seen: Scene, options: Options, after: int) -> Iterable[tuple[tu
 
 
 def _leads(seen: Scene, options: Options, start: int) -> Iterable[re.Match[str]]:
-    """The last of all leads, less those that no option follows."""
+    """The last leads, less those that no option follows."""
     if seen.shadow is not None and not _LEADS.hides_in(seen):
-        found = [*islice(options.first_look.leads(seen.shadow, start), _MAX_STATEMENTS + 1)]
-        leads = [_CONCLUDES.match(seen.text, place) for place, may_follow in found if may_follow]
-        if len(found) <= _MAX_STATEMENTS and None not in leads:
+        places = options.first_look.leads(seen, start)
+        leads = None if places is None else [_CONCLUDES.match(seen.text, place) for place in places]
+        if leads is not None and None not in leads:
             return [lead for lead in leads if lead is not None]
     return _last(_LEADS.finditer(seen, start))
 

@@ -24,6 +24,7 @@ from verifiers import answers, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
+from verifiers.rules.numeric import notation
 from verifiers.rules.numeric.currencies import same_currency
 from verifiers.rules.numeric.reading import read
 from verifiers.rules.numeric.stated import stated
@@ -64,7 +65,7 @@ class NumericParams(answers.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "4"
+    version = "5"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
@@ -92,6 +93,7 @@ def judge(response: str, params: NumericParams, explain: bool = False) -> Verdic
             message = f"reference {clip(str(reference))!r} is not one finite number"
             return Verdict.invalid("unparseable_reference", message)
         expected.append(number)
+    response = notation.with_ascii_marks(response)
     extraction = answers.extract(response, params)
     detail = extraction.detail(explain)
     answer = stated(response, extraction, params)

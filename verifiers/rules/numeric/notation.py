@@ -20,6 +20,11 @@ _ACCOUNTING = re.compile(r"^(?:\(\s?([$€£¥₹])|([$€£¥₹])\()\s?(?=[\d.
 _ARABIC_MARKS = str.maketrans({"٫": ".", "٬": ","})
 
 
+def with_ascii_marks(text: str) -> str:
+    """A text of the same length in which Arabic marks of decimals and of thousands are those that every step knows."""
+    return text if text.isascii() else text.translate(_ARABIC_MARKS)
+
+
 def plain(text: str, decimal_comma: bool) -> str:
     """Without the markup that changes no value; superscript digits become powers before NFKC makes them digits."""
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)

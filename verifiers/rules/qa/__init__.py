@@ -29,6 +29,7 @@ from verifiers.long_texts import INLINE_CHARS, judge_all
 from verifiers.own_answers import written
 from verifiers.rules.qa import drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.similarity import Rouge
+from verifiers.rules.qa.unanswerable import says_none
 from verifiers.rules.qa.words import Normalise, has_cjk, visible
 
 Metric = Literal["exact", "f1", "contains", "drop", "wer", "rouge", "bleu", "chrf", "list", "bool", "date"]
@@ -86,6 +87,9 @@ class QaParams(answers.ExtractionParams):
     alternatives: Literal["reject", "allow", "reject_lists"] = "reject"
     """For f1, contains and drop: what an answer that leaves a choice open is. `allow` is what the originals do;
     `reject_lists` takes "London, Paris, Rome" for an open choice too, which `contains` alone would reward."""
+    unanswerable: bool = False
+    """For exact and f1: whether an empty reference says that the question has no answer (SQuAD 2.0). Right is then an
+    empty answer tag, or "unanswerable" and its like; left out, an empty reference is the caller's to mend."""
 
 
 class Qa(Verifier[QaParams]):
@@ -104,6 +108,8 @@ class Qa(Verifier[QaParams]):
 
     def own_answer(self, params: QaParams) -> str | None:
         parts = _references(params)[0]
+        if params.unanswerable and not visible(parts[0]):
+            return written("unanswerable", params, Channel.ANSWER_TAG)
         return written(parts[0], params, Channel.ANSWER_TAG) if len(parts) == 1 else None
 
 
@@ -138,6 +144,15 @@ _MAX_SHOWN = 16
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     references = _references(params)
+    may_have_none = params.unanswerable and params.metric in ("exact", "f1")
+    if may_have_none and any(not visible(parts[0]) for parts in references):
+        if (verdict := _says_none(response, params)) is not None:
+            return verdict
+        references = [parts for parts in references if visible(parts[0])]
+        if not references:
+            extraction = answers.extract(response, params, _AUTO)
+            reason = "wrong_answer" if extraction.answer is not None else extraction.reason
+            return Verdict.wrong(reason, extraction.answer, **extraction.detail(explain))
     if fault := _fault(references, params.metric):
         return Verdict.invalid(*fault)
     extraction = answers.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
@@ -164,6 +179,15 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return _verdict(float(scores[best]), extraction.answer, detail)
     detail["likeness"] = float(scores[best])
     return _verdict(float(scores[best] >= Fraction(str(params.threshold))), extraction.answer, detail)
+
+
+def _says_none(response: str, params: QaParams) -> Verdict | None:
+    """Right where a response says that a question has no answer; None where it does not."""
+    extraction = answers.extract(response, params, _AUTO)
+    segment = answers.final_segment(response, params.think)
+    if segment.reason != "found" or not says_none(response[segment.start : segment.end], extraction.answer):
+        return None
+    return Verdict.correct(extraction.answer, **extraction.detail())
 
 
 def _verdict(score: float, extracted: str, detail: dict[str, Any]) -> Verdict:
@@ -309,4 +333,6 @@ EXAMPLES = (
     _example("5 January 2020", "2020-01-05", 1.0, "correct", "the same day", metric="date"),
     _example("\u200b", "Paris", 0.0, "empty", "nothing that can be seen"),
     _example("Paris", "", None, "empty_reference", "nothing to compare with"),
+    _example("<answer>Unanswerable.</answer>", "", 1.0, "correct", "SQuAD 2.0's empty reference", unanswerable=True),
+    _example("<answer>Paris</answer>", "", 0.0, "wrong_answer", "there is no answer", unanswerable=True),
 )

@@ -9,6 +9,7 @@ A text with one of these marks holds calls there, whatever stands beside it, and
     [TOOL_CALLS][{…}]    [TOOL_CALLS]f[ARGS]{…}                                                                  Mistral
     <|python_tag|>{…}; {…}    <|python_tag|>f(a=1)                                                               Llama 3
     <|tool_call|>[{…}]<|/tool_call|>                                                                       Phi, Granite
+    the tokens of DeepSeek and Kimi, and ReAct's Action and Action Input                             as `turns` shows them
 
 Without a mark, calls are all of the text, or all of its code fences: JSON (objects, a list, an OpenAI message) or
 Python's form. Prose, and data that is no call, is no call.
@@ -20,7 +21,7 @@ from typing import Any
 
 from verifiers import code_blocks
 from verifiers.rules.documents import Unreadable, read_json_at
-from verifiers.rules.tool_call import pythonic
+from verifiers.rules.tool_call import pythonic, turns
 from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, Raw, arguments_of, call_of, objects_of
 
 
@@ -58,10 +59,11 @@ def is_quick(text: str) -> bool:
     )
 
 
-_ENDS = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
+_ENDS = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>", *turns.ENDS)
 _MARK = re.compile(
     r"(?P<hermes><tool_call>)|(?P<function><function=)|(?P<mistral>\[TOOL_CALLS\])|(?P<llama><\|python_tag\|>)"
     r"|(?P<phi><\|tool_call\|>)"
+    f"|{turns.MARKS}"
 )
 _TAGS = frozenset(("", "json", "python", "py", "tool"))
 """`tool` is also what `code_blocks` takes for the tag of `tool_call` and `tool_code`."""
@@ -278,4 +280,7 @@ _READERS: Mapping[str, Callable[[str, int], tuple[list[Call], int]]] = {
     "mistral": _mistral,
     "llama": _llama,
     "phi": _phi,
+    "deepseek": turns.deepseek,
+    "kimi": turns.kimi,
+    "react": turns.react,
 }
