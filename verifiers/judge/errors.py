@@ -1,0 +1,102 @@
+"""What can go wrong between an item and a judge's verdict; none of it says anything about the response.
+
+    JudgeFailure
+    ├── Unparseable       the judge answered, and its answer holds no verdict that can be read for certain
+    └── EndpointFailure   no judge answered: connections, limits, budgets, deadlines
+
+Each carries a `kind`, a stable word that is counted and returned. A kind is never made from what the judge wrote.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PARSE_KINDS = frozenset(
+    {
+        "empty_output",
+        "truncated",
+        "refusal",
+        "content_filter",
+        "wrong_channel",
+        "invalid_json",
+        "schema_mismatch",
+        "ambiguous",
+        "no_verdict",
+        "out_of_range",
+        "scale_mismatch",
+        "duplicate_key",
+        "missing_criteria",
+        "unknown_criteria",
+        "duplicate_criteria",
+        "low_label_mass",
+    }
+)
+
+ENDPOINT_KINDS = frozenset(
+    {
+        "connect",
+        "timeout",
+        "upstream_5xx",
+        "rate_limited",
+        "quota",
+        "auth",
+        "model_not_found",
+        "bad_upstream_body",
+        "bad_upstream_request",
+        "context_overflow",
+        "no_healthy_endpoint",
+        "overloaded",
+        "budget_exhausted",
+        "deadline",
+    }
+)
+"""`bad_upstream_request`: the endpoint refuses what we sent (400, 422), and not because of its length."""
+
+_FINAL_KINDS = frozenset(
+    {"content_filter", "quota", "auth", "model_not_found", "bad_upstream_request", "context_overflow"}
+)
+"""Asking the same endpoint the same again cannot help."""
+
+
+class JudgeFailure(Exception):
+    """There is no verdict. `retryable`: asking again, perhaps elsewhere or later, may give one."""
+
+    def __init__(
+        self, kind: str, message: str = "", *, retryable: bool | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(f"{kind}: {message}" if message else kind)
+        self.kind = kind
+        self.message = message
+        self.retryable = kind not in _FINAL_KINDS if retryable is None else retryable
+        self.retry_after_s = retry_after_s
+
+
+class Unparseable(JudgeFailure):
+    """The judge's output holds no verdict by the contract; `kind` is one of `PARSE_KINDS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One call to one endpoint, as it is reported when all of them failed."""
+
+    endpoint: str
+    kind: str
+    """`ok` or one of the kinds above."""
+    status: int | None = None
+    """The HTTP status, where there was an answer."""
+    latency_s: float = 0.0
+
+
+class EndpointFailure(JudgeFailure):
+    """No endpoint gave an answer; `kind` is one of `ENDPOINT_KINDS`."""
+
+    def __init__(
+        self,
+        kind: str,
+        message: str = "",
+        *,
+        retryable: bool | None = None,
+        retry_after_s: float | None = None,
+        attempts: Sequence[Attempt] = (),
+    ) -> None:
+        super().__init__(kind, message, retryable=retryable, retry_after_s=retry_after_s)
+        self.attempts = tuple(attempts)

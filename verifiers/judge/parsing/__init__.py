@@ -1,0 +1,278 @@
+"""Reads a judge's output: a verdict that is there for certain, or no verdict.
+
+    channels     what of a message is its answer at all: refusals, thinking, harmony channels       P1 P2
+    objects      the JSON objects that own their lines, and which of them may speak                  P3
+    decoding     strict JSON, and a fixed list of repairs                                            P4 P5
+    labels, numbers, lines                                                                           P6 P8, P7
+    criteria     one score for each criterion                                                        P9
+    probabilities, decisions                                                                         P10 P11
+
+Judges quote what they judge, so the order of trust is strict: never a word found somewhere in prose, never an object
+quoted inside a sentence, never a second-best line when the last one is off the menu. What cannot be read for certain
+raises `Unparseable` and is asked again: that costs a call, and a misread verdict teaches the policy a falsehood.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from verifiers.base import clip
+from verifiers.judge.errors import Unparseable
+from verifiers.judge.parsing import (
+    channels,
+    criteria,
+    decisions,
+    decoding,
+    labels,
+    lines,
+    numbers,
+    objects,
+    probabilities,
+)
+from verifiers.judge.schemas import NO_CONTEXT, Context, Kind, Schema
+
+PARSER_VERSION: Final = "1"
+"""Part of every verdict and of the cache key: bump when any output may be read otherwise."""
+
+_RATIONALES: Final = ("reasoning", "reason", "rationale", "explanation", "analysis")
+_CLIPPED_CHARS: Final = 2_000
+
+Value = str | int | float | Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A verdict that was read."""
+
+    value: Value
+    """The label, the number, or the score of each criterion."""
+    score: float
+    """In [0, 1]. Of a rubric: the mean by weight; gates and other means are the caller's."""
+    flags: tuple[str, ...] = ()
+    """`repaired`, `conflicting_candidates`, `format_fallback` (text where JSON was asked for), `no_logprobs`."""
+    rationale: str | None = None
+    """What the judge says of its verdict, clipped."""
+    probabilities: Mapping[str, float] | None = None
+    """Of each label, where they were asked for and came; sum 1."""
+    mass: float | None = None
+    """The probability that all labels had together, before it was made 1."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """By criterion."""
+
+
+def read(
+    schema: Schema,
+    message: Mapping[str, Any],
+    finish_reason: str | None,
+    *,
+    context: Context = NO_CONTEXT,
+    logprobs: Any = None,
+) -> Reading:
+    """The verdict in an assistant's message (`choices[0].message`); of a decision, the body as its `content`.
+
+    Raises:
+        Unparseable: there is none that can be read for certain.
+    """
+    text = channels.answer(message, finish_reason)
+    if schema.kind is Kind.DECISION:
+        return _read_decision(schema, text, context)
+    is_cut = channels.is_cut(finish_reason)
+    found = _find(schema, text, context, is_cut=is_cut)
+    if not schema.logprobs:
+        return found.reading
+    if found.begin is None:
+        return replace(found.reading, flags=(*found.reading.flags, "no_logprobs"))
+    return _with_probabilities(schema, found.reading, logprobs, text, found.begin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    reading: Reading
+    begin: int | None = None
+    """Where in the visible text the verdict's value begins, if it stands there as it was read."""
+
+
+def _find(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found:
+    inner = decoding.decoded_text(text)
+    if inner is None:
+        return _find_object(schema, text, context, is_cut=is_cut) or _find_text(schema, text, context, is_cut=is_cut)
+    found = _find_object(schema, inner, context, is_cut=is_cut)
+    if found is None or "repaired" in found.reading.flags:
+        raise _no_verdict("invalid_json", is_cut)
+    return _Found(_flagged(found.reading, "repaired"))
+
+
+def _find_object(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found | None:
+    """The verdict of the JSON object that may speak; None where there is none, so that text may.
+
+    A terminal object beats an initial one. One that stands between other words was quoted. A text that begins with an
+    object that is no verdict and goes on is one in which something has broken out of its string.
+    """
+    found = [each for each in objects.candidates(text) if _could_be_verdict(schema, each)]
+    owners = [each for each in found if each.owns_lines]
+    first = found[0] if found and found[0].is_initial else None
+    if first is None and objects.starts_with_object(text):
+        raise _no_verdict("ambiguous" if owners else "invalid_json", is_cut)
+    if owners and owners[-1].is_terminal:
+        chosen = owners[-1]
+    elif first is not None and first.owns_lines and not is_cut and not _says_more(schema, text[first.end :]):
+        chosen = first
+    elif owners or (first is not None and not _reads(schema, first, context)):
+        raise _no_verdict("ambiguous", is_cut)
+    else:
+        return None
+    if first is None or first is chosen:
+        return _read_object(schema, chosen, context)
+    return _after_another(schema, first, chosen, context)
+
+
+def _after_another(schema: Schema, first: objects.Candidate, chosen: objects.Candidate, context: Context) -> "_Found":
+    """The verdict of a terminal object in a text that begins with another one."""
+    if not _reads(schema, first, context):
+        raise Unparseable("ambiguous", "the text begins with an object that is no verdict, and goes on")
+    earlier, verdict = _read_object(schema, first, context), _read_object(schema, chosen, context)
+    if not first.owns_lines or earlier.reading.value == verdict.reading.value:
+        return verdict
+    return _Found(_flagged(verdict.reading, "conflicting_candidates"), verdict.begin)
+
+
+def _could_be_verdict(schema: Schema, candidate: objects.Candidate) -> bool:
+    """Whether an object is JSON at all, or a broken one that means to be this verdict: braces of code are neither."""
+    if candidate.is_initial or f"{schema.key}" in candidate.source.casefold():
+        return True
+    try:
+        decoding.decode(candidate.source)
+    except Unparseable as error:
+        return error.kind != "invalid_json"
+    return True
+
+
+def _reads(schema: Schema, candidate: objects.Candidate, context: Context) -> bool:
+    try:
+        _read_object(schema, candidate, context)
+    except Unparseable:
+        return False
+    return True
+
+
+def _says_more(schema: Schema, text: str) -> bool:
+    """Whether what follows a verdict may be another one."""
+    if lines.mentions_key(schema, text):
+        return True
+    return labels.mentions(schema, text) if schema.kind is Kind.LABELS else numbers.has_digits(text)
+
+
+def _read_object(schema: Schema, candidate: objects.Candidate, context: Context) -> _Found:
+    value, is_repaired = decoding.decode(candidate.source)
+    flags = ("repaired",) if is_repaired else ()
+    if schema.kind is Kind.RUBRIC:
+        scores, reasons = criteria.read_criteria(schema, value, context)
+        reasons = {name: _clip(reason) for name, reason in reasons.items()}
+        return _Found(Reading(scores, criteria.mean_by_weight(scores, context.criteria), flags, reasons=reasons))
+    if not isinstance(value, Mapping):
+        raise Unparseable("schema_mismatch", "expected an object, found an array")
+    given = decoding.member(value, schema.key)
+    if given is decoding.MISSING:
+        raise Unparseable("schema_mismatch", f"no {schema.key!r}")
+    rationale = next((text for key in _RATIONALES if isinstance(text := decoding.member(value, key), str)), None)
+    reading = _valued(schema, given, context, flags, None if rationale is None else _clip(rationale))
+    begin = None if is_repaired else decoding.begin_of(candidate.source, schema.key)
+    return _Found(reading, None if begin is None else candidate.begin + begin)
+
+
+def _find_text(schema: Schema, text: str, context: Context, *, is_cut: bool) -> _Found:
+    """The verdict of a text without JSON. A cut one may have lost the rest of its label, or of its number."""
+    if schema.kind is Kind.RUBRIC:
+        raise _no_verdict("invalid_json", is_cut)
+    flags = () if schema.is_text or schema.logprobs else ("format_fallback",)
+    line = lines.key_line(schema, text)
+    if line is not None:
+        if is_cut:
+            raise _no_verdict("truncated", is_cut)
+        if not line.value:
+            raise Unparseable("no_verdict", "the last verdict line is empty")
+        if objects.is_in_open_object(text, line.begin):
+            raise Unparseable("invalid_json", "the verdict line stands in an object that never closes")
+        reading = _valued(schema, line.value, context, flags)
+        if _says_more(schema, line.after):
+            raise Unparseable("ambiguous", "a verdict may follow the verdict line")
+        if any(_differs(schema, earlier, context, reading) for earlier in set(line.earlier)):
+            reading = _flagged(reading, "conflicting_candidates")
+        return _Found(reading, line.begin)
+    # One token is all that is asked for where the probabilities of labels are: that is no cut.
+    for alone in lines.bare_lines(text) if schema.bare and (not is_cut or schema.logprobs) else ():
+        if is_cut and alone.begin > 0:
+            break
+        try:
+            reading = _valued(schema, alone.value, context, flags)
+        except Unparseable as error:
+            if error.kind in ("out_of_range", "scale_mismatch"):
+                raise
+            continue
+        if any(_differs(schema, earlier, context, reading, unless_none=True) for earlier in set(alone.earlier)):
+            raise Unparseable("ambiguous", "two lines are a verdict each")
+        return _Found(reading, alone.begin)
+    if schema.kind is Kind.LABELS and labels.begins_with_label(schema, text):
+        raise _no_verdict("ambiguous", is_cut)
+    raise _no_verdict("no_verdict", is_cut)
+
+
+def _differs(schema: Schema, earlier: str, context: Context, reading: Reading, *, unless_none: bool = False) -> bool:
+    """Whether an earlier line is another verdict; `unless_none`: one that is no verdict at all is not."""
+    try:
+        return _valued(schema, earlier, context).value != reading.value
+    except Unparseable:
+        return not unless_none
+
+
+def _valued(
+    schema: Schema, given: Any, context: Context, flags: tuple[str, ...] = (), rationale: str | None = None
+) -> Reading:
+    """A label or a number, with what it is worth."""
+    if schema.kind is Kind.LABELS:
+        label = labels.read_label(schema, given)
+        return Reading(label, schema.scores[label], flags, rationale)
+    if schema.kind is Kind.NUMBER:
+        number = numbers.read_number(given, schema.low, schema.high)
+        return Reading(number, schema.worth(number), flags, rationale)
+    step = numbers.read_number(given, 0, context.n_steps, whole=True)
+    return Reading(step, (step - 1) / context.n_steps if step else 1.0, flags, rationale)
+
+
+def _with_probabilities(schema: Schema, reading: Reading, logprobs: Any, text: str, begin: int) -> Reading:
+    assert isinstance(reading.value, str | int | float)
+    begin += len(text[begin:]) - len(text[begin:].lstrip(" \t\r\n*`_'\"[](){}$"))
+    found = probabilities.distribution(schema, logprobs, text, begin, reading.value)
+    if found is None:
+        return _flagged(reading, "no_logprobs")
+    score = probabilities.expected(schema, found.probabilities)
+    return replace(reading, score=score, probabilities=found.probabilities, mass=found.mass)
+
+
+def _read_decision(schema: Schema, text: str, context: Context) -> Reading:
+    body = decoding.strict(text)
+    if context.criteria:
+        scores = decisions.predicates(body, context)
+        return Reading(scores, criteria.mean_by_weight(scores, context.criteria))
+    if not schema.scores:
+        number, shares = decisions.levels(schema, body, context)
+        return Reading(number, min(1.0, max(0.0, schema.worth(number))), probabilities=shares)
+    label, shares = decisions.choice(schema, body, context)
+    score = sum(schema.scores.get(name, 0.0) * share for name, share in shares.items())
+    return Reading(label, min(1.0, score), probabilities=shares, mass=sum(shares.values()))
+
+
+def _no_verdict(kind: str, is_cut: bool) -> Unparseable:
+    return Unparseable(
+        "truncated" if is_cut else kind, "cut before its end" if is_cut else "no verdict that stands alone"
+    )
+
+
+def _flagged(reading: Reading, flag: str) -> Reading:
+    return replace(reading, flags=tuple(dict.fromkeys((*reading.flags, flag))))
+
+
+def _clip(text: str) -> str:
+    """What a verdict may carry of it: valid UTF-8, without control characters, and short."""
+    clean = "".join(each if each.isprintable() else " " for each in text[:_CLIPPED_CHARS])
+    return clip(" ".join(clean.encode("utf-8", "replace").decode("utf-8").split())) or ""

@@ -1,0 +1,107 @@
+"""One score for each criterion: all of them, each once, or no verdict. A missing score is not a failed criterion.
+
+Forms: `{"criteria": [{"id", "reason"?, "score" | "met"}, ...]}`, that list alone, `{"criteria": {id: score | {...}}}`, or
+the ids themselves as keys. Totals of the judge's own are not read.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from verifiers.judge.errors import Unparseable
+from verifiers.judge.parsing.decoding import MISSING, fold, member
+from verifiers.judge.parsing.numbers import read_number
+from verifiers.judge.schemas import Context, Schema
+
+_TOTALS: Final = frozenset(
+    {"total", "total_score", "overall", "overall_score", "final_score", "score", "sum", "average", "mean", "aggregate"}
+)
+
+
+def read_criteria(schema: Schema, value: Any, context: Context) -> tuple[dict[str, float], dict[str, str]]:
+    """Scores in the order of the context, and reasons where there are any.
+
+    Raises:
+        Unparseable: missing_criteria, unknown_criteria, duplicate_criteria, schema_mismatch, out_of_range, ambiguous.
+    """
+    scores: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for name, entry in _entries(schema, value, context):
+        if name not in context.criteria:
+            raise Unparseable("unknown_criteria", f"expected the ids {list(context.criteria)}")
+        if name in scores:
+            raise Unparseable("duplicate_criteria", f"{name} has more than one score")
+        scores[name] = _score(entry)
+        reason = _text(entry)
+        if reason is not None:
+            reasons[name] = reason
+    missing = [name for name in context.criteria if name not in scores]
+    if missing:
+        raise Unparseable("missing_criteria", f"no score for {missing}")
+    return {name: scores[name] for name in context.criteria}, reasons
+
+
+def mean_by_weight(scores: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """What was earned over what can be; faults (weights below 0) are taken off."""
+    earnable = sum(weight for weight in weights.values() if weight > 0)
+    if earnable <= 0:
+        lost = sum(-weights[name] * score for name, score in scores.items())
+        at_stake = sum(-weight for weight in weights.values())
+        return 1.0 - lost / at_stake if at_stake else 0.0
+    return min(1.0, max(0.0, sum(weights[name] * score for name, score in scores.items()) / earnable))
+
+
+def _entries(schema: Schema, value: Any, context: Context) -> Iterable[tuple[str, Any]]:
+    found = value if isinstance(value, list) else member(value, schema.key)
+    if isinstance(found, list):
+        return [(_id(entry), entry) for entry in found]
+    if isinstance(found, Mapping):
+        return _by_id(found, context)
+    if found is not MISSING:
+        raise Unparseable("schema_mismatch", f"{schema.key} is {type(found).__name__}")
+    if not any(fold(name) in map(fold, context.criteria) for name in value):
+        raise Unparseable("schema_mismatch", f"no {schema.key!r}")
+    return _by_id({name: entry for name, entry in value.items() if _is_entry(name, entry, context)}, context)
+
+
+def _is_entry(name: str, entry: Any, context: Context) -> bool:
+    """Beside the ids themselves only remarks and totals may stand."""
+    if fold(name) in map(fold, context.criteria):
+        return True
+    return not (isinstance(entry, str) or fold(name).replace(" ", "_") in _TOTALS)
+
+
+def _by_id(found: Mapping[str, Any], context: Context) -> list[tuple[str, Any]]:
+    """Keys are folded, so ids are matched folded, which they must be able to be."""
+    ids = {fold(name): name for name in context.criteria}
+    if len(ids) != len(context.criteria):
+        raise Unparseable("ambiguous", "ids that differ in case only cannot be keys")
+    return [(ids.get(fold(name), name), entry) for name, entry in found.items()]
+
+
+def _id(entry: Any) -> str:
+    name = member(entry, "id") if isinstance(entry, Mapping) else MISSING
+    if not isinstance(name, str):
+        raise Unparseable("schema_mismatch", "an entry without an id")
+    return name.strip()
+
+
+def _score(entry: Any) -> float:
+    if not isinstance(entry, Mapping):
+        return float(read_number(entry, 0.0, 1.0))
+    score, met = member(entry, "score"), member(entry, "met")
+    if met is not MISSING and not isinstance(met, bool):
+        raise Unparseable("schema_mismatch", "`met` is true or false")
+    if score is MISSING:
+        if met is MISSING:
+            raise Unparseable("schema_mismatch", "an entry without a score")
+        return 1.0 if met else 0.0
+    number = float(read_number(score, 0.0, 1.0))
+    if met is not MISSING and number != (1.0 if met else 0.0):
+        raise Unparseable("ambiguous", "`score` and `met` contradict each other")
+    return number
+
+
+def _text(entry: Any) -> str | None:
+    if not isinstance(entry, Mapping):
+        return None
+    return next((text for key in ("reason", "reasoning") if isinstance(text := member(entry, key), str)), None)

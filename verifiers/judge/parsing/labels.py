@@ -1,0 +1,95 @@
+"""Labels: a whole value that is one entry of the menu, in one of its spellings.
+
+There is no search. A value that names a label among other words ("A or B", "not A", the menu itself) is ambiguous,
+and one that names none is off the menu; "A: CORRECT" is a label twice, "A: INCORRECT" contradicts itself.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from verifiers.judge.errors import Unparseable
+from verifiers.judge.schemas import Schema
+
+_MAX_CHARS: Final = 200
+_WRAPPERS: Final = " \t\r\n*`_'\"[](){}$“”‘’"
+_COMMANDS: Final = re.compile(r"(?:\\|\x08)(?:boxed|oxed|text|textbf|mathrm)(?=\s*\{)")
+"""LaTeX around a label; in JSON a `\\b` that nobody doubled has become a backspace."""
+_SEPARATORS: Final = re.compile(r"[:：;,，()\[\]{}|/\n]|\s[-–—]+\s|\.\s")
+_MENU: Final = re.compile(r"[|/]|\A[,;:，]|[,;，]\Z")
+"""A menu, or a list that goes on somewhere else."""
+_SPACES: Final = re.compile(r"(?<=\w)[\s_-]+(?=\w)|\s+")
+_SIGNS: Final = re.compile(r" ?([<>=]{1,3}) ?")
+_HIDDEN: Final = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
+
+
+def read_label(schema: Schema, value: Any) -> str:
+    """The label that a value is.
+
+    Raises:
+        Unparseable: schema_mismatch, ambiguous.
+    """
+    if not isinstance(value, str):
+        raise Unparseable("schema_mismatch", f"expected one of {list(schema.scores)}, found {type(value).__name__}")
+    if len(value) > _MAX_CHARS:
+        raise Unparseable("ambiguous", "a text where a label was asked for")
+    text = unicodedata.normalize("NFKC", value.translate(_HIDDEN))
+    text = _COMMANDS.sub("", text)
+    names = _names(schema)
+    whole = names.get(_bare(text))
+    if whole is not None:
+        return whole
+    parts = [part for part in map(_bare, _SEPARATORS.split(text)) if part]
+    meant = {names.get(part) for part in parts}
+    qualified = {schema.qualifiers.get(part) for part in parts if names.get(part) is None}
+    if _MENU.search(text.strip(_WRAPPERS)) or len(set(parts)) < len(parts):
+        qualified.add(None)
+    if None not in qualified and len(named := (meant | qualified) - {None}) == 1 and meant != {None}:
+        return str(named.pop())
+    if mentions(schema, text):
+        raise Unparseable("ambiguous", "a label among other words")
+    raise Unparseable("schema_mismatch", f"expected one of {list(schema.scores)}")
+
+
+def mentions(schema: Schema, text: str) -> bool:
+    """Whether any label occurs in a text as a word. Labels of one letter count as capitals only: "a" is an article."""
+    pattern = _mention(tuple(schema.scores), tuple(schema.aliases))
+    return pattern.search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def begins_with_label(schema: Schema, text: str) -> bool:
+    """Whether the first word is a label: a verdict was given, and then something else."""
+    first = text[:_MAX_CHARS].split(maxsplit=1)[0]
+    return _bare(first.rstrip(",;:")) in _names(schema)
+
+
+def _bare(text: str) -> str:
+    """Without wrappers and a final full stop, folded."""
+    stripped = text.strip(_WRAPPERS)
+    if stripped[-1:] in (".", "。", "!") and stripped[-2:-1] != stripped[-1:]:
+        stripped = stripped[:-1].rstrip(_WRAPPERS)
+    return _SIGNS.sub(r"\1", _SPACES.sub(" ", stripped.casefold())).strip()
+
+
+def _names(schema: Schema) -> Mapping[str, str]:
+    return _folded(tuple(schema.scores), tuple(schema.aliases.items()))
+
+
+@lru_cache(maxsize=256)
+def _folded(labels: tuple[str, ...], aliases: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    return {_bare(label): label for label in labels} | {_bare(alias): label for alias, label in aliases}
+
+
+@lru_cache(maxsize=256)
+def _mention(labels: tuple[str, ...], aliases: tuple[str, ...]) -> re.Pattern[str]:
+    words = [_word(name) for name in (*labels, *aliases)]
+    return re.compile("|".join(words))
+
+
+def _word(name: str) -> str:
+    if not name.isascii():
+        return re.escape(name)
+    pattern = rf"(?<![^\W_]){re.escape(name)}(?![^\W_])".replace(r"\ ", r"[\s_-]+")
+    return pattern if len(name) == 1 else f"(?i:{pattern})"

@@ -1,0 +1,98 @@
+"""Verdicts in text: the last line that has the verdict's key, or an output or last line that is the verdict alone.
+
+Lines in block quotes and code fences are quotations. The last key line decides: when it is empty or off the menu there
+is no verdict, whatever an earlier one said, and when a label (or a digit) comes after it, it was not the last word.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from verifiers.judge.schemas import Schema
+
+_FENCES: Final = ("```", "~~~")
+_BARE_CHARS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A place in a text where a verdict stands, or should."""
+
+    value: str
+    begin: int
+    """Where `value` begins in the text."""
+    after: str
+    """What follows the line."""
+    earlier: tuple[str, ...] = ()
+    """The values of key lines before; of a bare line, the lines before that are short enough to be bare ones."""
+
+
+def key_line(schema: Schema, text: str) -> Line | None:
+    """The last line with one of the schema's keys."""
+    pattern = _pattern(schema.lines)
+    if pattern is None:
+        return None
+    last: Line | None = None
+    values: list[str] = []
+    for begin, line in _open_lines(text):
+        match = pattern.match(line)
+        if match is not None:
+            values.append(line[match.end() :].strip())
+            last = Line(values[-1], begin + match.end(), "")
+            rest = begin + len(line)
+    if last is None:
+        return None
+    return Line(last.value, last.begin, text[rest:], tuple(values[:-1]))
+
+
+def bare_lines(text: str) -> Iterator[Line]:
+    """The whole text, and its last line where that is no quotation."""
+    yield Line(text, 0, "")
+    end = len(text.rstrip())
+    begin = text.rfind("\n", 0, end) + 1
+    opened = list(_open_lines(text)) if begin else []
+    if any(start == begin for start, _ in opened):
+        earlier = tuple(line for start, line in opened if start < begin and 0 < len(line.strip()) <= _BARE_CHARS)
+        yield Line(text[begin:end], begin, "", earlier)
+
+
+def mentions_key(schema: Schema, text: str) -> bool:
+    """Whether a text has a key line, or the verdict's JSON key in quotes."""
+    return key_line(schema, text) is not None or f'"{schema.key}"' in text.casefold()
+
+
+def _open_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines, with where they begin, that stand in no block quote and no code fence."""
+    begin, fence = 0, ""
+    for line in text.split("\n"):
+        stripped = line.lstrip()
+        mark = stripped[:3]
+        if fence:
+            if mark == fence and not stripped.strip(fence[0]).strip():
+                fence = ""
+        elif mark in _FENCES:
+            if mark not in stripped[3:]:
+                fence = mark
+        elif not stripped.startswith(">"):
+            yield begin, line
+        begin += len(line) + 1
+
+
+@lru_cache(maxsize=256)
+def _pattern(keys: tuple[str, ...]) -> re.Pattern[str] | None:
+    """A key at the start of a line, after at most a bullet or a heading mark, in emphasis or not."""
+    if not keys:
+        return None
+    colon: list[str] = []
+    open_ended: list[str] = []
+    for key in sorted(keys, key=len, reverse=True):
+        words = r"[ _]+".join(map(re.escape, re.split(r"[ _]+", key)))
+        (open_ended if key.endswith(" is") else colon).append(words)
+    ends = [rf"(?:{'|'.join(colon)})[*_`]{{0,3}}[ \t]*[:：=]"] if colon else []
+    ends += [rf"(?:{'|'.join(open_ended)})\b[*_`]{{0,3}}[ \t]*[:：]?"] if open_ended else []
+    return re.compile(
+        rf"[ \t]*(?:[-*•+][ \t]+|#{{1,6}}[ \t]+|[0-9]{{1,3}}[.)][ \t]+)?[*_`]{{0,3}}(?:{'|'.join(ends)})[ \t]*",
+        re.IGNORECASE,
+    )

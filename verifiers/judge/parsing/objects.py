@@ -1,0 +1,134 @@
+"""The JSON objects that stand in a text, in line with the rule that a verdict owns its lines.
+
+An object that begins a line (after spaces or a code fence) and closes is a candidate; it *owns* its lines when nothing
+but spaces or a fence follows on its last one. Objects inside sentences, lists, block quotes and strings are quotations.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from verifiers.judge.errors import Unparseable
+
+MAX_OBJECT_CHARS: Final = 65_536
+MAX_DEPTH: Final = 64
+_MAX_OBJECTS: Final = 1_000
+_SCAN_CHARS: Final = 2_000_000
+"""What may be looked at in vain: openings that never close are hostile or garbage, and each costs a look at the rest."""
+
+_START: Final = re.compile(r"^[ \t]*(?:(?:`{1,3}|~~~)[ \t]*\w{0,12}[ \t]*)?(?=\{|\[\s{0,200}\{)", re.MULTILINE)
+_START_OF_OBJECT: Final = re.compile(r"\{|\[\s{0,200}\{")
+_LEAD: Final = re.compile(r"\s*(?:(?:`{1,3}|~~~)[ \t]*\w{0,12}\s*)?(?=[{\[])")
+_MARK: Final = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
+_STRING_END: Final = re.compile(r'"|\\.', re.DOTALL)
+_LINE_END: Final = re.compile(r"[ \t]*(?:`{1,3}|~~~)?[ \t]*(?:\n|\Z)")
+_AFTERMATH: Final = re.compile(r"[\w\"'{}\[\]()“”‘’«»「」『』]")
+"""Word characters; and what closes a quotation, so that an object before it was quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A balanced object (or array of objects) that begins a line, as a span of the text."""
+
+    begin: int
+    end: int
+    source: str
+    is_initial: bool
+    """Nothing but a fence stands before it."""
+    owns_lines: bool
+    is_terminal: bool
+    """Nothing that could be a word or the end of a quotation stands after it."""
+
+    @property
+    def is_array(self) -> bool:
+        return self.source[0] == "["
+
+
+def starts_with_object(text: str) -> bool:
+    """Whether nothing but a fence stands before the text's first brace, closed or not."""
+    lead = _LEAD.match(text)
+    return lead is not None and _START_OF_OBJECT.match(text, lead.end()) is not None
+
+
+def is_in_open_object(text: str, position: int) -> bool:
+    """Whether an object that begins a line before this position never closes."""
+    closed = {each.begin: each.end for each in candidates(text)}
+    inside = 0
+    for start in _START.finditer(text, 0, position):
+        if start.end() < inside:
+            continue
+        if start.end() not in closed:
+            return True
+        inside = closed[start.end()]
+    return False
+
+
+def candidates(text: str) -> list[Candidate]:
+    """From left to right, none inside another.
+
+    Raises:
+        Unparseable: there are too many of them, or of openings that never close.
+    """
+    last_word = _last_aftermath(text)
+    lead = _LEAD.match(text)
+    first = lead.end() if lead is not None else -1
+    return [
+        Candidate(
+            begin,
+            end,
+            text[begin:end],
+            is_initial=begin == first,
+            owns_lines=_LINE_END.match(text, end) is not None,
+            is_terminal=last_word < end,
+        )
+        for begin, end in _spans(text)
+    ]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    position, budget, count = 0, _SCAN_CHARS, 0
+    while (start := _START.search(text, position)) is not None:
+        begin = start.end()
+        end = _close(text, begin)
+        if end is None:
+            budget -= min(len(text) - begin, MAX_OBJECT_CHARS)
+            if budget < 0:
+                raise Unparseable("ambiguous", "too many braces that never close")
+            position = begin + 1
+            continue
+        count += 1
+        if count > _MAX_OBJECTS:
+            raise Unparseable("ambiguous", f"more than {_MAX_OBJECTS} objects")
+        yield begin, end
+        position = end
+
+
+def _close(text: str, begin: int) -> int | None:
+    """The end of the object that opens at `begin`; None when it does not close, or is too long or deep to be a verdict."""
+    limit = min(len(text), begin + MAX_OBJECT_CHARS)
+    depth, position = 0, begin
+    while (mark := _MARK.search(text, position, limit)) is not None:
+        character = mark.group()
+        position = mark.end()
+        if character in "{[":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return None
+        elif character in "}]":
+            depth -= 1
+            if depth == 0:
+                return position
+        elif character == '"':
+            while (inner := _STRING_END.search(text, position, limit)) is not None and inner.group() != '"':
+                position = inner.end()
+            if inner is None:
+                return None
+            position = inner.end()
+    return None
+
+
+def _last_aftermath(text: str) -> int:
+    """Where the last character stands that keeps what is before it from being terminal; -1 for none."""
+    found = _AFTERMATH.search(text[::-1])
+    return len(text) - 1 - found.start() if found is not None else -1

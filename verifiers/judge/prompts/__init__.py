@@ -1,0 +1,139 @@
+"""The prompts: text files named `name@version.txt`, read, checked and rendered once when the service starts.
+
+    schema: eq_abc          the protocol in which the verdict is asked for
+    head: head              a text of this folder that is put before the system message
+    === system
+    === user                with slots, see `rendering.templates`
+
+A version's text never changes: it is part of what a verdict means. `pins.txt` holds the hash of each, and a text that
+differs from its pin stops the service; `python -m verifiers.judge.prompts` prints the pins of the texts as they are. A
+folder of the user's may add prompts, with or without pins of its own, and cannot replace one that ships.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from verifiers.judge.rendering import Data, render
+from verifiers.judge.rendering.templates import BrokenPrompt, Prompt, compiled
+from verifiers.judge.schemas import SCHEMAS, Kind
+
+__all__ = ["BrokenPrompt", "Prompt", "hashes", "load", "read_folder"]
+
+SHIPPED: Final = Path(__file__).parent
+PINS: Final = "pins.txt"
+_HEADS: Final = frozenset({"head"})
+_SYSTEM: Final = "=== system\n"
+_USER: Final = "=== user\n"
+
+
+def load(names: Iterable[str] | None = None, folder: Path | None = None) -> Mapping[str, Prompt]:
+    """The prompts of these names, or all of them.
+
+    Raises:
+        BrokenPrompt: one is missing, cannot be used, or differs from its pin.
+    """
+    found = _pinned(SHIPPED, read_folder(SHIPPED), every=True)
+    if folder is not None:
+        own = _pinned(folder, read_folder(folder), every=False)
+        taken = [name for name in own if name in found and own[name].sha256 != found[name].sha256]
+        if taken:
+            raise BrokenPrompt(
+                f"{folder} has another text for {taken[0]}, which ships; give it another name or version"
+            )
+        found |= own
+    if names is None:
+        return found
+    unknown = [name for name in names if name not in found]
+    if unknown:
+        raise BrokenPrompt(f"no prompt {unknown[0]!r}; there are {sorted(found)}")
+    return {name: found[name] for name in names}
+
+
+def hashes(prompts: Mapping[str, Prompt]) -> dict[str, str]:
+    return {name: prompt.sha256 for name, prompt in prompts.items()}
+
+
+def read_folder(folder: Path) -> dict[str, Prompt]:
+    """Every prompt of a folder, checked and rendered with data that must show up where it belongs."""
+    paths = sorted(path for path in folder.glob("*.txt") if path.name != PINS and path.stem not in _HEADS)
+    return {path.stem: _checked(_read(path)) for path in paths}
+
+
+def _read(path: Path) -> Prompt:
+    fields, begins, body = _text(path).partition(_SYSTEM)
+    system, continues, user = body.partition(_USER)
+    if not (begins and continues):
+        raise BrokenPrompt(f"{path}: expected the lines {_SYSTEM.strip()!r} and {_USER.strip()!r}")
+    header = dict(_field(path, line) for line in fields.splitlines() if line.strip())
+    unknown = header.keys() - {"schema", "head"}
+    if unknown or "schema" not in header:
+        raise BrokenPrompt(f"{path}: expected `schema:` and perhaps `head:` before the system message")
+    if header["schema"] not in SCHEMAS:
+        raise BrokenPrompt(f"{path}: no schema {header['schema']!r}; there are {sorted(SCHEMAS)}")
+    return compiled(path.stem, header["schema"], _head(path, header.get("head")) + system, user)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BrokenPrompt(f"{path} cannot be read: {error}") from error
+
+
+def _field(path: Path, line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon:
+        raise BrokenPrompt(f"{path}: expected `name: value`, found {line!r}")
+    return name.strip(), value.strip()
+
+
+def _head(path: Path, name: str | None) -> str:
+    if name is None:
+        return ""
+    if name not in _HEADS:
+        raise BrokenPrompt(f"{path}: no head {name!r}; there are {sorted(_HEADS)}")
+    return _text(SHIPPED / f"{name}.txt").strip("\n") + "\n\n"
+
+
+def _checked(prompt: Prompt) -> Prompt:
+    """The prompt, after it was rendered: what fills its slots must stand in it exactly once."""
+    kind = SCHEMAS[prompt.schema].kind
+    needed = {Kind.RUBRIC: "criteria", Kind.STEPS: "steps"}.get(kind)
+    if needed is not None and needed not in prompt.slots:
+        raise BrokenPrompt(f"prompt {prompt.name}: the schema {prompt.schema} needs the slot {needed!r}")
+    texts = {slot: f"probe of {slot}" for slot in prompt.slots}
+    data = Data(
+        question=texts.get("question"),
+        references=[texts["reference"]] if "reference" in texts else (),
+        response=texts.get("response") or texts.get("response_a"),
+        response_b=texts.get("response_b"),
+        criteria={"c1": texts["criteria"]} if "criteria" in texts else None,
+        steps=[texts["steps"]] if "steps" in texts else None,
+    )
+    user = render(prompt, data, secret=b"probe").messages[1]["content"]
+    wrong = [slot for slot, text in texts.items() if user.count(f"{text}\n>>>{slot.upper()} ") != 1]
+    if wrong:
+        raise BrokenPrompt(f"prompt {prompt.name}: the slot {wrong[0]!r} does not show its data once")
+    return prompt
+
+
+def _pinned(folder: Path, prompts: dict[str, Prompt], *, every: bool) -> dict[str, Prompt]:
+    path = folder / PINS
+    pins = dict(_pin(path, line) for line in _text(path).splitlines() if line.strip()) if path.exists() else {}
+    for name, prompt in prompts.items():
+        if name not in pins and not every:
+            continue
+        if pins.get(name) != prompt.sha256:
+            raise BrokenPrompt(f"the text of {name} is not what {path} holds: give a changed text a new version")
+    absent = sorted(pins.keys() - prompts.keys())
+    if absent:
+        raise BrokenPrompt(f"{path} holds {absent[0]}, and there is no such file")
+    return prompts
+
+
+def _pin(path: Path, line: str) -> tuple[str, str]:
+    name, _, digest = line.partition(" ")
+    if not digest.strip():
+        raise BrokenPrompt(f"{path}: expected `name@version hash`, found {line!r}")
+    return name, digest.strip()

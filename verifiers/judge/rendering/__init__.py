@@ -1,0 +1,235 @@
+"""What a judge is shown: instructions that are ours, and data that is quoted.
+
+    <<<RESPONSE 3f09c1a2b7de
+    ...
+    >>>RESPONSE 3f09c1a2b7de
+
+Every data field is neutralised, clipped and put between fences with a tag that its author cannot know: a keyed hash of
+what it depends on. The tags of question and reference do not depend on the response, so that the prompts of a group of
+responses begin with the same bytes; the tag of the response depends on all of it. Rendering is deterministic.
+
+This guarantees what the prompt looks like, not what a judge makes of a persuasive sentence.
+"""
+
+import hmac
+import itertools
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Literal
+
+from verifiers.judge.rendering.clipping import clipped
+from verifiers.judge.rendering.neutral import has_control_tokens, has_fences, has_hidden, neutralise
+from verifiers.judge.rendering.templates import MissingData, Prompt
+
+__all__ = ["Data", "Encoding", "Limits", "MissingData", "Prompt", "Rendered", "TooLarge", "render"]
+
+Encoding = Literal["fence", "quote_lines", "json"]
+_TAG_CHARS: Final = 12
+MIN_CHARS: Final = 100
+"""A text is not cut shorter than this."""
+_JSON_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+class TooLarge(ValueError):
+    """An item has more criteria or steps than a judge is shown: leaving some out would change the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What an item gives to its prompt; a prompt shows what it has slots for."""
+
+    question: str | None = None
+    references: Sequence[str] = ()
+    """Any of which is right."""
+    response: str | None = None
+    """Of a pair: response A."""
+    response_b: str | None = None
+    criteria: Mapping[str, str] | None = None
+    """Texts by id."""
+    steps: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of the neutralised texts."""
+
+    question_chars: int = 16_000
+    reference_chars: int = 16_000
+    """Of all references together."""
+    response_chars: int = 32_000
+    """Of each response, or of all steps together."""
+    criterion_chars: int = 4_000
+    criteria: int = 64
+    steps: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    messages: tuple[Mapping[str, str], ...]
+    flags: tuple[str, ...]
+    """`truncated_response`, `truncated_question`, ...: the middle was left out; `neutralised_response`: it held
+    control tokens, hidden characters or fences."""
+    sha256: str
+    """Of the messages."""
+
+
+def render(
+    prompt: Prompt,
+    data: Data,
+    *,
+    secret: bytes,
+    limits: Limits = Limits(),
+    control_tokens: Sequence[str] = (),
+    encoding: Encoding = "fence",
+) -> Rendered:
+    """The messages for one item.
+
+    Raises:
+        MissingData: the prompt shows what the item does not have.
+        TooLarge: more criteria or steps than the limits allow.
+    """
+    texts, cut = _texts(data, limits, tuple(control_tokens))
+    texts = {slot: _encoded(text, encoding) for slot, text in texts.items() if slot in prompt.slots}
+    tags = _tags(data, secret, texts)
+    sections = {slot: _section(slot, text, tags[slot]) for slot, text in texts.items()}
+    messages = (
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.fill(sections)},
+    )
+    flags = [f"truncated_{_plain(slot)}" for slot in texts if slot in cut]
+    if _tries_something(data, 2 * limits.response_chars):
+        flags.append("neutralised_response")
+    return Rendered(messages, tuple(dict.fromkeys(flags)), _hash(messages))
+
+
+def _texts(data: Data, limits: Limits, tokens: tuple[str, ...]) -> tuple[dict[str, str], set[str]]:
+    """The text of each section that the item has, and those that were clipped."""
+    found: dict[str, tuple[str, bool]] = {}
+    if data.question is not None:
+        found["question"] = clipped(data.question, limits.question_chars, tokens)
+    if data.references:
+        found["reference"] = _references(data.references, limits.reference_chars, tokens)
+    if data.response is not None:
+        found["response"] = clipped(data.response, limits.response_chars, tokens)
+    if data.response is not None and data.response_b is not None:
+        found["response_a"] = found.pop("response")
+        found["response_b"] = clipped(data.response_b, limits.response_chars, tokens)
+    if data.criteria is not None:
+        found["criteria"] = _criteria(data.criteria, limits, tokens)
+    if data.steps is not None:
+        found["steps"] = _steps(data.steps, limits, tokens)
+    return {slot: text for slot, (text, _) in found.items()}, {slot for slot, (_, is_cut) in found.items() if is_cut}
+
+
+def _references(references: Sequence[str], limit_chars: int, tokens: tuple[str, ...]) -> tuple[str, bool]:
+    if len(references) == 1:
+        return clipped(references[0], limit_chars, tokens)
+    parts = _together(references, limit_chars, tokens)
+    return "\n".join(f"({number}) {_indented(text)}" for number, (text, _) in enumerate(parts, 1)), any(
+        is_cut for _, is_cut in parts
+    )
+
+
+def _together(texts: Sequence[str], limit_chars: int, tokens: tuple[str, ...]) -> list[tuple[str, bool]]:
+    """Several texts within one limit: the long ones are clipped to equal lengths, the short ones are kept."""
+    parts = [clipped(text, _share(list(map(len, texts)), limit_chars), tokens) for text in texts]
+    if sum(len(text) for text, _ in parts) > limit_chars:
+        share = max(MIN_CHARS, limit_chars // len(texts))
+        parts = [clipped(text, share, tokens) for text in texts]
+    return parts
+
+
+def _share(lengths: list[int], limit: int) -> int:
+    """The length to which texts must be cut to fit the limit together."""
+    for place, length in enumerate(sorted(lengths)):
+        share = max(MIN_CHARS, limit // (len(lengths) - place))
+        if length > share:
+            return share
+        limit -= length
+    return max(MIN_CHARS, *lengths)
+
+
+def _criteria(criteria: Mapping[str, str], limits: Limits, tokens: tuple[str, ...]) -> tuple[str, bool]:
+    """`- id: text`; further lines of a criterion are indented, so that none looks like another criterion."""
+    if len(criteria) > limits.criteria:
+        raise TooLarge(f"{len(criteria)} criteria; the limit is {limits.criteria}")
+    parts = [
+        (" ".join(neutralise(name, tokens).split()), clipped(text, limits.criterion_chars, tokens))
+        for name, text in criteria.items()
+    ]
+    return "\n".join(f"- {name}: {_indented(text)}" for name, (text, _) in parts), any(
+        is_cut for _, (_, is_cut) in parts
+    )
+
+
+def _steps(steps: Sequence[str], limits: Limits, tokens: tuple[str, ...]) -> tuple[str, bool]:
+    """Every line begins with the number of its step: a step cannot claim to be several."""
+    if len(steps) > limits.steps:
+        raise TooLarge(f"{len(steps)} steps; the limit is {limits.steps}")
+    parts = _together(steps, limits.response_chars, tokens)
+    lines = [f"{number}| {line}" for number, (text, _) in enumerate(parts, 1) for line in text.split("\n")]
+    return "\n".join(lines), any(is_cut for _, is_cut in parts)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")
+
+
+def _encoded(text: str, encoding: Encoding) -> str:
+    if encoding == "quote_lines":
+        return "\n".join(f"| {line}" for line in text.split("\n"))
+    if encoding == "json":
+        return json.dumps(text, ensure_ascii=False).translate(_JSON_ESCAPES)
+    return text
+
+
+def _section(slot: str, text: str, tag: str) -> str:
+    name = slot.upper()
+    return f"<<<{name} {tag}\n{text}\n>>>{name} {tag}"
+
+
+def _tags(data: Data, secret: bytes, texts: Mapping[str, str]) -> dict[str, str]:
+    """A tag for each section; none occurs in any text, which could happen by chance only."""
+    shared = [data.question, *data.references]
+    answers = [data.response, data.response_b, *(data.steps or ())]
+    sources = {
+        "question": ("shared", shared),
+        "reference": ("shared", shared),
+        "criteria": ("criteria", [*shared, *(part for pair in (data.criteria or {}).items() for part in pair)]),
+    }
+    by_kind = dict([*sources.values(), ("response", [*shared, None, *answers])])
+    tags = {kind: _absent_tag(secret, kind, fields, texts.values()) for kind, fields in by_kind.items()}
+    return {slot: tags[sources[slot][0] if slot in sources else "response"] for slot in texts}
+
+
+def _absent_tag(secret: bytes, kind: str, fields: Sequence[str | None], texts: Collection[str]) -> str:
+    for number in itertools.count():
+        tag = _tag(secret, kind, number, fields)
+        if not any(tag in text for text in texts):
+            return tag
+    raise AssertionError
+
+
+def _tag(secret: bytes, kind: str, number: int, fields: Sequence[str | None]) -> str:
+    mac = hmac.new(secret, f"{kind} {number}".encode(), sha256)
+    for field in fields:
+        encoded = b"" if field is None else field.encode("utf-8", "surrogatepass")
+        mac.update(f" {-1 if field is None else len(encoded)}:".encode() + encoded)
+    return mac.hexdigest()[:_TAG_CHARS]
+
+
+def _tries_something(data: Data, reach: int) -> bool:
+    """Whether a response holds what had to be neutralised, as far as it is shown."""
+    answers = (data.response, data.response_b, *(data.steps or ()))
+    shown = [part for each in answers if each is not None for part in (each[:reach], each[reach:][-reach:])]
+    return any(has_hidden(each) or has_fences(each) or has_control_tokens(each) for each in shown)
+
+
+def _plain(slot: str) -> str:
+    return "response" if slot.startswith("response") else slot
+
+
+def _hash(messages: Sequence[Mapping[str, str]]) -> str:
+    return sha256(json.dumps(messages, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,117 @@
+"""Prompts as templates: a fixed system message, and a user message with slots for quoted data.
+
+A template is filled in one pass: slots are found when the template is compiled, and what fills them is never looked at
+again, so that braces in data are text. A slot stands alone on its line and becomes a whole fenced section; `{{name?}}`
+is left out, with the blank line after it, where the item has no such data. A slot that is unknown, or there twice, or
+braces that are none, stop the service when the prompt is loaded.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
+
+SLOTS: Final = ("question", "reference", "response", "response_a", "response_b", "criteria", "steps")
+_ANSWERS: Final = frozenset({"response", "response_a", "steps"})
+_SLOT: Final = re.compile(r"\{\{([a-z_]+)(\??)\}\}")
+_REFERENCE: Final = re.compile(r"[a-z0-9_]{1,60}@[0-9]{1,6}")
+
+
+class BrokenPrompt(Exception):
+    """A prompt cannot be used as it stands; the service must not start."""
+
+
+class MissingData(ValueError):
+    """An item lacks what its prompt must show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    name: str
+    is_optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt that was checked."""
+
+    name: str
+    """With its version: `ref_equiv@1`."""
+    schema: str
+    """The name of the protocol in which it asks for the verdict."""
+    system: str
+    """The same bytes for every item."""
+    user: Sequence[str | Slot] = ()
+    sha256: str = field(default="")
+    """Of all its text: equal for equal prompts only."""
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        return tuple(part.name for part in self.user if isinstance(part, Slot))
+
+    def fill(self, sections: Mapping[str, str]) -> str:
+        """The user message; `sections` are whole fenced sections by slot.
+
+        Raises:
+            MissingData: there is none for a slot that needs one.
+        """
+        pieces: list[str] = []
+        for part in self.user:
+            if isinstance(part, str):
+                pieces.append(part)
+            elif part.name in sections:
+                pieces += sections[part.name], "\n\n"
+            elif not part.is_optional:
+                raise MissingData(f"prompt {self.name} shows {part.name!r}, and the item has none")
+        return "".join(pieces).rstrip("\n")
+
+
+def compiled(name: str, schema: str, system: str, user: str) -> Prompt:
+    """The prompt of these texts.
+
+    Raises:
+        BrokenPrompt: what is wrong with it.
+    """
+    if not _REFERENCE.fullmatch(name):
+        raise BrokenPrompt(f"prompt {name!r}: expected name@version, as in ref_equiv@1")
+    system, user = system.strip("\n"), user.strip("\n")
+    if not system or "{{" in system or "}}" in system:
+        raise BrokenPrompt(f"prompt {name}: its system message is empty or has slots; data belongs to the user message")
+    parts = _parts(name, user)
+    slots = [part.name for part in parts if isinstance(part, Slot)]
+    twice = sorted({slot for slot in slots if slots.count(slot) > 1})
+    if twice:
+        raise BrokenPrompt(f"prompt {name}: the slot {twice[0]!r} stands there twice")
+    if not _ANSWERS & set(slots):
+        raise BrokenPrompt(f"prompt {name}: nothing of the response is shown; expected one of {sorted(_ANSWERS)}")
+    if ("response_a" in slots) is not ("response_b" in slots):
+        raise BrokenPrompt(f"prompt {name}: response_a and response_b come together")
+    content = "\0".join((name, schema, system, user))
+    return Prompt(name, schema, system, tuple(parts), sha256(content.encode()).hexdigest())
+
+
+def _parts(name: str, user: str) -> list[str | Slot]:
+    """Text and slots, in order. Blank lines after a slot are the slot's own."""
+    parts: list[str | Slot] = []
+    text: list[str] = []
+    after_slot = False
+    for line in user.split("\n"):
+        found = _SLOT.fullmatch(line.strip())
+        if found is not None:
+            if found[1] not in SLOTS:
+                raise BrokenPrompt(f"prompt {name}: there is no slot {found[1]!r}; there are {list(SLOTS)}")
+            if text:
+                parts.append("".join(text))
+            text, after_slot = [], True
+            parts.append(Slot(found[1], is_optional=bool(found[2])))
+        elif "{{" in line or "}}" in line:
+            raise BrokenPrompt(
+                f"prompt {name}: a slot stands alone on its line, as in {{{{question}}}}; found {line!r}"
+            )
+        elif line.strip() or not after_slot:
+            text.append(f"{line}\n")
+            after_slot = False
+    if text:
+        parts.append("".join(text))
+    return parts

@@ -1,0 +1,250 @@
+"""What a judge may answer, and what each answer is worth: its protocol, without any prompt.
+
+A schema names the labels (or the range of numbers) that are on the menu, the JSON key and the keys of text lines under
+which a verdict stands, and the JSON schema for endpoints that can hold a model to it. How prompts put the question is
+another matter (`prompts/`): several prompts share a schema, and a prompt of the user's may use any of them.
+
+    labels     one word of a menu            eq_abc, yesno, pair, arena5, and the protocols of trained verifiers
+    number     a number in a range           score10, oi_score10, oi_quality, rating
+    rubric     a score for each criterion
+    steps      the number of the first wrong step, 0 for none
+    decision   probabilities from an endpoint that writes no text
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+
+class Kind(StrEnum):
+    LABELS = "labels"
+    NUMBER = "number"
+    RUBRIC = "rubric"
+    STEPS = "steps"
+    DECISION = "decision"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What of the item a verdict is read against."""
+
+    criteria: Mapping[str, float] = field(default_factory=dict)
+    """Weights by criterion id, for a rubric."""
+    n_steps: int = 0
+    question: str = "verdict"
+    """The name of the question in a decision."""
+    labels: Sequence[str] = ()
+    """The options of a decision; empty: those of the schema."""
+
+
+NO_CONTEXT: Final = Context()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One protocol."""
+
+    name: str
+    kind: Kind
+    key: str = "verdict"
+    """Of the verdict in a JSON object."""
+    lines: tuple[str, ...] = ()
+    """What stands before the verdict on a line of text, in lower case. One that ends in a word such as `is` needs no
+    colon. Empty: text lines are not read."""
+    bare: bool = True
+    """Whether a whole output, or its last line, that is nothing but the verdict counts."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Every label with what it is worth in [0, 1]."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other spellings of labels, in lower case."""
+    qualifiers: Mapping[str, str] = field(default_factory=dict)
+    """Words that may stand beside a label and do not stand for it alone: the kinds of an invalid answer."""
+    low: float = 0.0
+    high: float = 1.0
+    zero: float = 0.0
+    """The number that is worth 0 (a scale from 1 to 10 may start paying at 0 or at 1)."""
+    logprobs: bool = False
+    """Score by the probabilities of the labels, where the endpoint gives them."""
+    reasoning: bool = True
+    """Whether the JSON form asks for a rationale before the verdict."""
+    is_text: bool = False
+    """The verdict is asked for as text; JSON is read all the same where a judge writes it."""
+
+    def worth(self, number: float) -> float:
+        """The score in [0, 1] of a number that is in range."""
+        return (number - self.zero) / (self.high - self.zero)
+
+    def json_schema(self, context: Context = NO_CONTEXT) -> Mapping[str, Any] | None:
+        """For `response_format`: rationale first, the verdict after it. None where no JSON is asked for."""
+        if self.is_text or self.kind is Kind.DECISION:
+            return None
+        if self.kind is Kind.RUBRIC:
+            return _rubric_schema(list(context.criteria))
+        value: dict[str, Any]
+        match self.kind:
+            case Kind.LABELS:
+                value = {"type": "string", "enum": list(self.scores)}
+            case Kind.STEPS:
+                value = {"type": "integer", "minimum": 0, "maximum": context.n_steps}
+            case Kind.NUMBER:
+                value = {"type": "integer", "minimum": int(self.low), "maximum": int(self.high)}
+            case _:
+                raise AssertionError(self.kind)
+        rationale = {"reasoning": {"type": "string"}} if self.reasoning else {}
+        return _object({**rationale, self.key: value})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _rubric_schema(ids: list[str]) -> dict[str, Any]:
+    item = _object(
+        {
+            "id": {"type": "string", "enum": ids},
+            "reason": {"type": "string"},
+            "score": {"type": "number", "enum": [0, 0.5, 1]},
+        }
+    )
+    return _object({"criteria": {"type": "array", "items": item, "minItems": len(ids), "maxItems": len(ids)}})
+
+
+def with_logprobs(schema: Schema) -> Schema:
+    """The same, scored by the probabilities of its labels; the verdict comes first, without a rationale."""
+    if schema.logprobs:
+        return schema
+    return replace(schema, name=f"{schema.name}_logprob", logprobs=True, reasoning=False)
+
+
+_VERDICT_LINES: Final = (
+    "verdict",
+    "final verdict",
+    "judgment",
+    "judgement",
+    "final judgment",
+    "final judgement",
+)
+_EQUIVALENCE: Final = MappingProxyType(
+    {
+        "correct": "A",
+        "equivalent": "A",
+        "incorrect": "B",
+        "not equivalent": "B",
+        "non equivalent": "B",
+        "inequivalent": "B",
+        "invalid": "C",
+        "nothing to grade": "C",
+    }
+)
+_KINDS_OF_INVALID: Final = MappingProxyType(
+    dict.fromkeys(
+        ("incomplete", "truncated", "cut off", "repetitive", "repetition", "refusal", "refused", "empty", "no answer"),
+        "C",
+    )
+)
+_YES_NO: Final = MappingProxyType({"YES": 1.0, "NO": 0.0})
+
+_EQ_ABC: Final = Schema(
+    "eq_abc",
+    Kind.LABELS,
+    lines=_VERDICT_LINES,
+    scores={"A": 1.0, "B": 0.0, "C": 0.0},
+    aliases=_EQUIVALENCE,
+    qualifiers=_KINDS_OF_INVALID,
+)
+_YESNO: Final = Schema(
+    "yesno",
+    Kind.LABELS,
+    lines=("verdict", "final verdict", "judgment", "judgement", "final judgment", "final judgement", "final decision"),
+    scores=_YES_NO,
+    is_text=True,
+)
+_SCORE10: Final = Schema(
+    "score10", Kind.NUMBER, key="score", lines=("score", "final score", "overall score"), low=1, high=10, zero=1
+)
+_OI_SCORE10: Final = Schema(
+    "oi_score10", Kind.NUMBER, key="score", lines=("score", "final score"), low=1, high=10, zero=0
+)
+_PAIR: Final = Schema(
+    "pair",
+    Kind.LABELS,
+    key="winner",
+    lines=("winner", "verdict", "final verdict"),
+    scores={"A": 1.0, "B": 0.0, "TIE": 0.5},
+    aliases={"response a": "A", "response b": "B"},
+)
+_ARENA5: Final = Schema(
+    "arena5",
+    Kind.LABELS,
+    lines=("verdict", "final verdict", "my final verdict", "my final verdict is"),
+    scores={"A>>B": 1.0, "A>B": 0.75, "A=B": 0.5, "B>A": 0.25, "B>>A": 0.0},
+    aliases={
+        "assistant a is significantly better": "A>>B",
+        "assistant a is slightly better": "A>B",
+        "tie": "A=B",
+        "relatively the same": "A=B",
+        "assistant b is slightly better": "B>A",
+        "assistant b is significantly better": "B>>A",
+    },
+    is_text=True,
+)
+
+_PRESETS: Final = (
+    # The protocols of trained verifiers and of other projects' judges: labels, slots and lines are theirs.
+    replace(
+        _EQ_ABC, name="compass", lines=("final judgment", "final judgement", "judgment", "judgement"), is_text=True
+    ),
+    Schema(
+        "xverify",
+        Kind.LABELS,
+        lines=("judgement", "judgment", "final judgement", "final judgment"),
+        scores={"Correct": 1.0, "Incorrect": 0.0},
+        is_text=True,
+    ),
+    Schema("general_verifier", Kind.LABELS, lines=("final decision",), bare=False, scores=_YES_NO, is_text=True),
+    replace(_YESNO, name="roll_yesno"),
+    Schema("skills_math", Kind.LABELS, lines=("judgement", "judgment"), bare=False, scores=_YES_NO, is_text=True),
+    Schema("hle", Kind.LABELS, key="correct", lines=("correct",), bare=False, scores=_YES_NO, is_text=True),
+    Schema(
+        "simpleqa",
+        Kind.LABELS,
+        lines=("grade", "verdict"),
+        scores={"A": 1.0, "B": 0.0, "C": 0.0},
+        aliases={"correct": "A", "incorrect": "B", "not attempted": "C"},
+        is_text=True,
+    ),
+    replace(_OI_SCORE10, name="oi_quality"),
+)
+
+SCHEMAS: Final[Mapping[str, Schema]] = MappingProxyType(
+    {
+        schema.name: schema
+        for schema in (
+            _EQ_ABC,
+            _YESNO,
+            _SCORE10,
+            _OI_SCORE10,
+            Schema("rubric", Kind.RUBRIC, key="criteria", bare=False),
+            Schema("steps", Kind.STEPS, key="first_error", lines=("first_error", "first error")),
+            _PAIR,
+            _ARENA5,
+            with_logprobs(_EQ_ABC),
+            with_logprobs(_YESNO),
+            with_logprobs(_PAIR),
+            with_logprobs(_SCORE10),
+            Schema("decision", Kind.DECISION, scores={"A": 1.0, "B": 0.0, "C": 0.0}),
+            Schema("decision_pair", Kind.DECISION, key="winner", scores={"A": 1.0, "B": 0.0, "TIE": 0.5}),
+            Schema("decision_rubric", Kind.DECISION, key="criteria"),
+            Schema("decision_score10", Kind.DECISION, key="score", low=1, high=10, zero=1),
+            *_PRESETS,
+        )
+    }
+)
+"""By name. `compass_cot` is the prompt of that name with schema `compass`."""
