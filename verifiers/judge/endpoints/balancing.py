@@ -1,0 +1,253 @@
+"""Which endpoint a call goes to, and the queue of calls for which there is none yet.
+
+Weighted least outstanding: (calls under way + 1) ÷ what it bears × how long it takes. What it bears is its weight, or
+the learned limits once all have one. A free endpoint that is much slower than one that is full may be worse than
+waiting: it gets the call when the queue has become so long that it is not (the threshold rule of Lin and Kumar, 1984).
+"""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from verifiers.judge.endpoints.endpoint import Endpoint, Lease, Standing
+from verifiers.judge.endpoints.health import State
+from verifiers.judge.endpoints.spending import Spending
+
+
+class NoEndpoint(Exception):
+    """No endpoint can take a call before its deadline; `kind` says why."""
+
+    def __init__(self, kind: str, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after_s = retry_after_s
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a call needs of an endpoint."""
+
+    names: frozenset[str]
+    shunned: frozenset[str]
+    """Of `names`, those to be asked only if no other can be: they have been asked before."""
+    tokens: float
+    affinity: bytes | None = None
+    spending: Spending | None = None
+    """The pool's limits."""
+    fail_open: bool = True
+    """Where all are ejected, ask the one whose time is over first."""
+
+    @property
+    def group(self) -> tuple[frozenset[str], frozenset[str], bool]:
+        return self.names, self.shunned, self.fail_open
+
+
+@dataclass(slots=True)
+class _Waiting:
+    wanted: Wanted
+    granted: asyncio.Future[Lease]
+
+
+class Dispatcher:
+    """All endpoints of a process, and the calls that wait for one: in order of arrival among those that want the same."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.endpoints: dict[str, Endpoint] = {}
+        self._clock = clock
+        self._groups: dict[tuple[frozenset[str], frozenset[str], bool], OrderedDict[int, _Waiting]] = {}
+        self._tickets = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self.waiting = 0
+
+    async def acquire(self, wanted: Wanted, deadline: float, max_waiting: int) -> Lease:
+        """A lease of an endpoint, as soon as one can be had.
+
+        Raises:
+            NoEndpoint: none will be before `deadline`, as far as is known now, or none was.
+        """
+        now = self._clock()
+        if wanted.group not in self._groups:
+            choice = self._choose(wanted, 0, now)
+            if isinstance(choice, Endpoint):
+                return choice.lease(wanted.tokens, wanted.spending)
+            _check_in_time(choice, deadline, now)
+            self._wake_at(choice, now)
+        if self.waiting >= max_waiting:
+            raise NoEndpoint("overloaded", f"{self.waiting} calls are waiting already", retry_after_s=1.0)
+        return await self._wait(wanted, deadline, now)
+
+    async def _wait(self, wanted: Wanted, deadline: float, now: float) -> Lease:
+        self._tickets += 1
+        ticket = self._tickets
+        waiting = _Waiting(wanted, asyncio.get_running_loop().create_future())
+        self._groups.setdefault(wanted.group, OrderedDict())[ticket] = waiting
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(deadline - now):
+                return await waiting.granted
+        except TimeoutError as error:
+            self._give_back(waiting)
+            raise NoEndpoint("deadline", "no endpoint became free in time") from error
+        except asyncio.CancelledError:
+            self._give_back(waiting)
+            raise
+        finally:
+            self._forget(wanted, ticket)
+
+    def _give_back(self, waiting: _Waiting) -> None:
+        if waiting.granted.done() and not waiting.granted.cancelled() and waiting.granted.exception() is None:
+            waiting.granted.result().abandoned(sent=False)
+
+    def _forget(self, wanted: Wanted, ticket: int) -> None:
+        self.waiting -= 1
+        group = self._groups.get(wanted.group)
+        if group is not None and ticket in group:
+            del group[ticket]
+            if not group:
+                del self._groups[wanted.group]
+
+    def dispatch(self) -> None:
+        """Give what is free to those who wait, the oldest first."""
+        if not self._groups:
+            return
+        now = self._clock()
+        for key, group in sorted(self._groups.items(), key=lambda each: next(iter(each[1]))):
+            self._serve(group, now)
+            if not group:
+                del self._groups[key]
+
+    def _serve(self, group: OrderedDict[int, _Waiting], now: float) -> None:
+        while group:
+            ticket, waiting = next(iter(group.items()))
+            if not waiting.granted.done():
+                try:
+                    choice = self._choose(waiting.wanted, len(group), now)
+                except NoEndpoint as none:
+                    waiting.granted.set_exception(none)
+                else:
+                    if not isinstance(choice, Endpoint):
+                        self._wake_at(choice, now)
+                        return
+                    waiting.granted.set_result(choice.lease(waiting.wanted.tokens, waiting.wanted.spending))
+            del group[ticket]
+
+    def _wake_at(self, until: float | None, now: float) -> None:
+        if until is None:
+            return
+        loop = asyncio.get_running_loop()
+        when = loop.time() + max(until - now, 0.001)
+        if self._timer is not None and not self._timer.cancelled() and loop.time() < self._timer.when() <= when:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_at(when, self.dispatch)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _choose(self, wanted: Wanted, waiting: int, now: float) -> Endpoint | float | None:
+        """An endpoint; or the time at which to look again, None: when something changes.
+
+        Raises:
+            NoEndpoint: there is nothing to wait for.
+        """
+        spending = wanted.spending
+        endpoints = [self.endpoints[name] for name in sorted(wanted.names)]
+        if spending and not spending.allows(
+            wanted.tokens, max(each.estimated_cost(wanted.tokens) for each in endpoints), now
+        ):
+            raise NoEndpoint("budget_exhausted", "the pool's limit of spending is reached", spending.retry_after_s(now))
+        standings = [(each, *each.standing(wanted.tokens, now)) for each in endpoints]
+        alive = [each for each, standing, _ in standings if standing in (Standing.FREE, Standing.FULL)]
+        if alive:
+            preferred = [each for each in alive if each.name not in wanted.shunned] or alive
+            return _best(preferred, wanted.affinity, waiting, now)
+        later = [until for _, standing, until in standings if standing is Standing.LATER]
+        if any(standing is Standing.PROBING for _, standing, _ in standings):
+            return None
+        if later:
+            return min(later)
+        return self._least_bad(wanted, standings, now)
+
+    def _least_bad(
+        self, wanted: Wanted, standings: Sequence[tuple[Endpoint, Standing, float]], now: float
+    ) -> Endpoint | float | None:
+        ejected = [(until, each) for each, standing, until in standings if standing is Standing.EJECTED]
+        if ejected and not wanted.fail_open:
+            raise NoEndpoint(
+                "no_healthy_endpoint", _reasons(standings), retry_after_s=max(min(ejected, key=_when)[0] - now, 0.0)
+            )
+        if ejected:
+            free = [pair for pair in ejected if pair[1].limiter.has_room]
+            return min(free, key=_when)[1] if free else None
+        spent = [seconds for _, standing, seconds in standings if standing is Standing.SPENT]
+        if spent:
+            raise NoEndpoint("budget_exhausted", _reasons(standings), retry_after_s=min(spent))
+        kinds = {each.health.why or "auth" for each, _, _ in standings}
+        raise NoEndpoint(kinds.pop() if len(kinds) == 1 else "no_healthy_endpoint", _reasons(standings))
+
+
+def _when(pair: tuple[float, Endpoint]) -> float:
+    return pair[0]
+
+
+def _check_in_time(until: float | None, deadline: float, now: float) -> None:
+    if until is not None and until > deadline:
+        raise NoEndpoint("rate_limited", "all endpoints ask to wait beyond the deadline", retry_after_s=until - now)
+
+
+def _reasons(standings: Sequence[tuple[Endpoint, Standing, float]]) -> str:
+    return ", ".join(
+        f"{each.name}: {standing.value}"
+        + (f" ({each.health.why})" if each.health.state is not State.HEALTHY and each.health.why else "")
+        for each, standing, _ in standings
+    )
+
+
+def _best(endpoints: Sequence[Endpoint], affinity: bytes | None, waiting: int, now: float) -> Endpoint | None:
+    if len(endpoints) == 1:
+        return endpoints[0] if endpoints[0].limiter.has_room else None
+    times = {each.name: each.latency.estimate_s(each.limiter.in_flight, now) for each in endpoints}
+    known = [seconds for seconds in times.values() if seconds is not None]
+    fastest = max(min(known), 1e-6) if known else 1.0
+    free = [each for each in endpoints if each.limiter.has_room]
+    if not free:
+        return None
+    if affinity is not None:
+        home = max(endpoints, key=lambda each: _affinity(affinity, each.name))
+        if home in free and _is_bearable(home, free, times[home.name], fastest):
+            return home
+    by_limit = all(each.limiter.learned for each in endpoints)
+
+    def load(each: Endpoint) -> tuple[float, float]:
+        bears = each.limiter.limit if by_limit else each.config.weight
+        seconds = times[each.name]
+        cost = (each.limiter.in_flight + 1) / bears * (fastest if seconds is None else max(seconds, 1e-6))
+        return cost, each.counters.requests / each.config.weight
+
+    best = min(free, key=load)
+    taken = times[best.name]
+    full = [each for each in endpoints if not each.limiter.has_room]
+    faster = [each for each in full if taken is not None and (times[each.name] or taken) < taken]
+    if faster and taken is not None:
+        slots = sum(each.limiter.limit for each in faster)
+        quickest = min(times[each.name] or taken for each in faster)
+        if taken > quickest * (1 + max(waiting, 1) / slots):
+            return None
+    return best
+
+
+def _affinity(affinity: bytes, name: str) -> bytes:
+    """Rendezvous hashing (Thaler and Ravishankar, 1998): an endpoint that goes moves only its own."""
+    return hashlib.blake2b(
+        name.encode(), key=hashlib.blake2b(affinity, digest_size=32).digest(), digest_size=8
+    ).digest()
+
+
+def _is_bearable(home: Endpoint, free: Sequence[Endpoint], seconds: float | None, fastest: float) -> bool:
+    least = min(each.limiter.in_flight for each in free)
+    return home.limiter.in_flight <= 2 * least + 10 and (seconds is None or seconds <= 2 * fastest)

@@ -1,0 +1,204 @@
+"""All judge models of a service behind one door: which pools there are, and what becomes of a call to one.
+
+Gateway ── Pool: retries, budgets, failover ── Dispatcher: who is asked, who waits
+                                                   └── Endpoint: limits, health, capabilities ── Wire: HTTP
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from verifiers.judge.endpoints.balancing import Dispatcher
+from verifiers.judge.endpoints.chat import Chat
+from verifiers.judge.endpoints.config import EndpointConfig, PoolConfig
+from verifiers.judge.endpoints.endpoint import Counters, Endpoint, Observe
+from verifiers.judge.endpoints.messages import ChatReply, ChatRequest, Relayed, RelayedStream
+from verifiers.judge.endpoints.pool import NOT_OURS, Errand, Pool, PoolCounters
+from verifiers.judge.endpoints.probing import Prober
+from verifiers.judge.endpoints.relaying import Relay, StreamRelay
+from verifiers.judge.endpoints.wire import Wire
+from verifiers.judge.errors import Attempt, EndpointFailure
+
+T = TypeVar("T")
+
+_NO_FAILOVER = NOT_OURS | {"deadline", "budget_exhausted"}
+"""Another pool would not help, or (a limit of spending) is not to be used to get around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointState:
+    """One endpoint now, for readiness, metrics and the curious."""
+
+    name: str
+    model: str
+    health: str
+    why: str | None
+    """The class of the failure for which it is not asked."""
+    limit: int
+    in_flight: int
+    ejections: int
+    capabilities: Mapping[str, Any]
+    latency_s_total: float
+    latency_count: int
+    counters: Counters
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState:
+    name: str
+    members: tuple[str, ...]
+    counters: PoolCounters
+
+
+class Gateway:
+    """The endpoints and pools of a configuration. Usable when made; `start` begins the probes."""
+
+    def __init__(
+        self,
+        endpoints: Mapping[str, EndpointConfig],
+        pools: Mapping[str, PoolConfig],
+        *,
+        keys: Mapping[str, str],
+        chance: random.Random | None = None,
+        observe: Observe | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """`keys`: values of the environment's variables, by name. `observe`: told of each
+        call that is over, as metrics need it: endpoint, `ok` or the class of its failure, seconds. `clock` must be the
+        event loop's.
+
+        Raises:
+            BadKey: a key is missing, or no header can hold it.
+        """
+        self._clock = clock
+        self._wall = wall
+        self._dispatcher = Dispatcher(clock)
+        self._probing: list[asyncio.Task[None]] = []
+        for name, config in endpoints.items():
+            self._dispatcher.endpoints[name] = Endpoint(
+                name,
+                config,
+                Wire(config, keys),
+                clock=clock,
+                changed=self._dispatcher.dispatch,
+                pause_cap_s=max(
+                    (pool.retry.retry_after_cap_s for pool in pools.values() if name in pool.members), default=0.0
+                ),
+                observe=observe,
+            )
+        chance = chance or random.Random()  # noqa: S311 -- spreads retries, hides nothing
+        self._pools = {
+            name: Pool(name, config, self._dispatcher, clock=clock, chance=chance) for name, config in pools.items()
+        }
+
+    async def start(self) -> None:
+        """Begin to probe in the background; endpoints that are down do not hold this up."""
+        for endpoint in self._dispatcher.endpoints.values():
+            if endpoint.config.health.probe:
+                prober = Prober(endpoint, self._clock, self._wall)
+                self._probing.append(asyncio.create_task(prober.run(), name=f"probe {endpoint.name}"))
+
+    async def stop(self) -> None:
+        """End the probes and close all connections; calls under way fail."""
+        for task in self._probing:
+            task.cancel()
+        await asyncio.gather(*self._probing, return_exceptions=True)
+        self._probing.clear()
+        self._dispatcher.close()
+        for endpoint in self._dispatcher.endpoints.values():
+            await endpoint.wire.close()
+
+    async def ask(
+        self,
+        pool: str,
+        request: ChatRequest,
+        *,
+        deadline: float | None = None,
+        avoid: Collection[str] = frozenset(),
+        only: str | None = None,
+    ) -> ChatReply:
+        """The reply of one endpoint of a pool, or of its fallback.
+
+        `deadline`: by the clock of the event loop; None: the pool's. `avoid`: asked only if no other can be. `only`:
+        this one or none.
+
+        Raises:
+            EndpointFailure: no endpoint answered; says nothing about what was to be judged.
+        """
+        return await self._send(pool, Chat(request, self._clock, self._wall), self._until(pool, deadline), avoid, only)
+
+    async def relay(self, pool: str, body: Mapping[str, Any], *, deadline: float | None = None) -> Relayed:
+        """The answer to a caller's own request, as it came.
+
+        Raises:
+            EndpointFailure: as `ask`; but what the request itself is to blame for is an answer.
+        """
+        return await self._send(pool, Relay(body, self._clock, self._wall), self._until(pool, deadline))
+
+    async def relay_stream(self, pool: str, body: Mapping[str, Any], *, deadline: float | None = None) -> RelayedStream:
+        """As `relay`, as soon as the first piece is there. The caller must read to the end, or `aclose` the pieces."""
+        until = self._until(pool, deadline)
+        return await self._send(pool, StreamRelay(body, until, self._clock, self._wall), until)
+
+    def states(self) -> list[EndpointState]:
+        """Every endpoint, as it is now."""
+        return [_state(endpoint) for endpoint in self._dispatcher.endpoints.values()]
+
+    def pool_states(self) -> list[PoolState]:
+        return [PoolState(pool.name, tuple(pool.config.members), pool.counters) for pool in self._pools.values()]
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for an endpoint."""
+        return self._dispatcher.waiting
+
+    def _until(self, pool: str, deadline: float | None) -> float:
+        return deadline if deadline is not None else self._clock() + self._pools[pool].config.deadline_s
+
+    async def _send(
+        self,
+        pool: str,
+        errand: Errand[T],
+        deadline: float,
+        avoid: Collection[str] = frozenset(),
+        only: str | None = None,
+    ) -> T:
+        attempts: list[Attempt] = []
+        chain = [self._pools[pool]] if only is not None else self._chain(pool)
+        for each in chain[:-1]:
+            try:
+                return await each.send(errand, deadline, avoid=avoid, only=only, fail_open=False, attempts=attempts)
+            except EndpointFailure as failure:
+                if failure.kind in _NO_FAILOVER:
+                    raise
+                each.counters.failovers += 1
+        return await chain[-1].send(errand, deadline, avoid=avoid, only=only, fail_open=True, attempts=attempts)
+
+    def _chain(self, pool: str) -> list[Pool]:
+        chain: list[Pool] = []
+        name: str | None = pool
+        while name is not None and self._pools[name] not in chain:
+            chain.append(self._pools[name])
+            name = self._pools[name].config.fallback
+        return chain
+
+
+def _state(endpoint: Endpoint) -> EndpointState:
+    can = endpoint.capabilities
+    return EndpointState(
+        endpoint.name,
+        endpoint.config.model,
+        endpoint.health.state.value,
+        endpoint.health.why,
+        endpoint.limiter.limit,
+        endpoint.limiter.in_flight,
+        endpoint.health.ejections,
+        {**asdict(can), "refused": sorted(can.refused)},
+        endpoint.latency.total_s,
+        endpoint.latency.count,
+        endpoint.counters,
+    )

@@ -1,0 +1,101 @@
+"""Whether an endpoint is asked at all.
+
+    unprobed ──probe──► healthy ──failures──► ejected ──time over──► trial ──success──► healthy
+                           ▲                     ▲                     │
+                           └──────probe──────────┴───────failure───────┘            disabled: until the next start
+
+429 says that there is too much for it, not that it is ill. 401, 403 and 404 of one call may be about what that call
+said (a filter between us and the model): a probe decides, and only its word disables.
+"""
+
+from collections import deque
+from enum import StrEnum
+
+from verifiers.judge.endpoints.config import HealthConfig
+
+
+class State(StrEnum):
+    UNPROBED = "unprobed"
+    """Never asked yet; its first probe is under way."""
+    HEALTHY = "healthy"
+    EJECTED = "ejected"
+    TRIAL = "trial"
+    """Its time is over: one call or probe decides."""
+    DISABLED = "disabled"
+    """Key or model are wrong."""
+
+
+class Health:
+    """State and recent history of one endpoint."""
+
+    def __init__(self, config: HealthConfig) -> None:
+        self._config = config
+        self._recent: deque[bool] = deque(maxlen=config.window)
+        self._in_a_row = 0
+        self._eject_s = config.eject_s
+        self.state = State.HEALTHY
+        self.why: str | None = None
+        """The class of the failure that took it out."""
+        self.ejected_until = 0.0
+        self._ejected_at = 0.0
+        self.ejections = 0
+
+    def await_probe(self) -> None:
+        self.state = State.UNPROBED
+
+    def succeeded(self, began_at: float = float("inf")) -> None:
+        """Count a success of a call or probe. One that began before the ejection does not end it."""
+        self._in_a_row = 0
+        self._recent.append(True)
+        if self.state is State.DISABLED or (self.state is State.EJECTED and began_at < self._ejected_at):
+            return
+        if self.state is not State.HEALTHY:
+            self._recover()
+        elif self._eject_s > self._config.eject_s and all(self._recent) and len(self._recent) == self._config.window:
+            self._eject_s = self._config.eject_s
+
+    def failed(self, why: str, now: float) -> bool:
+        """Count a failure; whether the endpoint was taken out by it."""
+        self._in_a_row += 1
+        self._recent.append(False)
+        if self.state is State.TRIAL or self.state is State.UNPROBED:
+            return self._eject(why, now)
+        if self.state is State.HEALTHY and (self._in_a_row >= self._config.failures or self._failing):
+            return self._eject(why, now)
+        return False
+
+    def tick(self, now: float) -> State:
+        """The state now: an ejection may be over."""
+        if self.state is State.EJECTED and now >= self.ejected_until:
+            self.state = State.TRIAL
+        return self.state
+
+    def eject(self, why: str, now: float) -> None:
+        """Take it out at once, whatever came before."""
+        if self.state is not State.DISABLED:
+            self._eject(why, now)
+
+    def disable(self, why: str) -> None:
+        self.state = State.DISABLED
+        self.why = why
+
+    @property
+    def _failing(self) -> bool:
+        recent = self._recent
+        return len(recent) == self._config.window and recent.count(False) >= self._config.failure_rate * len(recent)
+
+    def _eject(self, why: str, now: float) -> bool:
+        if self.state is State.TRIAL:
+            self._eject_s = min(self._eject_s * 2, self._config.eject_cap_s)
+        self.state = State.EJECTED
+        self.why = why
+        self.ejected_until = now + self._eject_s
+        self._ejected_at = now
+        self.ejections += 1
+        return True
+
+    def _recover(self) -> None:
+        self.state = State.HEALTHY
+        self.why = None
+        self._recent.clear()
+        self._recent.append(True)

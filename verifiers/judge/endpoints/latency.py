@@ -1,0 +1,52 @@
+"""How long an endpoint takes, as far as can be known now.
+
+A moving average of its successes. What it does not tell: an endpoint that has calls and answers none of them is at least
+as slow as its silence is long; and one that is not asked may have got better, so what is known of it loses half its
+weight in every `_HALF_LIFE_S`, until it is asked again.
+"""
+
+_WEIGHT = 0.2
+_HALF_LIFE_S = 10.0
+
+
+class Latency:
+    def __init__(self) -> None:
+        self._average_s: float | None = None
+        self._heard_at = 0.0
+        """When it last answered, or, if later, got a call while it had none."""
+        self.total_s = 0.0
+        self.count = 0
+
+    def began(self, in_flight: int, now: float) -> None:
+        """A call begins beside `in_flight` others."""
+        if in_flight == 0:
+            if self._average_s is not None:
+                self._average_s = self._faded(now)
+            self._heard_at = now
+
+    def answered(self, seconds: float, now: float) -> None:
+        self._heard_at = now
+        self.total_s += seconds
+        self.count += 1
+        self._learn(seconds)
+
+    def gave_up(self, seconds: float) -> None:
+        """No answer within so long: it is not known how much longer it would have been."""
+        if self._average_s is None or seconds > self._average_s:
+            self._learn(seconds)
+
+    def estimate_s(self, in_flight: int, now: float) -> float | None:
+        """None: nothing is known yet."""
+        if not in_flight:
+            return self._faded(now)
+        silence = now - self._heard_at
+        return silence if self._average_s is None else max(self._average_s, silence)
+
+    def _learn(self, seconds: float) -> None:
+        before = self._average_s
+        self._average_s = seconds if before is None else before + _WEIGHT * (seconds - before)
+
+    def _faded(self, now: float) -> float | None:
+        if self._average_s is None:
+            return None
+        return float(self._average_s * 0.5 ** ((now - self._heard_at) / _HALF_LIFE_S))

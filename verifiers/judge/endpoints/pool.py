@@ -1,0 +1,213 @@
+"""One call to a pool: an endpoint is chosen, asked, and if that fails perhaps another one, until an answer or the deadline.
+
+The only loop of retries there is; nothing below it tries twice (but for leaving out a parameter that an endpoint does
+not know).
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
+from verifiers.judge.endpoints.config import PoolConfig
+from verifiers.judge.endpoints.endpoint import Endpoint, Lease
+from verifiers.judge.endpoints.faults import Fault, Retry
+from verifiers.judge.endpoints.retrying import RetryBudget, delay_s
+from verifiers.judge.endpoints.spending import Spending
+from verifiers.judge.errors import Attempt, EndpointFailure
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+NOT_OURS = frozenset({"bad_upstream_request", "context_overflow"})
+"""What the request itself is to blame for."""
+_FINAL = NOT_OURS | {"budget_exhausted", "auth", "model_not_found", "quota"}
+_MAX_TIMEOUTS = 2
+"""A prompt that makes two endpoints think for too long would do so with a third."""
+
+
+class Errand(Protocol[T_co]):
+    """What is to be done at whichever endpoint."""
+
+    @property
+    def tokens(self) -> float:
+        """What it may come to."""
+
+    @property
+    def affinity(self) -> bytes | None: ...
+
+    async def run(self, lease: Lease, within_s: float, attempt: int) -> T_co:
+        """Do it; a success ends the lease, or passes it on.
+
+        Raises:
+            Fault: it failed; the lease is still held.
+        """
+
+
+@dataclass(slots=True)
+class PoolCounters:
+    requests: int = 0
+    retries: dict[str, int] = field(default_factory=dict)
+    """By the class of failure that they follow."""
+    failures: dict[str, int] = field(default_factory=dict)
+    """Calls that failed for good, by class."""
+    failovers: int = 0
+
+
+class Pool:
+    """Members, limits and counts of one pool."""
+
+    def __init__(
+        self,
+        name: str,
+        config: PoolConfig,
+        dispatcher: Dispatcher,
+        *,
+        clock: Callable[[], float],
+        chance: random.Random,
+    ) -> None:
+        self.name = name
+        self.config = config
+        self.counters = PoolCounters()
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._chance = chance
+        self._budget = RetryBudget(config.retry)
+        self._spending = Spending(config.spend) if config.spend else None
+
+    @property
+    def members(self) -> list[Endpoint]:
+        return [self._dispatcher.endpoints[name] for name in self.config.members]
+
+    async def send(
+        self,
+        errand: Errand[T],
+        deadline: float,
+        *,
+        avoid: Collection[str],
+        only: str | None,
+        fail_open: bool,
+        attempts: list[Attempt],
+    ) -> T:
+        """What the errand brings; failed attempts are appended to `attempts`.
+
+        Raises:
+            EndpointFailure: nothing; with all attempts so far.
+        """
+        names = frozenset(self.config.members) if only is None else frozenset({only})
+        shunned = frozenset(avoid) & names
+        before = len(attempts)
+        fault: Fault | None = None
+        self.counters.requests += 1
+        self._budget.called(self._clock())
+        while True:
+            wanted = Wanted(
+                names,
+                shunned,
+                errand.tokens,
+                errand.affinity if self.config.affinity != "none" else None,
+                self._spending,
+                fail_open,
+            )
+            lease = await self._lease(wanted, deadline, attempts, fault)
+            outcome = await self._attempt(errand, lease, deadline, attempts)
+            if not isinstance(outcome, Fault):
+                return outcome.value
+            fault = outcome
+            shunned |= {lease.endpoint.name}
+            if fault.retry is Retry.ELSEWHERE:
+                names -= {lease.endpoint.name}
+            await self._before_next(fault, attempts[before:], names, deadline, attempts)
+
+    async def _lease(self, wanted: Wanted, deadline: float, attempts: list[Attempt], before: Fault | None) -> Lease:
+        if self._clock() > deadline - self.config.retry.min_attempt_s:
+            raise self._failure("deadline", "no time is left", attempts)
+        try:
+            return await self._dispatcher.acquire(wanted, deadline, self.config.max_waiting)
+        except NoEndpoint as none:
+            kind, message = none.kind, none.message
+            if kind == "no_healthy_endpoint" and before is not None:
+                kind, message = before.kind, f"{before.message}; then {message}"
+            hints = [
+                each.retry_after_s for each in (none, before) if each is not None and each.retry_after_s is not None
+            ]
+            raise self._failure(kind, message, attempts, max(hints, default=None)) from none
+
+    async def _attempt(
+        self, errand: Errand[T], lease: Lease, deadline: float, attempts: list[Attempt]
+    ) -> "_Done[T] | Fault":
+        endpoint = lease.endpoint
+        began_at = self._clock()
+        total_s = endpoint.config.timeout.total_s
+        within_s = min(total_s, deadline - began_at)
+        try:
+            return _Done(await errand.run(lease, within_s, len(attempts) + 1))
+        except Fault as fault:
+            if fault.kind == "timeout" and fault.status is None and within_s < total_s:
+                # It was not given the time that it may take: no fault of the endpoint's.
+                fault = Fault("deadline", f"cut off by the deadline: {fault.message}", Retry.NEVER)
+            lease.failed(fault)
+            seconds = self._clock() - began_at
+            attempts.append(Attempt(endpoint.name, fault.kind, fault.status, seconds))
+            return fault
+        except BaseException:
+            lease.abandoned()
+            raise
+
+    async def _before_next(
+        self,
+        fault: Fault,
+        here: Sequence[Attempt],
+        names: frozenset[str],
+        deadline: float,
+        attempts: list[Attempt],
+    ) -> None:
+        """Wait as long as is due before the next attempt.
+
+        Raises:
+            EndpointFailure: there is to be none.
+        """
+        retry = self.config.retry
+        timeouts = sum(attempt.kind == "timeout" for attempt in here)
+        final = fault.retry is Retry.NEVER or not names or len(here) >= retry.attempts or timeouts >= _MAX_TIMEOUTS
+        if final:
+            raise self._failure(fault.kind, fault.message, attempts, fault.retry_after_s)
+        known = [
+            seconds
+            for name in names
+            if (seconds := self._dispatcher.endpoints[name].latency.estimate_s(0, self._clock())) is not None
+        ]
+        needed_s = max(retry.min_attempt_s, min(known, default=0.0))
+        wait_s = delay_s(retry, len(here), self._chance)
+        while True:
+            if self._clock() + wait_s + needed_s > deadline:
+                raise self._failure(
+                    fault.kind, f"{fault.message}; no time for another attempt", attempts, fault.retry_after_s
+                )
+            await asyncio.sleep(wait_s)
+            # A call that never arrived adds nothing to anybody's load.
+            if not fault.reached or self._budget.take(self._clock()):
+                break
+            wait_s = self._budget.wait_s
+        retries = self.counters.retries
+        retries[fault.kind] = retries.get(fault.kind, 0) + 1
+
+    def _failure(
+        self, kind: str, message: str, attempts: Sequence[Attempt], retry_after_s: float | None = None
+    ) -> EndpointFailure:
+        failures = self.counters.failures
+        failures[kind] = failures.get(kind, 0) + 1
+        return EndpointFailure(
+            kind,
+            f"pool {self.name}: {message}",
+            retryable=kind not in _FINAL,
+            retry_after_s=retry_after_s,
+            attempts=tuple(attempts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Done(Generic[T]):
+    value: T

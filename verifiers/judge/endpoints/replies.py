@@ -1,0 +1,149 @@
+"""What an endpoint's 200 holds: a message, or trouble after all. Nothing in it is taken on trust but its JSON syntax."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from verifiers.judge.endpoints.faults import Fault, Filtered, Retry, quoted
+from verifiers.judge.endpoints.messages import Usage
+from verifiers.judge.endpoints.statuses import fault_of
+
+_NOTHING_SAID = Usage()
+
+
+def decode(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body.
+
+    Raises:
+        Fault: `bad_upstream_body`, or what an `error` within a 200 stands for.
+        Filtered: that error is of the endpoint's filter.
+    """
+    try:
+        content = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        content = _lenient(body, error)
+    if not isinstance(content, dict):
+        raise _bad(f"expected a JSON object, found {type(content).__name__}")
+    if content.get("error") and not content.get("choices"):
+        raise _error_within(content["error"], body)
+    return content
+
+
+def _error_within(error: Any, body: bytes) -> Fault:
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600:
+        return fault_of(code, {}, body, sent=(), retry_404=False, wall=0.0, secrets=())
+    return _bad("an error with status 200")
+
+
+def _lenient(body: bytes, error: Exception) -> Any:
+    """Escaped halves of surrogate pairs are JSON to servers in Python: each becomes U+FFFD. All else stays an error."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        raise _bad(f"not JSON: {quoted(str(error))}") from error
+    try:
+        return _mended(json.loads(body.decode(), parse_constant=_no_constant))
+    except (ValueError, RecursionError) as worse:
+        raise _bad(f"not JSON: {quoted(str(worse))}") from worse
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, list):
+        return [_mended(each) for each in value]
+    if isinstance(value, dict):
+        return {_mended(name): _mended(each) for name, each in value.items()}
+    return value
+
+
+def choice_of(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The choice that was asked for: the one with index 0, or without any.
+
+    Raises:
+        Fault: there is none, or two that differ.
+    """
+    choices = content.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise _bad("no choices")
+    first = [each for each in choices if isinstance(each, dict) and each.get("index") in (0, None)]
+    if not first:
+        raise _bad("no choice with index 0")
+    if len(first) > 1 and not _all_equal(first):
+        raise _bad("several choices with index 0")
+    if not isinstance(first[0].get("message"), dict):
+        raise _bad("a choice without message")
+    return first[0]
+
+
+def _all_equal(choices: Sequence[Mapping[str, Any]]) -> bool:
+    try:
+        return all(each == choices[0] for each in choices[1:])
+    except RecursionError:
+        return False
+
+
+def message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message; a content in parts that are all texts becomes one text."""
+    message: Mapping[str, Any] = choice["message"]
+    parts = message.get("content")
+    if isinstance(parts, list) and all(
+        isinstance(part, dict) and part.get("type") in ("text", "output_text") and isinstance(part.get("text"), str)
+        for part in parts
+    ):
+        return {**message, "content": "".join(part["text"] for part in parts)}
+    return message
+
+
+def usage_of(content: Mapping[str, Any]) -> Usage:
+    """What the endpoint counted; None for what it did not, or not as whole numbers from 0."""
+    usage = content.get("usage")
+    if not isinstance(usage, dict):
+        return _NOTHING_SAID
+    details = usage.get("prompt_tokens_details")
+    return Usage(
+        _count(usage.get("prompt_tokens")),
+        _count(details.get("cached_tokens")) if isinstance(details, dict) else None,
+        _count(usage.get("completion_tokens")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    # Beyond any model's context there is no count, only a mistake that would burst every budget.
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
+
+
+def says_other_model(asked: str, answered: str | None) -> bool:
+    """Whether another model answered: more than a date or a folder apart."""
+    if not answered:
+        return False
+    one, two = asked.casefold().rsplit("/", 1)[-1], answered.casefold().rsplit("/", 1)[-1]
+    return not (one.startswith(two) or two.startswith(one))
+
+
+def text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _bad(message: str) -> Fault:
+    return Fault("bad_upstream_body", message, Retry.ANYWHERE, ill=True)
+
+
+FILTERED_MESSAGE: Mapping[str, Any] = {"role": "assistant", "content": None}
+"""What stands for the reply where the endpoint's filter refused the prompt (`finish_reason`: content_filter)."""
+
+__all__ = [
+    "FILTERED_MESSAGE",
+    "Filtered",
+    "choice_of",
+    "decode",
+    "message_of",
+    "says_other_model",
+    "text_or_none",
+    "usage_of",
+]

@@ -1,0 +1,78 @@
+"""Limits on what is spent within a window that moves along.
+
+What calls under way may come to is reserved, so that many at once cannot pass a limit that each alone would have kept.
+What an endpoint does not say is counted as was reserved: unknown is not free.
+"""
+
+from collections import deque
+
+from verifiers.judge.endpoints.config import PriceConfig, SpendConfig
+from verifiers.judge.endpoints.messages import Usage
+
+_SLOTS = 60
+"""The window moves on in so many steps."""
+
+
+class Spending:
+    """Tokens and cost of the last window."""
+
+    def __init__(self, config: SpendConfig) -> None:
+        self._config = config
+        self._slot_s = config.window_s / _SLOTS
+        self._slots: deque[tuple[int, float, float]] = deque()
+        self._tokens = 0.0
+        self._cost = 0.0
+        self._reserved_tokens = 0.0
+        self._reserved_cost = 0.0
+
+    def allows(self, tokens: float, cost: float, now: float) -> bool:
+        self._move(now)
+        return _fits(self._tokens + self._reserved_tokens + tokens, self._config.max_tokens) and _fits(
+            self._cost + self._reserved_cost + cost, self._config.max_cost
+        )
+
+    def reserve(self, tokens: float, cost: float) -> None:
+        self._reserved_tokens += tokens
+        self._reserved_cost += cost
+
+    def settle(self, reserved: tuple[float, float], spent: tuple[float, float], now: float) -> None:
+        """Tokens and cost of a call that is over, in place of those reserved for it."""
+        self._reserved_tokens -= reserved[0]
+        self._reserved_cost -= reserved[1]
+        if spent == (0.0, 0.0):
+            return
+        self._move(now)
+        self._tokens += spent[0]
+        self._cost += spent[1]
+        slot = int(now / self._slot_s)
+        if self._slots and self._slots[-1][0] == slot:
+            _, tokens, cost = self._slots.pop()
+            spent = (spent[0] + tokens, spent[1] + cost)
+        self._slots.append((slot, *spent))
+
+    def retry_after_s(self, now: float) -> float:
+        """When the oldest of what was spent leaves the window."""
+        if not self._slots:
+            return self._slot_s
+        return max((self._slots[0][0] + _SLOTS + 1) * self._slot_s - now, self._slot_s)
+
+    def _move(self, now: float) -> None:
+        first = int(now / self._slot_s) - _SLOTS
+        while self._slots and self._slots[0][0] < first:
+            _, tokens, cost = self._slots.popleft()
+            self._tokens -= tokens
+            self._cost -= cost
+
+
+def _fits(amount: float, limit: float | None) -> bool:
+    # Sums of many prices are off by their rounding.
+    return limit is None or amount <= limit * (1 + 1e-9)
+
+
+def cost_of(usage: Usage, price: PriceConfig | None) -> float | None:
+    """What a call cost; None if its price or its usage is unknown."""
+    if price is None or usage.prompt is None or usage.completion is None:
+        return None
+    cached = min(usage.cached or 0, usage.prompt)
+    cached_price = price.input if price.cached_input is None else price.cached_input
+    return ((usage.prompt - cached) * price.input + cached * cached_price + usage.completion * price.output) / 1e6

@@ -1,0 +1,158 @@
+"""What each status means: HTTP's numbers, read together with the server's words where servers disagree."""
+
+from collections.abc import Mapping, Sequence
+
+from verifiers.judge.endpoints.faults import ErrorBody, Fault, Filtered, Retry, quoted, read_error, retry_after
+
+SERVER_TROUBLE = frozenset({500, 502, 503, 504, *range(520, 530)})
+PASSING_TROUBLE = frozenset({409, 425})
+"""Another request is in the way, or it came too early."""
+
+DROPPABLE = (
+    "response_format",
+    "structured_outputs",
+    "top_logprobs",
+    "logprobs",
+    "max_completion_tokens",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "seed",
+    "n",
+)
+"""Parameters of ours that a server may not know. Longer names come before those that they contain."""
+
+_UNSUPPORTED_WORDS = (
+    "unsupported",
+    "not supported",
+    "does not support",
+    "doesn't support",
+    "unrecognized",
+    "unknown",
+    "unexpected",
+    "not permitted",
+    "not allowed",
+    "extra_forbidden",
+    "input should be",
+    "validation error",
+    "is not available",
+    "cannot be set",
+)
+_CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_CONTEXT_WORDS = (
+    "maximum context length",
+    "model's context length",
+    "context length exceeded",
+    "context size",
+    "context window",
+    "prompt is too long",
+    "maximum input length",
+    "max_new_tokens` must be",
+)
+_FILTER_CODES = frozenset(
+    {"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "moderation", "flagged"}
+)
+_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"})
+_MODEL_CODES = frozenset({"model_not_found", "deploymentnotfound", "notfounderror"})
+
+
+def fault_of(
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    sent: Sequence[str],
+    retry_404: bool,
+    wall: float,
+    secrets: Sequence[str],
+) -> Fault:
+    """The fault that a status other than 200 stands for. `sent`: the parameters of the request; `wall`: the time, for
+    headers with dates.
+
+    Raises:
+        Filtered: the endpoint's filter refused the prompt.
+    """
+    error = read_error(body)
+    fault = _classify(status, error, sent, retry_404, secrets)
+    fault.status = status
+    fault.retry_after_s = retry_after(headers, wall)
+    wish = headers.get("x-should-retry")
+    if wish == "false":
+        fault.retry = Retry.NEVER
+    elif wish == "true" and fault.retry is Retry.NEVER:
+        fault.retry = Retry.ANYWHERE
+    return fault
+
+
+def _classify(status: int, error: ErrorBody, sent: Sequence[str], retry_404: bool, secrets: Sequence[str]) -> Fault:
+    said = f"HTTP {status}: {quoted(error.message, secrets)}" if error.message else f"HTTP {status}"
+    if status < 300:
+        return Fault("bad_upstream_body", f"{said} where 200 was expected", ill=True)
+    if status < 400:
+        return Fault("bad_upstream_body", f"HTTP {status}: redirects are not followed", Retry.ELSEWHERE, ill=True)
+    if status in (400, 403, 422) and _is_filtered(error):
+        raise Filtered(said)
+    if status in (400, 422, 500) and (parameter := _unsupported(error, sent)) is not None:
+        return Fault("bad_upstream_request", said, Retry.ELSEWHERE, parameter=parameter)
+    if status in SERVER_TROUBLE:
+        return Fault("upstream_5xx", said, refused=status == 503, ill=True)
+    if status == 429:
+        if _QUOTA_CODES & error.words:
+            return Fault("quota", said, Retry.ELSEWHERE, ill=True)
+        return Fault("rate_limited", said, refused=True)
+    if status in (400, 413, 422):
+        return _about_the_request(status, error, said)
+    if status == 404 and retry_404:
+        return Fault("upstream_5xx", said, ill=True)
+    if status in (401, 403, 404):
+        # Not in the server's words, which may hold a part of the key.
+        kind = "model_not_found" if status == 404 else "auth"
+        return Fault(kind, said if status == 404 else f"HTTP {status}", Retry.ELSEWHERE, suspect=True)
+    if status == 402:
+        return Fault("quota", said, Retry.ELSEWHERE, ill=True)
+    if status == 408:
+        return Fault("timeout", said, refused=True, ill=True)
+    if status in PASSING_TROUBLE:
+        return Fault("upstream_5xx", said)
+    if status >= 500:
+        return Fault("upstream_5xx", said, Retry.ELSEWHERE, ill=True)
+    return Fault("bad_upstream_request", said, Retry.NEVER)
+
+
+def _about_the_request(status: int, error: ErrorBody, said: str) -> Fault:
+    text = error.message.casefold()
+    if _CONTEXT_CODES & error.words or error.param == "input_tokens" or any(word in text for word in _CONTEXT_WORDS):
+        return Fault("context_overflow", said, Retry.NEVER)
+    if status == 413:
+        return Fault("bad_upstream_request", said, Retry.NEVER)
+    if _MODEL_CODES & error.words:
+        return Fault("model_not_found", said, Retry.ELSEWHERE, suspect=True)
+    return Fault("bad_upstream_request", said, Retry.NEVER)
+
+
+def _is_filtered(error: ErrorBody) -> bool:
+    return bool(_FILTER_CODES & error.words)
+
+
+def _unsupported(error: ErrorBody, sent: Sequence[str]) -> str | None:
+    """The parameter of ours that the server refuses, if that is what it says.
+
+    A message about context lengths may name `max_tokens`, too; it holds none of the words for what is not known.
+    """
+    text = error.message.casefold()
+    candidates = [name for name in DROPPABLE if name in sent]
+    if _CONTEXT_CODES & error.words or any(word in text for word in _CONTEXT_WORDS):
+        return None
+    if error.code.casefold() in ("unsupported_parameter", "unsupported_value", "unknown_parameter") or any(
+        word in f"{text} {error.type.casefold()}" for word in _UNSUPPORTED_WORDS
+    ):
+        param = error.param.split(".")[0].split("[")[0]
+        if param:
+            return param if param in candidates else None
+        named = _words(text)
+        return next((name for name in candidates if name in named), None)
+    return None
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset("".join(char if char.isalnum() or char == "_" else " " for char in text).split())
