@@ -7,6 +7,7 @@ are asked together.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -14,7 +15,7 @@ from service.composition import Composition, Part
 from service.judging import Judge, Prepared
 from service.stored import Stored
 from service.wire import CacheMode, Result, ScoreItem, Summary
-from verifiers.base import Verdict
+from verifiers.base import Item, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,10 @@ class Flight:
         """Its turn has come; it may stand in the queues of several requests, but is judged once."""
         self.chunk: Chunk | None = None
         self.done = False
+
+    def item(self) -> Item[Any]:
+        """What is asked of the verifier, with the time at which the last of them will have gone."""
+        return self.prepared.item(max((job.batch.deadline for job, _ in self.waiting), default=None))
 
 
 @dataclass(eq=False, slots=True)

@@ -310,7 +310,7 @@ class Engine:
     async def _judge(
         self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]
     ) -> None:
-        items = [chunk.flights[position].prepared.item() for position in positions]
+        items = [chunk.flights[position].item() for position in positions]
         try:
             async with asyncio.timeout(None if entry.verifier.bounds_itself else self._item_deadline_s):
                 await entry.verifier.score_each(items, lambda at, verdict: deliver(positions[at], verdict))

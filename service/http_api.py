@@ -24,7 +24,7 @@ from service.background.jobs import BackgroundJobs
 from service.batches import Batch
 from service.boxes import Boxes
 from service.catalogue import describe
-from service.compat import run_code
+from service.compat import chat, run_code
 from service.engine import Engine
 from service.errors import (
     BodyTimeout,
@@ -52,6 +52,7 @@ from service.wire import (
     stream_line,
     summary_line,
 )
+from verifiers.judge.panel import Panel
 
 log = structlog.get_logger("rewardline.http")
 
@@ -82,6 +83,7 @@ def build_app(
     boxes: Boxes,
     interactions: Interactions,
     jobs: BackgroundJobs,
+    panel: Panel | None,
     readiness: Callable[[], Readiness],
 ) -> ASGIApp:
     """The HTTP application."""
@@ -152,6 +154,7 @@ def build_app(
     door = interactions_door.Door(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.Door(settings, admission, jobs.store))
+    bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     return _Gate(app, bare, Keys(settings.key_digests()), metrics)
 
 
@@ -293,6 +296,7 @@ def _route(path: str) -> str:
 _PATHS = frozenset(
     {
         *(_SCORE_PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", group_door.PATH),
+        *(chat.CHAT, chat.MODELS),
         *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"),
     }
 )

@@ -34,8 +34,8 @@ class Prepared(msgspec.Struct, frozen=True):
     explain: bool
     key: bytes | None
 
-    def item(self) -> Item[Any]:
-        return Item(self.response, self.judge.params, self.prompt, self.explain)
+    def item(self, deadline: float | None = None) -> Item[Any]:
+        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline)
 
 
 def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from sandbox.workers import Workers
-from service import grpc_api, http_api
+from service import grpc_api, http_api, judges
 from service.admission import Admission
 from service.audit_log import opening as audit_log
 from service.background.jobs import BackgroundJobs, open_jobs
@@ -40,6 +40,9 @@ from service.redis_cache import CacheCounters, RedisCache
 from service.settings import Settings
 from verifiers import registry
 from verifiers.base import Resources
+from verifiers.judge.config import BadJudges
+from verifiers.judge.panel import Panel
+from verifiers.judge.rendering.templates import BrokenPrompt
 
 log = structlog.get_logger("rewardline")
 
@@ -75,6 +78,7 @@ class Core:
     cache: VerdictCache
     needs_boxes: bool
     interactions: Interactions
+    panel: Panel | None
 
     def readiness(self) -> http_api.Readiness:
         """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
@@ -101,14 +105,18 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
     metrics = Metrics(distribution_version("rewardline-server"))
     workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
     boxes = Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
-    verifiers = registry.load(Resources(workers, boxes))
-    book = recipes.load(verifiers, settings.recipes_file)
     redis = None
     if settings.redis_url is not None:
         redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
     cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
     admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
     async with contextlib.AsyncExitStack() as stack:
+        try:
+            panel = await stack.enter_async_context(judges.opened(settings, cache))
+        except (BadJudges, BrokenPrompt) as error:
+            raise CannotStart(str(error)) from error
+        verifiers = registry.load(Resources(workers, boxes, panel))
+        book = recipes.load(verifiers, settings.recipes_file)
         stack.push_async_callback(boxes.stop)
         await boxes.start()
         stack.push_async_callback(workers.stop)
@@ -140,7 +148,9 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
             settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
         )
         interactions = Interactions(engine, store, bounds)
-        built = Core(engine, admission, metrics, workers, boxes, cache, settings.readiness_needs_boxes, interactions)
+        built = Core(
+            engine, admission, metrics, workers, boxes, cache, settings.readiness_needs_boxes, interactions, panel
+        )
         _publish(built)
         yield built
 
@@ -177,6 +187,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 built.boxes,
                 built.interactions,
                 jobs,
+                built.panel,
                 built.readiness,
             )
             http_server = _HttpServer(_http_config(app, settings))
@@ -389,6 +400,8 @@ def _publish(built: Core) -> None:
     ):
         metrics.watch_total(f"cache_{name}", about, partial(_read, counters, name))
     _publish_boxes(metrics, built.boxes)
+    if built.panel is not None:
+        judges.publish(built.panel, metrics)
     built.interactions.publish(metrics)
 
 

@@ -8,7 +8,7 @@ import hashlib
 import ipaddress
 import os
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -42,6 +42,11 @@ class Settings(BaseSettings):
 
     recipes_file: Path | None = None
     """YAML with recipes and routes, over those that ship; read again on SIGHUP. `rewardline recipes check` tries one."""
+
+    judge_file: Path | None = None
+    """YAML with endpoints, pools and profiles of judge models; None: items for a judge are `failed`."""
+    judge_fence_secret: SecretStr | None = None
+    """What the tags around quoted texts are made with. None: random, so that replicas share verdicts, but not single votes."""
 
     redis_url: SecretStr | None = None
     """`redis://`, `rediss://`, `unix://`, `redis+sentinel://h:p,h:p/service/db` or `redis+cluster://h:p,h:p`."""
@@ -250,6 +255,11 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
         raise SettingsError("; ".join(lines)) from error
+
+
+def environment(names: Collection[str]) -> dict[str, str]:
+    """Variables that a file of ours names, as far as they are set: keys of judge models."""
+    return {name: os.environ[name] for name in names if os.environ.get(name)}  # noqa: TID251
 
 
 # A Kubernetes Service named "rewardline" puts variables of these names into every pod.

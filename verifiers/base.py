@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from pydantic import BaseModel, ConfigDict
@@ -21,6 +21,9 @@ from pydantic import BaseModel, ConfigDict
 from sandbox.absent import NoSandbox
 from sandbox.base import Sandbox
 from sandbox.workers import Workers
+
+if TYPE_CHECKING:
+    from verifiers.judge.panel import Panel
 
 MAX_DETAIL_TEXT_CHARS = 300
 """Texts quoted in a verdict's detail are cut to this length; a verdict never carries a whole response."""
@@ -93,6 +96,8 @@ class Item(msgspec.Struct, Generic[P], frozen=True):
     prompt: str | None = None
     explain: bool = False
     """The caller asked why: put candidates seen and forms compared into `detail`."""
+    deadline: float | None = None
+    """When nobody waits for the verdict any more, in seconds of the event loop's clock; no part of what is judged."""
 
 
 class InvalidItem(Exception):
@@ -115,8 +120,9 @@ class Verifier(ABC, Generic[P]):
     """Judges items of one kind. Stateless between calls: the same item always gets the same verdict."""
 
     name: ClassVar[str]
-    version: ClassVar[str]
-    """Part of the cache key: changes whenever any verdict may change."""
+    version: str
+    """Part of the cache key: changes whenever any verdict may change. A verifier whose verdicts depend on what it was
+    created with, such as models, has that in it."""
     params: ClassVar[type[Params]]
     """The typed parameters, from which the API's JSON schema is made."""
     summary: ClassVar[str]
@@ -166,6 +172,8 @@ class Resources:
     workers: Workers
     sandbox: Sandbox = field(default_factory=NoSandbox)
     """Where programs run that somebody else wrote."""
+    judges: "Panel | None" = None
+    """Judge models; None where none are configured."""
 
 
 @dataclass(frozen=True, slots=True)

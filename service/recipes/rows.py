@@ -60,8 +60,8 @@ class Given:
         name, model = check.entry.verifier.name, check.entry.verifier.params
         if name in READS_TESTS:
             return self.tests is not ABSENT or (isinstance(self.reference, dict) and "test_cases" in self.reference)
-        if "criteria" in model.model_fields and self.criteria is not ABSENT:
-            return True
+        if "criteria" in model.model_fields and (self.criteria is not ABSENT or check.params.get("mode") == "criteria"):
+            return self.criteria is not ABSENT
         return "reference" not in model.model_fields or self.reference_for(check) is not ABSENT
 
 

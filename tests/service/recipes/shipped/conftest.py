@@ -5,15 +5,18 @@ from collections.abc import Iterator
 import pytest
 
 from service.settings import Settings
+from tests.judge_upstream.grader import Grader
 from tests.service.recipes.shipped.scorer import Scorer
 
 
 @pytest.fixture(scope="session")
-def scorer() -> Iterator[Scorer]:
-    """It has no boxes."""
-    everything = Scorer(Settings(sandbox="none", workers=1))
-    yield everything
-    everything.close()
+def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scorer]:
+    """It has no boxes, and an honest judge."""
+    with Grader() as grader:
+        judges = grader.file(tmp_path_factory.mktemp("judges"))
+        everything = Scorer(Settings(sandbox="none", workers=1, judge_file=judges))
+        yield everything
+        everything.close()
 
 
 @pytest.fixture(scope="session")

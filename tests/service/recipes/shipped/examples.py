@@ -69,6 +69,7 @@ OURS: Mapping[str, Example] = {
     "think_math": _MATH,
     "math_steps": Example(r"5 * 8 = 40, so \boxed{40}", r"5 + 8 = 13, so \boxed{13}", _STEPS),
     "code_multi": _PROGRAM,
+    "math_then_judge": _MATH,
 }
 
 TRL: Mapping[str, Example] = {
@@ -138,6 +139,8 @@ ROLL: Mapping[str, Example] = {
     "roll.custom_reward": _TAGGED,
     "roll.code_sandbox": _PROGRAM,
     "roll.code_sandbox_http": _PROGRAM,
+    "roll.llm_judge": Example("<think>a</think>It is Paris", "<think>a</think>It is London", "Paris"),
+    "roll.model_eval": Example("It is Paris", "It is London", params={"criteria": ["names Paris"]}),
     "roll.general_val": _OPTION,
     "roll.crossthink_qa": _OPTION,
     "roll.crossthink_qa.length": replace(_OPTION, params={"completion_tokens": 400}),

@@ -8,7 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from service.settings import Settings
 from tests.conftest import ROOT, Served
+from tests.judge_upstream.grader import Grader
+from tests.service.recipes.shipped.scorer import Scorer
 
 JSON = dict[str, Any]
 ROWS = ROOT / "tests" / "data" / "recipes" / "roll_rows.jsonl"
@@ -115,22 +118,40 @@ def test_weights_and_bounds_of_a_configuration_may_stand_in_its_rows(served: Ser
     assert "math_rules" in results[4]["detail"]["message"]
 
 
-def test_rows_for_a_judge_say_that_none_is_installed(served: Served) -> None:
-    """Until the verifier `judge` is there; from then on what it says of them is for its own tests."""
+def test_rows_for_a_judge_are_not_judged_where_no_model_is_configured(served: Served) -> None:
     weights = {"math_rule": 0.6, "code_sandbox": 0.3, "model_eval": 0.1}
+    bare = {name: value for name, value in REASONING.items() if name != "tag"}
     results = score(
         served,
         {**REASONING, "response": "Rayleigh."},
         {**REASONING, "tag": "RLVR", "ground_truth": "Muscles", "response": "Therefore, the answer is muscles."},
         {**REASONING, "reward_weights": weights, "response": "Rayleigh."},
-        {
-            **{name: value for name, value in REASONING.items() if name != "tag"},
-            "reward_weights": weights,
-            "response": "x",
-        },
+        {**bare, "reward_weights": weights, "response": "x"},
     )
-    assert [(result["status"], result["reward"]) for result in results] == [("invalid", None)] * 4
-    assert all("needs the verifier 'judge', which is not installed" in each["detail"]["message"] for each in results)
+    assert [(result["status"], result["reward"]) for result in results] == [("failed", None)] * 4
+    assert {result["reason"] for result in results} == {"judge_not_configured"}
+
+
+def test_rows_for_a_judge_are_judged(tmp_path: Path) -> None:
+    weights = {"reward_weights": {"math_rule": 0.6, "code_sandbox": 0.3, "model_eval": 0.1}}
+    with Grader() as grader:
+        scorer = Scorer(Settings(sandbox="none", workers=1, judge_file=grader.file(tmp_path)))
+        try:
+            items = (
+                {**REASONING, "response": "事实准确性, 逻辑连贯性"},
+                {**REASONING, **weights, "response": "事实准确性, 逻辑连贯性, 表述清晰度"},
+                {"tag": "RLVR", "ground_truth": "Muscles", "response": "Therefore, the answer is muscles"},
+                {"tag": "RLVR", "ground_truth": "Muscles", "response": "Therefore, the answer is bones"},
+                {**weights, "ground_truth": "3", "response": "\\boxed{3}"},
+            )
+            results = scorer.score(*items)
+        finally:
+            scorer.close()
+    assert [result.status for result in results] == ["ok"] * 5
+    assert [result.reward for result in results] == pytest.approx([2 / 3, 1.0, 1.0, 0.0, 1.0])
+    assert results[0].recipe == "roll.model_eval"
+    assert [told["id"] for told in results[0].detail["criteria"]] == ["c1", "c2", "c3"]
+    assert dict(grader.calls) == {"criteria": 2, "reference": 2}
 
 
 def test_rows_of_its_data_sets_are_routed_and_their_own_references_are_right(served: Served) -> None:

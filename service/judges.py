@@ -1,0 +1,100 @@
+"""Judge models as the settings have them: the file is read, keys are looked up, what they say is kept and counted."""
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
+from typing import Final
+
+from service.cache import VerdictCache
+from service.metrics import Metrics
+from service.settings import Settings, environment
+from verifiers.judge import config, prompts
+from verifiers.judge.endpoints import EndpointState, Gateway
+from verifiers.judge.panel import Panel
+from verifiers.judge.sharing import Shared
+
+
+class Kept:
+    """The verdicts' cache, as what models said is kept in it."""
+
+    def __init__(self, cache: VerdictCache) -> None:
+        self._cache = cache
+
+    async def get(self, key: bytes) -> bytes | None:
+        (value,) = await self._cache.lookup([key])
+        return value
+
+    async def put(self, key: bytes, value: bytes) -> None:
+        self._cache.store({key: value})
+
+
+@contextlib.asynccontextmanager
+async def opened(settings: Settings, cache: VerdictCache) -> AsyncIterator[Panel | None]:
+    """The panel, whose endpoints are looked at in the background; None where no file is named.
+
+    Raises:
+        BadJudges: the file has mistakes, or a key it names is not in the environment.
+        BrokenPrompt: a prompt of the user's has mistakes.
+    """
+    if settings.judge_file is None:
+        yield None
+        return
+    read = config.load(settings.judge_file)
+    secret = settings.judge_fence_secret
+    panel = Panel(
+        read,
+        Gateway(read.endpoints, read.pools, keys=config.keys_from(environment(read.key_names), read.key_names)),
+        Shared(int(read.answers_memory_mb * 1_000_000), outer=Kept(cache)),
+        prompts.load(folder=read.prompts_dir),
+        fence_secret=secret.get_secret_value().encode() if secret is not None else secrets.token_bytes(32),
+    )
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(panel.stop)
+        await panel.start()
+        yield panel
+
+
+_EVENTS: Final[Mapping[str, str]] = {
+    "vote": "Votes, by whether a model was asked",
+    "ballot": "Questions whose votes differed",
+    "unparseable": "Answers of models that were no verdict, by why",
+    "failure": "Votes that could not be had, by why",
+    "flag": "Verdicts with a flag, by flag",
+}
+
+
+def publish(panel: Panel, metrics: Metrics) -> None:
+    """Its counters, read when scraped; the labels are names of the configuration."""
+    for event, about in _EVENTS.items():
+        metrics.watch_totals(f"judge_{event}s", about, partial(_of, panel, event), "kind")
+    for name, (about, read) in _GAUGES.items():
+        metrics.watch_gauges(f"judge_endpoint_{name}", about, partial(_by_endpoint, panel, read), "endpoint")
+    for name, (about, read) in _TOTALS.items():
+        metrics.watch_totals(f"judge_endpoint_{name}", about, partial(_by_endpoint, panel, read), "endpoint")
+    metrics.watch("judge_waiting_calls", "Calls that wait for an endpoint", lambda: panel.gateway.waiting)
+
+
+def _of(panel: Panel, event: str) -> Mapping[str, float]:
+    return {word: float(count) for (kind, word), count in panel.counts.items() if kind == event}
+
+
+def _by_endpoint(panel: Panel, read: Callable[[EndpointState], float]) -> Mapping[str, float]:
+    return {state.name: read(state) for state in panel.gateway.states()}
+
+
+_GAUGES: Final[Mapping[str, tuple[str, Callable[[EndpointState], float]]]] = {
+    "healthy": ("Whether an endpoint is asked", lambda state: float(state.health == "healthy")),
+    "limit": ("Calls that an endpoint is thought to bear at once", lambda state: state.limit),
+    "in_flight": ("Calls under way", lambda state: state.in_flight),
+}
+_TOTALS: Final[Mapping[str, tuple[str, Callable[[EndpointState], float]]]] = {
+    "requests": ("Calls, repeats included", lambda state: state.counters.requests),
+    "failures": ("Calls that failed", lambda state: sum(state.counters.failures.values())),
+    "ejections": ("Times an endpoint was given no more calls for a while", lambda state: state.ejections),
+    "prompt_tokens": ("Tokens of prompts", lambda state: state.counters.prompt_tokens),
+    "cached_tokens": ("Those of them that the endpoint had cached", lambda state: state.counters.cached_tokens),
+    "completion_tokens": ("Tokens of replies", lambda state: state.counters.completion_tokens),
+    "cost": ("What calls of a known price came to", lambda state: state.counters.cost),
+    "seconds": ("Time calls took", lambda state: state.latency_s_total),
+}

@@ -1,0 +1,199 @@
+"""What a judge model says of a response: as right as a rule where it can be, and never a guess where it cannot.
+
+    mode        asks                                                    score
+    reference   is the final answer that of the reference?              1 equal, 0 not equal or nothing to grade
+    criteria    how far is each criterion met?                          their weighted mean; 0 if one that must pass fails
+    quality     how good is it, from 1 to 10?                           (grade - 1) / 9
+    pairwise    is it better than `other`? Asked in both orders.        1, 0.5 (also where the orders disagree), 0
+    steps       which step is the first wrong one?                      1 if none; else 0, or the share before it
+
+Two things need no model: a response that is the reference, and one with nothing in it to judge (mode `reference`), which
+some models call right. A model that is down, refuses, or whose answer is no verdict, even when asked again, gives no score:
+the item is `failed`, as `judge_` and the kind of failure.
+
+Texts of others stand in fences whose tags they cannot know, with control tokens and hidden characters made visible
+(`rendering`); a persuasive sentence still reaches the model, so what addresses the judge is flagged.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from verifiers.answers import Channel, ExtractionParams, extract, final_segment
+from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.judge import guards
+from verifiers.judge.errors import JudgeFailure, Unparseable
+from verifiers.judge.modes import finding, questions, suits
+from verifiers.judge.parameters import JudgeParams
+from verifiers.judge.profiles import Mode, Profile
+
+if TYPE_CHECKING:
+    from verifiers.judge.panel import Ballot, Panel
+
+_COMMITTED = ExtractionParams(extract=(Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE))
+_MAX_FAILURE_CHARS = 200
+
+
+class Judge(Verifier[JudgeParams]):
+    name = "judge"
+    version = "1"
+    params = JudgeParams
+    summary = (
+        "What judge models say: equal to a reference, criteria met, quality, better than another, first wrong step"
+    )
+    uses_prompt = True
+    chunk_items = 1
+    bounds_itself = True
+
+    def __init__(self, panel: "Panel | None") -> None:
+        self._panel = panel
+        if panel is not None:
+            self.version = f"1-{panel.fingerprint[:12]}"
+            self.concurrency = panel.config.max_items_in_flight
+
+    async def score(self, items: Sequence[Item[JudgeParams]]) -> Sequence[Verdict]:
+        return await asyncio.gather(*(self._judge(item) for item in items))
+
+    async def score_each(self, items: Sequence[Item[JudgeParams]], deliver: Callable[[int, Verdict], None]) -> None:
+        async def one(position: int, item: Item[JudgeParams]) -> None:
+            deliver(position, await self._judge(item))
+
+        async with asyncio.TaskGroup() as tasks:
+            for position, item in enumerate(items):
+                tasks.create_task(one(position, item))
+
+    async def _judge(self, item: Item[JudgeParams]) -> Verdict:
+        try:
+            return await self._judged(item)
+        except InvalidItem as error:
+            return Verdict.invalid(error.reason, str(error))
+        except JudgeFailure as error:
+            kind = "unparseable" if isinstance(error, Unparseable) else error.kind
+            return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS])
+
+    async def _judged(self, item: Item[JudgeParams]) -> Verdict:
+        params = item.params
+        name, mode, profile = self._profile(params)
+        segment = final_segment(item.response)
+        text = item.response[segment.start : segment.end]
+        if mode == "reference":
+            if not params.reference:
+                raise InvalidItem("bad_reference", "mode reference needs a reference")
+            decided = _without_a_model(text, segment.reason, params, profile)
+            if decided is not None:
+                return decided
+        elif not text:
+            return Verdict.wrong("truncated" if segment.reason == "truncated" else "no_answer")
+        if self._panel is None:
+            raise JudgeFailure("not_configured", "no judge models are configured (setting judge_file)", retryable=False)
+        assert profile is not None
+        shown, extracted = _view(text, params.view or profile.view)
+        prompt = self._panel.prompts.get(params.prompt_template or profile.prompt)
+        if prompt is None or not suits(prompt, mode):
+            raise InvalidItem("bad_params", f"params.prompt_template: no prompt of that name for mode {mode}")
+        asked = questions(mode, shown, params.question or item.prompt, params, profile)
+        deadline = asyncio.get_running_loop().time() + profile.deadline_s
+        if item.deadline is not None:
+            deadline = min(deadline, item.deadline)
+        votes = params.votes or profile.votes.n
+        ballots = await _all(
+            [self._panel.ballot(profile, prompt, question, votes=votes, deadline=deadline) for question in asked]
+        )
+        found = finding(mode, asked, [ballot.decision for ballot in ballots], params, profile)
+        detail = dict(found.detail) | _told(ballots, explain=item.explain) | {"judge": name, "prompt": prompt.name}
+        flags = {flag for ballot in ballots for flag in ballot.flags} | set(found.detail.get("flags", ()))
+        if guards.addresses_judge(shown):
+            flags.add("addresses_judge")
+        if flags:
+            detail["flags"] = sorted(flags)
+        for flag in flags:
+            self._panel.counts["flag", flag.partition(":")[0]] += 1
+        return Verdict(Status.OK, found.score, found.reason, clip(extracted), detail)
+
+    def _profile(self, params: JudgeParams) -> tuple[str | None, Mode, Profile | None]:
+        """The profile that judges, by name; and the mode.
+
+        Raises:
+            InvalidItem: there is none of that name, or its mode is another one.
+        """
+        mode = params.usual_mode
+        if self._panel is None:
+            return params.judge, mode, None
+        config = self._panel.config
+        name = params.judge or config.default_profile(mode)
+        if name is None:
+            raise InvalidItem(
+                "unknown_judge", f"no profile for mode {mode} is configured; there are {sorted(config.profiles)}"
+            )
+        profile = config.profiles.get(name)
+        if profile is None:
+            raise InvalidItem(
+                "unknown_judge", f"params.judge: no profile {name!r}; there are {sorted(config.profiles)}"
+            )
+        if params.judge is not None and params.mode is None:
+            mode = profile.mode
+        if profile.mode != mode:
+            raise InvalidItem("bad_params", f"params.mode: profile {name} is of mode {profile.mode}, not {mode}")
+        return name, mode, profile
+
+
+def create(resources: Resources) -> Judge:
+    return Judge(resources.judges)
+
+
+def _without_a_model(text: str, reason: str, params: JudgeParams, profile: Profile | None) -> Verdict | None:
+    """The verdict where none has to be asked."""
+    if not text:
+        return Verdict.wrong("truncated" if reason == "truncated" else "no_answer")
+    known = guards.precheck(text, params.reference)
+    if known == "exact_match" and (profile is None or profile.accept_exact):
+        return Verdict(Status.OK, 1.0, "correct", clip(text), {"source": "exact_match"})
+    if known == "trivial" and (profile is None or profile.reject_trivial):
+        return Verdict(Status.OK, 0.0, "nothing_to_grade", clip(text), {"source": "trivial"})
+    return None
+
+
+def _view(text: str, view: str) -> tuple[str, str | None]:
+    """What the judge is shown; and the answer, where only that is shown."""
+    if view == "full":
+        return text, None
+    found = extract(text, _COMMITTED)
+    return (text, None) if found.answer is None else (found.answer, found.answer)
+
+
+async def _all(ballots: Sequence[Any]) -> "list[Ballot]":
+    """One after another's failure nobody waits for the others."""
+    if len(ballots) == 1:
+        return [await ballots[0]]
+    tasks = [asyncio.ensure_future(ballot) for ballot in ballots]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _told(ballots: "Sequence[Ballot]", *, explain: bool) -> dict[str, Any]:
+    votes = [vote for ballot in ballots for vote in ballot.votes]
+    told: dict[str, Any] = {"votes": [vote.told() for vote in votes]}
+    if len(votes) > len(ballots):
+        told["agreement"] = min(ballot.decision.agreement for ballot in ballots)
+    rationale = votes[0].reading.rationale
+    if rationale:
+        told["rationale"] = clip(rationale)
+    if votes[0].reading.probabilities is not None:
+        told["probabilities"] = dict(votes[0].reading.probabilities)
+    if explain:
+        told["prompt_sha256"] = [ballot.prompt_sha256 for ballot in ballots]
+    return told
+
+
+_PARIS = {"reference": "Paris", "question": "What is the capital of France?"}
+EXAMPLES = (
+    Example("Paris", _PARIS, 1.0, "correct", "the reference itself: no model is asked"),
+    Example("<think>Lyon? No.</think> Paris", _PARIS, 1.0, "correct", "judged is what follows the thinking"),
+    Example(":", _PARIS, 0.0, "nothing_to_grade", "some models call this right; none is asked"),
+    Example("Thought process:", _PARIS, 0.0, "nothing_to_grade", "an announcement of an answer is none"),
+    Example("<think>It is Paris", _PARIS, 0.0, "truncated", "the thinking never ends"),
+)

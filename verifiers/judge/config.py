@@ -1,0 +1,166 @@
+"""The file of judge models: endpoints, pools of them, and profiles that say what is asked of which pool.
+
+    endpoints:
+      one: {base_url: "http://10.0.0.5:8000/v1", model: judge-7b}
+    pools:
+      judges: {members: [one]}
+    profiles:
+      equivalence: {mode: reference, pool: judges}
+
+Keys stand in the environment, under the names the file gives. What is wrong with the file stops the start.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import msgspec
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from verifiers.judge.endpoints import EndpointConfig, PoolConfig
+from verifiers.judge.profiles import Mode, Part, Profile
+
+
+class BadJudges(Exception):
+    """The file of judge models has mistakes, or what it names is not there; the message names them."""
+
+
+class Proxy(Part):
+    """`POST /v1/chat/completions` for callers' own prompts."""
+
+    models: dict[str, str] = Field(default_factory=dict)
+    """Names that callers may give as `model`, and the pool each means; beside them the names of pools."""
+    default_pool: str | None = None
+    """For any other name; None: such a call is refused."""
+    cache: bool = True
+    """Whether replies to deterministic calls (temperature 0, one choice, no stream) are kept."""
+    deadline_s: Annotated[float, Field(gt=0)] = 120.0
+
+
+class Canaries(Part):
+    """Items whose verdict is known, asked of each endpoint from time to time."""
+
+    every_s: Annotated[float, Field(gt=0)] | None = None
+    """None: never."""
+    min_pass_rate: Annotated[float, Field(ge=0, le=1)] = 0.9
+    eject: bool = False
+    """Whether an endpoint below that rate gets no items until it passes again; else it is only told of."""
+
+
+class JudgeConfig(Part):
+    """The whole file."""
+
+    endpoints: Annotated[dict[str, EndpointConfig], Field(min_length=1)]
+    pools: Annotated[dict[str, PoolConfig], Field(min_length=1)]
+    profiles: dict[str, Profile] = Field(default_factory=dict)
+    defaults: dict[Mode, str] = Field(default_factory=dict)
+    """The profile of items that name none, by mode; without it, the first profile of that mode."""
+    prompts_dir: Path | None = None
+    """A folder of prompts beside those that ship."""
+    max_items_in_flight: Annotated[int, Field(gt=0, le=100_000)] = 512
+    """Items that are asked about at once; others wait in their queue."""
+    answers_memory_mb: Annotated[float, Field(ge=0)] = 128
+    """For what models have answered."""
+    proxy: Proxy = Proxy()
+    canaries: Canaries = Canaries()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for name, pool in self.pools.items():
+            _among(self.endpoints, pool.members, f"pools.{name}.members")
+            if pool.fallback is not None:
+                _among(self.pools, [pool.fallback], f"pools.{name}.fallback")
+        for name, profile in self.profiles.items():
+            _among(self.pools, [profile.pool], f"profiles.{name}.pool")
+        for mode, named in self.defaults.items():
+            _among(self.profiles, [named], f"defaults.{mode}")
+            if self.profiles[named].mode != mode:
+                raise ValueError(f"defaults.{mode}: profile {named} is of mode {self.profiles[named].mode}")
+        _among(self.pools, self.proxy.models.values(), "proxy.models")
+        if self.proxy.default_pool is not None:
+            _among(self.pools, [self.proxy.default_pool], "proxy.default_pool")
+        return self
+
+    @property
+    def key_names(self) -> list[str]:
+        """Variables of the environment that hold keys."""
+        return sorted({name for endpoint in self.endpoints.values() for name in endpoint.env_names})
+
+    def default_profile(self, mode: Mode) -> str | None:
+        if mode in self.defaults:
+            return self.defaults[mode]
+        return next((name for name, profile in self.profiles.items() if profile.mode == mode), None)
+
+    def models_of(self, pool: str) -> list[tuple[str, str | None]]:
+        """Model and revision of each endpoint that may answer for a pool, without those of addresses and keys."""
+        found: set[tuple[str, str]] = set()
+        seen: set[str] = set()
+        at: str | None = pool
+        while at is not None and at not in seen:
+            seen.add(at)
+            for name in self.pools[at].members:
+                endpoint = self.endpoints[name]
+                found.add((endpoint.model, f"{endpoint.model_revision} {endpoint.protocol} {endpoint.extra_body}"))
+            at = self.pools[at].fallback
+        return sorted(found)
+
+    def fingerprint(self, prompt_hashes: Mapping[str, str]) -> str:
+        """Of all that a verdict depends on: models, prompts, profiles."""
+        parts = {
+            "profiles": {name: profile.model_dump(mode="json") for name, profile in self.profiles.items()},
+            "defaults": self.defaults,
+            "models": {name: self.models_of(profile.pool) for name, profile in self.profiles.items()},
+            "prompts": dict(prompt_hashes),
+        }
+        return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+
+def load(path: Path) -> JudgeConfig:
+    """The configuration in a file.
+
+    Raises:
+        BadJudges: with every mistake named.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadJudges(f"cannot read {path}: {error}") from error
+    return read(content, str(path))
+
+
+def read(content: Any, origin: str) -> JudgeConfig:
+    """The configuration from what a file holds.
+
+    Raises:
+        BadJudges: with every mistake named.
+    """
+    if not isinstance(content, dict):
+        raise BadJudges(f"{origin}: expected a mapping with endpoints, pools and profiles")
+    try:
+        return JudgeConfig.model_validate(content)
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(map(str, each['loc'])) or 'file'}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+        raise BadJudges(f"{origin}: " + "; ".join(lines)) from error
+
+
+def keys_from(environ: Mapping[str, str], names: list[str]) -> dict[str, str]:
+    """The keys by the names of their variables.
+
+    Raises:
+        BadJudges: one is not set.
+    """
+    missing = [name for name in names if not environ.get(name)]
+    if missing:
+        raise BadJudges(f"the environment has no {', '.join(missing)}, which the file of judge models names")
+    return {name: environ[name] for name in names}
+
+
+def _among(known: Mapping[str, Any], names: Any, where: str) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{where}: no {name!r}; there are {sorted(known)}")

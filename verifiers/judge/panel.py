@@ -1,0 +1,345 @@
+"""The judge models behind one door: asks, reads, asks again once, lets them vote, and remembers what they said."""
+
+import asyncio
+import dataclasses
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import msgspec
+
+from verifiers.base import InvalidItem
+from verifiers.judge.config import BadJudges, JudgeConfig
+from verifiers.judge.endpoints import ChatReply, ChatRequest, Gateway, Usage
+from verifiers.judge.errors import EndpointFailure, JudgeFailure, Unparseable
+from verifiers.judge.modes import Question, suits
+from verifiers.judge.parsing import PARSER_VERSION, Reading, read
+from verifiers.judge.profiles import Profile
+from verifiers.judge.rendering import Limits, MissingData, Prompt, Rendered, TooLarge, render
+from verifiers.judge.schemas import SCHEMAS, Kind, Schema, with_logprobs
+from verifiers.judge.sharing import Shared, Use
+from verifiers.judge.voting import Decision, decide, is_decided
+
+_TOP_LOGPROBS: Final = 20
+_WARMER: Final = 0.3
+"""A model that is asked again at temperature 0 says the same again."""
+_OF_THE_CALL: Final = ("no_schema", "dropped:")
+"""Flags that say how the endpoint was asked, and nothing of the verdict."""
+_HOPELESS: Final = frozenset({"refusal", "content_filter"})
+_ASK_AGAIN: Final = "Your last reply could not be used: {why}. Give the verdict again, exactly in the form that was asked for, and nothing else."
+
+
+class Answer(msgspec.Struct, array_like=True, frozen=True):
+    """What a model said, as it is kept."""
+
+    message: dict[str, Any]
+    finish_reason: str | None
+    logprobs: Any
+    model: str | None
+    endpoint: str
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One model's answer, understood."""
+
+    reading: Reading
+    answer: Answer
+    cached: bool
+
+    def told(self) -> dict[str, Any]:
+        """As JSON."""
+        value = self.reading.value
+        return {
+            "endpoint": self.answer.endpoint,
+            "model": self.answer.model,
+            "value": dict(value) if isinstance(value, Mapping) else value,
+            "score": self.reading.score,
+            "tokens": [self.answer.prompt_tokens, self.answer.completion_tokens],
+        } | ({"cached": True} if self.cached else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The votes on one question, and what they come to."""
+
+    decision: Decision
+    votes: Sequence[Vote]
+    flags: frozenset[str]
+    prompt_sha256: str
+
+
+class Panel:
+    """All pools, prompts and profiles of the configuration."""
+
+    def __init__(
+        self,
+        config: JudgeConfig,
+        gateway: Gateway,
+        shared: Shared,
+        prompts: Mapping[str, Prompt],
+        *,
+        fence_secret: bytes,
+    ) -> None:
+        """`fence_secret`: tags of fences are made with it, so that no response can hold one.
+
+        Raises:
+            BadJudges: a profile names a prompt that there is not, or that is for another mode.
+        """
+        for name, profile in config.profiles.items():
+            if profile.prompt not in prompts:
+                raise BadJudges(f"profiles.{name}.prompt: no {profile.prompt!r}; there are {sorted(prompts)}")
+            if not suits(prompts[profile.prompt], profile.mode):
+                raise BadJudges(f"profiles.{name}.prompt: {profile.prompt!r} is not for mode {profile.mode}")
+        self.config = config
+        self.gateway = gateway
+        self.shared = shared
+        self.prompts = prompts
+        self._secret = fence_secret
+        self.models = {name: config.models_of(name) for name in config.pools}
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """What happened, by kind of event and by word."""
+        hashes = {profile.prompt: prompts[profile.prompt].sha256 for profile in config.profiles.values()}
+        self.fingerprint = config.fingerprint(hashes | {"parser": PARSER_VERSION})
+
+    async def start(self) -> None:
+        await self.gateway.start()
+
+    async def stop(self) -> None:
+        await self.gateway.stop()
+
+    def limit_of(self, profile: Profile) -> Limits:
+        limits = profile.limits
+        return Limits(limits.question_chars, limits.reference_chars, limits.response_chars)
+
+    def rendered(self, profile: Profile, prompt: Prompt, question: Question) -> Rendered:
+        """The messages of a question."""
+        tokens = [
+            token
+            for name in self.config.pools[profile.pool].members
+            for token in self.config.endpoints[name].extra_control_tokens
+        ]
+        return render(prompt, question.data, secret=self._secret, limits=self.limit_of(profile), control_tokens=tokens)
+
+    async def ballot(
+        self, profile: Profile, prompt: Prompt, question: Question, *, votes: int, deadline: float, use: Use = "use"
+    ) -> Ballot:
+        """Have a question voted on.
+
+        Raises:
+            InvalidItem: the item lacks what the prompt shows, or has too much of it.
+            JudgeFailure: too few votes were understood, or they are divided.
+        """
+        try:
+            rendered = self.rendered(profile, prompt, question)
+        except (MissingData, TooLarge) as error:
+            raise InvalidItem("bad_params", str(error)) from error
+        if "truncated_response" in rendered.flags and profile.on_truncate == "fail":
+            raise JudgeFailure("too_large", "the response is longer than this judge is shown", retryable=False)
+        schema = SCHEMAS[prompt.schema]
+        if profile.score_source == "expected" and schema.kind in (Kind.LABELS, Kind.NUMBER) and not schema.logprobs:
+            schema = with_logprobs(schema)
+        return await _Poll(self, profile, prompt, schema, question, rendered, votes, deadline, use).ballot()
+
+
+@dataclass(slots=True)
+class _Poll:
+    """The votes on one question."""
+
+    panel: Panel
+    profile: Profile
+    prompt: Prompt
+    schema: Schema
+    question: Question
+    rendered: Rendered
+    votes: int
+    deadline: float
+    use: Use
+    found: list[Vote] = field(default_factory=list)
+    failures: list[JudgeFailure] = field(default_factory=list)
+
+    async def ballot(self) -> Ballot:
+        """Ask as many as could decide it at once, and the others only where they have to."""
+        policy = self.profile.votes
+        labels = self.schema.kind in (Kind.LABELS, Kind.STEPS)
+        asked = 0
+        while asked < self.votes and not (policy.early_stop and is_decided(self._readings, self.votes, labels=labels)):
+            missing = self.votes - asked
+            if policy.early_stop and labels:
+                missing = max(1, self.votes // 2 + 1 - len(self.found))
+            indexes = range(asked, min(self.votes, asked + missing))
+            asked = indexes.stop
+            await self._several(indexes)
+        quorum = policy.quorum if self.votes == policy.n else self.votes // 2 + 1
+        if len(self.found) < quorum:
+            raise self._failure(quorum)
+        decision = decide(self._readings, labels=labels, tie=policy.tie, unanimous=policy.unanimous)
+        if decision.agreement < 1.0:
+            self.panel.counts["ballot", "disagreement"] += 1
+        told = {flag for vote in self.found for flag in (*vote.reading.flags, *vote.answer.flags)}
+        flags = {flag for flag in told if not flag.startswith(_OF_THE_CALL)}
+        return Ballot(decision, self.found, frozenset(flags | set(self.rendered.flags)), self.rendered.sha256)
+
+    @property
+    def _readings(self) -> list[Reading]:
+        return [vote.reading for vote in self.found]
+
+    async def _several(self, indexes: Sequence[int]) -> None:
+        if len(indexes) == 1:
+            await self._one(indexes[0])
+            return
+        async with asyncio.TaskGroup() as tasks:
+            for index in indexes:
+                tasks.create_task(self._one(index))
+
+    async def _one(self, index: int) -> None:
+        try:
+            self.found.append(await self._vote(index))
+        except JudgeFailure as error:
+            self.panel.counts["failure", error.kind] += 1
+            self.failures.append(error)
+
+    async def _vote(self, index: int) -> Vote:
+        request = self._request(index)
+
+        async def compute() -> tuple[bytes, bool]:
+            return _encoder.encode(await self._understood(request, self._avoid(index))), True
+
+        key = self._key(request, index)
+        value, cached = await self.panel.shared.get(key, compute, use=self.use, deadline=self.deadline)
+        answer = _decoder.decode(value)
+        self.panel.counts["vote", "cached" if cached else "asked"] += 1
+        return Vote(self._read(answer), answer, cached)
+
+    def _request(self, index: int) -> ChatRequest:
+        sampling = self.profile.sampling
+        return ChatRequest(
+            messages=self.rendered.messages,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            max_tokens=sampling.max_tokens,
+            max_tokens_cap=sampling.max_tokens_cap,
+            seed=None if sampling.seed is None else sampling.seed + index,
+            schema=self.schema.json_schema(self.question.context),
+            schema_name=self.schema.name,
+            top_logprobs=_TOP_LOGPROBS if self.schema.logprobs else None,
+            affinity=_affinity(self.question),
+        )
+
+    async def _understood(self, request: ChatRequest, avoid: frozenset[str]) -> Answer:
+        """A model's answer that holds a verdict; if the first does not, the model is told why and asked once more."""
+        gateway, pool = self.panel.gateway, self.profile.pool
+        answer = _answer(await gateway.ask(pool, request, deadline=self.deadline, avoid=avoid))
+        try:
+            self._read(answer)
+        except Unparseable as error:
+            self.panel.counts["unparseable", error.kind] += 1
+            if error.kind in _HOPELESS:
+                raise
+            answer = _answer(await gateway.ask(pool, _again(request, error), deadline=self.deadline, avoid=avoid))
+            try:
+                self._read(answer)
+            except Unparseable as second:
+                self.panel.counts["unparseable", second.kind] += 1
+                raise
+        return answer
+
+    def _read(self, answer: Answer) -> Reading:
+        context, logprobs = self.question.context, answer.logprobs
+        return read(self.schema, answer.message, answer.finish_reason, context=context, logprobs=logprobs)
+
+    def _avoid(self, index: int) -> frozenset[str]:
+        """All endpoints but the one whose turn it is, so that votes are different models' where there are several."""
+        members = self.panel.config.pools[self.profile.pool].members
+        if self.votes == 1 or len(members) == 1:
+            return frozenset()
+        first = int(self.rendered.sha256[:8], 16)
+        return frozenset(members) - {members[(first + index) % len(members)]}
+
+    def _key(self, request: ChatRequest, index: int) -> bytes:
+        """Of all that an answer depends on, but for the address that gives it."""
+        parts = dataclasses.asdict(dataclasses.replace(request, affinity=None))
+        models = self.panel.models[self.profile.pool]
+        named = [self.prompt.name, self.prompt.sha256, PARSER_VERSION, models, index, parts]
+        return hashlib.sha256(b"vote" + msgspec.json.encode(named, order="deterministic")).digest()
+
+    def _failure(self, quorum: int) -> JudgeFailure:
+        """One vote's own; of several, that there is no quorum, unless all failed for the like."""
+        first = self.failures[0]
+        alike = all(isinstance(each, EndpointFailure) is isinstance(first, EndpointFailure) for each in self.failures)
+        if (len(self.failures) == 1 and not self.found) or (not self.found and alike):
+            return first
+        told = (
+            f"{len(self.found)} of {self.votes} votes were understood, {quorum} are needed; the first failure: {first}"
+        )
+        return JudgeFailure("no_quorum", told, retryable=True)
+
+
+def _answer(reply: ChatReply) -> Answer:
+    usage: Usage = reply.usage
+    message = {name: reply.message[name] for name in _KEPT if reply.message.get(name) is not None}
+    return Answer(
+        message,
+        reply.finish_reason,
+        reply.logprobs,
+        reply.model,
+        reply.endpoint,
+        usage.prompt,
+        usage.cached,
+        usage.completion,
+        reply.flags,
+    )
+
+
+_KEPT: Final = ("content", "refusal", "tool_calls")
+
+
+def _again(request: ChatRequest, error: Unparseable) -> ChatRequest:
+    """The same question with the reason why the first answer was of no use; what was said is not repeated to it."""
+    *before, last = request.messages
+    told = {
+        **last,
+        "content": f"{last['content']}\n\n{_ASK_AGAIN.format(why=_WHY.get(error.kind, 'it held no verdict'))}",
+    }
+    tokens = request.max_tokens
+    if error.kind == "truncated":
+        tokens = min(2 * tokens, request.max_tokens_cap or 2 * tokens)
+    return replace(
+        request,
+        messages=(*before, told),
+        temperature=max(request.temperature or 0.0, _WARMER),
+        max_tokens=tokens,
+    )
+
+
+_WHY: Final[Mapping[str, str]] = {
+    "empty_output": "it was empty",
+    "truncated": "it was cut off before its end",
+    "invalid_json": "it was not valid JSON",
+    "duplicate_key": "a key stood in it twice",
+    "schema_mismatch": "it did not have the fields that were asked for",
+    "ambiguous": "it could be read in more than one way",
+    "no_verdict": "it held no verdict",
+    "out_of_range": "its number was not on the scale",
+    "scale_mismatch": "its number was not on the scale",
+    "missing_criteria": "criteria were missing from it",
+    "unknown_criteria": "it held criteria that were not asked about",
+    "duplicate_criteria": "it held a criterion twice",
+}
+"""By kind, in our own words: what the model said never goes back into a prompt."""
+
+
+def _affinity(question: Question) -> bytes:
+    """Answers to one question, of one group, share the beginning of their prompts."""
+    data = question.data
+    return hashlib.sha256("\0".join((data.question or "", *data.references)).encode()).digest()[:8]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Answer)
