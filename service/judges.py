@@ -30,7 +30,7 @@ class Kept:
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings, cache: VerdictCache) -> AsyncIterator[Panel | None]:
+async def opened(settings: Settings, cache: VerdictCache, metrics: Metrics) -> AsyncIterator[Panel | None]:
     """The panel, whose endpoints are looked at in the background; None where no file is named.
 
     Raises:
@@ -42,9 +42,10 @@ async def opened(settings: Settings, cache: VerdictCache) -> AsyncIterator[Panel
         return
     read = config.load(settings.judge_file)
     secret = settings.judge_fence_secret
+    keys = config.keys_from(environment(read.key_names), read.key_names)
     panel = Panel(
         read,
-        Gateway(read.endpoints, read.pools, keys=config.keys_from(environment(read.key_names), read.key_names)),
+        Gateway(read.endpoints, read.pools, keys=keys, observe=metrics.observe_judge_call),
         Shared(int(read.answers_memory_mb * 1_000_000), outer=Kept(cache)),
         prompts.load(folder=read.prompts_dir),
         fence_secret=secret.get_secret_value().encode() if secret is not None else secrets.token_bytes(32),
@@ -90,11 +91,9 @@ _GAUGES: Final[Mapping[str, tuple[str, Callable[[EndpointState], float]]]] = {
 }
 _TOTALS: Final[Mapping[str, tuple[str, Callable[[EndpointState], float]]]] = {
     "requests": ("Calls, repeats included", lambda state: state.counters.requests),
-    "failures": ("Calls that failed", lambda state: sum(state.counters.failures.values())),
     "ejections": ("Times an endpoint was given no more calls for a while", lambda state: state.ejections),
     "prompt_tokens": ("Tokens of prompts", lambda state: state.counters.prompt_tokens),
     "cached_tokens": ("Those of them that the endpoint had cached", lambda state: state.counters.cached_tokens),
     "completion_tokens": ("Tokens of replies", lambda state: state.counters.completion_tokens),
     "cost": ("What calls of a known price came to", lambda state: state.counters.cost),
-    "seconds": ("Time calls took", lambda state: state.latency_s_total),
 }

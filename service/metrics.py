@@ -48,6 +48,13 @@ class Metrics:
             buckets=_LATENCY_S,
             registry=self.registry,
         )
+        self._judge_call_s = Histogram(
+            "rewardline_judge_call_seconds",
+            "One call of a judge model's endpoint, by how it ended",
+            ["endpoint", "outcome"],
+            buckets=_LATENCY_S,
+            registry=self.registry,
+        )
         self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
         self._reloads = self._counter("recipes_reloads", "Times the file of recipes was read again", "outcome")
         self._run_code = self._counter("run_code", "Answers of /run_code", "status")
@@ -91,6 +98,10 @@ class Metrics:
 
     def observe_chunk(self, verifier: str, seconds: float) -> None:
         self._of(self._verifier_s, (verifier,)).observe(seconds)
+
+    def observe_judge_call(self, endpoint: str, outcome: str, seconds: float) -> None:
+        """`outcome`: ok, or the kind of failure."""
+        self._of(self._judge_call_s, (endpoint, outcome)).observe(seconds)
 
     def observe_restart(self, reason: str) -> None:
         self._restarts.labels(reason).inc()

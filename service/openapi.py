@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 
 from service import group_door
 from service.background import document as jobs_document
-from service.compat import run_code
+from service.compat import chat, run_code
 from service.errors import Problem
 from service.interactions import document as interactions_document
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
@@ -41,6 +41,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             bare = {score_path: {"post": _score_operation(*shapes[:3])}}
             bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], shapes[2])}
             bare[group_door.PATH] = {"post": group_door.operation(components, lambda about: _refusal(about, shapes[2]))}
+            bare |= chat.operations(lambda about: _refusal(about, shapes[2]))
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():
                 for operation in operations.values():

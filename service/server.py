@@ -41,6 +41,7 @@ from service.settings import Settings
 from verifiers import registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
+from verifiers.judge.endpoints import BadKey
 from verifiers.judge.panel import Panel
 from verifiers.judge.rendering.templates import BrokenPrompt
 
@@ -112,8 +113,8 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
     admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
     async with contextlib.AsyncExitStack() as stack:
         try:
-            panel = await stack.enter_async_context(judges.opened(settings, cache))
-        except (BadJudges, BrokenPrompt) as error:
+            panel = await stack.enter_async_context(judges.opened(settings, cache, metrics))
+        except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
         verifiers = registry.load(Resources(workers, boxes, panel))
         book = recipes.load(verifiers, settings.recipes_file)

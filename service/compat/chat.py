@@ -13,7 +13,7 @@ answer has `x-rewardline-cache: hit`, `miss` or `off`, and `x-rewardline-endpoin
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -62,13 +62,15 @@ class ChatDoor:
         self._panel = panel
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = scope["path"], scope["method"]
+        allowed = "GET" if path == MODELS else "POST"
+        if method != allowed:
+            raise MethodNotAllowed(f"{method} {path}; it takes {allowed}", allow=allowed)
         if self._panel is None:
             raise NotFound("no judge models are configured (setting judge_file)")
-        if scope["path"] == MODELS:
-            await self._models(scope, send, self._panel)
+        if path == MODELS:
+            await self._models(send, self._panel)
             return
-        if scope["method"] != "POST":
-            raise MethodNotAllowed(f"{scope['method']} {CHAT}; it takes POST")
         headers = scope["state"]["headers"]
         with self._admission.enter() as permit:
             body = await body_of(self._settings, headers, receive, permit.reserve)
@@ -85,9 +87,7 @@ class ChatDoor:
             except EndpointFailure as error:
                 await _refuse(error, send)
 
-    async def _models(self, scope: Scope, send: Send, panel: Panel) -> None:
-        if scope["method"] != "GET":
-            raise MethodNotAllowed(f"{scope['method']} {MODELS}; it takes GET", allow="GET")
+    async def _models(self, send: Send, panel: Panel) -> None:
         names = sorted({*panel.config.pools, *panel.config.proxy.models})
         listed = [{"id": name, "object": "model", "created": 0, "owned_by": "rewardline"} for name in names]
         await _send(send, 200, encode({"object": "list", "data": listed}), {})
@@ -209,3 +209,59 @@ async def _send(send: Send, status: int, body: bytes, headers: Mapping[str, str]
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Kept)
+
+
+def operations(refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Both routes for the OpenAPI document; `refusal` describes an answer in our own form."""
+    wrong = {
+        400: "Not JSON, or nothing the endpoint can take",
+        404: "No such model, or no judge models are configured",
+        408: "The body stopped coming",
+        413: "A larger body than a request may have",
+        415: "A Content-Type or Content-Encoding that is not known",
+        422: "No messages, or no model",
+        429: "Too much in flight here, or at the endpoints",
+        502: "The endpoint failed",
+        503: "Shutting down, or no endpoint is healthy",
+        504: "No answer in time",
+    }
+    answer = {"content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}}}
+    request = {
+        "type": "object",
+        "properties": {
+            "model": {"type": "string", "description": "A pool, or a name of proxy.models"},
+            "messages": {"type": "array", "minItems": 1, "items": {}},
+            "stream": {"type": "boolean"},
+        },
+        "required": ["model", "messages"],
+    }
+    example = {
+        "model": "judges",
+        "temperature": 0,
+        "messages": [{"role": "user", "content": "Is 0.5 a half? yes or no"}],
+    }
+    ask = {
+        "tags": ["judges"],
+        "summary": "Ask a judge model",
+        "description": "A caller's own prompt through a pool of judge models, in OpenAI's form, errors of endpoints "
+        "included. Replies to deterministic requests are kept; see the header `x-rewardline-cache`.",
+        "operationId": "chat_completions",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
+        "responses": {"200": {"description": "The endpoint's reply", **answer}}
+        | {str(status): _either(refusal(about)) for status, about in wrong.items()},
+    }
+    listing = {
+        "tags": ["judges"],
+        "summary": "List the pools of judge models",
+        "operationId": "list_models",
+        "responses": {
+            "200": {"description": "As OpenAI lists models", "content": {"application/json": {"schema": {}}}},
+            "404": refusal("No judge models are configured"),
+        },
+    }
+    return {CHAT: {"post": ask}, MODELS: {"get": listing}}
+
+
+def _either(refusal: dict[str, Any]) -> dict[str, Any]:
+    """Ours, or the endpoint's."""
+    return {**refusal, "content": {**refusal["content"], "application/json": {"schema": {"type": "object"}}}}

@@ -17,15 +17,18 @@ Texts of others stand in fences whose tags they cannot know, with control tokens
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verifiers.answers import Channel, ExtractionParams, extract, final_segment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.judge import guards
 from verifiers.judge.errors import JudgeFailure, Unparseable
-from verifiers.judge.modes import finding, questions, suits
+from verifiers.judge.long_texts import by_length
+from verifiers.judge.modes import Question, finding, questions, suits
 from verifiers.judge.parameters import JudgeParams
 from verifiers.judge.profiles import Mode, Profile
+from verifiers.judge.rendering import Prompt
 
 if TYPE_CHECKING:
     from verifiers.judge.panel import Ballot, Panel
@@ -72,43 +75,55 @@ class Judge(Verifier[JudgeParams]):
             return Verdict.failed(f"judge_{kind}", str(error)[:_MAX_FAILURE_CHARS])
 
     async def _judged(self, item: Item[JudgeParams]) -> Verdict:
-        params = item.params
-        name, mode, profile = self._profile(params)
-        segment = final_segment(item.response)
-        text = item.response[segment.start : segment.end]
-        if mode == "reference":
-            if not params.reference:
-                raise InvalidItem("bad_reference", "mode reference needs a reference")
-            decided = _without_a_model(text, segment.reason, params, profile)
-            if decided is not None:
-                return decided
-        elif not text:
-            return Verdict.wrong("truncated" if segment.reason == "truncated" else "no_answer")
-        if self._panel is None:
-            raise JudgeFailure("not_configured", "no judge models are configured (setting judge_file)", retryable=False)
-        assert profile is not None
-        shown, extracted = _view(text, params.view or profile.view)
-        prompt = self._panel.prompts.get(params.prompt_template or profile.prompt)
-        if prompt is None or not suits(prompt, mode):
-            raise InvalidItem("bad_params", f"params.prompt_template: no prompt of that name for mode {mode}")
-        asked = questions(mode, shown, params.question or item.prompt, params, profile)
+        case = await by_length(len(item.response), self._case_of, item)
+        if isinstance(case, Verdict):
+            return case
+        panel, profile, params = case.panel, case.profile, item.params
         deadline = asyncio.get_running_loop().time() + profile.deadline_s
         if item.deadline is not None:
             deadline = min(deadline, item.deadline)
         votes = params.votes or profile.votes.n
         ballots = await _all(
-            [self._panel.ballot(profile, prompt, question, votes=votes, deadline=deadline) for question in asked]
+            [panel.ballot(profile, case.prompt, question, votes=votes, deadline=deadline) for question in case.asked]
         )
-        found = finding(mode, asked, [ballot.decision for ballot in ballots], params, profile)
-        detail = dict(found.detail) | _told(ballots, explain=item.explain) | {"judge": name, "prompt": prompt.name}
+        found = finding(case.mode, case.asked, [ballot.decision for ballot in ballots], params, profile)
+        detail = dict(found.detail) | _told(ballots, explain=item.explain)
+        detail |= {"judge": case.name, "prompt": case.prompt.name}
         flags = {flag for ballot in ballots for flag in ballot.flags} | set(found.detail.get("flags", ()))
-        if guards.addresses_judge(shown):
+        if case.addresses_judge:
             flags.add("addresses_judge")
         if flags:
             detail["flags"] = sorted(flags)
         for flag in flags:
-            self._panel.counts["flag", flag.partition(":")[0]] += 1
-        return Verdict(Status.OK, found.score, found.reason, clip(extracted), detail)
+            panel.counts["flag", flag.partition(":")[0]] += 1
+        return Verdict(Status.OK, found.score, found.reason, clip(case.extracted), detail)
+
+    def _case_of(self, item: Item[JudgeParams]) -> "_Case | Verdict":
+        """What is to be asked about an item; or its verdict, where nobody has to be.
+
+        Raises:
+            InvalidItem, JudgeFailure
+        """
+        params = item.params
+        name, mode, profile = self._profile(params)
+        segment = final_segment(item.response)
+        text = item.response[segment.start : segment.end]
+        if mode == "reference" and not params.reference:
+            raise InvalidItem("bad_reference", "mode reference needs a reference")
+        if not text:
+            return Verdict.wrong("truncated" if segment.reason == "truncated" else "no_answer")
+        decided = _without_a_model(text, params, profile) if mode == "reference" else None
+        if decided is not None:
+            return decided
+        if self._panel is None or profile is None:
+            raise JudgeFailure("not_configured", "no judge models are configured (setting judge_file)", retryable=False)
+        shown, extracted = _view(text, params.view or profile.view)
+        prompt = self._panel.prompts.get(params.prompt_template or profile.prompt)
+        if prompt is None or not suits(prompt, mode):
+            raise InvalidItem("bad_params", f"params.prompt_template: no prompt of that name for mode {mode}")
+        asked = questions(mode, shown, params.question or item.prompt, params, profile)
+        addresses_judge = guards.addresses_judge(shown)
+        return _Case(self._panel, name, mode, profile, prompt, asked, extracted, addresses_judge)
 
     def _profile(self, params: JudgeParams) -> tuple[str | None, Mode, Profile | None]:
         """The profile that judges, by name; and the mode.
@@ -141,10 +156,22 @@ def create(resources: Resources) -> Judge:
     return Judge(resources.judges)
 
 
-def _without_a_model(text: str, reason: str, params: JudgeParams, profile: Profile | None) -> Verdict | None:
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is asked about an item, of whom."""
+
+    panel: "Panel"
+    name: str | None
+    mode: Mode
+    profile: Profile
+    prompt: Prompt
+    asked: Sequence[Question]
+    extracted: str | None
+    addresses_judge: bool
+
+
+def _without_a_model(text: str, params: JudgeParams, profile: Profile | None) -> Verdict | None:
     """The verdict where none has to be asked."""
-    if not text:
-        return Verdict.wrong("truncated" if reason == "truncated" else "no_answer")
     known = guards.precheck(text, params.reference)
     if known == "exact_match" and (profile is None or profile.accept_exact):
         return Verdict(Status.OK, 1.0, "correct", clip(text), {"source": "exact_match"})

@@ -14,6 +14,7 @@ from verifiers.base import InvalidItem
 from verifiers.judge.config import BadJudges, JudgeConfig
 from verifiers.judge.endpoints import ChatReply, ChatRequest, Gateway, Usage
 from verifiers.judge.errors import EndpointFailure, JudgeFailure, Unparseable
+from verifiers.judge.long_texts import by_length
 from verifiers.judge.modes import Question, suits
 from verifiers.judge.parsing import PARSER_VERSION, Reading, read
 from verifiers.judge.profiles import Profile
@@ -137,7 +138,7 @@ class Panel:
             JudgeFailure: too few votes were understood, or they are divided.
         """
         try:
-            rendered = self.rendered(profile, prompt, question)
+            rendered = await by_length(_chars_of(question), self.rendered, profile, prompt, question)
         except (MissingData, TooLarge) as error:
             raise InvalidItem("bad_params", str(error)) from error
         if "truncated_response" in rendered.flags and profile.on_truncate == "fail":
@@ -215,7 +216,7 @@ class _Poll:
         value, cached = await self.panel.shared.get(key, compute, use=self.use, deadline=self.deadline)
         answer = _decoder.decode(value)
         self.panel.counts["vote", "cached" if cached else "asked"] += 1
-        return Vote(self._read(answer), answer, cached)
+        return Vote(await self._read(answer), answer, cached)
 
     def _request(self, index: int) -> ChatRequest:
         sampling = self.profile.sampling
@@ -237,22 +238,26 @@ class _Poll:
         gateway, pool = self.panel.gateway, self.profile.pool
         answer = _answer(await gateway.ask(pool, request, deadline=self.deadline, avoid=avoid))
         try:
-            self._read(answer)
+            await self._read(answer)
         except Unparseable as error:
             self.panel.counts["unparseable", error.kind] += 1
             if error.kind in _HOPELESS:
                 raise
             answer = _answer(await gateway.ask(pool, _again(request, error), deadline=self.deadline, avoid=avoid))
             try:
-                self._read(answer)
+                await self._read(answer)
             except Unparseable as second:
                 self.panel.counts["unparseable", second.kind] += 1
                 raise
         return answer
 
-    def _read(self, answer: Answer) -> Reading:
+    async def _read(self, answer: Answer) -> Reading:
+        content = answer.message.get("content")
+        chars = len(content) if isinstance(content, str) else 0
         context, logprobs = self.question.context, answer.logprobs
-        return read(self.schema, answer.message, answer.finish_reason, context=context, logprobs=logprobs)
+        return await by_length(
+            chars, read, self.schema, answer.message, answer.finish_reason, context=context, logprobs=logprobs
+        )
 
     def _avoid(self, index: int) -> frozenset[str]:
         """All endpoints but the one whose turn it is, so that votes are different models' where there are several."""
@@ -333,6 +338,12 @@ _WHY: Final[Mapping[str, str]] = {
     "duplicate_criteria": "it held a criterion twice",
 }
 """By kind, in our own words: what the model said never goes back into a prompt."""
+
+
+def _chars_of(question: Question) -> int:
+    data = question.data
+    texts = (data.question, data.response, data.response_b, *data.references, *(data.steps or ()))
+    return sum(len(text) for text in texts if text is not None)
 
 
 def _affinity(question: Question) -> bytes:
