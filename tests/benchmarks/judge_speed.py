@@ -51,7 +51,7 @@ def _asked(number: int) -> dict[str, Any]:
 
 async def _overhead(quick: bool) -> Report:
     """The same requests straight to the server and through ours, in turns."""
-    rounds, calls = (3, 64) if quick else (9, 256)
+    rounds, calls = (3, 64) if quick else (7, 128)
     rows: list[dict[str, Any]] = []
     with serving_llama() as llama, tempfile.TemporaryDirectory() as folder:
         file = _configuration(Path(folder), llama.url)
