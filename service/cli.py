@@ -1,4 +1,4 @@
-"""The commands: `rewardline serve | score | audit | log | recipes | check-host | verifiers`."""
+"""The commands: `rewardline serve | score | audit | log | recipes | judges | check-host | verifiers`."""
 
 import gc
 import json
@@ -21,6 +21,7 @@ from service.audit_log.command import log as audit_log
 from service.boxes import variants
 from service.catalogue import describe
 from service.dataset_audit.command import command as audit_command
+from service.judges_command import command as judges_command
 from service.recipes import command as recipes_command
 from service.recipes.files import BadRecipes
 from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here
@@ -40,6 +41,7 @@ _TRY_IT = (
 
 app.add_typer(recipes_command.app, name="recipes")
 app.command("audit")(audit_command)
+app.command("judges")(judges_command)
 
 
 @app.callback()

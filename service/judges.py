@@ -73,6 +73,12 @@ def publish(panel: Panel, metrics: Metrics) -> None:
         metrics.watch_gauges(f"judge_endpoint_{name}", about, partial(_by_endpoint, panel, read), "endpoint")
     for name, (about, read) in _TOTALS.items():
         metrics.watch_totals(f"judge_endpoint_{name}", about, partial(_by_endpoint, panel, read), "endpoint")
+    metrics.watch_gauges(
+        "judge_canary_pass_rate",
+        "Items with a known verdict that were judged rightly in the last round, by profile/endpoint",
+        lambda: panel.canaries.pass_rates() if panel.canaries is not None else {},
+        "judge",
+    )
     metrics.watch("judge_waiting_calls", "Calls that wait for an endpoint", lambda: panel.gateway.waiting)
 
 
@@ -85,7 +91,8 @@ def _by_endpoint(panel: Panel, read: Callable[[EndpointState], float]) -> Mappin
 
 
 _GAUGES: Final[Mapping[str, tuple[str, Callable[[EndpointState], float]]]] = {
-    "healthy": ("Whether an endpoint is asked", lambda state: float(state.health == "healthy")),
+    "healthy": ("Whether an endpoint answers calls", lambda state: float(state.health == "healthy")),
+    "held": ("Whether an endpoint is not asked because it misjudged canaries", lambda state: float(bool(state.held))),
     "limit": ("Calls that an endpoint is thought to bear at once", lambda state: state.limit),
     "in_flight": ("Calls under way", lambda state: state.in_flight),
 }

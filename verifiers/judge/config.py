@@ -74,6 +74,9 @@ class JudgeConfig(Part):
                 _among(self.pools, [pool.fallback], f"pools.{name}.fallback")
         for name, profile in self.profiles.items():
             _among(self.pools, [profile.pool], f"profiles.{name}.pool")
+            for endpoint in self._reached_from(profile.pool):
+                if self.endpoints[endpoint].protocol != "chat":
+                    raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
         for mode, named in self.defaults.items():
             _among(self.profiles, [named], f"defaults.{mode}")
             if self.profiles[named].mode != mode:
@@ -93,18 +96,24 @@ class JudgeConfig(Part):
             return self.defaults[mode]
         return next((name for name, profile in self.profiles.items() if profile.mode == mode), None)
 
-    def models_of(self, pool: str) -> list[tuple[str, str | None]]:
-        """Model and revision of each endpoint that may answer for a pool, without those of addresses and keys."""
-        found: set[tuple[str, str]] = set()
+    def models_of(self, pool: str) -> list[tuple[str, str]]:
+        """Model and revision of each endpoint that may answer for a pool, without addresses and keys."""
+        found = set()
+        for name in self._reached_from(pool):
+            endpoint = self.endpoints[name]
+            found.add((endpoint.model, f"{endpoint.model_revision} {endpoint.protocol} {endpoint.extra_body}"))
+        return sorted(found)
+
+    def _reached_from(self, pool: str) -> set[str]:
+        """The endpoints of a pool and of those that stand in for it."""
+        found: set[str] = set()
         seen: set[str] = set()
         at: str | None = pool
         while at is not None and at not in seen:
             seen.add(at)
-            for name in self.pools[at].members:
-                endpoint = self.endpoints[name]
-                found.add((endpoint.model, f"{endpoint.model_revision} {endpoint.protocol} {endpoint.extra_body}"))
+            found |= set(self.pools[at].members)
             at = self.pools[at].fallback
-        return sorted(found)
+        return found
 
     def fingerprint(self, prompt_hashes: Mapping[str, str]) -> str:
         """Of all that a verdict depends on: models, prompts, profiles."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from verifiers.base import InvalidItem
+from verifiers.judge.canaries import Canaries
 from verifiers.judge.config import BadJudges, JudgeConfig
 from verifiers.judge.endpoints import ChatReply, ChatRequest, Gateway, Usage
 from verifiers.judge.errors import EndpointFailure, JudgeFailure, Unparseable
@@ -106,13 +107,19 @@ class Panel:
         self.models = {name: config.models_of(name) for name in config.pools}
         self.counts: Counter[tuple[str, str]] = Counter()
         """What happened, by kind of event and by word."""
+        self.canaries: Canaries | None = None
         hashes = {profile.prompt: prompts[profile.prompt].sha256 for profile in config.profiles.values()}
         self.fingerprint = config.fingerprint(hashes | {"parser": PARSER_VERSION})
 
     async def start(self) -> None:
         await self.gateway.start()
+        if self.config.canaries.every_s is not None:
+            self.canaries = Canaries(self, self.config.canaries)
+            self.canaries.start()
 
     async def stop(self) -> None:
+        if self.canaries is not None:
+            await self.canaries.stop()
         await self.gateway.stop()
 
     def limit_of(self, profile: Profile) -> Limits:

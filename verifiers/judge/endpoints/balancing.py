@@ -39,10 +39,15 @@ class Wanted:
     """The pool's limits."""
     fail_open: bool = True
     """Where all are ejected, ask the one whose time is over first."""
+    even_held: bool = False
+    """Ask also one that is held."""
 
     @property
-    def group(self) -> tuple[frozenset[str], frozenset[str], bool]:
-        return self.names, self.shunned, self.fail_open
+    def group(self) -> "_Group":
+        return self.names, self.shunned, self.fail_open, self.even_held
+
+
+_Group = tuple[frozenset[str], frozenset[str], bool, bool]
 
 
 @dataclass(slots=True)
@@ -57,7 +62,7 @@ class Dispatcher:
     def __init__(self, clock: Callable[[], float]) -> None:
         self.endpoints: dict[str, Endpoint] = {}
         self._clock = clock
-        self._groups: dict[tuple[frozenset[str], frozenset[str], bool], OrderedDict[int, _Waiting]] = {}
+        self._groups: dict[_Group, OrderedDict[int, _Waiting]] = {}
         self._tickets = 0
         self._timer: asyncio.TimerHandle | None = None
         self.waiting = 0
@@ -161,7 +166,7 @@ class Dispatcher:
             wanted.tokens, max(each.estimated_cost(wanted.tokens) for each in endpoints), now
         ):
             raise NoEndpoint("budget_exhausted", "the pool's limit of spending is reached", spending.retry_after_s(now))
-        standings = [(each, *each.standing(wanted.tokens, now)) for each in endpoints]
+        standings = [(each, *each.standing(wanted.tokens, now, even_held=wanted.even_held)) for each in endpoints]
         alive = [each for each, standing, _ in standings if standing in (Standing.FREE, Standing.FULL)]
         if alive:
             preferred = [each for each in alive if each.name not in wanted.shunned] or alive
@@ -187,6 +192,8 @@ class Dispatcher:
         spent = [seconds for _, standing, seconds in standings if standing is Standing.SPENT]
         if spent:
             raise NoEndpoint("budget_exhausted", _reasons(standings), retry_after_s=min(spent))
+        if any(standing is Standing.HELD for _, standing, _ in standings):
+            raise NoEndpoint("no_healthy_endpoint", _reasons(standings))
         kinds = {each.health.why or "auth" for each, _, _ in standings}
         raise NoEndpoint(kinds.pop() if len(kinds) == 1 else "no_healthy_endpoint", _reasons(standings))
 
@@ -203,6 +210,7 @@ def _check_in_time(until: float | None, deadline: float, now: float) -> None:
 def _reasons(standings: Sequence[tuple[Endpoint, Standing, float]]) -> str:
     return ", ".join(
         f"{each.name}: {standing.value}"
+        + (f" ({each.held})" if standing is Standing.HELD else "")
         + (f" ({each.health.why})" if each.health.state is not State.HEALTHY and each.health.why else "")
         for each, standing, _ in standings
     )

@@ -35,6 +35,8 @@ class Standing(Enum):
     PROBING = "probing"
     SPENT = "spent"
     DISABLED = "disabled"
+    HELD = "held"
+    """Until it is released."""
 
 
 @dataclass(slots=True)
@@ -74,6 +76,8 @@ class Endpoint:
         self.wire = wire
         self.capabilities = Capabilities()
         self.health = Health(config.health)
+        self.held: str | None = None
+        """Why it is not asked, however healthy it is: it answers, but not as it should."""
         self.limiter = Limiter(config.concurrency)
         self.latency = Latency()
         self.counters = Counters()
@@ -91,13 +95,15 @@ class Endpoint:
         self._tokens = Bucket(config.tpm, now) if config.tpm else None
         self._spending = Spending(config.spend) if config.spend else None
 
-    def standing(self, tokens: float, now: float) -> tuple[Standing, float]:
+    def standing(self, tokens: float, now: float, *, even_held: bool = False) -> tuple[Standing, float]:
         """How it stands for a call of about so many tokens; of LATER, EJECTED: when that ends; of SPENT: in how many
-        seconds.
+        seconds. `even_held`: for a call that finds out whether it is still to be held.
         """
         state = self.health.tick(now)
         if state is State.DISABLED:
             return Standing.DISABLED, 0.0
+        if self.held is not None and not even_held:
+            return Standing.HELD, 0.0
         if self._spending and not self._spending.allows(tokens, self.estimated_cost(tokens), now):
             return Standing.SPENT, self._spending.retry_after_s(now)
         if state is State.UNPROBED or self.suspected:

@@ -5,11 +5,12 @@ Gateway ── Pool: retries, budgets, failover ── Dispatcher: who is asked,
 """
 
 import asyncio
+import copy
 import random
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from verifiers.judge.endpoints.balancing import Dispatcher
 from verifiers.judge.endpoints.chat import Chat
@@ -37,6 +38,8 @@ class EndpointState:
     health: str
     why: str | None
     """The class of the failure for which it is not asked."""
+    held: str | None
+    """Why it is not asked although it answers."""
     limit: int
     in_flight: int
     ejections: int
@@ -78,6 +81,7 @@ class Gateway:
         self._wall = wall
         self._dispatcher = Dispatcher(clock)
         self._probing: list[asyncio.Task[None]] = []
+        self._only: str | None = None
         for name, config in endpoints.items():
             self._dispatcher.endpoints[name] = Endpoint(
                 name,
@@ -144,6 +148,25 @@ class Gateway:
         until = self._until(pool, deadline)
         return await self._send(pool, StreamRelay(body, until, self._clock, self._wall), until)
 
+    def only(self, name: str) -> Self:
+        """A door to one endpoint alone, to find out how it does: held or not, but not while it is ejected."""
+        door = copy.copy(self)
+        door._only = name
+        return door
+
+    def hold(self, name: str, why: str) -> None:
+        """Let no call to an endpoint, of whatever pool, until `release`; those under way go on."""
+        self._dispatcher.endpoints[name].held = why
+        self._dispatcher.dispatch()
+
+    def release(self, name: str) -> None:
+        self._dispatcher.endpoints[name].held = None
+        self._dispatcher.dispatch()
+
+    def reach_of(self, pool: str) -> list[str]:
+        """The endpoints that may answer for a pool: its members, and those of its fallbacks."""
+        return list(dict.fromkeys(name for each in self._chain(pool) for name in each.config.members))
+
     def states(self) -> list[EndpointState]:
         """Every endpoint, as it is now."""
         return [_state(endpoint) for endpoint in self._dispatcher.endpoints.values()]
@@ -168,6 +191,10 @@ class Gateway:
         only: str | None = None,
     ) -> T:
         attempts: list[Attempt] = []
+        if self._only is not None:
+            return await self._pools[pool].send(
+                errand, deadline, avoid=(), only=self._only, fail_open=False, attempts=attempts, even_held=True
+            )
         chain = [self._pools[pool]] if only is not None else self._chain(pool)
         for each in chain[:-1]:
             try:
@@ -194,6 +221,7 @@ def _state(endpoint: Endpoint) -> EndpointState:
         endpoint.config.model,
         endpoint.health.state.value,
         endpoint.health.why,
+        endpoint.held,
         endpoint.limiter.limit,
         endpoint.limiter.in_flight,
         endpoint.health.ejections,

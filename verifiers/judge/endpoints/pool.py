@@ -90,6 +90,7 @@ class Pool:
         only: str | None,
         fail_open: bool,
         attempts: list[Attempt],
+        even_held: bool = False,
     ) -> T:
         """What the errand brings; failed attempts are appended to `attempts`.
 
@@ -110,6 +111,7 @@ class Pool:
                 errand.affinity if self.config.affinity != "none" else None,
                 self._spending,
                 fail_open,
+                even_held,
             )
             lease = await self._lease(wanted, deadline, attempts, fault)
             outcome = await self._attempt(errand, lease, deadline, attempts)

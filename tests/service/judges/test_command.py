@@ -1,0 +1,44 @@
+"""`rewardline judges FILE`, as a user runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import ROOT
+from tests.judge_upstream.grader import Grader, honest
+
+
+def _run(file: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "service", "judges", str(file), "--wait-s", "30"]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)
+
+
+def test_what_endpoints_can_do_and_say_is_shown(tmp_path: Path) -> None:
+    def answer(sections: dict[str, str]) -> str:
+        return honest({**sections, "RESPONSE": sections["RESPONSE"].replace("seven.", "7")})
+
+    with Grader(answer) as grader:
+        file = grader.file(tmp_path)
+        file.write_text(file.read_text().replace('"probe": false', '"probe": true'))
+        told = _run(file)
+    assert told.returncode == 0, told.stderr
+    for word in ("grader", "healthy", "reference", "1 correct", "0 wrong_answer"):
+        assert word in told.stdout
+
+
+def test_an_endpoint_that_is_down_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    with Grader() as grader:
+        file = grader.file(tmp_path)
+    told = _run(file)
+    assert told.returncode == 1, told.stderr
+    assert "judge_" in told.stdout
+
+
+def test_mistakes_are_told_without_a_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "judges.yaml"
+    file.write_text(json.dumps({"endpoints": {}, "pools": {}}))
+    told = _run(file)
+    assert told.returncode == 2
+    assert "endpoints" in told.stderr
+    assert "Traceback" not in told.stderr

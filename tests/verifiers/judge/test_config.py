@@ -1,0 +1,85 @@
+"""The file of judge models: mistakes are named, and what verdicts depend on makes other keys."""
+
+import copy
+from typing import Any, get_args
+
+import pytest
+
+from verifiers.judge import config, prompts
+from verifiers.judge.modes import suits
+from verifiers.judge.profiles import Mode
+
+GOOD: dict[str, Any] = {
+    "endpoints": {
+        "a": {"base_url": "http://127.0.0.1:1/v1", "model": "m"},
+        "b": {"base_url": "http://127.0.0.1:2/v1", "model": "m", "api_key_env": "KEY_B"},
+        "d": {"base_url": "http://127.0.0.1:3/v1", "model": "m", "protocol": "decisions"},
+    },
+    "pools": {"p": {"members": ["a"], "fallback": "q"}, "q": {"members": ["b"]}, "r": {"members": ["d"]}},
+    "profiles": {"one": {"mode": "reference", "pool": "p"}, "two": {"mode": "reference", "pool": "q"}},
+}
+
+
+def _with(path: str, value: Any) -> dict[str, Any]:
+    content = copy.deepcopy(GOOD)
+    *parents, last = path.split(".")
+    at = content
+    for name in parents:
+        at = at.setdefault(name, {})
+    at[last] = value
+    return content
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "told"),
+    [
+        ("profiles.one.pool", "x", "profiles.one.pool: no 'x'"),
+        ("profiles.one.pool", "r", "endpoint d writes no text"),
+        ("profiles.one.prompt", "ref_equiv", "expected name@version"),
+        ("profiles.one.votes", {"n": 2, "min_valid": 3}, "min_valid 3 is more than n 2"),
+        ("profiles.one.rewards", {"A": 2}, "rewards"),
+        ("profiles.one.typo", 1, "typo"),
+        ("pools.p.fallback", "x", "no 'x'"),
+        ("defaults", {"quality": "one"}, "profile one is of mode reference"),
+        ("proxy", {"models": {"gpt": "x"}}, "proxy.models: no 'x'"),
+        ("proxy", {"default_pool": "x"}, "proxy.default_pool"),
+        ("endpoints", {}, "endpoints"),
+        ("endpoints.a.base_url", "ftp://x", "expected http"),
+    ],
+)
+def test_mistakes_are_named(path: str, value: Any, told: str) -> None:
+    with pytest.raises(config.BadJudges, match=told):
+        config.read(_with(path, value), "judges.yaml")
+
+
+def test_keys_are_looked_up_by_the_names_that_the_file_gives() -> None:
+    read = config.read(GOOD, "judges.yaml")
+    assert read.key_names == ["KEY_B"]
+    assert config.keys_from({"KEY_B": "k", "OTHER": "o"}, read.key_names) == {"KEY_B": "k"}
+    with pytest.raises(config.BadJudges, match="KEY_B"):
+        config.keys_from({"KEY_B": ""}, read.key_names)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "is_other"),
+    [
+        ("endpoints.a.base_url", "http://127.0.0.1:9/v1", False),
+        ("endpoints.a.weight", 7, False),
+        ("endpoints.a.api_key_env", "KEY_A", False),
+        ("endpoints.a.model", "n", True),
+        ("endpoints.a.model_revision", "2", True),
+        ("endpoints.b.extra_body", {"top_k": 1}, True),
+        ("profiles.one.sampling", {"temperature": 1}, True),
+        ("profiles.one.rewards", {"B": 0.5}, True),
+        ("defaults", {"reference": "two"}, True),
+    ],
+)
+def test_verdicts_of_another_model_prompt_or_profile_have_other_keys(path: str, value: Any, is_other: bool) -> None:
+    before, after = (config.read(content, "x").fingerprint({"p@1": "h"}) for content in (GOOD, _with(path, value)))
+    assert (before != after) is is_other
+    assert config.read(GOOD, "x").fingerprint({"p@1": "other"}) != before
+
+
+def test_every_prompt_that_ships_is_for_a_mode() -> None:
+    found = {name: [mode for mode in get_args(Mode) if suits(prompt, mode)] for name, prompt in prompts.load().items()}
+    assert all(len(suited) == 1 for suited in found.values()), found
