@@ -178,6 +178,12 @@ async def test_what_is_no_request_is_refused(upstream: Upstream, body: bytes, st
         assert (await client.get("/v1/chat/completions")).status_code == 405
 
 
+async def test_callers_are_not_told_where_the_endpoints_are(upstream: Upstream) -> None:
+    reply = await _post(upstream, {**ASK, "temperature": 1})  # nobody listens
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "connect")
+    assert "127.0.0.1" not in reply.text
+
+
 async def test_models_are_listed(upstream: Upstream) -> None:
     async with httpx.AsyncClient(base_url=upstream.served.url) as client:
         reply = (await client.get("/v1/models")).json()

@@ -5,6 +5,8 @@ for as they are; one that comes compressed all the same is inflated up to the bo
 """
 
 import asyncio
+import os
+import socket
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -164,7 +166,7 @@ def _translated(config: EndpointConfig, within_s: float) -> Iterator[None]:
         message = f"no connection within {config.timeout.connect_s} s"
         raise Fault("connect", message, reached=False, ill=True) from error
     except aiohttp.ClientConnectorError as error:
-        message = quoted(f"{type(error).__name__}: {error.os_error}")
+        message = f"no connection: {_told(error.os_error)}"
         raise Fault("connect", message, reached=False, ill=True) from error
     except aiohttp.ClientPayloadError as error:
         raise Fault("bad_upstream_body", "the body broke off", ill=True) from error
@@ -209,3 +211,10 @@ def _inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
 
 def _too_long(max_bytes: int) -> Fault:
     return Fault("bad_upstream_body", f"a body of more than {max_bytes} bytes", Retry.ELSEWHERE, ill=True)
+
+
+def _told(error: OSError) -> str:
+    """What went wrong, without the address: callers are told of it."""
+    if isinstance(error, socket.gaierror) or error.errno is None or error.errno < 0:
+        return type(error).__name__
+    return os.strerror(error.errno)
