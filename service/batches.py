@@ -143,7 +143,11 @@ class Flight:
 
     def item(self) -> Item[Any]:
         """What is asked of the verifier, with the time at which the last of them will have gone."""
-        return self.prepared.item(max((job.batch.deadline for job, _ in self.waiting), default=None))
+        if not self.waiting:
+            return self.prepared.item()
+        # Those who came later share what the first one asked for.
+        deadline = max(job.batch.deadline for job, _ in self.waiting)
+        return self.prepared.item(deadline, self.waiting[0][0].batch.cache)
 
 
 @dataclass(eq=False, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from pydantic import ValidationError
 
-from service.wire import DAMAGED_JSON
+from service.wire import DAMAGED_JSON, CacheMode
 from verifiers.base import InvalidItem, Item, Params
 from verifiers.registry import Entry
 
@@ -34,8 +34,8 @@ class Prepared(msgspec.Struct, frozen=True):
     explain: bool
     key: bytes | None
 
-    def item(self, deadline: float | None = None) -> Item[Any]:
-        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline)
+    def item(self, deadline: float | None = None, cache: CacheMode = "use") -> Item[Any]:
+        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline, cache)
 
 
 def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:

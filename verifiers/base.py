@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 from pydantic import BaseModel, ConfigDict
@@ -98,6 +98,8 @@ class Item(msgspec.Struct, Generic[P], frozen=True):
     """The caller asked why: put candidates seen and forms compared into `detail`."""
     deadline: float | None = None
     """When nobody waits for the verdict any more, in seconds of the event loop's clock; no part of what is judged."""
+    cache: Literal["use", "refresh", "off"] = "use"
+    """For verifiers that keep what they were told: whether it may be used, is to be replaced, or neither."""
 
 
 class InvalidItem(Exception):

@@ -84,7 +84,10 @@ class Judge(Verifier[JudgeParams]):
             deadline = min(deadline, item.deadline)
         votes = params.votes or profile.votes.n
         ballots = await _all(
-            [panel.ballot(profile, case.prompt, question, votes=votes, deadline=deadline) for question in case.asked]
+            [
+                panel.ballot(profile, case.prompt, question, votes=votes, deadline=deadline, use=item.cache)
+                for question in case.asked
+            ]
         )
         found = finding(case.mode, case.asked, [ballot.decision for ballot in ballots], params, profile)
         detail = dict(found.detail) | _told(ballots, explain=item.explain)

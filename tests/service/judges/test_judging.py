@@ -200,6 +200,15 @@ def test_equal_items_are_asked_about_once(paris: Parts, scorer: Scorer, grader: 
     assert len(grader.prompts) == 1
 
 
+def test_who_wants_a_new_verdict_gets_a_new_answer(paris: Parts, scorer: Scorer, grader: Grader) -> None:
+    item = {**paris, "response": "It is Paris"}
+    assert scorer.score(item)[0].score == 1.0
+    grader.answer = _says('{"reasoning": "looked again", "verdict": "B"}')
+    told = [scorer.score(item, cache=cache)[0].score for cache in ("use", "off", "use", "refresh", "use")]
+    assert told == [1.0, 0.0, 1.0, 0.0, 0.0]
+    assert len(grader.prompts) == 3
+
+
 def test_what_a_profile_changes_about_the_score_asks_no_model_again(
     paris: Parts, scorer: Scorer, grader: Grader
 ) -> None:

@@ -30,9 +30,9 @@ class Scorer:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
-    def score(self, *items: Mapping[str, Any]) -> list[Result]:
-        """One result per item, in order; items as they stand in a request's body."""
-        body = json.dumps({"items": items}).encode()
+    def score(self, *items: Mapping[str, Any], **request: Any) -> list[Result]:
+        """One result per item, in order; items as they stand in a request's body, beside the fields of `request`."""
+        body = json.dumps({"items": items, **request}).encode()
         return asyncio.run_coroutine_threadsafe(self._scored(body), self._loop).result(_WAIT_S)
 
     def rewards(self, *items: Mapping[str, Any]) -> list[float | None]:
@@ -54,5 +54,7 @@ class Scorer:
     async def _scored(self, body: bytes) -> list[Result]:
         request = await decode_request(body, _MAX_ITEMS)
         deadline = asyncio.get_running_loop().time() + _WAIT_S
-        scored = await self.core.engine.score(Batch(request.items, request.references, "use", False, deadline))
+        scored = await self.core.engine.score(
+            Batch(request.items, request.references, request.cache, request.explain, deadline)
+        )
         return list(scored.results)
