@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +92,30 @@ def test_slow_is_reported_over_what_was_raised() -> None:
         guard.within(5.0, slow_and_wrong)
 
 
-def test_what_takes_longer_than_in_proportion_is_reported() -> None:
-    def count_pairs(text: str) -> int:
-        return sum(text.count(character) for character in text[::8])
+@pytest.mark.parametrize(
+    ("took_s", "is_linear"),
+    [
+        ([1.0, 2.1], True),
+        ([1.0, 4.0, 1.0, 3.9, 1.0, 4.1], False),
+        ([1.0, 4.0, 1.0, 2.0], True),
+        ([0.0001, 0.01], True),
+        ([0.0001, 0.04] * 3, False),
+    ],
+)
+def test_what_takes_longer_than_in_proportion_each_time_is_reported(
+    monkeypatch: pytest.MonkeyPatch, took_s: list[float], is_linear: bool
+) -> None:
+    measured = iter(took_s)
+    monkeypatch.setattr(guard, "cpu_s", lambda *_: next(measured))
+    with nullcontext() if is_linear else pytest.raises(Broken, match="slow: twice the text"):
+        targets.stays_linear("ab", len)
+    assert not list(measured)
 
-    with pytest.raises(Broken, match="slow: twice the text"):
-        targets.stays_linear("ab", count_pairs)
-    targets.stays_linear("ab", lambda text: sum(ord(character) for character in text * 40))
+
+def test_a_call_is_measured_and_bounded() -> None:
+    assert 0.0 <= guard.cpu_s(5.0, sum, range(1000)) < 5.0
+    with pytest.raises(Broken, match="slow"):
+        guard.cpu_s(0.001, sum, range(2_000_000))
 
 
 def test_alone_a_call_is_killed_at_its_limit_and_cannot_break_us() -> None:
