@@ -139,7 +139,7 @@ class Canaries:
         """By endpoint that may answer for them."""
         for name, profile in panel.config.profiles.items():
             if profile.mode == "reference":
-                for endpoint in panel.gateway.reach_of(profile.pool):
+                for endpoint in sorted(panel.config.reach_of(profile.pool)):
                     self._profiles.setdefault(endpoint, []).append(name)
         self._held: set[str] = set()
         self._tasks: list[asyncio.Task[None]] = []

@@ -74,7 +74,7 @@ class JudgeConfig(Part):
                 _among(self.pools, [pool.fallback], f"pools.{name}.fallback")
         for name, profile in self.profiles.items():
             _among(self.pools, [profile.pool], f"profiles.{name}.pool")
-            for endpoint in self._reached_from(profile.pool):
+            for endpoint in self.reach_of(profile.pool):
                 if self.endpoints[endpoint].protocol != "chat":
                     raise ValueError(f"profiles.{name}.pool: endpoint {endpoint} writes no text, which prompts ask for")
         for mode, named in self.defaults.items():
@@ -99,12 +99,12 @@ class JudgeConfig(Part):
     def models_of(self, pool: str) -> list[tuple[str, str]]:
         """Model and revision of each endpoint that may answer for a pool, without addresses and keys."""
         found = set()
-        for name in self._reached_from(pool):
+        for name in self.reach_of(pool):
             endpoint = self.endpoints[name]
             found.add((endpoint.model, f"{endpoint.model_revision} {endpoint.protocol} {endpoint.extra_body}"))
         return sorted(found)
 
-    def _reached_from(self, pool: str) -> set[str]:
+    def reach_of(self, pool: str) -> set[str]:
         """The endpoints of a pool and of those that stand in for it."""
         found: set[str] = set()
         seen: set[str] = set()

@@ -29,6 +29,9 @@ _WARMER: Final = 0.3
 """A model that is asked again at temperature 0 says the same again."""
 _OF_THE_CALL: Final = ("no_schema", "dropped:")
 """Flags that say how the endpoint was asked, and nothing of the verdict."""
+_NEEDED_WHOLE: Final = frozenset({"reference", "criteria"})
+"""A verdict against a part of them would be about something else."""
+_JUDGED: Final = frozenset({"response", "steps"})
 _HOPELESS: Final = frozenset({"refusal", "content_filter"})
 _ASK_AGAIN: Final = "Your last reply could not be used: {why}. Give the verdict again, exactly in the form that was asked for, and nothing else."
 
@@ -99,6 +102,10 @@ class Panel:
                 raise BadJudges(f"profiles.{name}.prompt: no {profile.prompt!r}; there are {sorted(prompts)}")
             if not suits(prompts[profile.prompt], profile.mode):
                 raise BadJudges(f"profiles.{name}.prompt: {profile.prompt!r} is not for mode {profile.mode}")
+            labels = SCHEMAS[prompts[profile.prompt].schema].scores
+            unknown = sorted(profile.rewards.keys() - labels.keys())
+            if unknown:
+                raise BadJudges(f"profiles.{name}.rewards: no label {unknown[0]!r}; there are {list(labels)}")
         self.config = config
         self.gateway = gateway
         self.shared = shared
@@ -108,7 +115,7 @@ class Panel:
         self.counts: Counter[tuple[str, str]] = Counter()
         """What happened, by kind of event and by word."""
         self.canaries: Canaries | None = None
-        hashes = {profile.prompt: prompts[profile.prompt].sha256 for profile in config.profiles.values()}
+        hashes = {name: prompt.sha256 for name, prompt in prompts.items()}  # an item may name any of them
         self.fingerprint = config.fingerprint(hashes | {"parser": PARSER_VERSION})
 
     async def start(self) -> None:
@@ -130,7 +137,7 @@ class Panel:
         """The messages of a question."""
         tokens = [
             token
-            for name in self.config.pools[profile.pool].members
+            for name in sorted(self.config.reach_of(profile.pool))
             for token in self.config.endpoints[name].extra_control_tokens
         ]
         return render(prompt, question.data, secret=self._secret, limits=self.limit_of(profile), control_tokens=tokens)
@@ -148,7 +155,12 @@ class Panel:
             rendered = await by_length(_chars_of(question), self.rendered, profile, prompt, question)
         except (MissingData, TooLarge) as error:
             raise InvalidItem("bad_params", str(error)) from error
-        if "truncated_response" in rendered.flags and profile.on_truncate == "fail":
+        cut = {flag.removeprefix("truncated_") for flag in rendered.flags if flag.startswith("truncated_")}
+        if cut & _NEEDED_WHOLE:
+            raise InvalidItem(
+                "reference_too_large", f"the {min(cut & _NEEDED_WHOLE)} is longer than this judge is shown"
+            )
+        if cut & _JUDGED and profile.on_truncate == "fail":
             raise JudgeFailure("too_large", "the response is longer than this judge is shown", retryable=False)
         schema = SCHEMAS[prompt.schema]
         if profile.score_source == "expected" and schema.kind in (Kind.LABELS, Kind.NUMBER) and not schema.logprobs:
@@ -176,10 +188,11 @@ class _Poll:
         """Ask as many as could decide it at once, and the others only where they have to."""
         policy = self.profile.votes
         labels = self.schema.kind in (Kind.LABELS, Kind.STEPS)
+        stops_early = policy.early_stop and not policy.unanimous  # where each vote may be a veto, each is asked
         asked = 0
-        while asked < self.votes and not (policy.early_stop and is_decided(self._readings, self.votes, labels=labels)):
+        while asked < self.votes and not (stops_early and is_decided(self._readings, self.votes, labels=labels)):
             missing = self.votes - asked
-            if policy.early_stop and labels:
+            if stops_early and labels:
                 missing = max(1, self.votes // 2 + 1 - len(self.found))
             indexes = range(asked, min(self.votes, asked + missing))
             asked = indexes.stop

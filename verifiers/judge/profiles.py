@@ -43,7 +43,7 @@ class Votes(Part):
     min_valid: Annotated[int, Field(ge=1, le=MAX_VOTES)] | None = None
     """So many votes must have been understood; None: more than half."""
     early_stop: bool = True
-    """Votes that cannot change the label are not asked for."""
+    """Votes that cannot change the label are not asked for; with `unanimous` all are."""
     tie: Literal["fail", "lower"] = "fail"
     unanimous: bool = False
     """A label that pays more must be every vote's: fewer wrong answers are paid, at the cost of right ones."""
@@ -104,6 +104,12 @@ class Profile(Part):
             direct = value.get("score_source") == "expected" and mode in DIRECT_PROMPTS
             return {"prompt": (DIRECT_PROMPTS if direct else DEFAULT_PROMPTS)[mode], **value}
         return value
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.rewards and (self.mode != "reference" or self.score_source == "expected"):
+            raise ValueError("rewards are for labels of mode reference, and not for expected scores")
+        return self
 
     @field_validator("prompt")
     @classmethod

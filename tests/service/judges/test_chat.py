@@ -259,6 +259,11 @@ def test_without_a_configuration_there_are_no_models(served: Served) -> None:
             "profiles: {q: {mode: quality, pool: p, prompt: 'rubric@1'}}",
             "not for mode quality",
         ),
+        (
+            "endpoints: {a: {base_url: 'http://x/v1', model: m}}\npools: {p: {members: [a]}}\n"
+            "profiles: {q: {mode: reference, pool: p, rewards: {a: 0.5}}}",
+            "no label 'a'",
+        ),
     ],
 )
 async def test_a_configuration_with_mistakes_stops_the_start(tmp_path: Path, content: str, told: str) -> None:

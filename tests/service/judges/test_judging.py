@@ -25,6 +25,9 @@ _PROFILES: Parts = {
     "mild": {"mode": "reference", "pool": "judges", "rewards": {"B": 0.25}},
     "apart": {"mode": "criteria", "pool": "judges", "criteria_per_call": 2},
     "answer": {"mode": "reference", "pool": "judges", "view": "final_answer"},
+    "careful": {"mode": "reference", "pool": "judges", "votes": {"n": 3, "unanimous": True}},
+    "short": {"mode": "reference", "pool": "judges", "limits": {"reference_chars": 100}},
+    "short_steps": {"mode": "steps", "pool": "judges", "limits": {"response_chars": 200}, "on_truncate": "fail"},
     "quick": {"mode": "reference", "pool": "judges", "deadline_s": 0.3},
 }
 
@@ -254,6 +257,31 @@ def test_divided_votes_are_failed(paris: Parts, scorer: Scorer, grader: Grader) 
     grader.answer = answer
     (result,) = scorer.score({**paris, "response": "It is Paris", "params": {"votes": 2}})
     assert (result.status, result.reason) == ("failed", "judge_tie")
+
+
+def test_one_vote_against_it_is_enough_where_all_must_agree(paris: Parts, scorer: Scorer, grader: Grader) -> None:
+    careful = {"params": {"judge": "careful"}}
+    assert scorer.score({**paris, "response": "It is, to be sure, Paris", **careful})[0].score == 1.0
+    assert len(grader.prompts) == 3
+    lock, said = threading.Lock(), iter("AAB")
+
+    def answer(_: dict[str, str]) -> str:
+        with lock:
+            return json.dumps({"reasoning": "", "verdict": next(said)})
+
+    grader.answer = answer
+    (result,) = scorer.score({**paris, "response": "It is Paris", **careful})
+    assert (result.status, result.score, len(result.detail["votes"])) == ("ok", 0.0, 3)
+
+
+def test_nothing_is_judged_against_part_of_its_reference(paris: Parts, scorer: Scorer, grader: Grader) -> None:
+    item = {**paris, "response": "It is Paris", "reference": "Paris " * 100, "params": {"judge": "short"}}
+    (result,) = scorer.score(item)
+    assert (result.status, result.score, result.reason) == ("invalid", None, "reference_too_large")
+    steps = {"steps": ["a step, and words about it " * 12] * 3, "judge": "short_steps"}
+    (result,) = scorer.score({"verifier": "judge", "response": "x", "params": steps})
+    assert (result.status, result.score, result.reason) == ("failed", None, "judge_too_large")
+    assert not grader.prompts
 
 
 def test_votes_that_are_lost_count_as_long_as_there_are_enough(paris: Parts, start: Start, grader: Grader) -> None:

@@ -163,10 +163,6 @@ class Gateway:
         self._dispatcher.endpoints[name].held = None
         self._dispatcher.dispatch()
 
-    def reach_of(self, pool: str) -> list[str]:
-        """The endpoints that may answer for a pool: its members, and those of its fallbacks."""
-        return list(dict.fromkeys(name for each in self._chain(pool) for name in each.config.members))
-
     def states(self) -> list[EndpointState]:
         """Every endpoint, as it is now."""
         return [_state(endpoint) for endpoint in self._dispatcher.endpoints.values()]

@@ -79,12 +79,12 @@ def test_a_first_refusal_after_doubling_takes_half() -> None:
 @given(st.lists(st.booleans(), max_size=300))
 def test_a_limit_stays_between_its_bounds(events: list[bool]) -> None:
     limiter = Limiter(ConcurrencyConfig(start=4, min=2, max=9))
-    for now, good in enumerate(events):
+    for second, good in enumerate(events):
         limiter.begin()
         if good:
             limiter.succeeded()
         else:
-            limiter.refused(float(now), float(now))
+            limiter.refused(float(second), float(second))
         limiter.end()
         assert 2 <= limiter.limit <= 9
         assert limiter.in_flight == 0
