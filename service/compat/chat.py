@@ -116,8 +116,13 @@ class ChatDoor:
         use = _use_of(wished)
         if not proxy.cache or not _is_deterministic(request):
             use = "off"
-        value, cached = await panel.shared.get(_key(panel, pool, request), compute, use=use, deadline=deadline)
-        kept = _decoder.decode(value)
+        key = _key(panel, pool, request)
+        value, cached = await panel.shared.get(key, compute, use=use, deadline=deadline)
+        try:
+            kept = _decoder.decode(value)
+        except msgspec.MsgspecError:  # a store may hold anything: a miss
+            value, cached = await panel.shared.get(key, compute, use="refresh", deadline=deadline)
+            kept = _decoder.decode(value)
         state = "hit" if cached else "off" if use == "off" else "miss"
         more = {"x-rewardline-cache": state, "x-rewardline-endpoint": kept.endpoint}
         await _send(send, kept.status, kept.body, kept.headers | more)

@@ -162,8 +162,9 @@ def _aggregate(params: JudgeParams, scores: Mapping[str, float]) -> float:
             return mean
         case "all":
             return float(min(met) == 1.0)
-        case "any":
-            return float(max(met) == 1.0)
+        case "any":  # that a fault is absent is no merit
+            merits = [scores[each.id] for each in params.criteria if each.weight > 0]
+            return float(max(merits or met) == 1.0)
         case "min":
             return min(met)
         case "product":
@@ -174,13 +175,13 @@ def _aggregate(params: JudgeParams, scores: Mapping[str, float]) -> float:
 
 
 def _pairwise(decisions: Sequence[Decision]) -> Finding:
-    """The response stood first, then second: only what is said both times counts."""
-    first, second = (decision.score for decision in decisions)
-    second = 1.0 - second
-    if first != second:
+    """The response stood first, then second: only which side is better both times counts."""
+    first, second = decisions[0].score, 1.0 - decisions[1].score
+    if (first > 0.5) is not (second > 0.5) or (first < 0.5) is not (second < 0.5):
         return Finding(0.5, "tie", {"verdict": "tie", "flags": ["position_inconsistent"]})
-    reason = "win" if first > 0.5 else "loss" if first < 0.5 else "tie"
-    return Finding(first, reason, {"verdict": reason})
+    score = (first + second) / 2
+    reason = "win" if score > 0.5 else "loss" if score < 0.5 else "tie"
+    return Finding(score, reason, {"verdict": reason})
 
 
 def _steps(decision: Decision, steps: int, profile: Profile) -> Finding:

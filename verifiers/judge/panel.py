@@ -234,9 +234,18 @@ class _Poll:
 
         key = self._key(request, index)
         value, cached = await self.panel.shared.get(key, compute, use=self.use, deadline=self.deadline)
-        answer = _decoder.decode(value)
+        try:
+            answer = _decoder.decode(value)
+            reading = await self._read(answer)
+        except (msgspec.MsgspecError, Unparseable):
+            if not cached:
+                raise
+            # What a store holds may be damaged, or of another layout: a miss.
+            value, cached = await self.panel.shared.get(key, compute, use="refresh", deadline=self.deadline)
+            answer = _decoder.decode(value)
+            reading = await self._read(answer)
         self.panel.counts["vote", "cached" if cached else "asked"] += 1
-        return Vote(await self._read(answer), answer, cached)
+        return Vote(reading, answer, cached)
 
     def _request(self, index: int) -> ChatRequest:
         sampling = self.profile.sampling
