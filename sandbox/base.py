@@ -36,6 +36,8 @@ class Isolation(StrEnum):
     """What stands between a program and the machine, strongest first."""
 
     GVISOR = "docker-gvisor"
+    IN_GVISOR = "gvisor"
+    """Boxes of this service itself, which runs within gVisor: they share that kernel."""
     DOCKER = "docker"
     NAMESPACES = "namespaces"
     LANDLOCK = "landlock"

@@ -156,8 +156,11 @@ _SLEEP: Final = "/bin/sleep"
 _LIMITS: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=256, processes=32)
 _REACHED: Final = "reached: "
 _DONE: Final = "done"
-_USUAL_NAMES: Final = frozenset({"HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PWD", "SHLVL", "TERM", "TZ", "_"})
-"""Of environment variables that say nothing."""
+_USUAL_NAMES: Final = frozenset(
+    {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PWD", "SHLVL", "TERM", "TZ", "_"}
+    | {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
+)
+"""Of environment variables that say nothing, or that boxes have of their own."""
 
 _PRELUDE: Final = """\
 import json, os, sys
@@ -813,7 +816,7 @@ ATTACKS: Final[Sequence[Attack]] = (
         "other_processes",
         "Sees, signals, traces and reads other processes and its runner.",
         _processes,
-        gaps={Isolation.GVISOR: _LOOKS},
+        gaps={Isolation.GVISOR: _LOOKS, Isolation.IN_GVISOR: _LOOKS},
     ),
     Attack(
         "system_calls", "Uses system calls that reach into the kernel or past other limits.", _attempts(_SYSTEM_CALLS)
@@ -822,7 +825,7 @@ ATTACKS: Final[Sequence[Attack]] = (
         "privileges",
         "Becomes another user, gains capabilities, opens or makes devices.",
         _attempts(_PRIVILEGES),
-        gaps={Isolation.GVISOR: _EMULATED},
+        gaps={Isolation.GVISOR: _EMULATED, Isolation.IN_GVISOR: _EMULATED},
     ),
     Attack("leftovers", "Leaves files, processes, sockets and shared memory for the next program.", _leftovers),
     Attack("forged_results", "Writes results of its own making to every open descriptor.", _forgery),
@@ -849,7 +852,7 @@ ATTACKS: Final[Sequence[Attack]] = (
         "Takes 3 GB, shared instead of private.",
         _counts(_SHARED_MEMORY, Limits(cpu_s=20.0, wall_s=60.0, memory_mb=512), _BOX_MB),
         is_short=False,
-        not_promised_by=_LOWER | {Isolation.GVISOR},
+        not_promised_by=_LOWER | {Isolation.GVISOR, Isolation.IN_GVISOR},
     ),
     Attack(
         "memory_of_children",
@@ -889,7 +892,7 @@ ATTACKS: Final[Sequence[Attack]] = (
         "Makes 24,000 files.",
         _counts(_MANY_FILES, Limits(cpu_s=20.0, wall_s=60.0), 20_000),
         is_short=False,
-        not_promised_by=_LOWER | {Isolation.GVISOR},
+        not_promised_by=_LOWER | {Isolation.GVISOR, Isolation.IN_GVISOR},
     ),
 )
 """In this order."""

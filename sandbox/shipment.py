@@ -9,21 +9,23 @@ byte code too, for interpreters of the service's own version; others compile the
 import dataclasses
 import io
 import json
+import os
 import py_compile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.frames import LENGTHS
 
-_RUNNER: Final = Path(__file__).parent / "runner"
+_HERE: Final = Path(__file__).parent
+RUNNER: Final = "sandbox.runner.zygote"
 
 _BOOTSTRAP: Final = """\
-import json, os, struct, sys
+import importlib, json, os, struct, sys
 def exactly(count):
     data = b""
     while len(data) < count:
@@ -43,47 +45,57 @@ elif kind == "fd":
 else:
     source, sink = 0, 1
 header_bytes, archive_bytes = struct.unpack("!II", exactly(8))
-configuration = json.loads(exactly(header_bytes))
-archive = os.path.join(configuration["directory"], "runner.zip")
+header = json.loads(exactly(header_bytes))
+archive = os.path.join(header["directory"], "runner.zip")
 with open(archive, "wb") as file:
     file.write(exactly(archive_bytes))
 sys.path.insert(0, archive)
-from sandbox.runner import zygote
+module = importlib.import_module(sys.argv[2])
 sys.path.remove(archive)
 os.unlink(archive)
-zygote.main(source, sink, configuration)
+module.main(source, sink, header)
 """
 
 
-def command(python: str, transport: str, *, with_site: bool) -> list[str]:
+def command(python: str, transport: str, *, with_site: bool, module: str = RUNNER) -> list[str]:
     """What a box runs first.
 
     Args:
         python: Path of the interpreter in the box.
         transport: `unix:PATH` connects to a socket, `fd:N` uses an inherited one, `stdio` descriptors 0 and 1.
         with_site: Whether installed packages can be imported.
+        module: Of the archive that the first frame brings: its `main(source, sink, header)` is called.
     """
     without = () if with_site else ("-S",)
-    return [python, "-s", *without, "-u", "-c", _BOOTSTRAP, transport]
+    return [python, "-s", *without, "-u", "-c", _BOOTSTRAP, transport, module]
 
 
 def first_frame(configuration: Configuration) -> bytes:
     """What to send into a box that runs `command`."""
-    header = json.dumps(dataclasses.asdict(configuration)).encode()
-    archive = _archive()
-    return LENGTHS.pack(len(header), len(archive)) + header + archive
+    return frame(dataclasses.asdict(configuration), archive())
+
+
+def frame(header: Mapping[str, Any], modules: bytes) -> bytes:
+    """What a process that runs `command` is to be sent first."""
+    text = json.dumps(header).encode()
+    return LENGTHS.pack(len(text), len(modules)) + text + modules
 
 
 @cache
-def _archive() -> bytes:
-    """The runner's modules, stored uncompressed: an interpreter without zlib can import them too."""
+def archive(*others: str) -> bytes:
+    """The runner's modules, stored uncompressed: an interpreter without zlib can import them too.
+
+    Args:
+        others: Paths below `sandbox` of modules that come with them; of their packages there is nothing else.
+    """
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive, TemporaryDirectory() as folder:
-        archive.writestr("sandbox/__init__.py", "")
-        for path in _modules():
-            name = f"sandbox/runner/{path.name}"
-            archive.writestr(name, path.read_bytes())
-            archive.writestr(f"{name}c", _compiled(path, name, Path(folder) / f"{path.name}c"))
+    with zipfile.ZipFile(packed, "w") as file, TemporaryDirectory() as folder:
+        for package in sorted({"sandbox", *(f"sandbox/{os.path.dirname(other)}" for other in others)}):
+            file.writestr(f"{package}/__init__.py", "")
+        for path in [*sorted((_HERE / "runner").glob("*.py")), *(_HERE / other for other in others)]:
+            name = f"sandbox/{path.relative_to(_HERE)}"
+            file.writestr(name, path.read_bytes())
+            file.writestr(f"{name}c", _compiled(path, name, Path(folder) / f"{path.name}c"))
     return packed.getvalue()
 
 
@@ -92,7 +104,3 @@ def _compiled(path: Path, name: str, to: Path) -> bytes:
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     py_compile.compile(str(path), str(to), dfile=name, doraise=True, invalidation_mode=mode)
     return to.read_bytes()
-
-
-def _modules() -> Sequence[Path]:
-    return sorted(_RUNNER.glob("*.py"))

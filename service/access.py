@@ -1,66 +1,27 @@
-"""Who may call, and what each call is known by: API keys, request ids, the access log and the request metrics.
+"""What each call is known by: request ids, the access log and the request metrics. Both doors ask here, so that they agree."""
 
-Both doors ask here, so that they agree. Keys are compared as SHA-256 digests in constant time, each candidate against
-every key; a key's name, never the key, appears in metrics and logs.
-"""
-
-import base64
-import hashlib
-import hmac
 import re
 import secrets
 import time
-from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Final
 
+from sandbox import spans
 from service import logs
-from service.errors import Unauthenticated
+from service.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.metrics import Metrics
 
-ANONYMOUS = "anonymous"
 CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that is being served."""
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
-
-
-class Keys:
-    """The API keys, as digests by name; none means that everyone may call."""
-
-    def __init__(self, digests: Mapping[str, bytes]) -> None:
-        self._digests = dict(digests)
-
-    def name_of(self, authorization: str | None) -> str:
-        """The name of the key in an `Authorization` header: `Bearer <key>`, or `Basic` with the key as password, which
-        is what clients that cannot set a header make of `http://any:<key>@host`.
-
-        Raises:
-            Unauthenticated: keys are configured and this is none of them.
-        """
-        if not self._digests:
-            return ANONYMOUS
-        token = _token(authorization or "")
-        if not token:
-            raise Unauthenticated("send an API key: Authorization: Bearer <key>")
-        digest = hashlib.sha256(token).digest()
-        matches = [name for name, known in self._digests.items() if hmac.compare_digest(digest, known)]
-        if not matches:
-            raise Unauthenticated("unknown API key")
-        return matches[0]
-
-
-def _token(authorization: str) -> bytes:
-    """The key in the header; empty when there is none."""
-    scheme, _, given = authorization.partition(" ")
-    if scheme.lower() == "bearer":
-        return given.strip().encode("utf-8", "surrogateescape")
-    if scheme.lower() != "basic":
-        return b""
-    try:
-        return base64.b64decode(given.strip(), validate=True).partition(b":")[2]
-    except ValueError:
-        return b""
+_UNTRACED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox"})
+"""Asked every few seconds, by machines."""
+_POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"})
+"""Fronts, proxies and monitors ask these again and again: in the access log stands only what was not well."""
+_ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
+"""gRPC codes that are the server's fault, by OpenTelemetry's conventions."""
 
 
 def request_id(given: str | None, traceparent: str | None) -> str:
@@ -80,25 +41,60 @@ class Call:
     method: str
     """A route or RPC of ours, never what the caller made up."""
     request_id: str
-    key: str = ANONYMOUS
+    key: str = ANONYMOUS.name
     items: int = 0
     started: float = field(default_factory=time.perf_counter)
+    span: spans.Span | None = None
 
     def __post_init__(self) -> None:
         CURRENT_REQUEST.set(self.request_id)
+
+    def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
+        """Begin this request's span, as part of what its headers name."""
+        if self.method not in _UNTRACED:
+            self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
+
+    def admit(self, keys: Keys, authorization: str | None, scope: Scope | None) -> None:
+        """Find out who calls, and whether they may; any key may come where no scope is asked for.
+
+        Raises:
+            Unauthenticated, Forbidden
+        """
+        caller = keys.caller_of(authorization)
+        self.key = caller.name
+        CALLER.set(caller)
+        if scope is not None:
+            caller.check(scope)
 
     def finish(self, metrics: Metrics, code: str) -> None:
         """Log and count the call; nothing of its content."""
         seconds = time.perf_counter() - self.started
         metrics.observe_request(self.door, self.method, code, self.key, seconds)
-        logs.access(
-            {
-                "door": self.door,
-                "method": self.method,
-                "code": code,
-                "key": self.key,
-                "items": self.items,
-                "request_id": self.request_id,
-                "elapsed_ms": round(seconds * 1000, 3),
-            }
-        )
+        if self.method in _POLLED and code == "200":
+            return
+        line = {
+            "door": self.door,
+            "method": self.method,
+            "code": code,
+            "key": self.key,
+            "items": self.items,
+            "request_id": self.request_id,
+            "elapsed_ms": round(seconds * 1000, 3),
+        }
+        if self.span is not None and self.span.is_recorded:
+            line["trace_id"] = self.span.trace_id
+            self._end(self.span, code)
+        logs.access(line)
+
+    def _end(self, span: spans.Span, code: str) -> None:
+        span.set({"rewardline.items": self.items, **_coded(self.door, self.method, code)})
+        if code in _ERRORS or code.startswith("5"):
+            span.fail(code)
+        span.end()
+
+
+def _coded(door: str, method: str, code: str) -> dict[str, spans.Value]:
+    """By OpenTelemetry's conventions for servers."""
+    if door == "http":
+        return {"http.route": method, "http.response.status_code": int(code)}
+    return {"rpc.system.name": "grpc", "rpc.method": method, "rpc.response.status_code": code}

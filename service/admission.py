@@ -5,13 +5,18 @@ queues without a bound. Bytes are reserved before a body is read, items as soon 
 """
 
 import asyncio
+import contextlib
 import random
 from types import TracebackType
 from typing import Self
 
+from service.allowances import Allowances
 from service.errors import Overloaded, ShuttingDown
+from service.keys import CALLER
+from service.under_way import UnderWay
 
 _MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
+_MAX_DIGITS = 9
 
 
 class Admission:
@@ -24,6 +29,11 @@ class Admission:
         self.bytes = 0
         self.requests = 0
         self.draining = False
+        """Nothing is let in any more."""
+        self.leaving = False
+        """Whoever comes is still let in, but should go elsewhere from now on."""
+        self.calls = UnderWay()
+        self.allowances = Allowances()
         self._items_per_s = 0.0
         self._freed = asyncio.Event()
 
@@ -70,15 +80,26 @@ class Admission:
         rate = items / max(seconds, 1e-3)
         self._items_per_s += 0.1 * (rate - self._items_per_s)
 
+    def check_room(self, items: int) -> None:
+        """Refuse what does not fit before it is read. Holds nothing: who only announces items must hold up nobody.
+
+        Raises:
+            Overloaded
+        """
+        self._check_room(items, 0)
+
     def take(self, items: int, nbytes: int) -> None:
+        self._check_room(items, nbytes)
+        self.items += items
+        self.bytes += nbytes
+
+    def _check_room(self, items: int, nbytes: int) -> None:
         if self.items + items > self._max_items or self.bytes + nbytes > self._max_bytes:
             raise Overloaded(
                 f"{self.items} items and {self.bytes / 1e6:.1f} MB are in flight; "
                 f"at most {self._max_items} items and {self._max_bytes / 1e6:.0f} MB may be",
                 retry_after_s=self._retry_after_s(),
             )
-        self.items += items
-        self.bytes += nbytes
 
     def _retry_after_s(self) -> float:
         """About the time in which half of what is in flight will be done, with jitter against a stampede."""
@@ -89,12 +110,14 @@ class Admission:
 class Permit:
     """What one request holds; given back when the `with` block ends."""
 
-    __slots__ = ("_admission", "_bytes", "_items")
+    __slots__ = ("_admission", "_bytes", "_caller", "_charged", "_items")
 
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
+        self._caller = CALLER.get()
         self._items = 0
         self._bytes = 0
+        self._charged = 0
 
     def __enter__(self) -> Self:
         self._admission.requests += 1
@@ -104,16 +127,32 @@ class Permit:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._admission.give(self._items, self._bytes, 1)
+        self._admission.allowances.give(self._caller, self._charged)
 
     def add(self, *, items: int = 0, nbytes: int = 0) -> None:
         """Hold so much more.
 
         Raises:
-            Overloaded: it does not fit.
+            Overloaded: it does not fit, or is more than the caller's key may ask for.
         """
         self._admission.take(items, nbytes)
+        try:
+            self.charge(items)
+        except Overloaded:
+            self._admission.give(items, nbytes, 0)
+            raise
         self._items += items
         self._bytes += nbytes
+
+    def charge(self, items: int) -> None:
+        """Count items to the caller's key; those of `add` are.
+
+        Raises:
+            Overloaded: it asks for more than it may.
+        """
+        if items:
+            self._admission.allowances.take(self._caller, items)
+            self._charged += items
 
     async def reserve(self, nbytes: int) -> None:
         """As `add`, for what awaits."""
@@ -127,7 +166,16 @@ class Permit:
         while True:
             try:
                 self.add(items=items, nbytes=nbytes)
-            except Overloaded:
-                await self._admission.freed()
+            except Overloaded as refusal:
+                with contextlib.suppress(TimeoutError):  # a key's rate is kept by waiting, whatever is given back
+                    async with asyncio.timeout(refusal.retry_after_s):
+                        await self._admission.freed()
             else:
                 return
+
+
+def announced(count: str | bytes | None, most: int) -> int:
+    """Items that a request says it brings (`X-Item-Count`), within what one may bring; who does not say brings one."""
+    if count is None or len(count) > _MAX_DIGITS or not (count.isascii() and count.isdigit()):
+        return 1
+    return max(1, min(int(count), most))

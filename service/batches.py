@@ -5,12 +5,13 @@ are asked together.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from sandbox import spans
 from service.composition import Composition, Part
 from service.judging import Judge, Prepared
 from service.stored import Stored
@@ -44,6 +45,8 @@ class Job:
         self.begun: list[Part] = []
         """Checks whose gates have opened, to be set on their way."""
         self.done = asyncio.Event()
+        self.span = spans.current()
+        """Of the request that the batch came with."""
         self._on_result = on_result
         self._now = now
         self._elapsed_ms = 0.0
@@ -161,6 +164,12 @@ class Chunk:
     begun: bool = False
     """A task cancelled before its first step never runs, not even its `finally`, and would keep its place for ever."""
     late: bool = False
+    span: spans.Span | None = None
+    """While it is being judged, if that is traced."""
+
+    def requests(self) -> Iterator[spans.Span | None]:
+        """Those that wait for it."""
+        return (job.span for flight in self.flights for job, _ in flight.waiting)
 
     def want_less(self) -> None:
         """One flight fewer is waited for; the last one stops the work."""

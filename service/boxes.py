@@ -21,6 +21,7 @@ from sandbox.boxes import Backend, BoxSize
 from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend
 from sandbox.pool import Counters, PooledSandbox
+from sandbox.remote import RemoteSandbox, Trust
 from service.settings import Settings
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
@@ -38,16 +39,28 @@ async def weaknesses(sandbox: Sandbox) -> list[str]:
     return [f"{finding.name}: {finding.detail}" for finding in report.findings if not finding.held]
 
 
+Held = PooledSandbox | RemoteSandbox
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One way to have boxes."""
 
     name: str
-    make: Callable[[], PooledSandbox]
+    make: Callable[[], Held]
+    checks_itself: bool = False
+    """Its boxes have been attacked where they are."""
 
 
 def kinds(settings: Settings) -> list[Kind]:
-    """Those that the settings allow, the strongest first."""
+    """Those that the settings allow, the strongest first.
+
+    Raises:
+        BadTrust: certificates for box hosts are named that cannot be used.
+    """
+    if settings.box_hosts:
+        _trust(settings).context()
+        return [Kind("remote", lambda: _remote(settings), checks_itself=True)]
     known = [
         Kind("docker", lambda: _pooled(settings, _docker(settings))),
         Kind("local", lambda: _pooled(settings, _local(settings))),
@@ -76,6 +89,20 @@ def _pooled(settings: Settings, backend: Backend) -> PooledSandbox:
     )
 
 
+def _remote(settings: Settings) -> RemoteSandbox:
+    key = settings.box_hosts_key
+    return RemoteSandbox(
+        settings.box_hosts,
+        None if key is None else key.get_secret_value(),
+        slots=settings.slot_count,
+        trust=_trust(settings),
+    )
+
+
+def _trust(settings: Settings) -> Trust:
+    return Trust(settings.box_hosts_tls_ca, settings.box_hosts_tls_cert, settings.box_hosts_tls_key)
+
+
 def _local(settings: Settings) -> LocalBackend:
     python = None if settings.local_python is None else str(settings.local_python)
     return LocalBackend(_size(settings), python, settings.local_tier)
@@ -100,7 +127,7 @@ class Boxes(Sandbox):
         self._kinds = kinds
         self._check = check
         self._slots = slots
-        self._chosen: tuple[str, PooledSandbox] | None = None
+        self._chosen: tuple[str, Held] | None = None
         self._why = "" if kinds else "this service was started without boxes for programs (setting `sandbox`)"
         self._starting: asyncio.Task[None] | None = None
         self.cpu_s = 0.0
@@ -108,6 +135,7 @@ class Boxes(Sandbox):
 
     @property
     def state(self) -> str:
+        """`starting`, `ready`, `lost` (they may come back), or `unavailable`: there will be none."""
         if self._chosen is not None:
             return "lost" if self._chosen[1].trouble else "ready"
         return "unavailable" if self._why else "starting"
@@ -202,7 +230,7 @@ class Boxes(Sandbox):
         for kind in self._kinds:
             pool = kind.make()
             try:
-                await self._try(pool)
+                await self._try(pool, checked=kind.checks_itself)
             except SandboxUnavailable as error:
                 log.info("no such boxes", kind=kind.name, why=str(error))
                 reasons.append(f"{kind.name}: {error}")
@@ -214,11 +242,11 @@ class Boxes(Sandbox):
         self._why = "; ".join(reasons)
         log.error("programs cannot be run: items that need a box will be `failed`", why=self._why)
 
-    async def _try(self, pool: PooledSandbox) -> None:
+    async def _try(self, pool: Held, *, checked: bool) -> None:
         async with contextlib.AsyncExitStack() as undo:
             undo.push_async_callback(pool.stop)
             await pool.start()
-            broken = await self._check(pool)
+            broken = [] if checked else await self._check(pool)
             if broken:
                 raise SandboxUnavailable(f"the self-check found what it does not stop: {'; '.join(broken)}")
             undo.pop_all()

@@ -22,6 +22,7 @@ from service.boxes import variants
 from service.catalogue import describe
 from service.dataset_audit.command import command as audit_command
 from service.judges_command import command as judges_command
+from service.keys import Scope, new_key
 from service.recipes import command as recipes_command
 from service.recipes.files import BadRecipes
 from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here
@@ -88,8 +89,23 @@ def _allow_many_connections() -> None:
 
 
 def _announce(addresses: Addresses) -> None:
-    _say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}. Try:")
+    operations = f" Operations on {addresses.ops}." if addresses.ops else ""
+    _say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
     _say(_TRY_IT.format(url=addresses.http))
+
+
+@app.command()
+def key(
+    name: Annotated[str, typer.Argument(help="What metrics and logs call it.")],
+    scope: Annotated[
+        list[Scope] | None, typer.Option(help="score (the default), sandbox, admin; several times.")
+    ] = None,
+) -> None:
+    """Make an API key: the key on standard error, to be handed on once; on standard output its line for `keys_file`."""
+    secret, digest = new_key()
+    _err.print(secret, highlight=False, soft_wrap=True)
+    scopes = ", ".join(scope or [Scope.SCORE])
+    _out.print(f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]}}", highlight=False, soft_wrap=True, markup=False)
 
 
 @app.command()

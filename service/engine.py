@@ -20,6 +20,9 @@ from time import perf_counter
 from types import TracebackType
 from typing import Self
 
+import msgspec
+
+from sandbox import spans
 from service.batches import Batch, Chunk, Flight, Job
 from service.cache import VerdictCache
 from service.composition import Composed, Composition, Part
@@ -124,6 +127,10 @@ class Engine:
         """Items waiting, by verifier."""
         return {name: lane.queued for name, lane in self._lanes.items()}
 
+    def queued_s(self) -> Mapping[str, float]:
+        """Seconds of work waiting, by verifier."""
+        return {name: lane.queued_s for name, lane in self._lanes.items()}
+
     def under_way(self) -> int:
         return len(self._flights)
 
@@ -172,6 +179,7 @@ class Engine:
             expiry.cancel()
             self._withdraw(job)
 
+    @spans.traced("prepare")
     async def _submit(self, job: Job) -> None:
         """Answer what can be answered at once, and set the rest on its way, letting others run between slices."""
         missed: list[Flight] = []
@@ -242,6 +250,8 @@ class Engine:
                 own = bool(under_way.waiting) and under_way.waiting[-1][0] is job
                 under_way.waiting.append((job, place))
                 job.flights.append(under_way)
+                if under_way.chunk is not None and not own:
+                    spans.join(under_way.chunk.span, job.span)
                 # Also queued on this request's account, so that it need not wait for another's long queue.
                 return None if own or under_way.taken else under_way
         flight = Flight(prepared, job, place)
@@ -261,7 +271,8 @@ class Engine:
 
     async def _look_up(self, job: Job, missed: list[Flight]) -> None:
         keys = [flight.prepared.key for flight in missed]
-        values = await self._cache.lookup([key for key in keys if key is not None])
+        with spans.span("look up in caches", parent=job.span, keys=len(keys)):
+            values = await self._cache.lookup([key for key in keys if key is not None])
         found = dict(zip((key for key in keys if key is not None), values, strict=True))
         now, left = perf_counter(), []
         for flight in missed:
@@ -302,7 +313,10 @@ class Engine:
             self._land(flight, verdict, cached=False, now=perf_counter())
 
         try:
-            await self._judge(entry, chunk, range(len(chunk.flights)), deliver)
+            with spans.shared(
+                "judge", chunk.requests(), verifier=entry.verifier.name, items=len(chunk.flights)
+            ) as chunk.span:
+                await self._judge(entry, chunk, range(len(chunk.flights)), deliver)
         finally:
             self._cache.store(fresh)
             self._metrics.observe_chunk(entry.verifier.name, perf_counter() - started)
@@ -387,9 +401,14 @@ class Engine:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
         self._metrics.observe(outcomes, job.cached_by_layer, job.shared)
+        self._metrics.rewards.observe(job.batch.items, results, self.book.labels)
         if self._on_scored is not None:
             self._on_scored(job.batch, results)
-        return Scored(results, job.summary(outcomes, now))
+        summary = job.summary(outcomes, now)
+        if job.span is not None:
+            counts = msgspec.structs.asdict(summary).items()
+            job.span.set({f"rewardline.{name}": count for name, count in counts if name != "elapsed_ms"})
+        return Scored(results, summary)
 
 
 _DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")

@@ -6,6 +6,7 @@ so that neither door decides; a test holds the two tables complete.
     RequestError
     ├── BadRequest        400  INVALID_ARGUMENT     not JSON, not protobuf, undecodable body
     ├── Unauthenticated   401  UNAUTHENTICATED      no key, or an unknown one
+    ├── Forbidden         403  PERMISSION_DENIED    a key, but not for this
     ├── NotFound          404  NOT_FOUND
     ├── MethodNotAllowed  405  UNIMPLEMENTED
     ├── BodyTimeout       408  DEADLINE_EXCEEDED    the caller stopped sending
@@ -76,6 +77,12 @@ class Unauthenticated(RequestError):
     http_status = 401
     grpc_code = grpc.StatusCode.UNAUTHENTICATED
     title = "Unauthenticated"
+
+
+class Forbidden(RequestError):
+    http_status = 403
+    grpc_code = grpc.StatusCode.PERMISSION_DENIED
+    title = "Forbidden"
 
 
 class NotFound(RequestError):

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from service import replies
 from service.admission import Admission
 from service.errors import MethodNotAllowed, TooLarge
 from service.group.reckoning import reckon, size
@@ -45,9 +46,7 @@ class GroupDoor:
             groups = await _decode(request.groups)
             scope["state"]["call"].items = sum(map(size, groups))
             payload = encode(await reckon(groups, request))
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(payload)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": payload})
+        await replies.whole(send, 200, payload)
 
 
 async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:

@@ -57,6 +57,11 @@ class Lane:
         self.queued += len(flights)
         self._pump()
 
+    @property
+    def queued_s(self) -> float:
+        """Seconds that those which wait will take one of the lane's places, by what items took lately."""
+        return self.queued * self._item_s
+
     def stop(self) -> None:
         """Judge nothing more; what has begun is cancelled."""
         self._queues.clear()

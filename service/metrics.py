@@ -14,6 +14,8 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from service.reward_counts import RewardCounts
+
 M = TypeVar("M", Counter, Histogram)
 Label = TypeVar("Label", bound=str)
 
@@ -57,7 +59,14 @@ class Metrics:
         )
         self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
         self._reloads = self._counter("recipes_reloads", "Times the file of recipes was read again", "outcome")
+        self._keys_reloads = self._counter("keys_reloads", "Times the file of keys was read again", "outcome")
+        self.rewards = RewardCounts()
+        self.registry.register(self.rewards)
         self._run_code = self._counter("run_code", "Answers of /run_code", "status")
+        self._doors = self._counter(
+            "door_answers", "Answers to other systems' clients, by outcome", "client", "outcome"
+        )
+        self._asked_again = self._counter("door_items_again", "Failed items asked again, as their callers still waited")
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
         return Counter(f"rewardline_{name}", about, labels, registry=self.registry)
@@ -81,6 +90,19 @@ class Metrics:
     def watch_totals(self, name: str, about: str, read: Callable[[], Mapping[Label, float]], label: str) -> None:
         """Counters that somebody else keeps, read when scraped: one per key of `read()`."""
         self.registry.register(_Read(lambda: _totals(name, about, label, read())))
+
+    def watch_pairs(
+        self, name: str, about: str, read: Callable[[], Mapping[tuple[str, str], float]], labels: tuple[str, str]
+    ) -> None:
+        """Counters that somebody else keeps, with two labels."""
+
+        def made() -> CounterMetricFamily:
+            family = CounterMetricFamily(f"rewardline_{name}", about, labels=labels)
+            for pair, value in read().items():
+                family.add_metric(pair, value)
+            return family
+
+        self.registry.register(_Read(made))
 
     def observe(self, outcomes: Mapping[tuple[str, str, str], int], layers: Mapping[str, int], shared: int) -> None:
         """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
@@ -109,8 +131,18 @@ class Metrics:
     def observe_reload(self, outcome: str) -> None:
         self._reloads.labels(outcome).inc()
 
+    def observe_keys_reload(self, outcome: str) -> None:
+        self._keys_reloads.labels(outcome).inc()
+
     def observe_run_code(self, status: str) -> None:
         self._run_code.labels(status).inc()
+
+    def observe_door(self, client: str, outcome: str) -> None:
+        """`outcome`: ok, invalid, failed, refused, gone."""
+        self._of(self._doors, (client, outcome)).inc()
+
+    def observe_asked_again(self, items: int) -> None:
+        self._asked_again.inc(items)
 
     def _of(self, metric: M, labels: tuple[str, ...]) -> M:
         """`metric.labels(*labels)`, which takes a lock and longer than what is done with it."""

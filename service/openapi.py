@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 
 from service import group_door
 from service.background import document as jobs_document
-from service.compat import chat, run_code
+from service.compat import chat, doors, run_code
 from service.errors import Problem
 from service.interactions import document as interactions_document
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
@@ -52,6 +52,9 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             jobs, more = jobs_document.paths(shapes[0], lambda about: _refusal(about, shapes[2]))
             document["components"]["schemas"] |= more
             document["paths"] |= jobs
+            clients, more = doors.document(lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= clients
             app.openapi_schema = document
         return app.openapi_schema
 

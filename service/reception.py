@@ -5,7 +5,7 @@ Bytes are reserved with the admission before they are read, so that bodies in th
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 
 from starlette.types import Receive
 
@@ -13,8 +13,9 @@ from service.errors import BodyTimeout, TooLarge, UnsupportedMedia
 from service.inflate import inflate
 from service.settings import Settings
 
-_JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+JSON_TYPES = frozenset({"application/json", "", "application/x-www-form-urlencoded"})
 """curl -d sends the last one; a body that is no JSON is told so."""
+_PREFERRED = "application/json"
 _READ_REST_S, _READ_REST_BYTES = 3.0, 200_000_000
 _WATCH_AFTER_S = 0.02
 _THREAD_BYTES = 64_000
@@ -26,9 +27,14 @@ class Gone(Exception):
 
 
 async def body_of(
-    settings: Settings, headers: Mapping[bytes, bytes], receive: Receive, reserve: Callable[[int], Awaitable[None]]
+    settings: Settings,
+    headers: Mapping[bytes, bytes],
+    receive: Receive,
+    reserve: Callable[[int], Awaitable[None]],
+    *,
+    media: Set[str] = JSON_TYPES,
 ) -> bytes:
-    """The request's JSON, received within the time limit and inflated within the size limit.
+    """The request's body, received within the time limit and inflated within the size limit.
 
     `reserve(nbytes)` is awaited before so many bytes more are held.
 
@@ -36,9 +42,9 @@ async def body_of(
         RequestError: it is of another type, too large or too late, or `reserve` said so.
         Gone
     """
-    media = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
-    if media not in _JSON_TYPES:
-        raise UnsupportedMedia(f"Content-Type {media[:60]!r}; send application/json")
+    given = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+    if given not in media:
+        raise UnsupportedMedia(f"Content-Type {given[:60]!r}; send {_PREFERRED if media is JSON_TYPES else max(media)}")
     limit = settings.max_body_bytes
     declared = headers.get(b"content-length", b"")
     if declared.isdigit():

@@ -23,7 +23,7 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from zlib import crc32
 
@@ -31,6 +31,7 @@ from redis.asyncio import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import ClusterError, ResponseError
 
+from sandbox import spans
 from service.redis_client import Client, connect, disconnect, parse_redis_url
 
 State = Literal["closed", "open", "half_open"]
@@ -80,6 +81,7 @@ class _Request:
 
     keys: Sequence[bytes]
     answer: asyncio.Future[Sequence[bytes | None]]
+    span: spans.Span | None = field(default_factory=spans.current)
 
     def settle(self, values: Sequence[bytes | None]) -> None:
         if not self.answer.done():
@@ -241,7 +243,8 @@ class RedisCache:
         keys = [key for request in requests for key in request.keys]
         values: Sequence[bytes | None] = [None] * len(keys)
         try:
-            values = await self._mget(keys)
+            with spans.shared("redis MGET", (request.span for request in requests), "client", keys=len(keys)):
+                values = await self._mget(keys)
         finally:
             start = 0
             for request in requests:

@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version as distribution_version
@@ -17,27 +18,35 @@ from typing import Any
 
 import structlog
 import uvicorn
-from grpc_health.v1 import health_pb2
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from sandbox.remote import BadTrust
 from sandbox.workers import Workers
-from service import grpc_api, http_api, judges
+from service import grpc_api, heap, http_api, judges, keys, tls, tracing
 from service.admission import Admission
 from service.audit_log import opening as audit_log
 from service.background.jobs import BackgroundJobs, open_jobs
 from service.boxes import STATES, Boxes, kinds, weaknesses
 from service.cache import MemoryCache, VerdictCache
+from service.compat.doors import open_doors
 from service.engine import Engine
+from service.grpc_health import Health
+from service.http_connection import Connection
 from service.interactions.desk import Bounds, Interactions
 from service.interactions.memory import MemoryStore
 from service.interactions.redis import RedisStore
 from service.interactions.store import Store
+from service.keys import BadKeys, Keys
 from service.metrics import Metrics
+from service.ops import build_ops
+from service.pulse import Pulse
+from service.readiness import Readiness
 from service.recipes import book as recipes
-from service.recipes.files import BadRecipes
 from service.redis_cache import CacheCounters, RedisCache
+from service.reloading import reloading
 from service.settings import Settings
+from service.tls import BadCertificate, Certificates
+from service.tracing import CannotTrace, Tracing
 from verifiers import registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
@@ -49,6 +58,8 @@ log = structlog.get_logger("rewardline")
 
 _BACKLOG = 4096
 _GRPC_STOP_S = 2.0
+_LAST_WORDS_S = 0.5
+"""For answers on their way when all items are judged."""
 
 
 class CannotStart(Exception):
@@ -65,6 +76,7 @@ class Addresses:
 
     http: str
     grpc: str
+    ops: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +92,22 @@ class Core:
     needs_boxes: bool
     interactions: Interactions
     panel: Panel | None
+    pulse: Pulse
 
-    def readiness(self) -> http_api.Readiness:
+    def readiness(self) -> Readiness:
         """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
         had, or were lost, take the service out of rotation only where the settings say so: what needs none is judged
         all the same.
         """
+        if self.admission.draining or self.admission.leaving:
+            return Readiness({"draining": "shutting down"})
         problems = {} if self.workers.ready else {"workers": "no worker process is running"}
         lacks: dict[str, str] = {}
         if self.boxes.state == "starting":
             problems["sandbox"] = "the boxes for programs are starting"
         elif self.boxes.why:
             (problems if self.needs_boxes else lacks)["sandbox"] = self.boxes.why
-        return http_api.Readiness(problems, lacks)
+        return Readiness(problems, lacks)
 
 
 @contextlib.asynccontextmanager
@@ -105,7 +120,7 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
     """
     metrics = Metrics(distribution_version("rewardline-server"))
     workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
-    boxes = Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
+    boxes = _boxes(settings)
     redis = None
     if settings.redis_url is not None:
         redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
@@ -150,7 +165,16 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
         )
         interactions = Interactions(engine, store, bounds)
         built = Core(
-            engine, admission, metrics, workers, boxes, cache, settings.readiness_needs_boxes, interactions, panel
+            engine,
+            admission,
+            metrics,
+            workers,
+            boxes,
+            cache,
+            settings.readiness_needs_boxes,
+            interactions,
+            panel,
+            Pulse(engine.queued_s),
         )
         _publish(built)
         yield built
@@ -174,14 +198,28 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
         CannotStart: a port is taken, or a sandbox is demanded that cannot be had.
     """
     stopping = asyncio.Event()
-    http_socket = _bind(settings.host, settings.http_port)
-    with http_socket:
-        async with core(settings) as built, open_jobs(settings, built.engine, built.admission) as jobs:
+    callers = _keys(settings)
+    with contextlib.ExitStack() as sockets:
+        traces = sockets.enter_context(_traces(settings))
+        http_socket = sockets.enter_context(_bind(settings.host, settings.http_port))
+        ops_socket = None
+        if settings.ops_port is not None:
+            ops_socket = sockets.enter_context(_bind(settings.ops_host or settings.host, settings.ops_port))
+        async with (
+            core(settings) as built,
+            open_jobs(settings, built.engine, built.admission) as jobs,
+            open_doors(settings, built.engine, built.admission, built.metrics, built.boxes) as doors,
+        ):
             jobs.publish(built.metrics)
-            grpc_server, health = grpc_api.build_server(settings, built.engine, built.admission, built.metrics)
+            if traces is not None:
+                traces.publish(built.metrics)
+            grpc_server, health = grpc_api.build_server(
+                settings, callers, built.engine, built.admission, built.metrics, built.readiness
+            )
             grpc_port = _bind_grpc(grpc_server, settings)
             app = http_api.build_app(
                 settings,
+                callers,
                 built.engine,
                 built.admission,
                 built.metrics,
@@ -190,30 +228,84 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
                 jobs,
                 built.panel,
                 built.readiness,
+                doors,
             )
-            http_server = _HttpServer(_http_config(app, settings))
-            with _signals(stopping), _reloading(built, settings):
-                await grpc_server.start()
-                http_task = asyncio.create_task(http_server.serve(sockets=[http_socket]))
-                await http_server.accepting.wait()
-                await _set_serving(health, serving=True)
-                on_ready(_addresses(settings.host, http_socket.getsockname()[1], grpc_port))
-                await _first(stopping.wait(), http_task)
-                await _set_serving(health, serving=False)
-                await _drain(built.admission, jobs, settings.drain_timeout_s)
-                http_server.should_exit = True
-                await asyncio.gather(grpc_server.stop(_GRPC_STOP_S), http_task)
+            certificates = _certificates(settings)
+            http_server = _HttpServer(
+                _http_config(app, settings, None if certificates is None else certificates.context)
+            )
+            ops_server = _HttpServer(_http_config(_ops(built, settings), settings, None))
+            with _signals(stopping):
+                async with reloading(built.engine, built.metrics, settings, callers, certificates):
+                    await grpc_server.start()
+                    tasks = [await http_server.opened(http_socket)]
+                    if ops_socket is not None:
+                        tasks.append(await ops_server.opened(ops_socket))
+                    on_ready(_addresses(settings, http_socket, grpc_port, ops_socket))
+                    async with _beating(built, health):
+                        await _first(stopping.wait(), *tasks)
+                    built.admission.draining = True
+                    health.look()
+                    await _drain(built.admission, jobs, settings.drain_timeout_s)
+                    http_server.should_exit = ops_server.should_exit = True
+                    await asyncio.gather(grpc_server.stop(_GRPC_STOP_S), *tasks)
+
+
+def _boxes(settings: Settings) -> Boxes:
+    try:
+        return Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
+    except BadTrust as error:
+        raise CannotStart(f"box_hosts_tls: {error}") from error
+
+
+@contextlib.contextmanager
+def _traces(settings: Settings) -> Iterator[Tracing | None]:
+    with contextlib.ExitStack() as stack:
+        try:
+            traces = stack.enter_context(tracing.opened(settings, distribution_version("rewardline-server")))
+        except CannotTrace as error:
+            raise CannotStart(str(error)) from error
+        yield traces
+
+
+def _keys(settings: Settings) -> Keys:
+    try:
+        return Keys(keys.gather(settings.key_digests(), settings.keys_file), required=settings.keys_file is not None)
+    except BadKeys as error:
+        raise CannotStart(str(error)) from error
+
+
+def _certificates(settings: Settings) -> Certificates | None:
+    try:
+        return tls.certificates(settings)
+    except BadCertificate as error:
+        raise CannotStart(str(error)) from error
+
+
+def _ops(built: Core, settings: Settings) -> ASGIApp:
+    return build_ops(built.admission, built.metrics, built.readiness, drain_timeout_s=settings.drain_timeout_s)
+
+
+@contextlib.asynccontextmanager
+async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
+    beating = [asyncio.create_task(beat) for beat in (built.pulse.beat(), health.follow(), heap.keep_small())]
+    try:
+        yield
+    finally:
+        for task in beating:
+            task.cancel()
+        await asyncio.wait(beating)
 
 
 async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -> None:
-    """Admit nothing more, and wait for what was admitted."""
-    admission.draining = True
+    """Wait for what was admitted; what is left then is refused."""
     log.info("draining", requests=admission.requests, items=admission.items)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
             await jobs.drain()
             await admission.idle()
-    log.info("drained", requests_left=admission.requests)
+            await admission.calls.last_words(_LAST_WORDS_S)
+    log.info("drained", requests_left=admission.requests, calls_ended=admission.calls.end())
 
 
 async def _first(*awaitables: Any) -> None:
@@ -242,40 +334,6 @@ def _signals(stopping: asyncio.Event) -> Any:
             loop.remove_signal_handler(number)
 
 
-@contextlib.contextmanager
-def _reloading(built: Core, settings: Settings) -> Any:
-    """SIGHUP has the file of recipes read again. One with mistakes changes nothing but the log and a metric."""
-    loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Task[None]] = set()
-    turn = asyncio.Lock()
-
-    async def reload() -> None:
-        async with turn:
-            await read_again()
-
-    async def read_again() -> None:
-        try:
-            book = await asyncio.to_thread(recipes.load, built.engine.registry, settings.recipes_file)
-        except BadRecipes as error:
-            log.warning("recipes not reloaded: those from before stay in force", problems=error.problems)
-            built.metrics.observe_reload("refused")
-            return
-        built.engine.use(book)
-        log.info("recipes reloaded", recipes=len(book.recipes), routes=len(book.routes))
-        built.metrics.observe_reload("done")
-
-    def begin() -> None:
-        task = loop.create_task(reload())
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    loop.add_signal_handler(signal.SIGHUP, begin)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGHUP)
-
-
 def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
@@ -293,7 +351,12 @@ def _bind(host: str, port: int) -> socket.socket:
 def _bind_grpc(server: Any, settings: Settings) -> int:
     address = _join(settings.host, settings.grpc_port)
     try:
+        credentials = tls.grpc_credentials(settings)
+        if credentials is not None:
+            return int(server.add_secure_port(address, credentials))
         return int(server.add_insecure_port(address))
+    except BadCertificate as error:
+        raise CannotStart(str(error)) from error
     except RuntimeError as error:
         raise CannotBind(f"cannot listen on {address}: {error}") from error
 
@@ -302,26 +365,27 @@ def _join(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _addresses(host: str, http_port: int, grpc_port: int) -> Addresses:
-    return Addresses(f"http://{_join(host, http_port)}", _join(host, grpc_port))
+def _addresses(
+    settings: Settings, http_socket: socket.socket, grpc_port: int, ops_socket: socket.socket | None
+) -> Addresses:
+    scheme = "http" if settings.tls_cert is None else "https"
+    ops = None if ops_socket is None else f"http://{_join(settings.ops_host or settings.host, _port(ops_socket))}"
+    return Addresses(f"{scheme}://{_join(settings.host, _port(http_socket))}", _join(settings.host, grpc_port), ops)
 
 
-async def _set_serving(health: Any, *, serving: bool) -> None:
-    status = health_pb2.HealthCheckResponse.SERVING
-    if not serving:
-        status = health_pb2.HealthCheckResponse.NOT_SERVING
-    for service in ("", grpc_api.SERVICE):
-        await health.set(service, status)
+def _port(bound: socket.socket) -> int:
+    return int(bound.getsockname()[1])
 
 
-def _http_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+def _http_config(app: ASGIApp, settings: Settings, certificates: ssl.SSLContext | None) -> uvicorn.Config:
     timeout_s = settings.header_timeout_s
 
-    class Protocol(_HeadInTime):
+    class Protocol(Connection):
         head_timeout_s = timeout_s
 
-    return uvicorn.Config(
+    return _Config(
         app,
+        certificates,
         http=Protocol,
         lifespan="off",
         log_config=None,
@@ -334,28 +398,20 @@ def _http_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     )
 
 
-class _HeadInTime(HttpToolsProtocol):
-    """uvicorn waits for ever for a request's head on a new connection; this hangs up after a while."""
+class _Config(uvicorn.Config):
+    """uvicorn's, with a context of ours in place of the one it would make of files."""
 
-    head_timeout_s: float
-    _head_timer: asyncio.TimerHandle | None = None
+    def __init__(self, app: ASGIApp, certificates: ssl.SSLContext | None, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._certificates = certificates
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
-        super().connection_made(transport)
-        self._head_timer = self.loop.call_later(self.head_timeout_s, transport.close)
+    @property
+    def is_ssl(self) -> bool:
+        return self.loaded and self._certificates is not None
 
-    def on_headers_complete(self) -> None:
-        self._stop_timer()
-        super().on_headers_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
-        super().connection_lost(exc)
-
-    def _stop_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def load(self) -> None:
+        super().load()
+        self.ssl = self._certificates
 
 
 class _HttpServer(uvicorn.Server):
@@ -364,6 +420,14 @@ class _HttpServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.accepting = asyncio.Event()
+
+    async def opened(self, bound: socket.socket) -> asyncio.Task[None]:
+        """Begin to serve on the socket; the task ends when the server does."""
+        task = asyncio.create_task(self.serve(sockets=[bound]))
+        await _first(self.accepting.wait(), task)
+        if task.done():
+            await task  # says what went wrong
+        return task
 
     @contextlib.contextmanager
     def capture_signals(self) -> Any:
@@ -374,12 +438,28 @@ class _HttpServer(uvicorn.Server):
         self.accepting.set()
 
 
+def _is_leaving(admission: Admission) -> float:
+    return float(admission.draining or admission.leaving)
+
+
 def _publish(built: Core) -> None:
     """Gauges and counters that others keep."""
     metrics, workers, counters = built.metrics, built.workers, built.cache.counters
     metrics.watch("in_flight_items", "Items admitted and not yet answered", lambda: built.admission.items)
     metrics.watch("in_flight_bytes", "Bytes of admitted requests", lambda: built.admission.bytes)
     metrics.watch("in_flight_requests", "Requests admitted and not yet answered", lambda: built.admission.requests)
+    metrics.watch("draining", "1 while callers should go elsewhere", lambda: _is_leaving(built.admission))
+    metrics.watch("event_loop_lag_seconds", "The most the event loop was late in 15 s", lambda: built.pulse.lag_s)
+    metrics.watch_gauges("queued_work_seconds", "Work waiting, by verifier", built.engine.queued_s, "verifier")
+    metrics.watch(
+        "queued_work_seconds_peak", "The most work waiting at once in ten minutes", lambda: built.pulse.peak_s
+    )
+    metrics.watch_pairs(
+        "key_refused",
+        "Requests refused or held back by a key's limits",
+        lambda: built.admission.allowances.refused,
+        ("key", "reason"),
+    )
     metrics.watch("workers_busy", "Workers that are judging", lambda: workers.busy)
     metrics.watch("workers_queued_items", "Items waiting for a worker", lambda: workers.queued)
     metrics.watch("cache_memory_bytes", "Bytes held by the in-process cache", lambda: built.cache.memory.used_bytes)

@@ -20,6 +20,9 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 PositiveInt = Annotated[int, Field(gt=0)]
 
 
+_REMOTE_SLOTS = 64
+
+
 class SettingsError(Exception):
     """The service must not start like this; the message says which option and why."""
 
@@ -37,8 +40,22 @@ class Settings(BaseSettings):
 
     api_keys: Annotated[dict[str, SecretStr], NoDecode] = {}
     """Name to key. In the environment: `name=key,name2=key2`. Names appear in metrics and logs, keys never."""
+    keys_file: Path | None = None
+    """YAML with keys, their scopes and their limits (service/keys.py), beside `api_keys`; read again on SIGHUP.
+    `rewardline key NAME` makes one."""
     allow_open: bool = False
     """Serve beyond loopback without keys all the same."""
+
+    tls_cert: Path | None = None
+    """Certificate chain (PEM) of both doors. These three files are read again when they have changed."""
+    tls_key: Path | None = None
+    tls_client_ca: Path | None = None
+    """With it, both doors take only callers with a certificate that these authorities have signed."""
+
+    ops_port: Annotated[int, Field(ge=0, le=65535)] | None = None
+    """Probes, metrics and draining, over plain HTTP without keys (service/ops.py); None: no such port, 0 takes any free one."""
+    ops_host: str | None = None
+    """Address it binds; None: that of the doors."""
 
     recipes_file: Path | None = None
     """YAML with recipes and routes, over those that ship; read again on SIGHUP. `rewardline recipes check` tries one."""
@@ -88,14 +105,27 @@ class Settings(BaseSettings):
     """Of one request, inflated; the same limit holds for gRPC messages."""
     max_response_mb: Positive = 4
     """Of one item's response or prompt, counted in characters; a longer one is `invalid`."""
+    grpc_calls_per_connection: PositiveInt = 4096
+    """Open at once on one gRPC connection; its further calls wait with their caller."""
     max_items_in_flight: PositiveInt = 65_536
     max_mb_in_flight: Positive = 512
     """Beyond these two, requests are refused at once (429, RESOURCE_EXHAUSTED)."""
 
-    sandbox: Literal["auto", "docker", "local", "none"] = "auto"
-    """Where programs run that somebody else wrote. `auto`: Docker where its daemon and the box image are at hand, else
-    what this machine's kernel offers (`local`), else nowhere: the service starts, says so, and answers such items with
-    `failed`. A kind that is named and cannot be had stops the start."""
+    sandbox: Literal["auto", "docker", "local", "remote", "none"] = "auto"
+    """Where programs run that somebody else wrote. `auto`: on the `box_hosts` where any are named; else Docker where its
+    daemon and the box image are at hand, else what this machine's kernel offers (`local`), else nowhere: the service
+    starts, says so, and answers such items with `failed`. A kind that is named and cannot be had stops the start, save
+    `remote`, whose hosts may come later."""
+    box_hosts: Annotated[list[str], NoDecode] = []
+    """`http(s)://host:port,...`: services like this one that run its programs; every address of a name is a host."""
+    box_hosts_key: SecretStr | None = None
+    """The API key for them, with the scope `sandbox` there."""
+    box_hosts_tls_ca: Path | None = None
+    """Authorities (PEM) of those on `https://`; None: this machine's. Each must have a certificate for the name in its URL.
+    These three files are read again when they have changed."""
+    box_hosts_tls_cert: Path | None = None
+    """Certificate chain to show to those that ask for one, with `box_hosts_tls_key`."""
+    box_hosts_tls_key: Path | None = None
     sandbox_isolation: Literal["shared", "fresh"] = "shared"
     """`shared`: a box takes one program after the other, each under a user id of its own, and is emptied in between.
     `fresh`: each program has a box of its own, used once."""
@@ -103,7 +133,7 @@ class Settings(BaseSettings):
     """Whether a service that has no boxes, or has lost them, is not ready: then it gets no items of other verifiers
     either. Otherwise `/readyz` tells of it and stays 200, and items that need a box are `failed`."""
     box_slots: Annotated[int, Field(ge=0)] = 0
-    """Boxes at work at once; 0: one per core this process may use."""
+    """Boxes at work at once; 0: one per core this process may use. With `box_hosts`, programs under way on them; 0: 64."""
     box_memory_mb: Annotated[int, Field(ge=64)] = 2048
     """Of all that runs in one box, its files included."""
     box_processes: Annotated[int, Field(ge=16)] = 128
@@ -134,7 +164,7 @@ class Settings(BaseSettings):
     body_timeout_s: Positive = 30
     """Longest time a caller may take to send a request's body."""
     header_timeout_s: Positive = 15
-    """Longest time a new connection may take to send a request's head."""
+    """Longest time a connection may take to send a request's head, each of them; four times as long, to take some of an answer."""
     drain_timeout_s: Positive = 30
     """After SIGTERM, longest time for what was admitted to finish."""
 
@@ -159,6 +189,11 @@ class Settings(BaseSettings):
     audit_queue_mb: Positive = 256
     """What may wait to be written; beyond it items are dropped from the log, and counted."""
 
+    otlp_endpoint: str | None = None
+    """`http(s)://host:4318` of a collector that takes traces by OTLP over HTTP; None: no traces. Needs the extra `otel`."""
+    trace_share: Annotated[float, Field(ge=0, le=1)] = 1
+    """Of requests whose caller sends no `traceparent`, how many are traced; the others are as their caller says."""
+
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
 
@@ -174,15 +209,42 @@ class Settings(BaseSettings):
             raise ValueError("two keys have the same name")
         return {name: key for name, _, key in pairs}
 
+    @field_validator("box_hosts", mode="before")
+    @classmethod
+    def _parse_hosts(cls, value: object) -> object:
+        urls = value.replace(",", " ").split() if isinstance(value, str) else value
+        if isinstance(urls, list) and not all(re.fullmatch(r"https?://[^/?#@\s]+", str(url)) for url in urls):
+            raise ValueError("expected http://host:port or https://host:port, with commas between them")
+        return urls
+
+    @field_validator("otlp_endpoint")
+    @classmethod
+    def _check_collector(cls, url: str | None) -> str | None:
+        if not url:
+            return None
+        if not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", url):
+            raise ValueError("expected http://host:port or https://host:port of a collector")
+        return url
+
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.sandbox == "remote" and not self.box_hosts:
+            raise ValueError("sandbox is `remote`, but no box_hosts are named")
+        if self.box_hosts and self.sandbox not in ("auto", "remote"):
+            raise ValueError(f"box_hosts are named, but sandbox is {self.sandbox!r}")
+        self._check_box_hosts_tls()
         if any(len(key.get_secret_value()) < 16 for key in self.api_keys.values()):
             raise ValueError("api_keys: a key needs at least 16 characters")
-        if not self.api_keys and not self.allow_open and not _is_loopback(self.host):
+        knows_callers = self.api_keys or self.keys_file or self.tls_client_ca
+        if not knows_callers and not self.allow_open and not _is_loopback(self.host):
             raise ValueError(
                 f"host {self.host} is reachable from other machines and no api_keys are set; "
                 "set REWARDLINE_API_KEYS=name=key, or allow_open to serve anyone"
             )
+        if (self.tls_cert is None) is not (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key go together")
+        if self.tls_client_ca is not None and self.tls_cert is None:
+            raise ValueError("tls_client_ca needs tls_cert and tls_key")
         if not self.item_deadline_s <= self.default_deadline_s <= self.max_deadline_s:
             raise ValueError(
                 "clocks must nest: item_deadline_s <= default_deadline_s <= max_deadline_s, but they are "
@@ -204,6 +266,13 @@ class Settings(BaseSettings):
             raise ValueError("one request must fit in what may be in flight (max_items_in_flight, max_mb_in_flight)")
         return self
 
+    def _check_box_hosts_tls(self) -> None:
+        if (self.box_hosts_tls_cert is None) is not (self.box_hosts_tls_key is None):
+            raise ValueError("box_hosts_tls_cert and box_hosts_tls_key go together")
+        given = self.box_hosts_tls_ca or self.box_hosts_tls_cert
+        if given and not any(url.startswith("https://") for url in self.box_hosts):
+            raise ValueError("box_hosts_tls_ca and box_hosts_tls_cert are for box_hosts on https://, and there is none")
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -221,7 +290,7 @@ class Settings(BaseSettings):
 
     @property
     def slot_count(self) -> int:
-        return self.box_slots or len(os.sched_getaffinity(0))
+        return self.box_slots or (_REMOTE_SLOTS if self.box_hosts else len(os.sched_getaffinity(0)))
 
     @property
     def max_body_bytes(self) -> int:
@@ -232,7 +301,7 @@ class Settings(BaseSettings):
         return int(self.max_response_mb * 1_000_000)
 
     def key_digests(self) -> dict[str, bytes]:
-        """SHA-256 of each key by its name; the keys themselves go no further than this class."""
+        """SHA-256 of each of `api_keys` by its name; the keys themselves go no further than this class."""
         return {name: hashlib.sha256(key.get_secret_value().encode()).digest() for name, key in self.api_keys.items()}
 
 

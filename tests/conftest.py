@@ -18,19 +18,49 @@ os.environ["GRPC_ENABLE_FORK_SUPPORT"] = (
 import httpx
 import pytest
 
+from tests.dockerd import NoDocker, docker_with_image
+
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have the box image and the fuzzing, which `make test` began beforehand, waited for as late as can be."""
+    """Have what `make test` begins beforehand waited for late, and things that only one can have used by one.
+
+    The order: what needs none of that; boxes in Docker, the longest row that has to be done one after the other;
+    verifiers, to be done beside it; trainers, whose environments take long to make; what the fuzzing found.
+    """
     items.sort(key=_lateness)
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_company(item)))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Side by side only if the groups are seen: what shares user ids would kill each other's processes."""
+    if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
+        raise pytest.UsageError("pytest-xdist does not see the groups of tests")
 
 
 def _lateness(item: pytest.Item) -> int:
+    if "fuzzed" in getattr(item, "fixturenames", ()):
+        return 4
+    if "e2e" in item.path.parts:
+        return 3
+    if _needs_docker(item):
+        return 1
+    return 2 if item.path.is_relative_to(ROOT / "tests" / "verifiers") else 0
+
+
+def _company(item: pytest.Item) -> str:
+    """What it shares a process with: the only daemon; boxes and their user ids; or the fixtures of its file."""
+    if _needs_docker(item):
+        return "docker"
+    return "boxes" if item.path.is_relative_to(ROOT / "tests" / "sandbox") else str(item.path)
+
+
+def _needs_docker(item: pytest.Item) -> bool:
     fixtures = getattr(item, "fixturenames", ())
-    if "fuzzed" in fixtures:
-        return 2
-    return int("docker" in item.name or any("docker" in name or "daemon" in name for name in fixtures))
+    return "docker" in item.name or any("docker" in name or "daemon" in name for name in fixtures)
 
 
 @dataclass(frozen=True)
@@ -41,6 +71,8 @@ class Served:
     grpc: str
     process: subprocess.Popen[str]
     log: Path
+    ops: str = ""
+    """Where operators ask, with the setting `ops_port`."""
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
@@ -68,11 +100,11 @@ def serving(
     ):
         assert process.stdout is not None
         line = process.stdout.readline()
-        found = re.search(r"HTTP on (\S+) and gRPC on (\S+)\.", line)
+        found = re.search(r"HTTP on (\S+) and gRPC on (\S+)\.(?: Operations on (\S+)\.)?", line)
         try:
             assert found, f"the server did not start: {line!r} {log.read_text()[-3000:]}"
-            _await_readiness(found[1])
-            yield Served(found[1], found[2], process, log)
+            _await_readiness(found[3] or found[1])
+            yield Served(found[1], found[2], process, log, found[3] or "")
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -84,10 +116,22 @@ def serving(
 
 def _await_readiness(url: str) -> None:
     for _ in range(300):
-        if httpx.get(f"{url}/readyz").status_code == 200:
+        if httpx.get(f"{url}/readyz", verify=False).status_code == 200:
             return
         time.sleep(0.1)
-    raise AssertionError(httpx.get(f"{url}/readyz").text)
+    raise AssertionError(httpx.get(f"{url}/readyz", verify=False).text)
+
+
+@pytest.fixture(scope="session")
+def docker_address() -> Iterator[str]:
+    """A Docker daemon with the box image. Where there can be none, tests are skipped, but not where all must pass."""
+    try:
+        with docker_with_image() as address:
+            yield address
+    except NoDocker as why:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"NO TEST WITH DOCKER: {why}")
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,13 @@
 """A Docker daemon for tests and measurements: the machine's own where one runs, or else one of ours.
 
 Ours is started in the background with its own data below `.build/docker` (so the image is built once), its own socket,
-and no network, as boxes have none; it knows gVisor as `runsc` when that is installed.
+a network of its own that leads nowhere; it knows gVisor as `runsc` when that is installed.
 
-`python -m tests.dockerd` builds the image ahead of those who will want it, where there is none yet.
+`python -m tests.dockerd` builds the box image, where there is none yet, and those that are deployed ahead of those who will
+want them.
 """
 
+import atexit
 import base64
 import fcntl
 import json
@@ -24,13 +26,18 @@ from pathlib import Path
 import docker
 from docker.errors import DockerException
 
+from deploy.docker.debian import NotMade
+from deploy.docker.wheels import NoWheels
 from sandbox.images import build
 from sandbox.languages import all_languages
+from tests.deploy.images import build_images
 
 IMAGE = "rewardline-box"
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 _BUILD = Path(__file__).parents[1] / ".build"
 _START_S = 60.0
+_ATTEMPTS = 3
+"""On a busy machine dockerd does not wait long enough for its own containerd."""
 
 
 class NoDocker(Exception):
@@ -41,7 +48,10 @@ class DockerDaemon:
     """A `dockerd` of our own, which a test may stop and start again."""
 
     def __init__(self, data: Path, folder: Path) -> None:
-        self.address = f"unix://{folder / 'docker.sock'}"
+        self._sockets = Path(tempfile.mkdtemp(prefix="dockerd-"))
+        """Here, as the address of a socket may have 107 characters, and that of containerd's is long already."""
+        atexit.register(shutil.rmtree, self._sockets, ignore_errors=True)
+        self.address = f"unix://{self._sockets / 'docker.sock'}"
         self._data = data
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,14 +65,22 @@ class DockerDaemon:
         if shutil.which("dockerd") is None or os.getuid() != 0:
             raise NoDocker("dockerd is not installed, or this is not root: `make docker` as root installs it")
         self._configure()
+        for _ in range(_ATTEMPTS):
+            if self._has_started():
+                return
+            self.stop()
+        said = (self._folder / "dockerd.log").read_text()[-2000:]
+        raise NoDocker(f"dockerd did not start: {said}")
+
+    def _has_started(self) -> bool:
         with (self._folder / "dockerd.log").open("ab") as log:
             self._process = subprocess.Popen(self._command(), stdout=log, stderr=log, start_new_session=True)
         patience = time.monotonic() + _START_S
         while not _answers(self.address):
             if self._process.poll() is not None or time.monotonic() > patience:
-                said = (self._folder / "dockerd.log").read_text()[-2000:]
-                raise NoDocker(f"dockerd did not start: {said}")
+                return False
             time.sleep(0.1)
+        return True
 
     def stop(self) -> None:
         """Ask it to end, as an operator would; it ends its containers."""
@@ -70,19 +88,18 @@ class DockerDaemon:
             self._process.terminate()
             self._process.wait(_START_S)
             self._process = None
+        while os.path.ismount(self._data):  # of one that did not start, which has mounted it onto itself
+            subprocess.run(["umount", self._data], check=True)
 
     def _command(self) -> list[str]:
         return [
             # In a network of its own: it would take away the bridge of another daemon on this machine.
-            *("unshare", "--net", "dockerd"),
+            *("unshare", "--net", "sh", "-c", 'ip link set lo up && exec dockerd "$@"', "dockerd"),
             f"--host={self.address}",
             f"--data-root={self._data}",
-            f"--exec-root={self._folder / 'exec'}",
-            f"--pidfile={self._folder / 'docker.pid'}",
+            f"--exec-root={self._sockets / 'exec'}",
+            f"--pidfile={self._sockets / 'docker.pid'}",
             f"--config-file={self._folder / 'daemon.json'}",
-            "--bridge=none",
-            "--iptables=false",
-            "--ip6tables=false",
         ]
 
     def _configure(self) -> None:
@@ -133,8 +150,8 @@ def bring_small_image(source: str, target: str) -> None:
 def main() -> None:
     """Failures are left to those who come after, who try again."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the daemon shall be stopped
-    with suppress(NoDocker, build.BuildFailed, DockerException), docker_with_image():
-        pass
+    with suppress(NoDocker, build.BuildFailed, NotMade, NoWheels, DockerException), docker_with_image() as address:
+        build_images(address)
 
 
 @contextmanager

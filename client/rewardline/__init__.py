@@ -9,10 +9,12 @@ A result with status `ok` has a score; one which could not be judged has none, a
 from rewardline.async_client import AsyncClient
 from rewardline.batching import Item
 from rewardline.errors import (
+    Conflict,
     FailedItems,
     FieldError,
     InvalidItems,
     InvalidRequest,
+    NotFound,
     RequestError,
     RewardlineError,
     TooLarge,
@@ -20,22 +22,26 @@ from rewardline.errors import (
     Unavailable,
     UnexpectedAnswer,
 )
+from rewardline.interactions import Turn
 from rewardline.results import Result, Status, raise_for_failed, raise_for_invalid
 from rewardline.sync_client import Client
 
 __all__ = [
     "AsyncClient",
     "Client",
+    "Conflict",
     "FailedItems",
     "FieldError",
     "InvalidItems",
     "InvalidRequest",
     "Item",
+    "NotFound",
     "RequestError",
     "Result",
     "RewardlineError",
     "Status",
     "TooLarge",
+    "Turn",
     "Unauthorized",
     "Unavailable",
     "UnexpectedAnswer",

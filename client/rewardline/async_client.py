@@ -14,6 +14,8 @@ import functools
 import math
 import os
 import threading
+import urllib.parse
+import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,12 +35,15 @@ from rewardline.batching import (
     chunks,
     encode_item_as_json,
     encode_reference_as_json,
+    json_bytes,
 )
-from rewardline.errors import RequestError, TooLarge, Unavailable
+from rewardline.errors import RequestError, TooLarge, Unavailable, UnexpectedAnswer
 from rewardline.gathering import Gatherer, Options
 from rewardline.http_transport import HttpTransport
+from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.results import Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
+from rewardline.trust import Trust
 
 T = TypeVar("T")
 Emit = Callable[[Entry, Result], None]
@@ -68,6 +73,13 @@ class Config:
     gather_ms: float
     gather_items: int
     compress: str | None
+    tls_ca: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
+
+    @property
+    def trust(self) -> Trust:
+        return Trust(self.tls_ca, self.tls_cert, self.tls_key)
 
     def __post_init__(self) -> None:
         scheme, separator, host = self.url.partition("://")
@@ -82,6 +94,7 @@ class Config:
         if self.compress not in (None, "gzip"):
             raise ValueError(f"compress is None or 'gzip', not {self.compress!r}")
         _check_deadline(self.timeout_s)
+        self.trust  # noqa: B018 - says what cannot work
 
 
 class AsyncClient:
@@ -105,6 +118,9 @@ class AsyncClient:
         gather_ms: float = 2.0,
         gather_items: int = 256,
         compress: str | None = None,
+        tls_ca: str | None = None,
+        tls_cert: str | None = None,
+        tls_key: str | None = None,
     ) -> None:
         """Open nothing yet: connections are made by the first call.
 
@@ -121,6 +137,9 @@ class AsyncClient:
             gather_ms: how long `score_one` waits for others to travel with; 0 sends at once.
             gather_items: how many `score_one` calls travel together, at most.
             compress: "gzip" compresses request bodies over 64 kB (HTTP).
+            tls_ca: PEM file of the authorities to trust with `https://` and `grpcs://`; default: this machine's.
+            tls_cert: PEM file of the client's own certificate, for servers that ask for one.
+            tls_key: And of its key.
         """
         self._setup(
             Config(
@@ -135,6 +154,9 @@ class AsyncClient:
                 gather_ms,
                 gather_items,
                 compress,
+                tls_ca,
+                tls_cert,
+                tls_key,
             )
         )
 
@@ -227,13 +249,80 @@ class AsyncClient:
         Raises:
             Unavailable: no answer within `timeout_s` and the retries.
         """
+        return await self._persist(lambda transport, timeout_s: transport.verifiers(timeout_s), self._config.timeout_s)
+
+    async def open_interaction(self, fields: Mapping[str, Any], *, deadline_s: float | None = None) -> str:
+        """Open an interaction of several turns, and return its id.
+
+        Args:
+            fields: what an item has, less its response, and how the turns are to go (`max_turns`, `feedback`, ...). With
+                an `instance_id` of one's own, opening it again is safe; one is made where there is none.
+            deadline_s: bounds the call, retries included.
+
+        Raises:
+            InvalidRequest: nothing could be judged by these fields; `errors` says why.
+            Conflict: there is one of this id, opened with other fields.
+            Unavailable: no answer in time.
+        """
+        named = dict(fields)
+        named.setdefault("instance_id", uuid.uuid4().hex)
+        view = await self.call("POST", INTERACTIONS, named, deadline_s=deadline_s)
+        return str(view["id"])
+
+    async def take_turn(
+        self,
+        instance_id: str,
+        messages: Sequence[Mapping[str, Any]],
+        turn_index: int,
+        *,
+        deadline_s: float | None = None,
+    ) -> Turn:
+        """Have the last assistant message judged as the turn of this number, the first being 1.
+
+        Sending a turn again is answered as it was, and counts once.
+
+        Raises:
+            NotFound: there is no such interaction, or no longer.
+            Conflict: another turn is next, or this one was taken with other messages.
+            InvalidRequest: this cannot be judged until it is mended.
+            Unavailable: it could not be judged in time; nothing of it was kept.
+        """
+        body = {"messages": list(messages), "turn_index": turn_index}
+        return parse_turn(await self.call("POST", f"{_path(instance_id)}/turns", body, deadline_s=deadline_s))
+
+    async def show_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
+        """What became of it so far. Raises as `take_turn`."""
+        return await self.call("GET", _path(instance_id), deadline_s=deadline_s)
+
+    async def end_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
+        """Have all but its outcome forgotten, and return that; may be done again. Raises as `take_turn`."""
+        return await self.call("DELETE", _path(instance_id), deadline_s=deadline_s)
+
+    async def call(
+        self, method: str, path: str, body: Any = None, *, deadline_s: float | None = None
+    ) -> dict[str, Any]:
+        """Any other route of the server that may be asked again: the object it answers. HTTP only.
+
+        Raises:
+            RequestError: the server refused; which one says why.
+            Unavailable: no answer in time.
+        """
+        deadline_s = self._options(deadline_s, "use", False).deadline_s
+        encoded = None if body is None else json_bytes(body)
+        answer = await self._persist(lambda transport, _: transport.call(method, path, encoded), deadline_s)
+        if not isinstance(answer, dict):
+            raise UnexpectedAnswer(f"expected an object, found {type(answer).__name__}")
+        return answer
+
+    async def _persist(self, attempt: Callable[[Transport, float], Coroutine[Any, Any, T]], deadline_s: float) -> T:
+        """Try until the deadline or the retries end."""
         state = await self._here()
-        deadline = Deadline(self._config.timeout_s)
+        deadline = Deadline(deadline_s)
         backoff, faults = Backoff(), 0
         while True:
             remaining_s = deadline.remaining_s()
             try:
-                return await _bounded(state.transport.verifiers(remaining_s), remaining_s)
+                return await _bounded(attempt(state.transport, remaining_s), remaining_s)
             except Unavailable as fault:
                 faults += not _is_asked_to_wait(fault)
                 pause_s = backoff.next_s(fault.retry_after_s)
@@ -479,14 +568,18 @@ def _wire_of(config: Config) -> _Wire:
     scheme, _, address = config.url.partition("://")
     if scheme in ("http", "https"):
         return _Wire(
-            functools.partial(HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress),
+            functools.partial(
+                HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.trust
+            ),
             encode_item_as_json,
             encode_reference_as_json,
         )
     from rewardline import grpc_transport  # noqa: PLC0415 - an extra, which most users do not install
 
     return _Wire(
-        functools.partial(grpc_transport.GrpcTransport, address, config.api_key, secure=scheme == "grpcs"),
+        functools.partial(
+            grpc_transport.GrpcTransport, address, config.api_key, config.trust if scheme == "grpcs" else None
+        ),
         grpc_transport.encode_item,
         grpc_transport.encode_reference,
     )
@@ -520,6 +613,10 @@ def _is_asked_to_wait(fault: Unavailable) -> bool:
 def _undelivered(fault: Unavailable | None, entry: Entry) -> Result:
     reason, message = (fault.reason, fault.message) if fault else ("unanswered", "")
     return unjudged(Status.FAILED, reason, message, entry.default_id, entry.item)
+
+
+def _path(instance_id: str) -> str:
+    return f"{INTERACTIONS}/{urllib.parse.quote(instance_id, safe='')}"
 
 
 def _check_deadline(seconds: float) -> None:

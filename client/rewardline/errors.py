@@ -4,6 +4,8 @@
     ├── RequestError         the server refused the request; sending it again changes nothing
     │   ├── InvalidRequest   400, 422: not JSON, an unknown field, a wrong type
     │   ├── Unauthorized     401, 403: the API key
+    │   ├── NotFound         404: no interaction has this id, or no longer
+    │   ├── Conflict         409: an interaction is further than this turn, or was opened otherwise
     │   └── TooLarge         413 for a single item
     ├── UnexpectedAnswer     the other side does not speak this contract: a wrong address, a proxy's page
     ├── Unavailable          no answer worth having in time; trying later may help
@@ -74,6 +76,14 @@ class InvalidRequest(RequestError):
 
 class Unauthorized(RequestError):
     """The API key is missing, wrong or not allowed to do this."""
+
+
+class NotFound(RequestError):
+    """There is no interaction of this id: never opened, ended, or not used for as long as it is kept."""
+
+
+class Conflict(RequestError):
+    """An interaction of this id was opened otherwise, or another turn is next."""
 
 
 class TooLarge(RequestError):

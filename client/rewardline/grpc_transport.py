@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from rewardline import trace_context
 from rewardline.batching import Deliver, Item, Payload, Request, Unsendable, encode_reference_as_json, to_json
 from rewardline.errors import (
     FieldError,
@@ -18,6 +19,7 @@ from rewardline.errors import (
     UnexpectedAnswer,
     problem,
 )
+from rewardline.trust import Trust
 
 try:
     import grpc
@@ -65,11 +67,14 @@ _UNAVAILABLE = {
 class GrpcTransport:
     """One channel; belongs to the event loop on which it was made."""
 
-    def __init__(self, target: str, api_key: str | None, secure: bool) -> None:
+    def __init__(self, target: str, api_key: str | None, trust: Trust | None) -> None:
+        """Without `trust` there is no TLS. Raises OSError when a certificate cannot be read."""
         self._target = target
         self._metadata = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
-        if secure:
-            self._channel = grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(), options=_OPTIONS)
+        if trust is not None:
+            self._channel = grpc.aio.secure_channel(
+                target, grpc.ssl_channel_credentials(*trust.pem()), options=_OPTIONS
+            )
         else:
             self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
         self._score = self._channel.unary_unary(
@@ -107,7 +112,7 @@ class GrpcTransport:
                 explain=request.explain,
             ),
             timeout=request.timeout_s,
-            metadata=self._metadata,
+            metadata=(*self._told(), ("x-item-count", str(len(request.entries)))),
         )
         if len(answer.results) != len(request.entries):
             raise UnexpectedAnswer(f"expected {len(request.entries)} results, found {len(answer.results)}")
@@ -116,7 +121,7 @@ class GrpcTransport:
 
     async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
         seen: set[int] = set()
-        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=self._metadata)
+        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=self._told())
         try:
             async for result in call:
                 if result.index >= len(request.entries) or result.index in seen:
@@ -128,9 +133,12 @@ class GrpcTransport:
         if len(seen) < len(request.entries):
             raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
 
+    async def call(self, method: str, path: str, body: bytes | None) -> Any:
+        raise InvalidRequest(f"{method} {path} travels by HTTP only; this client speaks gRPC")
+
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         try:
-            answer = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._metadata)
+            answer = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._told())
         except grpc.aio.AioRpcError as error:
             raise _translated(error, self._target) from error
         return [
@@ -144,6 +152,9 @@ class GrpcTransport:
             }
             for info in answer.verifiers
         ]
+
+    def _told(self) -> tuple[tuple[str, str], ...]:
+        return (*self._metadata, *trace_context.headers().items())
 
     async def close(self) -> None:
         await self._channel.close(None)

@@ -13,9 +13,12 @@ from typing import Any
 
 import aiohttp
 
+from rewardline import trace_context
 from rewardline.batching import Deliver, Payload, Request, json_bytes
 from rewardline.errors import (
+    Conflict,
     InvalidRequest,
+    NotFound,
     RequestError,
     RewardlineError,
     TooLarge,
@@ -24,6 +27,7 @@ from rewardline.errors import (
     UnexpectedAnswer,
     problem,
 )
+from rewardline.trust import Trust
 
 COMPRESS_FROM_BYTES = 64 * 1024
 """Smaller bodies are sent as they are, whatever the user asked."""
@@ -35,14 +39,18 @@ _SHOWN_CHARS = 200
 class HttpTransport:
     """One session; belongs to the event loop on which it was made."""
 
-    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None) -> None:
+    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, trust: Trust) -> None:
+        """Raises OSError when a certificate cannot be read."""
         self._url = url
         self._compress = compress
         headers = {"User-Agent": "rewardline-python"}
         if api_key is not None:
             headers["Authorization"] = f"Bearer {api_key}"
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=max_in_flight + 1),  # one for verifiers() beside full slots
+            connector=aiohttp.TCPConnector(
+                limit=max_in_flight + 1,  # one for verifiers() beside full slots
+                ssl=trust.context() if url.startswith("https:") else True,
+            ),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),  # the caller holds the deadline
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
@@ -53,6 +61,8 @@ class HttpTransport:
         headers = {
             "Content-Type": "application/json",
             "Accept": f"{_NDJSON}, application/json;q=0.5" if request.stream else "application/json",
+            "X-Item-Count": str(len(request.entries)),
+            **trace_context.headers(),
         }
         if self._compress == "gzip" and len(body) >= COMPRESS_FROM_BYTES:
             headers["Content-Encoding"] = "gzip"
@@ -68,12 +78,22 @@ class HttpTransport:
                 else:
                     _deliver_batch(_parsed(await response.read()), len(request.entries), deliver)
 
-    async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
+    async def call(self, method: str, path: str, body: bytes | None) -> Any:
+        """Any other route: its JSON."""
+        headers = trace_context.headers()
+        if body is not None:
+            headers["Content-Type"] = "application/json"
         with _translated(self._url):
-            async with self._session.get(f"{self._url}/v1/verifiers", allow_redirects=False) as response:
-                if response.status != 200:
-                    raise _refusal(response.status, response.headers, await response.read())
-                answer = _parsed(await response.read())
+            async with self._session.request(
+                method, f"{self._url}{path}", data=body, headers=headers, allow_redirects=False
+            ) as response:
+                told = await response.read()
+                if response.status not in (200, 201):
+                    raise _refusal(response.status, response.headers, told, _STATEFUL)
+                return _parsed(told)
+
+    async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
+        answer = await self.call("GET", "/v1/verifiers", None)
         listed = answer.get("verifiers") if isinstance(answer, dict) else answer
         if not isinstance(listed, list):
             raise UnexpectedAnswer("expected a list of verifiers")
@@ -153,19 +173,26 @@ def _translated(url: str) -> Iterator[None]:
         raise Unavailable("unreachable", f"{url}: {str(error) or type(error).__name__}") from error
 
 
-def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> RewardlineError:
+_KINDS: dict[int, type[RequestError]] = {
+    400: InvalidRequest,
+    401: Unauthorized,
+    403: Unauthorized,
+    413: TooLarge,
+    422: InvalidRequest,
+}
+_STATEFUL: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict}
+"""What a Rewardline server says of what it keeps; of these, a 404 of another server is told apart by its form."""
+
+
+def _refusal(
+    status: int, headers: Mapping[str, str], body: bytes, more: Mapping[int, type[RequestError]] | None = None
+) -> RewardlineError:
     try:
         answer = _parsed(body)
     except UnexpectedAnswer:
         answer = None
-    kinds: dict[int, type[RequestError]] = {
-        400: InvalidRequest,
-        401: Unauthorized,
-        403: Unauthorized,
-        413: TooLarge,
-        422: InvalidRequest,
-    }
     title = str(answer.get("title") or "") if isinstance(answer, dict) else ""
+    kinds = {**_KINDS, **(more or {})} if title else _KINDS
     if status in kinds:
         # A text of a proxy is the only thing it can tell us.
         told = problem(answer) or {"detail": _shown(body)}

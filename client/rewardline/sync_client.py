@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from rewardline.async_client import _ABANDONED, AsyncClient, Config, Indexed
 from rewardline.batching import Item
+from rewardline.interactions import Turn
 from rewardline.results import Result
 
 T = TypeVar("T")
@@ -44,6 +45,9 @@ class Client:
         gather_ms: float = 2.0,
         gather_items: int = 256,
         compress: str | None = None,
+        tls_ca: str | None = None,
+        tls_cert: str | None = None,
+        tls_key: str | None = None,
     ) -> None:
         self._setup(
             AsyncClient(
@@ -58,6 +62,9 @@ class Client:
                 gather_ms=gather_ms,
                 gather_items=gather_items,
                 compress=compress,
+                tls_ca=tls_ca,
+                tls_cert=tls_cert,
+                tls_key=tls_key,
             )
         )
 
@@ -114,6 +121,29 @@ class Client:
     def verifiers(self) -> list[dict[str, Any]]:
         """What the server can judge by. See `AsyncClient.verifiers`."""
         return self._run(self._client.verifiers)
+
+    def open_interaction(self, fields: Mapping[str, Any], *, deadline_s: float | None = None) -> str:
+        """Open an interaction of several turns, and return its id. See `AsyncClient.open_interaction`."""
+        return self._run(self._client.open_interaction, fields, deadline_s=deadline_s)
+
+    def take_turn(
+        self,
+        instance_id: str,
+        messages: Sequence[Mapping[str, Any]],
+        turn_index: int,
+        *,
+        deadline_s: float | None = None,
+    ) -> Turn:
+        """Have a turn judged. See `AsyncClient.take_turn`."""
+        return self._run(self._client.take_turn, instance_id, messages, turn_index, deadline_s=deadline_s)
+
+    def show_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
+        """What became of it so far. See `AsyncClient.show_interaction`."""
+        return self._run(self._client.show_interaction, instance_id, deadline_s=deadline_s)
+
+    def end_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
+        """Have all but its outcome forgotten. See `AsyncClient.end_interaction`."""
+        return self._run(self._client.end_interaction, instance_id, deadline_s=deadline_s)
 
     def close(self) -> None:
         """Stop the thread and close the connections; calls in flight end with a RuntimeError. May be called twice."""

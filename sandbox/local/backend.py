@@ -1,7 +1,8 @@
-"""Boxes on this machine with no daemon: the kernel's namespaces, or less where those are not to be had.
+"""Boxes on this machine with no daemon: the kernel's namespaces, those of gVisor's kernel, or less where none are to be had.
 
     LocalBackend.open ──► tries each way with a throw-away box, the strongest first; the first that works is used
     LocalBackend.make ──► keeper (sandbox.local.enter) ──► interpreter with the bootstrap ◄──socket──► caller
+                          forked where that is safe, by an interpreter that has loaded the runner (sandbox.local.nursery)
 
 Below Landlock nothing is run at all.
 """
@@ -9,17 +10,15 @@ Below Landlock nothing is run at all.
 import asyncio
 import ctypes
 import itertools
-import json
 import os
 import platform
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,7 +26,9 @@ from sandbox import shipment
 from sandbox.base import Isolation, SandboxUnavailable
 from sandbox.boxes import Backend, Box, BoxSize, Profile
 from sandbox.languages import all_languages
-from sandbox.local import cgroups, claim, enter, interpreter, user_ids
+from sandbox.local import cgroups, claim, enter, gvisor, interpreter, user_ids
+from sandbox.local.keeper import END_PATIENCE_S, Keeper, spawn
+from sandbox.local.nursery_link import NurseryLink
 from sandbox.local.removal import remove_tree
 from sandbox.runner.configuration import Configuration
 
@@ -48,8 +49,6 @@ _RUNNER_MEMORY_MB: Final[Mapping[Profile, int]] = {Profile.PLAIN: 64, Profile.TE
 """What keeper and runner take before any program runs, with room."""
 _DEVICES: Final = ("/dev/urandom", "/dev/random", "/dev/zero", "/dev/full", "/dev/null")
 _MACHINES: Final = ("x86_64", "aarch64")
-_WORDS_BYTES: Final = 4096
-_END_PATIENCE_S: Final = 5.0
 _TRIAL_PATIENCE_S: Final = 20.0
 _RETRY_S: Final = 0.01
 
@@ -59,6 +58,15 @@ _LANDLOCK_WITH_SCOPES: Final = 6
 """From this version on it keeps programs from sending signals to others of the same user."""
 
 _CAVEATS: Final[Mapping[Isolation, Sequence[str]]] = {
+    Isolation.IN_GVISOR: (
+        "Boxes share one gVisor kernel: a hole in it is a way to other boxes and to this service, not to the machine.",
+        "Programs can see the memory layout, the environment and the open files' names of the runner in their box, which"
+        " hold nothing of the service, and the list of all sockets of the container; they can make and open devices that"
+        " gVisor itself emulates, and get an answer of gVisor's own to some calls that other boxes refuse, such as those"
+        " about priorities.",
+        "Memory is that of the whole container: a program that takes the rest of it before it is seen ends every box.",
+        "The number of files has no limit, only their size.",
+    ),
     Isolation.NAMESPACES: ("Boxes share the kernel of this machine: a hole in it is a way out.",),
     Isolation.LANDLOCK: (
         "Boxes share the kernel of this machine: a hole in it is a way out.",
@@ -78,6 +86,9 @@ control = socket.socket(fileno=int(sys.argv[1]))
 with open(sys.argv[2] + "/written", "w") as file:
     file.write("x")
 os.unlink(sys.argv[2] + "/written")
+if sys.argv[4] == "closed":
+    if os.getpid() != 1 or any(name != "lo" for _, name in socket.if_nameindex()):
+        sys.exit("a box has no process and network namespaces of its own")
 if sys.argv[3] != "None":
     child = os.fork()
     if child == 0:
@@ -103,6 +114,15 @@ class _Way:
 
     isolation: Isolation
     many_ids: bool
+
+    @property
+    def has_namespaces(self) -> bool:
+        return self.isolation is not Isolation.LANDLOCK
+
+    @property
+    def has_mounts(self) -> bool:
+        """Of its own, which nobody outside sees."""
+        return self.isolation is Isolation.NAMESPACES
 
 
 class LocalBackend(Backend):
@@ -139,22 +159,29 @@ class LocalBackend(Backend):
         python = await asyncio.to_thread(interpreter.inspect, self._python)
         held = await asyncio.to_thread(claim.take, self._state_dir, parents)
         try:
-            self._opened = await self._first_that_works(held, parents, python)
+            opened = await self._first_that_works(held, parents, python)
         except BaseException:
             held.release()
             raise
+        try:
+            await opened.nursery(Profile.PLAIN)
+        except BaseException:
+            opened.close()
+            raise
+        self._opened = opened
         self.isolation = self._opened.way.isolation
         self.caveats = _caveats(self._opened)
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
         if opened is not None:
-            opened.held.release()
+            opened.close()
 
     async def make(self, profile: Profile) -> Box:
         if self._opened is None:
             raise SandboxUnavailable("the backend is not open")
-        return self._make(self._opened, profile, None)
+        nursery = await self._opened.nursery(profile)
+        return self._make(self._opened, profile, None, nursery)
 
     async def _first_that_works(
         self, held: claim.Claim, parents: cgroups.Parents | None, python: interpreter.Interpreter
@@ -179,7 +206,9 @@ class LocalBackend(Backend):
             )
         if opened.way.isolation is Isolation.LANDLOCK:
             _require_landlock(opened.way)
-        box = self._make(opened, Profile.PLAIN, _TRIAL)
+        if opened.way.isolation is Isolation.IN_GVISOR:
+            _require_rights(opened.way)
+        box = self._make(opened, Profile.PLAIN, _TRIAL, None)
         try:
             async with asyncio.timeout(_TRIAL_PATIENCE_S):
                 answer = await asyncio.get_running_loop().sock_recv(box.connection, 1024)
@@ -190,10 +219,10 @@ class LocalBackend(Backend):
         if not answer:
             raise SandboxUnavailable(await box.words() or "a trial box ended without a word")
 
-    def _make(self, opened: "_Opened", profile: Profile, trial: str | None) -> "LocalBox":
+    def _make(self, opened: "_Opened", profile: Profile, trial: str | None, nursery: NurseryLink | None) -> "LocalBox":
         number = next(self._numbers)
         try:
-            return _start(opened, self._size, profile, number, trial)
+            return _start(opened, self._size, profile, number, trial, nursery)
         except OSError as error:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
 
@@ -207,7 +236,7 @@ class LocalBox(Box):
         profile: Profile,
         connection: socket.socket,
         configuration: Configuration,
-        keeper: "_Keeper",
+        keeper: "Keeper",
         cgroup: cgroups.Cgroup | None,
         scratch: Path | None,
     ) -> None:
@@ -229,7 +258,7 @@ class LocalBox(Box):
 
     async def died_of_memory(self) -> bool:
         if self._ending is None:
-            await self._keeper.wait(_END_PATIENCE_S)
+            await self._keeper.wait(END_PATIENCE_S)
             self._count_oom_kills()
         return self._oom_kills > 0 and self._keeper.process.returncode == 128 + signal.SIGKILL
 
@@ -243,69 +272,25 @@ class LocalBox(Box):
         if self._cgroup is not None:
             await _remove(self._cgroup)
         if self._scratch is not None:
-            await asyncio.to_thread(remove_tree, self._scratch)
+            await asyncio.to_thread(_remove_scratch, self._scratch)
 
     def _count_oom_kills(self) -> None:
         if self._cgroup is not None:
             self._oom_kills = self._cgroup.oom_kills()
 
 
-class _Keeper:
-    """The outermost process of a box: it ends after all that is in it."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", stderr: int) -> None:
-        self.process = process
-        self._stderr = stderr
-        self._pidfd = os.pidfd_open(process.pid)
-        self._words = b""
-
-    async def wait(self, patience_s: float | None) -> bool:
-        """Whether it has ended by then."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience_s):
-                while self.process.poll() is None:
-                    await _readable(self._pidfd)
-        return self.process.poll() is not None
-
-    async def end(self) -> None:
-        """Have it end the box."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        if not await self.wait(_END_PATIENCE_S):
-            self.process.kill()
-            await self.wait(None)
-        self.words()
-        os.close(self._pidfd)
-        os.close(self._stderr)
-
-    def words(self) -> str:
-        """What the box has written on its standard error, the beginning of it."""
-        with suppress(OSError):  # nothing there, or closed after it was read
-            self._words = self._words or os.read(self._stderr, _WORDS_BYTES)
-        return self._words.decode(errors="replace").strip()
-
-
 async def _remove(cgroup: cgroups.Cgroup) -> None:
     """The kernel needs a moment after the last process; what it still refuses then is left to the next service."""
-    for _ in range(round(_END_PATIENCE_S / _RETRY_S)):
+    for _ in range(round(END_PATIENCE_S / _RETRY_S)):
         if cgroups.remove(cgroup.directories):
             return
         await asyncio.sleep(_RETRY_S)
 
 
-async def _readable(descriptor: int) -> None:
-    loop = asyncio.get_running_loop()
-    happened = loop.create_future()
-    loop.add_reader(descriptor, _settle, happened)
-    try:
-        await happened
-    finally:
-        loop.remove_reader(descriptor)
-
-
-def _settle(future: "asyncio.Future[None]") -> None:
-    if not future.done():
-        future.set_result(None)
+def _remove_scratch(scratch: Path) -> None:
+    """Its keeper has taken down what was mounted there, unless it was killed."""
+    gvisor.unmount_below(scratch)
+    remove_tree(scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +301,29 @@ class _Opened:
     held: claim.Claim
     parents: cgroups.Parents | None
     python: interpreter.Interpreter
+    nurseries: dict[Profile, NurseryLink] = field(default_factory=dict)
+
+    async def nursery(self, profile: Profile) -> NurseryLink | None:
+        """Where boxes of a profile are forked, ready to.
+
+        None: each starts interpreters of its own. So it is where one has another path in boxes; where programs have the
+        runner's user id, and only an interpreter started in the box is shut off from them as long as it lives; and in
+        gVisor and under Landlock, which are for machines where little else works.
+        """
+        if not self.way.has_mounts or not self.way.many_ids or self.python.python != self.python.python_inside:
+            return None
+        if profile not in self.nurseries:
+            self.nurseries[profile] = NurseryLink(
+                self.python.python, _ENVIRONMENT, self.held.directory, profile.preload
+            )
+        nursery = self.nurseries[profile]
+        await nursery.be_ready()
+        return nursery
+
+    def close(self) -> None:
+        for nursery in self.nurseries.values():
+            nursery.end()
+        self.held.release()
 
 
 def _ways(tier: Tier) -> Sequence[_Way]:
@@ -323,8 +331,23 @@ def _ways(tier: Tier) -> Sequence[_Way]:
     if platform.machine() not in _MACHINES:
         raise SandboxUnavailable(f"boxes are not made on {platform.machine()} machines")
     many_ids = user_ids.new_range() is not None
-    ways = [_Way(Isolation.NAMESPACES, many_ids), _Way(Isolation.LANDLOCK, many_ids)]
-    return [way for way in ways if tier in ("auto", way.isolation)]
+    in_namespaces = [Isolation.NAMESPACES, *([Isolation.IN_GVISOR] if gvisor.is_kernel() else [])]
+    kinds = {
+        "auto": [*in_namespaces, Isolation.LANDLOCK],
+        "namespaces": in_namespaces,
+        "landlock": [Isolation.LANDLOCK],
+    }
+    return [_Way(kind, many_ids) for kind in kinds[tier]]
+
+
+def _require_rights(way: _Way) -> None:
+    missing = gvisor.missing_rights()
+    if missing:
+        raise SandboxUnavailable(
+            f"within gVisor this service must be root, with the rights {', '.join(missing)} as well"
+        )
+    if not way.many_ids:
+        raise SandboxUnavailable("within gVisor boxes need user ids of their own, and there are too few here")
 
 
 def _require_landlock(way: _Way) -> None:
@@ -355,7 +378,9 @@ def _caveats(opened: _Opened) -> Sequence[str]:
     )
 
 
-def _start(opened: _Opened, size: BoxSize, profile: Profile, number: int, trial: str | None) -> LocalBox:
+def _start(
+    opened: _Opened, size: BoxSize, profile: Profile, number: int, trial: str | None, nursery: NurseryLink | None
+) -> LocalBox:
     """Make what a box needs, and start its keeper.
 
     Called in the thread of the event loop: the kernel ends the keeper with the thread that started it.
@@ -372,17 +397,17 @@ def _start(opened: _Opened, size: BoxSize, profile: Profile, number: int, trial:
             cgroup = cgroups.create(opened.parents, name, bounds)
             undo.callback(cgroups.remove, cgroup.directories)
         scratch = None
-        if opened.way.isolation is Isolation.LANDLOCK:
+        if not opened.way.has_mounts:
             scratch = opened.held.directory / f"box-{number}"
             scratch.mkdir()
             scratch.chmod(0o711)
             undo.callback(scratch.rmdir)
         configuration = _configuration(opened, size, profile, ids, cgroup, scratch)
-        plan = _plan(opened, size, configuration, ids, cgroup, trial)
+        plan = _plan(opened, size, configuration, ids, cgroup, scratch, trial)
         ours, theirs = socket.socketpair()
         with theirs:
             undo.callback(ours.close)
-            keeper = _spawn(plan, theirs)
+            keeper = spawn(plan, theirs, nursery)
         undo.pop_all()
     ours.setblocking(False)
     return LocalBox(name, profile, ours, configuration, keeper, cgroup, scratch)
@@ -407,6 +432,8 @@ def _configuration(
         memory_events=None if cgroup is None else enter.MEMORY_EVENTS,
         cpus=size.cpus if cgroup is not None and cgroup.bounds_cpus else len(os.sched_getaffinity(0)),
     )
+    if opened.way.isolation is Isolation.IN_GVISOR:
+        return replace(common, memory_ends_box=True, first_uid=ids.first if ids else 0)
     if scratch is None:
         return common
     return replace(
@@ -426,19 +453,22 @@ def _plan(
     configuration: Configuration,
     ids: user_ids.Range | None,
     cgroup: cgroups.Cgroup | None,
+    scratch: Path | None,
     trial: str | None,
 ) -> enter.Plan:
-    in_namespaces = opened.way.isolation is Isolation.NAMESPACES
-    python = opened.python.python_inside if in_namespaces else opened.python.python
+    way = opened.way
+    python = opened.python.python_inside if way.has_namespaces else opened.python.python
     command = shipment.command(python, f"fd:{enter.CONTROL}", with_site=True)
     if trial is not None:
         other_uid = str(None if ids is None else configuration.first_uid)
-        command = [python, "-I", "-S", "-c", trial, str(enter.CONTROL), configuration.directory, other_uid]
+        closed = "closed" if way.isolation is Isolation.IN_GVISOR else "-"
+        command = [python, "-I", "-S", "-c", trial, str(enter.CONTROL), configuration.directory, other_uid, closed]
     return {
         "service": os.getpid(),
-        "namespaces": in_namespaces,
+        "namespaces": way.has_namespaces,
         "uids": (ids.first, ids.count) if ids else None,
         "mount_point": str(opened.held.mount_point),
+        "root": str(scratch) if way.has_namespaces and scratch is not None else None,
         "visible": list(opened.python.visible),
         "disk_mb": size.disk_mb,
         "cgroups": [str(directory) for directory in cgroup.directories] if cgroup else [],
@@ -446,34 +476,3 @@ def _plan(
         "command": command,
         "environment": dict(_ENVIRONMENT),
     }
-
-
-def _spawn(plan: enter.Plan, control: socket.socket) -> _Keeper:
-    stderr, their_stderr = os.pipe()
-    try:
-        os.set_blocking(stderr, False)
-        process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-I", "-S", enter.__file__, str(control.fileno()), json.dumps(plan)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=their_stderr,
-            pass_fds=[control.fileno()],
-            env={},
-            cwd="/",
-            start_new_session=True,
-        )
-        return _watched(process, stderr)
-    except OSError:
-        os.close(stderr)
-        raise
-    finally:
-        os.close(their_stderr)
-
-
-def _watched(process: "subprocess.Popen[bytes]", stderr: int) -> _Keeper:
-    try:
-        return _Keeper(process, stderr)
-    except OSError:  # no descriptor was left to watch it with
-        process.kill()
-        process.wait()
-        raise

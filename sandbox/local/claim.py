@@ -3,7 +3,7 @@
     state directory ── PID-START-RANDOM ── lock: held as long as that service lives
                                         ├─ cgroups: where its groups are
                                         ├─ root: where its boxes' roots are mounted, each in its own namespace
-                                        └─ box-N: scratch of a box without a mount namespace
+                                        └─ box-N: scratch of a box without a mount namespace, or within gVisor its root
 
 A service that was killed lets go of its lock, and the next one removes what it left. Start is the process's start time
 in clock ticks, which tells it from a later one with the same number.
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.base import SandboxUnavailable
-from sandbox.local import cgroups
+from sandbox.local import cgroups, gvisor
 from sandbox.local.removal import remove_tree
 
 _NAME: Final = re.compile(r"\d+-\d+-[0-9a-f]{8}")
@@ -53,6 +53,7 @@ class Claim:
     def release(self) -> None:
         """Remove the directory; every box is destroyed already. What resists is left to the next service."""
         with suppress(OSError):
+            gvisor.unmount_below(self.directory)
             remove_tree(self.directory)
         os.close(self.lock)
 
@@ -119,6 +120,7 @@ def _sweep(directory: Path) -> None:
         finally:
             os.close(lock)
     with suppress(OSError):
+        gvisor.unmount_below(directory)
         remove_tree(directory)
 
 

@@ -10,11 +10,14 @@ library. The descriptor is the box's end of the control socket, the plan a `Plan
                 after the last process of the box
 
 With namespaces, process 1 sees a root directory made of nothing but read-only system folders, its own /proc and /dev and
-file systems in memory; ending it ends all that is in the box. Without, the keeper adopts what its programs leave behind
-and kills that. The numbers are from the kernel's headers (mount.h, sched.h, prctl.h, capability.h, the system call tables).
+file systems in memory; ending it ends all that is in the box. gVisor has none for mounts: there that root is mounted where
+the service sees it too, process 1 goes in for good (chroot), and the keeper takes it down. Without namespaces, the keeper
+adopts what its programs leave behind and kills that. The numbers are from the kernel's headers (mount.h, sched.h, prctl.h,
+capability.h, the system call tables).
 """
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -22,6 +25,7 @@ import resource
 import signal
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NoReturn, TypedDict
 
@@ -45,6 +49,8 @@ class Plan(TypedDict):
     """Outside: the first and how many; None when the service's own is the only one there is."""
     mount_point: str
     """An empty directory, covered by the box's root in the box's own mount namespace."""
+    root: str | None
+    """An empty directory of this box alone, for its root where there is no mount namespace: within gVisor."""
     visible: list[tuple[str, str]]
     """What can be read in the box: path outside, path inside."""
     disk_mb: int
@@ -110,16 +116,26 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> NoReturn:
-    """Build the box, and keep it until it has ended."""
-    control = fcntl.fcntl(int(sys.argv[1]), fcntl.F_DUPFD_CLOEXEC, 100)
-    plan: Plan = json.loads(sys.argv[2])
+    """Build the box by the plan in the command line."""
+    build(json.loads(sys.argv[2]), int(sys.argv[1]))
+
+
+def build(plan: Plan, control: int, life: Callable[[], NoReturn] | None = None) -> NoReturn:
+    """Build the box, and keep it until it has ended.
+
+    Args:
+        plan: What it is to be.
+        control: The box's end of the control socket.
+        life: What process 1 does when the box is there, with that socket as `CONTROL`; None: it becomes the command.
+    """
+    control = fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, 100)
     try:
         _end_with(plan["service"])
         os.umask(0o022)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         events = _join_cgroups(plan)
-        sources = _unshare(plan) if plan["namespaces"] else []
-        _keep(plan, control, events, sources)
+        sources = _leave(plan) if plan["namespaces"] else []
+        _keep(plan, control, events, sources, life)
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
     os._exit(EXIT_NOT_BUILT)
@@ -141,11 +157,24 @@ def _join_cgroups(plan: Plan) -> int | None:
     return fcntl.fcntl(os.open(plan["memory_events"], os.O_RDONLY), fcntl.F_DUPFD_CLOEXEC, 100)
 
 
+def _leave(plan: Plan) -> list[_Source]:
+    return _unshare(plan) if plan["root"] is None else _unshare_in_gvisor(plan)
+
+
+def _unshare_in_gvisor(plan: Plan) -> list[_Source]:
+    """The same with what it has. Root stays the container's: in a user namespace it could mount nothing."""
+    _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
+    return [_source(path, target, can_clone=False) for path, target in _shown(plan)]
+
+
+def _shown(plan: Plan) -> list[tuple[str, str]]:
+    return [*plan["visible"], *((f"/dev/{name}", f"/dev/{name}") for name in _DEVICES)]
+
+
 def _unshare(plan: Plan) -> list[_Source]:
     """Leave the namespaces of the service; the next child is process 1 of the new ones."""
     can_clone = plan["uids"] is not None and _has_capability(_SYS_ADMIN)
-    visible = [*plan["visible"], *((f"/dev/{name}", f"/dev/{name}") for name in _DEVICES)]
-    sources = [_source(path, target, can_clone) for path, target in visible]
+    sources = [_source(path, target, can_clone) for path, target in _shown(plan)]
     if plan["uids"] is None:
         _enter_user_namespace_as_one()
     else:
@@ -201,7 +230,9 @@ def _map_ids(keeper: int, unshared: int, mapping: str) -> NoReturn:
     os._exit(0)
 
 
-def _keep(plan: Plan, control: int, events: int | None, sources: list[_Source]) -> NoReturn:
+def _keep(
+    plan: Plan, control: int, events: int | None, sources: list[_Source], life: Callable[[], NoReturn] | None
+) -> NoReturn:
     signals = {signal.SIGTERM, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     if not plan["namespaces"]:
@@ -209,7 +240,7 @@ def _keep(plan: Plan, control: int, events: int | None, sources: list[_Source]) 
     first = os.fork()
     if first == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        _become_first_process(plan, control, events, sources)
+        _become_first_process(plan, control, events, sources, life)
     os.closerange(3, 1024)
     while True:
         if signal.sigwait(signals) == signal.SIGTERM:
@@ -218,6 +249,8 @@ def _keep(plan: Plan, control: int, events: int | None, sources: list[_Source]) 
         if status is not None:
             if not plan["namespaces"]:
                 _kill_adopted()
+            if plan["root"] is not None:
+                _libc.umount2(plan["root"].encode(), _MNT_DETACH)  # with all below it; the service looks whether it is
             os._exit(status)
 
 
@@ -256,10 +289,14 @@ def _parent(process: str) -> int | None:
         return None
 
 
-def _become_first_process(plan: Plan, control: int, events: int | None, sources: list[_Source]) -> NoReturn:
+def _become_first_process(
+    plan: Plan, control: int, events: int | None, sources: list[_Source], life: Callable[[], NoReturn] | None
+) -> NoReturn:
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if plan["namespaces"]:
+        if plan["root"] is not None:
+            _build_root_in_gvisor(plan["root"], plan["disk_mb"], sources)
+        elif plan["namespaces"]:
             _build_root(plan, sources)
         _give_up_privileges(_RUNNER_CAPABILITIES if plan["uids"] else frozenset())
         os.dup2(control, CONTROL)
@@ -267,6 +304,8 @@ def _become_first_process(plan: Plan, control: int, events: int | None, sources:
         if events is not None:
             os.dup2(events, MEMORY_EVENTS)
         os.closerange(MEMORY_EVENTS + 1, 1024)
+        if life is not None:
+            life()
         os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
@@ -292,6 +331,41 @@ def _build_root(plan: Plan, sources: list[_Source]) -> None:
     _mount(None, "/", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
 
 
+def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[_Source]) -> None:
+    """As above, by the calls it has. It makes nothing read-only, though asked to: what is shown has to be so already."""
+    with suppress(OSError):  # releases that have mount namespaces know this too
+        _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    _check(_libc.sethostname(b"box", 3), "sethostname")
+    _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755")
+    _fill_etc(f"{root}/etc")
+    _mount_scratch(root, disk_mb, count_files=False)
+    for source in sources:
+        target = root + source["target"]
+        _make_place(source, target)
+        _mount(source["path"], target, None, _MS_BIND | _MS_RDONLY)
+        if source["is_directory"]:
+            _require_read_only(target)
+    _link_system_folders(root)
+    _link_dev(f"{root}/dev")
+    os.mkdir(f"{root}/proc")
+    _mount("proc", f"{root}/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+    os.chroot(root)
+    os.chdir("/")
+
+
+def _require_read_only(directory: str) -> None:
+    """What a program could write there, others would find."""
+    probe = f"{directory}/.{os.urandom(8).hex()}"
+    try:
+        os.mkdir(probe)
+    except OSError as error:
+        if error.errno == errno.EROFS:
+            return
+        raise
+    os.rmdir(probe)
+    raise OSError(f"{directory} can be written: the root file system of this container must be read-only")
+
+
 def _fill_etc(directory: str) -> None:
     os.mkdir(directory)
     _write(f"{directory}/passwd", f"root:x:0:0::/:/bin/false\nbox:x:{BOX_UID}:{BOX_UID}::/box:/bin/sh\n")
@@ -299,26 +373,22 @@ def _fill_etc(directory: str) -> None:
     _write(f"{directory}/hosts", "127.0.0.1 localhost box\n")
 
 
-def _mount_scratch(root: str, disk_mb: int) -> None:
+def _mount_scratch(root: str, disk_mb: int, *, count_files: bool = True) -> None:
     quarter_mb = max(1, disk_mb // 4)
-    _mount_tmpfs(f"{root}/box", f"size={disk_mb}m,mode=711,nr_inodes=16k")
-    _mount_tmpfs(f"{root}/tmp", f"size={quarter_mb}m,mode=1777,nr_inodes=8k")  # noqa: S108 - the box's own
-    _mount_tmpfs(f"{root}/dev", "size=64k,mode=755,nr_inodes=64")
-    _mount_tmpfs(f"{root}/dev/shm", f"size={quarter_mb}m,mode=1777,nr_inodes=4k")  # noqa: S108 - the box's own
-
-
-def _mount_tmpfs(path: str, options: str) -> None:
-    os.mkdir(path)
-    _mount("tmpfs", path, "tmpfs", _MS_NOSUID | _MS_NODEV, options)
+    for path, options, files in (
+        ("/box", f"size={disk_mb}m,mode=711", "16k"),
+        ("/tmp", f"size={quarter_mb}m,mode=1777", "8k"),  # noqa: S108 - the box's own
+        ("/dev", "size=64k,mode=755", "64"),
+        ("/dev/shm", f"size={quarter_mb}m,mode=1777", "4k"),  # noqa: S108 - the box's own
+    ):
+        os.mkdir(root + path)
+        most = f",nr_inodes={files}" if count_files else ""
+        _mount("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options + most)
 
 
 def _show(source: _Source, target: str) -> None:
     """Mount it there, read-only with all that is mounted below it."""
-    if source["is_directory"]:
-        os.makedirs(target, exist_ok=True)
-    else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        _write(target, "")
+    _make_place(source, target)
     if source["tree"] is None:
         _mount(source["path"], target, None, _MS_BIND | _MS_REC)
     else:
@@ -330,6 +400,14 @@ def _show(source: _Source, target: str) -> None:
     _make_read_only(target, _MOUNT_ATTR_NOSUID | (0 if is_device else _MOUNT_ATTR_NODEV))
 
 
+def _make_place(source: _Source, target: str) -> None:
+    if source["is_directory"]:
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        _write(target, "")
+
+
 def _link_system_folders(root: str) -> None:
     """/bin and the like, where they are links into /usr."""
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
@@ -337,9 +415,13 @@ def _link_system_folders(root: str) -> None:
             os.symlink(os.readlink(f"/{name}"), f"{root}/{name}")
 
 
-def _seal_dev(directory: str) -> None:
+def _link_dev(directory: str) -> None:
     for name, rest in _DEVICE_LINKS.items():
         os.symlink(f"/proc/self/fd{rest}", f"{directory}/{name}")
+
+
+def _seal_dev(directory: str) -> None:
+    _link_dev(directory)
     _mount(None, directory, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
 
 

@@ -338,7 +338,7 @@ class Fleet:
 
     async def _make_ready(self, shelf: _Shelf) -> None:
         try:
-            seat = await self._make(shelf.profile)
+            seat = await self._make(shelf.profile, once=self._terms.fresh)
         except SandboxUnavailable as error:
             shelf.starting -= 1
             self._note_failure(shelf, error)
@@ -354,7 +354,7 @@ class Fleet:
     async def _make_for(self, ticket: _Ticket) -> None:
         """A box for one program; its slot is taken already."""
         try:
-            seat = await self._make(ticket.profile)
+            seat = await self._make(ticket.profile, once=True)
         except SandboxUnavailable as error:
             _refuse([ticket], error)
             self._busy -= 1
@@ -367,10 +367,10 @@ class Fleet:
         else:
             ticket.got.set_result(seat)
 
-    async def _make(self, profile: Profile) -> Seat:
+    async def _make(self, profile: Profile, *, once: bool) -> Seat:
         async with self._starts:
             try:
-                seat = await Seat.make(self._backend, profile)
+                seat = await Seat.make(self._backend, profile, once=once)
             except SandboxUnavailable:
                 self._counters.starts_failed += 1
                 raise

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
+from sandbox import spans
 from sandbox.base import Built, Exit, Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes import Backend
 from sandbox.languages import all_languages
@@ -118,6 +119,7 @@ class PooledSandbox(Sandbox):
         """Boxes that wait for a program."""
         return self._fleet.ready
 
+    @spans.traced("program in a box")
     async def run(
         self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
     ) -> Built:
@@ -131,6 +133,7 @@ class PooledSandbox(Sandbox):
             raise SandboxUnavailable(
                 f"{program.language!r} cannot be run here; there are {sorted(self.languages)}", "language_unavailable"
             )
+        spans.note(language=program.language, runs=len(runs))
         plan = Plan.of(program, runs)
         submission = Submission(runs, on_result)
         lost_at: set[int | None] = set()
@@ -154,7 +157,8 @@ class PooledSandbox(Sandbox):
         first = submission.next
         pace_s = self._pace_s.get(plan.language.name, _FIRST_GUESS_S)
         work_s = pace_s * (len(submission.runs) - first + 1)
-        seat = await self._fleet.lend(plan.profile, work_s, alone=alone)
+        with spans.span("wait for a box"):
+            seat = await self._fleet.lend(plan.profile, work_s, alone=alone)
         began_s = asyncio.get_running_loop().time()
         ending = await self._in_box(seat, plan, submission)
         spent_s = (asyncio.get_running_loop().time() - began_s) / (submission.next - first + 1)

@@ -1,7 +1,7 @@
 """One box with a runner that has said hello."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sandbox.base import SandboxUnavailable
@@ -40,8 +40,8 @@ class Seat:
         return self.box.profile
 
     @classmethod
-    async def make(cls, backend: Backend, profile: Profile) -> "Seat":
-        """Start a box and its runner.
+    async def make(cls, backend: Backend, profile: Profile, *, once: bool) -> "Seat":
+        """Start a box and its runner, which is told whether the box is for one program only.
 
         Raises:
             SandboxUnavailable: there is no box; nothing is left of the attempt.
@@ -49,24 +49,24 @@ class Seat:
         try:
             async with asyncio.timeout(START_PATIENCE_S):
                 box = await backend.make(profile)
-                return await cls._greeted(box)
+                return await cls._greeted(box, once=once)
         except TimeoutError as error:
             raise SandboxUnavailable(f"a box was not ready within {START_PATIENCE_S:g} s") from error
         except OSError as error:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
 
     @classmethod
-    async def _greeted(cls, box: Box) -> "Seat":
+    async def _greeted(cls, box: Box, *, once: bool) -> "Seat":
         link = Link(box.connection, is_multiplexed=box.is_multiplexed)
         try:
-            return cls(box, link, await _hello(box, link))
+            return cls(box, link, await _hello(box, link, once=once))
         except BaseException:
             link.close()
             await box.destroy()
             raise
 
 
-async def _hello(box: Box, link: Link) -> Hello:
+async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
     said: asyncio.Future[Hello | str] = asyncio.get_running_loop().create_future()
 
     def hear(answer: Hello | str) -> None:
@@ -74,7 +74,8 @@ async def _hello(box: Box, link: Link) -> Hello:
             said.set_result(answer)
 
     link.on_lost = hear
-    link.ask(Question(first_frame(box.configuration), read_hello, hear))
+    configuration = replace(box.configuration, once=once)
+    link.ask(Question(first_frame(configuration), read_hello, hear))
     hello = await said
     if isinstance(hello, str):
         words = link.words or await box.words()

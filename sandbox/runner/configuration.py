@@ -33,5 +33,7 @@ class Configuration:
     """Where memory runs out, the whole box is ended, never one process in it: what is killed there, programs killed."""
     memory_events: int | None = None
     """An open descriptor of the box's memory.oom_control or memory.events, when no file in the box has it."""
+    once: bool = False
+    """One program is run in the box, and no other one after it: nothing is made ready for it that it may not need."""
     cpus: int = 1
     """As many as the box can use at once: how fast CPU seconds can be used up."""

@@ -45,7 +45,7 @@ _OURS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cell:
     """How one child is shut in."""
 
@@ -99,6 +99,9 @@ def shut_in(cell: Cell) -> None:
     os.setsid()
     for number, descriptor in enumerate(cell.descriptors):
         os.dup2(descriptor, number)
+    if cell.uid is not None:
+        # Or the file below would be out of reach. Nobody can look in who is another user; and that is over with this one's.
+        kernel.set_dumpable(True)
     _offer_to_oom_killer()
     for which, value in cell.resources:
         resource.setrlimit(which, (value, value))

@@ -20,10 +20,12 @@ from sandbox.runner.turn import Turn
 
 _PATIENCE_S: Final = 10.0
 _RETRY_S: Final = 0.0005
+_SOON_S: Final = 0.0001
+"""How long a killed process takes to end that does nothing but wait."""
 _INIT_PID: Final = 1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Tally:
     """What processes used that have ended and been waited for."""
 
@@ -107,6 +109,23 @@ class Population:
                 return
             tally.add(os.wait4(ended.si_pid, 0)[2])
 
+    def end(self, pid: int, tally: Tally) -> None:
+        """End and reap one child, and nobody else: whoever waits for the next job is not lost by it.
+
+        Raises:
+            Unclean: it does not end.
+        """
+        os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            ended, _, usage = os.wait4(pid, os.WNOHANG)
+            if ended:
+                tally.add(usage)
+                return
+            if time.monotonic() > deadline:
+                raise Unclean("the program under test cannot be ended")
+            time.sleep(_SOON_S)
+
     def empty(self, tally: Tally, uids: Iterable[int]) -> None:
         """End and reap everything.
 
@@ -151,7 +170,7 @@ def _kill(pids: Iterable[int]) -> None:
 
 def _kill_user(uid: int) -> None:
     """End what belongs to a user, by a process that is that user in every respect and so reaches nobody else's."""
-    pid = os.fork()
+    pid = kernel.fork()
     if pid == 0:
         try:
             os.setresgid(uid, uid, uid)

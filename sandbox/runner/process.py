@@ -35,7 +35,7 @@ _PRIVATE_IN, _PRIVATE_OUT = 3, 4
 """The descriptors that arguments of calls come from and values leave through."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PythonSource:
     """A compiled program."""
 
@@ -135,7 +135,7 @@ def serve(source: PythonSource, requests: int, replies: int, environment: Mappin
     os._exit(status)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TesterChannels:
     """A tester's descriptors."""
 

@@ -33,7 +33,7 @@ _PLACEHOLDER: Final = "{program}"
 SEARCH_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
     """What runs need to know."""
 
@@ -46,7 +46,7 @@ class Program:
     """Lie in the working directory of each run."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Loaded:
     """What became of a program that was to be loaded."""
 

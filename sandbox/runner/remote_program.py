@@ -42,10 +42,13 @@ class RemoteProgram:
     Args:
         line: To that process.
         objects: Whether its objects may be compared and computed with.
-        hidden_names: What `from solution import *` must not bring, whatever the program defines.
+        hidden_names: Tells what `from solution import *` must not bring, whatever the program defines. Few tests say
+            that, and most sources would have to be parsed for the answer.
     """
 
-    def __init__(self, line: Line, *, objects: bool = False, hidden_names: Collection[str] = ()) -> None:
+    def __init__(
+        self, line: Line, *, objects: bool = False, hidden_names: Callable[[], Collection[str]] = tuple
+    ) -> None:
         self.forwarded = 0
         self.gone = False
         self._line = line
@@ -78,7 +81,8 @@ class RemoteProgram:
         names = self._ask(["names"])
         if type(names) is not list:
             return []
-        return [n for n in names if type(n) is str and not n.startswith("_") and n not in self._hidden_names]
+        hidden = self._hidden_names()
+        return [name for name in names if type(name) is str and not name.startswith("_") and name not in hidden]
 
     def get(self, target: int, name: str) -> Any:
         """An attribute of an object, or of the program's module, which is number 0."""

@@ -11,13 +11,13 @@ from sandbox.runner.workplace import BadPath, checked_path
 MAX_FILES = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compile:
     argv: Sequence[str]
     limits: RunLimits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Load:
     mode: str
     files: dict[str, bytes]
@@ -29,7 +29,7 @@ class Load:
     data_limit: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Execute:
     limits: RunLimits
     arguments: Sequence[str] = ()
@@ -38,7 +38,7 @@ class Execute:
     fetch: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call:
     limits: RunLimits
     function: str

@@ -37,7 +37,7 @@ Life = Callable[[Flag], NoReturn]
 """What a child does once it is confined; it raises the flag when it is about to become the program."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rules:
     """Descriptors of Landlock's rules; None without Landlock."""
 
@@ -130,11 +130,9 @@ class Runs:
         tester = self._prepare_tester(limits.for_tests())
         requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
         channels = TesterChannels(requests=3, replies=4, outcomes=5, source=6, taken=7, length=length)
-        self._supervisor.prepare()
-        candidates = self._started(candidate, place=0)
+        candidates, testers = self._started(candidate, place=0), self._started(tester, place=1)
         cell = self._cell(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
         life = partial(process.serve, program.source, 3, 4, program.environment)
-        candidates.pid = self._fork(cell, life, place=0)
         outcomes_end, taken_end = tester.inner[1:]
         inner = [
             tester.inner[0],
@@ -146,9 +144,12 @@ class Runs:
             source,
             taken_end,
         ]
-        testers = self._started(tester, place=1)
-        cell = self._cell(replace(tester, inner=inner))
-        testers.pid = self._fork(cell, partial(process.test, channels, self._workplace.test), place=1)
+        tester_cell = self._cell(replace(tester, inner=inner))
+        tester_life = partial(process.test, channels, self._workplace.test)
+        self._supervisor.prepare()
+        # One right after the other: what this process writes to in between has to be copied once more.
+        candidates.pid = self._fork(cell, life, place=0)
+        testers.pid = self._fork(tester_cell, tester_life, place=1)
         for descriptor in (*candidate.inner, *tester.inner, *requests, *replies):
             os.close(descriptor)
         end, test_end = self._supervisor.watch_tests(candidates, testers)
@@ -283,7 +284,7 @@ class Runs:
         return self._configuration.first_uid + offset + self._number % self._configuration.uids
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Prepared:
     """A process that is about to be forked."""
 

@@ -15,7 +15,7 @@ from typing import Final
 from sandbox.runner import kernel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Architecture:
     """One machine's numbers."""
 

@@ -12,7 +12,7 @@ _BINDING: Final = ("import", "def", "class")
 """Without one of these words nothing is bound by a definition or an import."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Specification:
     """See `sandbox.base.Tests`."""
 

@@ -49,7 +49,7 @@ class Reason(StrEnum):
     STARVED = "starved"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class End:
     """How a run ended and what it used."""
 
@@ -64,7 +64,7 @@ class End:
     """Processes it left behind."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """How a run ended and what came out of it."""
 
@@ -117,7 +117,7 @@ class Stream:
         os.close(self.descriptor)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Started:
     """A run that is being started."""
 
@@ -215,10 +215,10 @@ class Supervisor:
         testers.reap()
         if candidates.status is None and has_ended(candidate.pid):
             candidates.reap()
-        self._empty(candidates, candidate.uid, tester.uid)
         if candidates.status is None:
-            candidates.left -= 1
+            self._population.end(candidate.pid, candidates.tally)
             candidates.wall_s = testers.wall_s
+        self._empty(candidates, candidate.uid, tester.uid)
         self._close()
         return self._end(candidates), self._end(testers)
 

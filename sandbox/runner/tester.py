@@ -43,7 +43,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         files=dict(spec.get("files", {})),
     )
     program = RemoteProgram(
-        Line(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names()
+        Line(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )
     sys.modules["solution"] = RemoteModule(program)
     told = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))

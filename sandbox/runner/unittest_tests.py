@@ -1,15 +1,24 @@
-"""Tests that are files with `unittest.TestCase` classes."""
+"""Tests that are files with `unittest.TestCase` classes.
 
+`unittest` is imported when there are such tests: a box that is used once starts by a sixth faster without it.
+"""
+
+import importlib
 import os
-import unittest
 from collections.abc import Iterator
 from types import ModuleType, TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sandbox.runner.files import load, written
 from sandbox.runner.outcomes import Outcomes, words
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification
+
+if TYPE_CHECKING:
+    import unittest
+    from unittest import TestResult as _TestResult
+else:
+    _TestResult = object
 
 _ErrorInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
@@ -26,13 +35,14 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
 
 
 def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
+    unittest = _unittest()
     try:
         suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     except BaseException as failure:  # noqa: BLE001 - a module's own `load_tests`
         outcomes.add(module.__name__, words(failure))
         return
     waiting = [test.id() for test in _tests(suite) if type(test).__module__ == module.__name__]
-    result = _Result(outcomes, waiting)
+    result: Any = type("Result", (_Teller, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
     except BaseException as failure:  # noqa: BLE001 - what unittest itself lets through, as SystemExit in setUpClass
@@ -40,16 +50,20 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
     result.fail_waiting()
 
 
-def _tests(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+def _unittest() -> Any:
+    return importlib.import_module("unittest")
+
+
+def _tests(suite: Any) -> Iterator["unittest.TestCase"]:
     for test in suite:
-        if isinstance(test, unittest.TestSuite):
+        if isinstance(test, _unittest().TestSuite):
             yield from _tests(test)
         else:
             yield test
 
 
-class _Result(unittest.TestResult):
-    """Tells of each test as it ends."""
+class _Teller(_TestResult):
+    """Tells of each test as it ends; what makes it a result stands beside it as another base."""
 
     def __init__(self, outcomes: Outcomes, waiting: list[str]) -> None:
         super().__init__()
@@ -59,12 +73,12 @@ class _Result(unittest.TestResult):
         self._error: str | None = None
         self._has_succeeded = False
 
-    def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def startTest(self, test: "unittest.TestCase") -> None:  # noqa: N802
         super().startTest(test)
         self._error = None
         self._has_succeeded = False
 
-    def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def stopTest(self, test: "unittest.TestCase") -> None:  # noqa: N802
         super().stopTest(test)
         if test.id() not in self._waiting:
             return
@@ -78,30 +92,30 @@ class _Result(unittest.TestResult):
         while self._waiting:
             self._outcomes.add(self._waiting.pop(0), self.problem)
 
-    def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def addSuccess(self, test: "unittest.TestCase") -> None:  # noqa: N802
         self._has_succeeded = True
 
-    def addError(self, test: unittest.TestCase, err: _ErrorInfo) -> None:  # noqa: N802
+    def addError(self, test: "unittest.TestCase", err: _ErrorInfo) -> None:  # noqa: N802
         self._note(err)
-        if not isinstance(test, unittest.TestCase):
+        if not isinstance(test, _unittest().TestCase):
             self.problem = f"{test.id()}: {self._error}"
 
-    def addFailure(self, test: unittest.TestCase, err: _ErrorInfo) -> None:  # noqa: N802
+    def addFailure(self, test: "unittest.TestCase", err: _ErrorInfo) -> None:  # noqa: N802
         self._note(err)
 
     def addSubTest(  # noqa: N802
-        self, test: unittest.TestCase, subtest: unittest.TestCase, err: _ErrorInfo | None
+        self, test: "unittest.TestCase", subtest: "unittest.TestCase", err: _ErrorInfo | None
     ) -> None:
         if err is not None:
             self._note(err)
 
-    def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802
+    def addSkip(self, test: "unittest.TestCase", reason: str) -> None:  # noqa: N802
         self._error = f"skipped: {reason}"
 
-    def addExpectedFailure(self, test: unittest.TestCase, err: _ErrorInfo) -> None:  # noqa: N802
+    def addExpectedFailure(self, test: "unittest.TestCase", err: _ErrorInfo) -> None:  # noqa: N802
         self._error = "it was expected to fail"
 
-    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def addUnexpectedSuccess(self, test: "unittest.TestCase") -> None:  # noqa: N802
         self._error = "it was expected to fail, and did not"
 
     def _note(self, error: _ErrorInfo) -> None:

@@ -76,6 +76,9 @@ COMMON_MODULES: Final = (
 )
 """What judged programs usually import. Each makes every fork a little slower."""
 
+TEST_MODULES: Final = ("unittest",)
+"""What tests import that are no program's."""
+
 
 def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
     """Serve until the service is gone.
@@ -119,7 +122,9 @@ class Runner:
         environment = make_environment(configuration, self._workplace.run)
         os.environ.clear()  # noqa: TID251 - of programs
         os.environ.update(environment)  # noqa: TID251 - of programs
-        self._preloaded = preload((*COMMON_MODULES, *configuration.preload))[len(COMMON_MODULES) :]
+        if not configuration.once:
+            preload((*COMMON_MODULES, *TEST_MODULES))
+        self._preloaded = preload(configuration.preload)
         flag = mmap.mmap(-1, mmap.PAGESIZE)
         rules = make_rules(configuration, self._workplace)
         self._turn = Turn(flag)
@@ -136,7 +141,8 @@ class Runner:
         inherit_page_tables(memory)
         self._runs = Runs(configuration, self._workplace, supervisor, rules, flag, environment)
         self._data_bytes = data_bytes()
-        self._has_forks = _can_fork_for_jobs(configuration)
+        self._has_forks = not configuration.once and _can_fork_for_jobs(configuration)
+        self._has_had_program = False
         self._program: Program | None = None
         self._dirty = 0
         self._answers: Mapping[str, Callable[[dict[str, Any], int], Answer]] = {
@@ -152,7 +158,7 @@ class Runner:
         """Answer one request after the other.
 
         Each job is served by a fork of this process: what was read and written for a program is in no memory that the
-        programs after it are forked from. After the first job, one is always made ahead, and waits for its turn: a box
+        programs after it are forked from. After the first job, one is always made ahead, and waits for its turn. A box
         that is used once needs none.
 
         Raises:
@@ -236,6 +242,9 @@ class Runner:
         return {"answer": "pong"}, b""
 
     def _load(self, header: dict[str, Any], body_bytes: int) -> Answer:
+        if self._configuration.once and self._has_had_program:
+            raise Unclean("a second program in a box for one")
+        self._has_had_program = True
         self._forget()
         body = self._body(body_bytes)
         self._runs.count_threads(self._turn.following if self._has_forks else None)

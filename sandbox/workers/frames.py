@@ -28,6 +28,13 @@ MAX_PAYLOAD_BYTES: Final = 256 * 1024 * 1024
 EXIT_MEMORY: Final = 113
 """Exit status of a worker that had not even the memory to say so."""
 
+ORDER: Final = Struct("<BQ")
+"""To the zygote: what to do, and the worker's number."""
+FORK: Final = 1
+"""Make it; its end of a socket pair comes with this message."""
+END: Final = 2
+"""Kill it, where the service has no pidfd to do so itself."""
+
 PACKET_BYTES: Final = 65536
 """Largest message between service and zygote."""
 
@@ -51,7 +58,7 @@ class Broken(msgspec.Struct, tag=True, array_like=True):
 
 
 class Forked(msgspec.Struct, tag=True, array_like=True):
-    """A worker exists; its pidfd comes with this message."""
+    """A worker exists; its pidfd comes with this message, if the kernel has pidfds."""
 
     number: int
     pid: int

@@ -12,8 +12,9 @@ from typing import Final
 
 import msgspec
 
+from sandbox import handles
 from sandbox.workers.base import WorkersUnavailable
-from sandbox.workers.frames import PACKET_BYTES, Broken, Order, Ready, Report
+from sandbox.workers.frames import END, FORK, ORDER, PACKET_BYTES, Broken, Order, Ready, Report
 
 _BOOT: Final = """\
 import json, sys
@@ -41,7 +42,7 @@ class Link:
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         self._process = process
         self._control = control
-        self._pidfd = os.pidfd_open(process.pid)
+        self._pidfd = handles.open_pidfd(process.pid)
         self._loop = asyncio.get_running_loop()
         self._hear: Callable[[Report, int], None] = self._hear_first
         self._first: asyncio.Future[None] = self._loop.create_future()
@@ -87,9 +88,17 @@ class Link:
         Raises:
             OSError: the zygote has gone, or does not read.
         """
-        socket.send_fds(self._control, [number.to_bytes(8, "little")], [connection.fileno()])
+        socket.send_fds(self._control, [ORDER.pack(FORK, number)], [connection.fileno()])
+
+    def end_worker(self, number: int) -> None:
+        """Order the end of a worker that has no pidfd; one whose end was reported is left as it is."""
+        with suppress(OSError):  # it has gone, and its workers with it; or does not read, which is noticed
+            self._control.send(ORDER.pack(END, number))
 
     def kill(self) -> None:
+        if self._pidfd == handles.NONE:
+            self._process.kill()  # which knows whether it was reaped: nobody else does that
+            return
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
@@ -99,14 +108,20 @@ class Link:
         self._control.close()
         try:
             async with asyncio.timeout(_END_PATIENCE_S):
-                await ended(self._pidfd)
+                await self._ended()
         except TimeoutError:
             self.kill()
-            await ended(self._pidfd)
+            await self._ended()
         finally:
             self.kill()
             self._process.wait()
-            os.close(self._pidfd)
+            handles.close(self._pidfd)
+
+    async def _ended(self) -> None:
+        if self._pidfd == handles.NONE:
+            await handles.found(lambda: self._process.poll() is not None)
+        else:
+            await handles.ended(self._pidfd)
 
     def _read(self) -> None:
         try:
@@ -162,20 +177,3 @@ def _launch(order: Order) -> tuple[subprocess.Popen[bytes], socket.socket]:
         raise
     ours.setblocking(False)
     return process, ours
-
-
-async def ended(pidfd: int) -> None:
-    """Wait for the end of a process, without reaping it."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def end() -> None:
-        loop.remove_reader(pidfd)
-        if not done.done():
-            done.set_result(None)
-
-    loop.add_reader(pidfd, end)
-    try:
-        await done
-    finally:
-        loop.remove_reader(pidfd)

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import msgspec
 
+from sandbox import handles, spans
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
 from sandbox.workers.frames import (
     ANSWER,
@@ -41,7 +42,7 @@ from sandbox.workers.frames import (
     Refused,
     Report,
 )
-from sandbox.workers.link import Link, ended
+from sandbox.workers.link import Link
 
 WINDOW_ITEMS: Final = 16
 WINDOW_BYTES: Final = 512 * 1024
@@ -64,6 +65,8 @@ and what is slow runs at low priority)."""
 
 ZYGOTE_PATIENCE_S: Final = 10.0
 """A zygote that takes longer to fork, or to report an end, is killed and replaced."""
+ORPHAN_PATIENCE_S: Final = 5.0
+"""For the workers of a dead zygote, where they have no pidfd."""
 RETRY_S: Final = 0.2
 MAX_RETRY_S: Final = 5.0
 MAX_FAILURES: Final = 3
@@ -158,7 +161,7 @@ class _Worker:
         self.ready = False
         self.gone = False
         self.pid = 0
-        self.pidfd = -1
+        self.pidfd = handles.NONE
         self.window: deque[_Item] = deque()
         """Sent and not answered, in order; the first is under way."""
         self.window_bytes = 0
@@ -181,9 +184,8 @@ class _Worker:
 
     def close(self) -> None:
         self.connection.close()
-        if self.pidfd >= 0:
-            os.close(self.pidfd)
-            self.pidfd = -1
+        handles.close(self.pidfd)
+        self.pidfd = handles.NONE
 
 
 class Workers:
@@ -304,6 +306,7 @@ class Workers:
         if not supervisor.cancelled():
             supervisor.result()
 
+    @spans.traced("worker")
     async def map(
         self, task: Task, payloads: Sequence[Any], on_outcome: Callable[[int, Outcome], None] | None = None
     ) -> list[Outcome]:
@@ -322,6 +325,7 @@ class Workers:
             raise WorkersUnavailable(self._unavailable)
         if not payloads:
             return []
+        spans.note(task=task.function, items=len(payloads))
         call = _Call(len(payloads), asyncio.get_running_loop().create_future(), on_outcome)
         self._calls.add(call)
         for index, payload in enumerate(payloads):
@@ -622,8 +626,7 @@ class Workers:
 
     def _hear(self, report: Report, pidfd: int) -> None:
         if self._link is None:  # this zygote has been given up, and its workers with it
-            if pidfd >= 0:
-                os.close(pidfd)
+            handles.close(pidfd)
             return
         match report:
             case Forked(number, pid):
@@ -705,9 +708,12 @@ class Workers:
         self._kill(worker)
 
     def _kill(self, worker: _Worker) -> None:
-        if worker.pidfd >= 0:
+        """Now, or when its number is known; without a zygote, which is its parent, the kernel does it."""
+        if worker.pidfd != handles.NONE:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(worker.pidfd, signal.SIGKILL)
+        elif worker.pid and self._link is not None:
+            self._link.end_worker(worker.number)
 
     def _count(self, reason: str) -> None:
         self._restarts[reason] += 1
@@ -816,16 +822,9 @@ async def _close(link: Link, workers: Sequence[_Worker]) -> None:
     """End a zygote and wait until its workers are dead too."""
     await link.close()
     for worker in workers:
-        if worker.pidfd >= 0:
-            await ended(worker.pidfd)
-            _reap_orphan(worker.pidfd)
+        if worker.pid:
+            await handles.orphan_ended(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
         worker.close()
-
-
-def _reap_orphan(pidfd: int) -> None:
-    """A dead zygote's workers fall to PID 1, which in a container may be us."""
-    with suppress(ChildProcessError):
-        os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:

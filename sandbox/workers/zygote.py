@@ -11,15 +11,17 @@ import select
 import signal
 import socket
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import msgspec
 
+from sandbox import handles
 from sandbox.workers import confine
-from sandbox.workers.frames import Broken, Ended, Forked, Order, Ready, Refused, Report
+from sandbox.workers.frames import END, ORDER, Broken, Ended, Forked, Order, Ready, Refused, Report
 from sandbox.workers.serve import Function, describe, serve
 
-_NUMBER_BYTES = 8
+_MANY_BYTES = 65536
 
 
 def main(control_fd: int, service_pid: int) -> None:
@@ -57,17 +59,19 @@ class _Zygote:
         self._control = control
         self._functions = functions
         self._order = order
+        self._deaths = _wake_descriptor()
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
-        self._workers: dict[int, tuple[int, int]] = {}
-        """pidfd -> number, pid"""
+        self._poll.register(self._deaths, select.POLLIN)
+        self._workers: dict[int, int] = {}
+        """pid -> number, until it is reaped"""
 
     def run(self) -> None:
         try:
             while True:
                 for fd, _ in self._poll.poll():
-                    if fd in self._workers:
-                        self._reap(fd)
+                    if fd == self._deaths:
+                        self._reap()
                     elif not self._obey():
                         return
         except (BrokenPipeError, ConnectionResetError):
@@ -76,45 +80,70 @@ class _Zygote:
             self._kill_all()
 
     def _obey(self) -> bool:
-        """Fork once, as ordered; false when the service has closed its end."""
-        packet, fds, _, _ = socket.recv_fds(self._control, _NUMBER_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+        """Do once as ordered; false when the service has closed its end."""
+        packet, fds, _, _ = socket.recv_fds(self._control, ORDER.size, 1, socket.MSG_CMSG_CLOEXEC)
         if not packet:
             return False
-        number = int.from_bytes(packet, "little")
+        what, number = ORDER.unpack(packet)
+        if what == END:
+            self._kill(number)
+        else:
+            self._fork(number, fds[0])
+        return True
+
+    def _fork(self, number: int, fd: int) -> None:
         zygote_pid = os.getpid()
         try:
             pid = os.fork()
         except OSError as error:
-            os.close(fds[0])
+            os.close(fd)
             _report(self._control, Refused(number, str(error)))
-            return True
+            return
         if pid == 0:
-            self._become_worker(fds[0], zygote_pid)
-        os.close(fds[0])
-        pidfd = os.pidfd_open(pid)
-        self._workers[pidfd] = number, pid
-        self._poll.register(pidfd, select.POLLIN)
-        _report(self._control, Forked(number, pid), pidfd)
-        return True
+            self._become_worker(fd, zygote_pid)
+        os.close(fd)
+        self._workers[pid] = number
+        pidfd = handles.open_pidfd(pid)
+        try:
+            _report(self._control, Forked(number, pid), *(() if pidfd == handles.NONE else (pidfd,)))
+        finally:
+            handles.close(pidfd)
 
     def _become_worker(self, fd: int, zygote_pid: int) -> NoReturn:
         try:
             confine.die_with(zygote_pid)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             connection = socket.socket(fileno=confine.keep_only(fd))
             limits = [output_bytes for *_, output_bytes in self._order.tasks]
             serve(connection, self._functions, self._order.memory_mb, limits)
         finally:
             os._exit(1)  # a worker must never run on into the zygote's own loop
 
-    def _reap(self, pidfd: int) -> None:
-        number, pid = self._workers.pop(pidfd)
-        self._poll.unregister(pidfd)
-        os.close(pidfd)
-        _, status = os.waitpid(pid, 0)
-        _report(self._control, Ended(number, status))
+    def _reap(self) -> None:
+        os.read(self._deaths, _MANY_BYTES)
+        with suppress(ChildProcessError):  # there are no workers
+            while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+                pid, status = ended
+                if pid in self._workers:
+                    _report(self._control, Ended(self._workers.pop(pid), status))
+
+    def _kill(self, number: int) -> None:
+        """By its process number, which is nobody else's as long as it is not reaped."""
+        for pid, known in self._workers.items():
+            if known == number:
+                os.kill(pid, signal.SIGKILL)
 
     def _kill_all(self) -> None:
-        for pidfd in self._workers:
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        for _, pid in self._workers.values():
+        for pid in self._workers:
+            os.kill(pid, signal.SIGKILL)
+        for pid in self._workers:
             os.waitpid(pid, 0)
+
+
+def _wake_descriptor() -> int:
+    """Becomes readable whenever a child has ended, on kernels without pidfds too."""
+    readable, writable = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    return readable

@@ -127,7 +127,11 @@ class AuditLog:
                 self._done_items = taken
                 self._end_file()
                 return
-            self._take(batch)
+            try:
+                self._take(batch)
+            except OSError:  # some of it may be written; the log goes on with the next
+                self.dropped["bug"] += len(batch.results)
+                log.exception("a batch was not remembered to its end")
             self._done_bytes += batch.nbytes
             taken += len(batch.results)
             if self._queue.empty():

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from service import replies
 from service.admission import Admission
 from service.background.model import Snapshot, State, Store, pack
 from service.errors import FieldError, MethodNotAllowed, NotFound, Unprocessable
@@ -107,6 +108,7 @@ class Door:
             body = await body_of(self._settings, headers, receive, permit.reserve)
             request = await decode_request(body, self._settings.max_items_per_request)
             call.items = len(request.items)
+            permit.charge(call.items)
             del request
             submission = await pack(body, call.items, key)
             del body
@@ -145,11 +147,9 @@ class Door:
         return encode(JobCancelled(job_id, State.DONE if before is State.DONE else State.CANCELLED))
 
     async def _answer(self, send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
         if self._store.board.is_closed:
-            headers.append((b"connection", b"close"))  # who asks again at once should ask another replica
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+            more = (*more, (b"connection", b"close"))  # who asks again at once should ask another replica
+        await replies.whole(send, status, body, *more)
 
 
 def _unknown(job_id: str) -> NotFound:

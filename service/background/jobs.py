@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 from functools import partial
+from typing import Final
 
 from service.admission import Admission
 from service.background.memory import MemoryStore
@@ -12,6 +13,9 @@ from service.background.runner import Runner
 from service.engine import Engine
 from service.metrics import Metrics
 from service.settings import Settings
+
+_COLLECTING_S: Final = 5.0
+"""Results that end with this process are kept for so long after the last job, so that callers can still fetch them."""
 
 
 class BackgroundJobs:
@@ -26,7 +30,7 @@ class BackgroundJobs:
         """Let go of what others will finish; wait for what nobody else can."""
         try:
             if isinstance(self.store, MemoryStore):
-                await self.store.all_ended()
+                await self.store.all_ended(_COLLECTING_S)
             else:
                 await self._runner.stop()
         finally:

@@ -1,9 +1,12 @@
-"""Jobs in this process alone: for a service without Redis. They end with the process; SIGTERM waits for them first."""
+"""Jobs in this process alone: for a service without Redis. They end with the process; SIGTERM waits for them, and
+for those who want their results.
+"""
 
 import asyncio
+import contextlib
 import secrets
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -23,6 +26,8 @@ class _Held:
     lines: list[bytes] = field(default_factory=list)
     summary: bytes | None = None
     size: int = 0
+    is_collected: bool = False
+    """Whether somebody has all of its results."""
 
 
 class MemoryStore:
@@ -38,7 +43,7 @@ class MemoryStore:
         self._by_key: dict[str, str] = {}
         self._queue: deque[str] = deque()
         self._queued = asyncio.Event()
-        self._ended = asyncio.Event()
+        self._told = asyncio.Event()
 
     @property
     def jobs(self) -> int:
@@ -55,11 +60,13 @@ class MemoryStore:
         for held in self._held.values():
             held.timer.cancel()
 
-    async def all_ended(self) -> None:
-        """Wait until no job is queued or running."""
-        while self.unfinished:
-            self._ended.clear()
-            await self._ended.wait()
+    async def all_ended(self, patience_s: float) -> None:
+        """Wait until no job is queued or running, then for so long until those that ended meanwhile were looked at."""
+        ending = [job_id for job_id, held in self._held.items() if not held.state.is_last]
+        await self._until(lambda: not self.unfinished)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await self._until(lambda: all(self._is_collected(job_id) for job_id in ending))
 
     async def submit(self, submission: Submission) -> str:
         known = self._by_key.get(submission.key)
@@ -87,6 +94,9 @@ class MemoryStore:
         held = self._held.get(job_id)
         if held is None:
             return None
+        if held.state.is_last and after <= len(held.lines):
+            held.is_collected = True
+            self._told.set()
         return Snapshot(held.state, held.submission.items, len(held.lines), held.lines[after:], held.summary)
 
     async def cancel(self, job_id: str) -> State | None:
@@ -178,8 +188,17 @@ class MemoryStore:
         self._tell_end(job_id)
 
     def _tell_end(self, job_id: str) -> None:
-        self._ended.set()
+        self._told.set()
         self.board.ring(job_id, ended=True)
+
+    def _is_collected(self, job_id: str) -> bool:
+        held = self._held.get(job_id)
+        return held is None or held.is_collected or held.state is State.CANCELLED
+
+    async def _until(self, is_true: Callable[[], bool]) -> None:
+        while not is_true():
+            self._told.clear()
+            await self._told.wait()
 
     def _timer(self, job_id: str, ttl_s: float) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(ttl_s, self._forget, job_id)

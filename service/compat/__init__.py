@@ -3,4 +3,9 @@
 Such clients send one item per request, take a refusal for a wrong answer, and try again only after some answers. So these
 doors have a caller wait as long as it will wait anyway, and what could not be judged is answered in the way which that
 client tries again after.
+
+    wishes     what the URL and the label say of how to judge        waiting   asks the engine for callers who wait
+    door       what every door does with a request                   doors     all of them, and their document
+    suites     tests told one by one                                 notebook  cells of Python in a box
+    roll_tasks what ROLL submits and polls for
 """

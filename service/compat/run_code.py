@@ -29,6 +29,7 @@ from starlette.types import Receive, Scope, Send
 from sandbox import languages
 from sandbox.base import Built, Execute, Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable
 from sandbox.languages import Language
+from service import replies
 from service.admission import Admission
 from service.errors import FieldError, MethodNotAllowed, NotInTime, Unprocessable
 from service.reception import body_of, stopped_when_gone
@@ -146,9 +147,7 @@ class RunCode:
             raise NotInTime("no box was free for as long as the caller waits") from error
         self._observe(answer.status)
         payload = encode(answer)
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(payload)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": payload})
+        await replies.whole(send, 200, payload)
 
     async def _run(self, order: "Order") -> RunCodeResponse:
         results: list[RunResult] = []
@@ -194,7 +193,7 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
     run_s = min(request.run_timeout, settings.max_run_s)
     wished_mb = request.memory_limit_mb
     memory_mb = min(wished_mb, settings.box_memory_mb) if wished_mb > 0 else settings.box_memory_mb
-    files = _files(request.files or {}, settings)
+    files = files_of(request.files or {}, settings)
     source, arguments = request.code, list[str]()
     if is_pytest:
         name = _unused(_TEST_FILE, files)
@@ -226,7 +225,12 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
     return Order(language, program, run, compile_s + run_s + _CALLER_WAITS_S)
 
 
-def _files(given: Mapping[str, str | None], settings: Settings) -> dict[str, bytes]:
+def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, bytes]:
+    """The files of a request by path.
+
+    Raises:
+        Unprocessable: one is not base64, or lies below another, or they are more than a box holds.
+    """
     folders = {str(folder) for path in given for folder in PurePosixPath(path).parents}
     files: dict[str, bytes] = {}
     for path, text in given.items():
@@ -239,6 +243,11 @@ def _files(given: Mapping[str, str | None], settings: Settings) -> dict[str, byt
     if sum(map(len, files.values())) > settings.box_disk_mb << 20:
         raise _unprocessable(["files"], f"more than the {settings.box_disk_mb} MB a box holds")
     return files
+
+
+def encoded_files(files: Mapping[str, bytes]) -> dict[str, str]:
+    """In base64, as they travel."""
+    return {path: base64.b64encode(content).decode() for path, content in files.items()}
 
 
 def _unused(name: str, files: Mapping[str, bytes]) -> str:
@@ -263,14 +272,14 @@ def answer_of(language: Language, built: Built, result: RunResult | None) -> Run
     if not built.ok:
         return RunCodeResponse("Failed", compile_result=compiled)
     assert result is not None
-    run = _run_result(result)
+    run = run_result_of(result)
     succeeded = run.status == "Finished" and run.return_code == 0
     return RunCodeResponse(
         "Success" if succeeded else "Failed",
         _LIMITS.get(result.exit, ""),
         compiled,
         run,
-        files={path: base64.b64encode(content).decode() for path, content in result.files.items()},
+        files=encoded_files(result.files),
     )
 
 
@@ -287,7 +296,8 @@ _LIMITS: Final = {
 }
 
 
-def _run_result(result: RunResult) -> CommandResult:
+def run_result_of(result: RunResult) -> CommandResult:
+    """How a program ended, as the original tells it."""
     stdout, stderr = (text.decode("utf-8", "replace") for text in (result.stdout, result.stderr))
     match result.exit:
         case Exit.TIME_LIMIT:

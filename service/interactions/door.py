@@ -12,6 +12,7 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
+from service import replies
 from service.admission import Admission, Permit
 from service.errors import MethodNotAllowed, NotFound, TooLarge
 from service.interactions.desk import Interactions
@@ -60,9 +61,7 @@ class Door:
                 payload = encode(await self._interactions.show(_id(path)))
             else:
                 payload = encode(await self._interactions.finalize(_id(path)))
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(payload)).encode())]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": payload})
+        await replies.whole(send, status, payload)
 
     async def _turn(self, scope: Scope, receive: Receive, permit: Permit) -> bytes:
         request = decode_turn(await self._body(scope, receive, permit))

@@ -37,6 +37,8 @@ class Book:
         """
         self.recipes = dict(sorted(recipes.items()))
         self.routes = routes
+        self.labels = frozenset(route.pattern for _, route in routes)
+        """Labels that routes name; the patterns among them are nobody's."""
         self.unavailable = unavailable
         self._tables = tables
         self.as_json = msgspec.json.encode(self.describe())

@@ -11,7 +11,17 @@ import typer
 import uvloop
 from rich.console import Console
 
-from tests.benchmarks import box_speed, doors, judge_speed, math_speed, memory, rule_speed, servers, single
+from tests.benchmarks import (
+    box_speed,
+    doors,
+    judge_speed,
+    math_speed,
+    memory,
+    rule_speed,
+    servers,
+    single,
+    trainer_step,
+)
 from tests.benchmarks.report import Report, machine
 
 _BENCHMARKS = {
@@ -22,6 +32,7 @@ _BENCHMARKS = {
     "e": box_speed.run,
     "f": rule_speed.run,
     "g": judge_speed.run,
+    "h": trainer_step.run,
 }
 _FILE_COLUMNS = 150
 
@@ -31,8 +42,11 @@ def main(
         ".build/bench.json"
     ),
     only: Annotated[
-        str, typer.Option(help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges.")
-    ] = "a,b,c,d,e,f,g",
+        str,
+        typer.Option(
+            help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps."
+        ),
+    ] = "a,b,c,d,e,f,g,h",
     quick: Annotated[bool, typer.Option(help="Fewer and shorter runs: to see that it works.")] = False,
 ) -> None:
     """Measure the service against bare servers and its math verifier against Math-Verify."""

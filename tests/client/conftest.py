@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from rewardline.hook import close_clients
 
 Body = dict[str, Any]
 Fault = Callable[[web.Request, Body], Awaitable[web.StreamResponse | None]]
@@ -158,3 +159,10 @@ def server() -> Iterator[FakeServer]:
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture(autouse=True)
+def own_clients() -> Iterator[None]:
+    """No test finds what another one's hooks have open."""
+    yield
+    close_clients()

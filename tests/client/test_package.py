@@ -35,16 +35,19 @@ def test_public_names() -> None:
     assert sorted(rewardline.__all__) == [
         "AsyncClient",
         "Client",
+        "Conflict",
         "FailedItems",
         "FieldError",
         "InvalidItems",
         "InvalidRequest",
         "Item",
+        "NotFound",
         "RequestError",
         "Result",
         "RewardlineError",
         "Status",
         "TooLarge",
+        "Turn",
         "Unauthorized",
         "Unavailable",
         "UnexpectedAnswer",
@@ -58,7 +61,7 @@ def test_public_names() -> None:
 def test_every_exception_is_one_of_ours() -> None:
     exceptions = [getattr(rewardline, name) for name in rewardline.__all__]
     exceptions = [kind for kind in exceptions if isinstance(kind, type) and issubclass(kind, BaseException)]
-    assert len(exceptions) == 9
+    assert len(exceptions) == 11
     assert all(issubclass(kind, RewardlineError) for kind in exceptions)
 
 

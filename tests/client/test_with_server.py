@@ -25,6 +25,8 @@ from rewardline import (
 )
 from rewardline.batching import Entry, Request
 
+from tests.ports import free_ports
+
 KEY = "0123456789abcdef-a-key"
 
 
@@ -46,10 +48,6 @@ def math_items(count: int) -> list[dict[str, Any]]:
 
 def url_of(served: Any, door: str) -> str:
     return str(served.url) if door == "http" else f"grpc://{served.grpc}"
-
-
-def port_of(address: str) -> str:
-    return address.rpartition(":")[2]
 
 
 def told(results: list[Result]) -> list[tuple[Any, ...]]:
@@ -162,7 +160,7 @@ async def test_grpc_errors_name_the_field(
     monkeypatch.setitem(grpc_transport._CACHE_MODES, "a mode of tomorrow", 77)
     entries = [Entry(0, items(1)[0], grpc_transport.encode_item(0, items(1)[0]))]
     options: dict[str, Any] = {"deadline_s": 5.0, "cache": "use", field: value}
-    transport = grpc_transport.GrpcTransport(served.grpc, None, secure=False)
+    transport = grpc_transport.GrpcTransport(served.grpc, None, trust=None)
     try:
         with pytest.raises(InvalidRequest) as caught:
             await transport.score(
@@ -227,8 +225,9 @@ def in_background(work: Any) -> Iterator[None]:
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_a_restart_in_the_middle_of_a_run_costs_no_item(serve: Any, door: str) -> None:
     """SIGTERM while requests are queued in the client, and a new server on the same ports."""
-    served = serve()
-    ports = ("--http-port", port_of(served.url), "--grpc-port", port_of(served.grpc))
+    http_port, grpc_port = free_ports(2)
+    ports = ("--http-port", str(http_port), "--grpc-port", str(grpc_port))
+    served = serve(*ports)
     count, found, begun = 1_000, dict[int, float | None](), threading.Event()
 
     def run() -> None:

@@ -86,6 +86,8 @@ class ScriptedBox(Box):
         self._backend = backend
         self._of_memory = False
         self._serving = asyncio.create_task(self._serve())
+        self.configured: dict[str, Any] = {}
+        """What it was told when it started."""
         self.asked: list[str] = []
         self.loaded: list[dict[str, Any]] = []
         self.limits_asked: list[dict[str, Any]] = []
@@ -111,7 +113,7 @@ class ScriptedBox(Box):
     async def _serve(self) -> None:
         reader, writer = await asyncio.open_unix_connection(sock=self._far)
         try:
-            await _frame(reader)
+            self.configured, _ = await _frame(reader)
             if self._backend.mute:
                 writer.write(b"Segmentation fault\n")
                 return

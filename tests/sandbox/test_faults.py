@@ -17,6 +17,7 @@ from sandbox.base import SandboxUnavailable
 from sandbox.boxes import Backend, Box, BoxSize, Profile
 from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend
+from sandbox.local.backend import LocalBox
 from tests.conftest import Served, serving
 from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
 from tests.sandbox.bench import RIGHT, SLOWLY_RIGHT, SUM, WRONG, Bench, bench, python
@@ -143,8 +144,8 @@ async def _some_ran(judge: Bench, count: int) -> None:
 
 def _kill_local(box: Box) -> None:
     """Its process 1, as the machine sees it."""
-    (keeper,) = [pid for pid in _children(os.getpid()) if _names(pid, box.name)]
-    (first,) = _children(keeper)
+    assert isinstance(box, LocalBox)
+    (first,) = _children(box._keeper.process.pid)
     os.kill(first, signal.SIGKILL)
 
 
@@ -154,10 +155,6 @@ def _children(pid: int) -> list[int]:
         for thread in Path(f"/proc/{pid}/task").iterdir()
         for child in (thread / "children").read_text().split()
     ]
-
-
-def _names(pid: int, name: str) -> bool:
-    return name in Path(f"/proc/{pid}/cmdline").read_text() if Path(f"/proc/{pid}").exists() else False
 
 
 class Watched(Backend):

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from sandbox.boxes import BoxSize, Profile
 from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
 from sandbox.local.backend import Tier
 from sandbox.local.removal import remove_tree
+from tests.benchmarks.servers import descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,11 @@ def running(mark: str) -> list[int]:
     return pids
 
 
+def children() -> set[int]:
+    """Of this process, zombies too: keepers, and what they are forked by."""
+    return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
+
+
 async def are_running(count: int, mark: str) -> bool:
     """Whether so many processes have the mark, soon."""
     for _ in range(500):
@@ -108,9 +114,11 @@ def make_for_nobody(directory: Path) -> None:
 @pytest.fixture
 def state_dir(tmp_path: Path) -> Iterator[Path]:
     """Below directories that other users can pass through, as boxes without a mount namespace need it."""
-    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        if parent.stat().st_uid == os.geteuid():
-            parent.chmod(parent.stat().st_mode | 0o011)
+    for directory in (tmp_path, *tmp_path.parents):
+        if directory == Path(tempfile.gettempdir()):
+            break
+        if directory.stat().st_uid == os.geteuid():
+            directory.chmod(directory.stat().st_mode | 0o011)
     yield tmp_path / "state"
     remove_tree(tmp_path / "state")
 
@@ -295,16 +303,16 @@ except OSError:
 async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(state_dir: Path, tier: Tier) -> None:
     mark = f"left-by-{os.getpid()}-{tier}"
     async with opened(state_dir, tier=tier) as made:
-        before, kept = descriptors(), entries(the_claim(state_dir))
+        before, kept = (descriptors(), children()), entries(the_claim(state_dir))
         box = await made.make(Profile.PLAIN)
+        assert len(children() - before[1]) == 1
         await found(box, f"MARK = {mark!r}\n{LEAVE_BEHIND}")
         assert await are_running(MARKED, mark)
         await box.destroy()
         assert running(mark) == []
-        assert running(the_claim(state_dir).name) == []
         assert groups_of(the_claim(state_dir).name) == []
         assert entries(the_claim(state_dir)) == kept
-        assert descriptors() == before
+        assert (descriptors(), children()) == before
     assert str(state_dir) not in own_mounts()
     assert entries(state_dir) == set()
 
@@ -312,19 +320,19 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(s
 @pytest.mark.slow
 async def test_fifty_boxes_leave_nothing(state_dir: Path) -> None:
     async with opened(state_dir) as made:
-        before = descriptors()
+        before = descriptors(), children()
         for _ in range(10):
             boxes = [await made.make(Profile.PLAIN) for _ in range(5)]
             await asyncio.gather(*(found(box, "found['pid'] = 1") for box in boxes))
             await asyncio.gather(*(box.destroy() for box in boxes))
-        assert descriptors() == before
-        assert running(the_claim(state_dir).name) == []
+        assert (descriptors(), children()) == before
         assert groups_of(the_claim(state_dir).name) == []
     assert entries(state_dir) == set()
 
 
 async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(state_dir: Path) -> None:
     async with opened(state_dir) as made:
+        before = children()
         box = await made.make(Profile.PLAIN)
         destroying = asyncio.create_task(box.destroy())
         await asyncio.sleep(0)
@@ -333,7 +341,52 @@ async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(st
             await destroying
         await box.destroy()
         await box.destroy()
-        assert running(the_claim(state_dir).name) == []
+        assert children() == before
+
+
+@only_root
+async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Path) -> None:
+    others = children()
+    async with opened(state_dir) as made:
+        nursery = children() - others
+        assert len(nursery) == 1
+        box = await made.make(Profile.PLAIN)
+        for pid in nursery:
+            os.kill(pid, signal.SIGKILL)
+        assert (await found(box, "found['alive'] = True")) == {"alive": True}
+        await box.destroy()
+        assert await probed(made, "found['another'] = True") == {"another": True}
+        assert len(children() - others) == 1
+        assert not nursery & children()
+    assert children() == others
+
+
+@only_root
+async def test_a_box_knows_nothing_of_boxes_before_it(state_dir: Path) -> None:
+    """What forks both has read nothing of either; and the control: its own name is found."""
+    probe = """
+def is_in(content, name):
+    begin, end = name
+    place = content.find(begin)
+    while place >= 0 and not content.startswith(end, place + len(begin)):
+        place = content.find(begin, place + 1)
+    return place >= 0
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+    seen = set()
+    for line in maps:
+        start, end = (int(place, 16) for place in line.split()[0].split("-"))
+        if "rw" in line.split()[1]:
+            memory.seek(start)
+            content = memory.read(end - start)
+            seen |= {{name for name in {names} if is_in(content, name)}}
+found["seen"] = sorted((begin + end).decode() for begin, end in seen)
+"""
+    async with opened(state_dir) as made:
+        first, second = await made.make(Profile.PLAIN), await made.make(Profile.PLAIN)
+        names = [(f"/{box.name}"[:9].encode(), f"/{box.name}"[9:].encode()) for box in (first, second)]
+        await first.destroy()
+        assert await found(second, probe.format(names=names)) == {"seen": [f"/{second.name}"]}
+        await second.destroy()
 
 
 @contextmanager
@@ -378,16 +431,27 @@ def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = N
             service.kill()
 
 
+async def have_ended(pids: Sequence[int]) -> bool:
+    """Soon."""
+    for _ in range(500):
+        if not {*pids} & {int(name) for name in os.listdir("/proc") if name.isdigit()}:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
 @both_tiers
 async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest(state_dir: Path, tier: Tier) -> None:
     mark = f"killed-{os.getpid()}-{tier}"
     with another_service(state_dir, tier, mark) as (service, _):
         name = the_claim(state_dir).name
         assert await are_running(MARKED * 2 + 1, mark)  # and the service
+        below = descendants(service.pid)
+        assert len(below) > MARKED * 2 + 1
         service.send_signal(signal.SIGKILL)
         service.wait()
         assert await are_running(0, mark)
-        assert await are_running(0, name)
+        assert await have_ended(below)
     assert the_claim(state_dir).name == name
     async with opened(state_dir, tier=tier):
         assert the_claim(state_dir).name != name

@@ -386,6 +386,15 @@ async def test_fresh_boxes_are_made_ahead_and_used_once(backend: ScriptedBackend
                 group.create_task(run(pool, "slow 0.01"))
         await until(lambda: pool.ready == 2)
     assert [box.asked.count("load") for box in backend.made if box.loaded] == [1] * 6
+    assert all(box.configured["once"] for box in backend.made if box.loaded)
+
+
+async def test_a_box_is_told_whether_it_is_for_one_program(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, slots=1) as pool:
+        await run(pool, "ok")
+        with pytest.raises(SandboxUnavailable):
+            await run(pool, "die")
+    assert [box.configured["once"] for box in backend.made if box.loaded] == [False, True]
 
 
 async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backend: ScriptedBackend) -> None:
@@ -670,12 +679,21 @@ def children() -> set[int]:
     return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
 
 
+async def test_programs_are_what_the_kernel_ends_first_for_want_of_memory_and_not_their_runner() -> None:
+    pool = PooledSandbox(LocalBackend(), slots=1)
+    await pool.start()
+    heard = Heard()
+    await pool.run(Program("print(open('/proc/self/oom_score_adj').read())"), [Execute()], heard)
+    await pool.stop()
+    assert [result.stdout.split() for result in heard.results] == [[b"1000"]]
+
+
 async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
     others = children()
     pool = PooledSandbox(LocalBackend(), slots=2)
     await pool.start()
     keepers = children() - others
-    assert len(keepers) == 2
+    assert len(keepers) == 3  # and what they are forked by
     heard = Heard()
     program = Program("import time; time.sleep(0.5); print('done')")
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:

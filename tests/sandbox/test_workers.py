@@ -152,6 +152,7 @@ async def test_dozens_of_deaths_in_a_row_are_survived() -> None:
         assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.TIME_LIMIT, Exit.CRASHED, Exit.OK] * 24
         assert workers.restarts["time_limit"] == 24
         assert workers.restarts["crashed"] == 48
+        assert (await one(workers, impatient, 7)).exit is Exit.OK  # in place of the last one that died
         assert workers.ready
 
 

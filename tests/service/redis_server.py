@@ -1,7 +1,6 @@
 """Real Redis servers as processes that a test may stop, freeze and kill: alone, under Sentinel, or as a cluster."""
 
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,8 @@ from typing import Any, Self
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from tests.ports import free_port
 
 _START_S = 20.0
 
@@ -152,9 +153,3 @@ def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"not so within {within_s} s: {condition}")
         time.sleep(0.01)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port

@@ -23,8 +23,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.pb import rewardline_pb2 as pb
 from tests.conftest import serving
+from tests.ports import free_port
 from tests.service.fault_proxy import Fault, fault_proxy
-from tests.service.redis_server import RedisServer, eventually, free_port
+from tests.service.redis_server import RedisServer, eventually
 
 JSON = dict[str, Any]
 FIELDS = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail")
@@ -235,7 +236,7 @@ def test_what_others_left_under_our_keys_is_a_miss(serve: Any, redis_server: Red
         lambda key: redis_server.call("SET", key, framed(key, [7.0, "correct", None, {}])),
         lambda key: redis_server.call("SET", key, framed(b"rl1:" + b"x" * 20, [1.0, "correct", None, {}])),
     ]
-    keys = sorted(redis_server.call("KEYS", "*"))
+    keys = sorted(redis_server.call("KEYS", "rl1:*"))
     assert len(keys) == ok_count(batch)
     for n, key in enumerate(keys):
         redis_server.call("DEL", key)

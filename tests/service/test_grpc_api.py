@@ -1,11 +1,12 @@
 """The gRPC door from outside, with a real channel."""
 
+import asyncio
 import json
 import queue
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import grpc
@@ -15,6 +16,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from service.pb import rewardline_pb2 as pb
+from tests.conftest import Serve
 
 LIMITS = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
 Code = grpc.StatusCode
@@ -158,12 +160,84 @@ def test_the_stream_reads_no_further_than_its_window(served: Any) -> None:
     _until(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
 
 
+async def test_calls_beyond_what_a_connection_may_have_open_wait_their_turn(serve: Serve) -> None:
+    channel: Any
+    async with grpc.aio.insecure_channel(serve(grpc_calls_per_connection="3", workers="1").grpc) as channel:
+        await channel.unary_unary("/rewardline.v1.Verifier/ListVerifiers")(b"")  # now its bounds are known
+        calls = [channel.stream_stream("/rewardline.v1.Verifier/ScoreStream")() for _ in range(4)]
+
+        async def answered(call: Any) -> float:
+            await call.write(item().SerializeToString())
+            return float(pb.Result.FromString(await call.read()).score)
+
+        assert [await answered(call) for call in calls[:3]] == [1.0] * 3  # they stay open
+        last = asyncio.create_task(answered(calls[3]))
+        assert not (await asyncio.wait([last], timeout=0.5))[0]
+        calls[0].cancel()
+        assert await last == 1.0
+
+
 def test_a_broken_item_ends_the_stream_with_its_reason(served: Any) -> None:
     with grpc.insecure_channel(served.grpc) as channel:
         raw: Any = channel
         results = raw.stream_stream("/rewardline.v1.Verifier/ScoreStream")(iter([b"\xff\xff"]))
         error = refused(list, results)
     assert error.code() is Code.INVALID_ARGUMENT
+
+
+async def test_an_asyncio_caller_who_writes_on_is_told_what_was_wrong(served: Any) -> None:
+    """Its library says INTERNAL when a call ends while it writes; so we hear it out."""
+
+    async def call(channel: grpc.aio.Channel, bodies: list[bytes]) -> str:
+        stream = channel.stream_stream("/rewardline.v1.Verifier/ScoreStream", None, None)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            async for _ in stream(_sent(bodies), timeout=60):
+                pass
+        return f"{caught.value.code().name} {caught.value.details()}"
+
+    good = item().SerializeToString()
+    async with grpc.aio.insecure_channel(served.grpc) as channel:
+        for bodies in ([b"\xff\xff"] * 2, [good, *[b"\xff\xff"] * 5], [b"\xff" * 20_000] * 50):
+            told = await asyncio.gather(*(call(channel, bodies) for _ in range(64)))
+            assert {text.partition(":")[0] for text in told} == {"INVALID_ARGUMENT not a rewardline.v1.Item"}
+
+
+async def _sent(bodies: list[bytes]) -> AsyncIterator[bytes]:
+    for body in bodies:
+        yield body
+
+
+async def test_so_is_one_who_writes_on_without_a_key(serve: Any) -> None:
+    served = serve(api_keys="alice=alice-secret-0123456", sandbox="none", workers="1")
+    async with grpc.aio.insecure_channel(served.grpc) as channel:
+        stream = channel.stream_stream("/rewardline.v1.Verifier/ScoreStream", None, None)
+        for _ in range(32):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                async for _ in stream(_sent([item().SerializeToString()] * 20)):
+                    pass
+            assert caught.value.code() is Code.UNAUTHENTICATED
+
+
+def test_one_who_says_no_more_but_does_not_hang_up_is_told_soon(served: Any) -> None:
+    over = threading.Event()
+
+    def bodies() -> Iterator[bytes]:
+        yield b"\xff\xff"
+        over.wait(60)
+
+    with grpc.insecure_channel(served.grpc) as channel:
+        raw: Any = channel
+        error = refused(list, raw.stream_stream("/rewardline.v1.Verifier/ScoreStream")(bodies(), timeout=30))
+        over.set()
+    assert error.code() is Code.INVALID_ARGUMENT
+
+
+def test_a_row_that_is_no_json_ends_the_stream_after_the_answers_before_it(stub: Stub) -> None:
+    results: list[Any] = []
+    with pytest.raises(grpc.RpcError) as caught:
+        results.extend(stub.stream(iter([item(), pb.Item(response="1", row_json="{"), item()]), timeout=20))
+    assert caught.value.code() is Code.INVALID_ARGUMENT
+    assert [result.score for result in results] == [1.0]
 
 
 def test_keys_in_metadata(serve: Any) -> None:
@@ -209,6 +283,17 @@ def test_discovery_health_and_reflection(stub: Stub, channel: Any, served: Any) 
     asked = reflection_pb2.ServerReflectionRequest(list_services="")
     (reply,) = reflection.ServerReflectionInfo(iter([asked]))
     assert "rewardline.v1.Verifier" in {service.name for service in reply.list_services_response.service}
+
+
+@pytest.mark.parametrize("method", ["Check", "Watch"])
+def test_what_is_no_question_of_health_is_the_callers_mistake(channel: Any, served: Any, method: str) -> None:
+    logged = len(served.log.read_text())
+    kind = channel.unary_unary if method == "Check" else channel.unary_stream
+    call = kind(f"/grpc.health.v1.Health/{method}", None, None)
+    with pytest.raises(grpc.RpcError) as caught:
+        list(call(b"\xff")) if method == "Watch" else call(b"\xff")
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "Traceback" not in served.log.read_text()[logged:]
 
 
 def test_a_second_server_on_the_same_port_does_not_start(serve: Any) -> None:

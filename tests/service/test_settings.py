@@ -50,6 +50,8 @@ def test_keys_come_from_one_variable_or_a_mapping(tmp_path: Path, monkeypatch: p
     ("options", "said"),
     [
         ({"host": "0.0.0.0"}, "api_keys"),
+        ({"box_hosts": "https://b", "box_hosts_tls_cert": "a.crt"}, "box_hosts_tls_key"),
+        ({"box_hosts": "http://b", "box_hosts_tls_ca": "a.pem"}, "https://"),
         ({"host": "10.1.2.3"}, "api_keys"),
         ({"host": "example"}, "api_keys"),
         ({"api_keys": "short=123"}, "16 characters"),
@@ -119,3 +121,8 @@ def test_secrets_do_not_show() -> None:
     settings = read(None, {"api_keys": f"a={KEY}", "redis_url": "redis://:password@localhost"})
     assert KEY not in repr(settings)
     assert "password" not in repr(settings)
+
+
+def test_an_empty_collector_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REWARDLINE_OTLP_ENDPOINT", "")
+    assert read().otlp_endpoint is None

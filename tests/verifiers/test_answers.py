@@ -789,3 +789,90 @@ def test_alternatives_are_told_from_solutions() -> None:
     assert names_alternatives("A or B")
     assert not names_alternatives("x=1 or x=2")
     assert not names_alternatives("for")
+
+
+def test_a_caller_who_names_hashes_gets_what_looks_like_a_heading() -> None:
+    heading = "#### The setup\nWe add."
+    assert taken(heading, extract="hash4") == "The setup"
+    assert taken(heading) is None
+
+
+def test_a_box_in_an_answer_line_is_its_content() -> None:
+    assert taken(r"The answer is \boxed{42}.", extract="answer_line") == "42"
+
+
+GPT_OSS = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}<|return|>"
+COHERE = "<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>{}<|END_RESPONSE|>"
+
+
+@pytest.mark.parametrize("turns", [GPT_OSS, COHERE])
+def test_what_is_thought_between_a_models_own_tokens_is_no_answer(turns: str) -> None:
+    assert taken(turns.format("It is 5.", "The answer is 6.")) == "6"
+    assert taken(turns.format("It is 5.", "6")) == "6"
+    unclosed = turns.format("The answer is 5.", "").split("<|end|>")[0].split("<|END_THINKING|>")[0]
+    assert outcome(unclosed) == "truncated"
+    only_thought = turns.format("The answer is 5.", "")
+    assert taken(only_thought) is None
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["<|channel|>final<|message|>6<|return|>", "<|START_RESPONSE|>6<|END_RESPONSE|>", "\n<|START_RESPONSE|>6"],
+)
+def test_the_tokens_around_an_answer_are_not_part_of_it(response: str) -> None:
+    assert taken(response) == "6"
+    segment = final_segment(response)
+    assert response[segment.start : segment.end] == "6"
+
+
+def test_a_call_before_an_answer_is_part_of_what_is_said() -> None:
+    response = "<|channel|>commentary to=functions.f<|message|>{}<|call|><|channel|>final<|message|>Done."
+    segment = final_segment(response)
+    assert response[segment.start : segment.end] == response
+
+
+def test_an_answer_line_may_follow_a_line_that_ends_in_a_digit_or_a_letter() -> None:
+    assert taken("9 * 2 = 18\nAnswer: 5") == "5"
+    assert outcome("Answer: 5\nAnswer: 6\nAnswer: 7") == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "3\n4\n5",
+        "Candidates:\n\n3\n\n4\n\n5",
+        "1. 3\n2. 5",
+        "- 3\n- 5",
+        "(a) 3\n(b) 5.",
+        "* $3$\n* $5$",
+        "**3**\n**4**\n**5**",
+        "\\(3\\)\n\\(4\\)\n\\(5\\)",
+        "x = 3\nx = 4\nx = 5",
+        "3\n4\n3\n4\n5",
+    ],
+)
+def test_a_last_number_that_is_one_of_a_list_is_not_chosen(response: str) -> None:
+    assert outcome(response) == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "3\n5",  # corrected
+        "5\n5\n5",
+        "1. 5",
+        "x = 3\ny = 4\nz = 5",
+        "x = 3\ny = 4\n5",
+        "12 - 7\n4\n5",
+        "Total: 12\nSpent: 7\n5",
+        "1. Take 3.\n2. Add 2.\n3. 5",
+        "3\n4\nSo 5",
+    ],
+)
+def test_a_last_number_below_others_that_are_no_list_is_taken(response: str) -> None:
+    assert taken(response) == "5"
+
+
+def test_tags_of_answers_between_boxes_do_not_make_the_last_one_a_correction() -> None:
+    boxes = " ".join(rf"<answer>\boxed{{{number}}}</answer>" for number in (1, 2, 3))
+    assert outcome(boxes, extract="boxed") == "conflicting_answers"

@@ -344,11 +344,83 @@ def _answers_of_other_kinds() -> Iterator[Hack]:
         yield Hack(kind, "countdown", response, {"reference": {"target": 24, "nums": [4, 6, 1]}})
 
 
+BOXES = [{"bbox_2d": [0, 0, 10, 10], "label": "cat"}]
+
+
+def _flood() -> Iterator[Hack]:
+    kind = "boxes everywhere"
+    grid = [{"bbox_2d": [x, y, x + 10, y + 10], "label": "cat"} for x in range(0, 200, 10) for y in range(0, 200, 10)]
+    whole = [{"bbox_2d": [0, 0, 1000, 1000], "label": "cat"}]
+    for boxes in (grid, whole, [{"bbox_2d": [10, 10, 0, 0], "label": "cat"}], [{"bbox_2d": [0, 0, 10, 10]}]):
+        yield Hack(kind, "detection", f"<answer>{json.dumps(boxes)}</answer>", {"reference": BOXES, "threshold": 0.5})
+    for text in ["", "[]", "NaN", '[{"bbox_2d": [0, 0, Infinity, 10], "label": "cat"}]', "A cat at 0, 0, 10, 10."]:
+        for metric in ["f1", "mean_iou", "coco_ap", "voc_ap", "giou", "shaped"]:
+            yield Hack(kind, "detection", f"<answer>{text}</answer>", {"reference": BOXES, "metric": metric})
+
+
+SUDOKU = "1..4.41.2.4..3.1"
+SOLVED = "1234\n3412\n2143\n4321"
+ROLES = {"names": ["Zoey", "Oliver"], "solution": [False, True]}
+GRAPH = {"edges": [["A", "B", 1], ["B", "C", 2], ["A", "C", 5]], "start": "A", "goal": "C"}
+COLORS = {"vertices": ["A", "B"], "edges": [["A", "B"]], "colors": ["red", "blue"]}
+LADDER = {"start_word": "COLD", "end_word": "WARM", "words": ["cord", "card", "ward"]}
+HOUSES = {"header": ["House", "Name"], "rows": [["1", "Eric"], ["2", "Arnold"]]}
+
+
+def _puzzles() -> Iterator[Hack]:
+    kind = "a puzzle solved in every way at once, or in none"
+    for verifier, reference, responses in [
+        ("sudoku", SUDOKU, ["1" * 16, "1..4.41.2.4..3.1", f"<think>{SOLVED}</think>", f"{SOLVED}\n{SOLVED[:9]}"]),
+        ("n_queens", 4, ["[1, 2, 3, 4]", "Q Q Q Q\n" * 4, "[2, 4, 1, 3] or [1, 2, 3, 4]"]),
+        ("knights_and_knaves", ROLES, ["Zoey is a knight or a knave, Oliver is a knight.", "knave knight", "Zoey is not a knave, Oliver is a knight.", "Is Zoey a knave, and Oliver a knight?"]),
+        ("shortest_path", GRAPH, ["A -> B -> C or A -> C", "3", "A -> B -> A -> B -> C", "C -> B -> A"]),
+        ("graph_coloring", COLORS, ['{"A": ["red", "blue"], "B": ["red", "blue"]}', '{"A": "red"}', '{"A": "red", "B": "green"}']),
+        ("word_ladder", LADDER, ["COLD, WARM", "cold, cord, card, ward", "warm, ward, card, cord, cold"]),
+        ("arc_grid", [[8, 2], [6, 2]], ["8 2\n6 2\n\nor\n\n8 2\n6 3", "8 2 6 2", "8 2", "<think>8 2\n6 2</think>"]),
+        ("zebra", HOUSES, ['{"House 1": {"Name": ["Eric", "Arnold"]}, "House 2": {"Name": ["Eric", "Arnold"]}}', '{"House 1": {"Name": "Eric or Arnold"}, "House 2": {"Name": "Arnold"}}']),
+    ]:  # fmt: skip
+        for response in ["", ZERO_WIDTH, "<answer></answer>", *responses]:
+            yield Hack(kind, verifier, response, {"reference": reference})
+
+
+def _hidden_from_the_penalty() -> Iterator[Hack]:
+    kind = "text hidden behind tags"
+    reference = {"name": "f", "arguments": {"a": 1}}
+    call = '{"name": "f", "arguments": {"a": 1}}'
+    yield Hack(kind, "tool_call", f"<think><TOOLCALL>[{call}]</TOOLCALL></think>", {"reference": reference})
+    yield Hack(kind, "tool_call", f"<TOOLCALL>[{call}, {call}]</TOOLCALL>", {"reference": reference})
+    yield Hack(kind, "tool_call", f"<TOOLCALL>[{call}]", {"reference": reference})
+    yield Hack(kind, "tool_call", f"<tool_calls>[{call}]</function_cal>", {"reference": reference})
+    harmony = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>"
+    yield Hack(kind, "tool_call", f'{harmony}{{"a": 1', {"reference": reference})
+    yield Hack(kind, "tool_call", f'{harmony}{{"a": 1}}<|call|>{harmony}{{"a": 2}}', {"reference": reference})
+    yield Hack(kind, "code_format", "<think>```python\nprint(1)\n```</think>I cannot.")
+    yield Hack(kind, "json_schema", '<think>{"a": 1}</think>', {"reference": STRICT_SCHEMA})
+    yield Hack(kind, "structured_output", "<think>a: 1</think>", {"format": "yaml"})
+    yield Hack(kind, "xml", "<think><a/></think>")
+    yield Hack(kind, "sql", "<think>SELECT 1</think>", {"reference": {"schema": "CREATE TABLE t (a)", "rows": [[1]]}})
+    yield Hack(kind, "regex", "<think>Paris</think>", {"reference": "Paris"})
+    yield Hack(kind, "point", "<think>(500, 500)</think>", {"reference": [490, 490, 510, 510]})
+    yield Hack(kind, "regression", "<think>5</think>", {"reference": 5})
+    yield Hack(kind, "countdown", "<think>4 * 6</think>", {"reference": {"target": 24, "nums": [4, 6]}})
+    yield Hack(kind, "language", "p\u0430ypal \u0440aypal", {"script": "Latin", "min_share": 0.95})
+    for vacuous in [
+        "ratio:sentence_balance",
+        "ratio:sentence_type",
+        "format:sub-bullets",
+        "sentence:alliteration_increment",
+    ]:
+        yield _followed(kind, "!!!", vacuous)
+    yield _followed(kind, "word", "ratio:sentence_balance")
+    yield _followed(kind, "No bullets here.", "format:sub-bullets")
+    yield _followed(kind, "(a+)+$", "keywords:existence", keywords=["(a+)+$x"])
+
+
 HACKS = [
     hack
     for kind in (
         _every_option, _spam, _contained, _letters, _only_thought, _tags, _hidden, _vacuous, _degenerate, _parked,
-        _numbers, _bombs, _structure, _answers_of_other_kinds,
+        _numbers, _bombs, _structure, _answers_of_other_kinds, _flood, _puzzles, _hidden_from_the_penalty,
     )
     for hack in kind()
 ]  # fmt: skip

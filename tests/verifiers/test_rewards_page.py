@@ -23,7 +23,7 @@ def rows() -> Iterator[dict[str, str]]:
     """The rows of all tables, by the names of their columns."""
     columns: list[str] = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] if line.startswith("|") else []
         if not cells:
             columns = []
         elif not columns:

@@ -1,6 +1,6 @@
 r"""The expression or quantity that a response gives as its answer comes to the reference.
 
-    response ──answers.py──► "60 km/h * 2 h" ──reading──► tree ──evaluation──► 120 km ──comparison──► 120000 m
+    response ──answers──► "60 km/h * 2 h" ──reading──► tree ──evaluation──► 120 km ──comparison──► 120000 m
 
 For answers that are calculations rather than results, in LaTeX, plain text or as a program writes them (`comb(5, 2) // 3`),
 and for quantities: with SI prefixes, compound units, degrees Celsius and Fahrenheit, angles, percent; currencies are not
@@ -25,8 +25,8 @@ from verifiers.answers import ExtractionParams
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
 from verifiers.expression.comparison import Nearness
 from verifiers.long_texts import sendable, trouble, verdict_of
-from verifiers.math import Answers, FinalAnswer
 from verifiers.math.options import UnitPolicy
+from verifiers.math.params import Answers, FinalAnswer
 
 
 class ExpressionParams(ExtractionParams):
@@ -71,7 +71,7 @@ _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
 class Expression(Verifier[ExpressionParams]):
     name = "expression"
-    version = "1"
+    version = "3"
     params = ExpressionParams
     summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
     uses_prompt = True

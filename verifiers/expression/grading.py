@@ -13,10 +13,12 @@ from verifiers.expression.comparison import Nearness, Result, compare
 from verifiers.expression.evaluation import Quantity, WrongUnits, evaluate, in_base_units
 from verifiers.expression.reading import Expression, read_expression
 from verifiers.long_texts import fields_of
-from verifiers.math import patterns
 from verifiers.math.exact import number
 from verifiers.math.first_look import FirstLook, Found, Terms
 from verifiers.math.options import Options, UnitPolicy
+from verifiers.math.patterns import find
+from verifiers.math.patterns.case import Context
+from verifiers.math.patterns.whole_rules import numbers
 from verifiers.math.rounding import last_place
 from verifiers.math.solutions import final_answer
 from verifiers.math.tree import Node, TooComplex, Unreadable, replace_names
@@ -72,8 +74,8 @@ def grade(payload: Sequence[Any]) -> list[Any]:
     if result == "missing_unit" and missing_unit_credit:
         return fields_of(Verdict(Status.OK, missing_unit_credit, "missing_unit", clip(found.answer), detail))
     if explain:
-        context = patterns.Context(question=question, response=response[-_CALCULATED_CHARS:])
-        if errors := patterns.find(_with_units(reference), _with_units(given), context):
+        context = Context(question=question, response=response[-_CALCULATED_CHARS:])
+        if errors := find(_with_units(reference), _with_units(given), context):
             detail["error_patterns"] = [error.as_json() for error in errors]
     reason = "wrong_answer" if result == "different" else result
     if partial_credit and result == "different" and _is_attempt(given, reference, question):
@@ -123,6 +125,8 @@ def _as_references(fault: Fault, text: str) -> tuple[str, str]:
 
 def value_of(text: str) -> Evaluated | Fault:
     """The value of a text: of an expression, or of an equation whose sides agree."""
+    if _takes_several_values(text):
+        return Fault("no_value", "one name stands for different values")
     sides = [side for side in _EQUALS.split(text) if side.strip()] or [text]
     read = [(side, _value(side)) for side in sides[:_MAX_SIDES]]
     found = [(side, value) for side, value in read if isinstance(value, Evaluated)]
@@ -134,6 +138,19 @@ def value_of(text: str) -> Evaluated | Fault:
     return last if len(found) == 1 else Evaluated(found[0][1].node, [q for _, value in found for q in value.quantities])
 
 
+def _takes_several_values(text: str) -> bool:
+    """Whether it lists equations, `x = 3, x = 5`, that cannot all hold."""
+    known: dict[str, tuple[str, Evaluated]] = {}
+    for name, side in _LISTED.findall(text)[:_MAX_SIDES]:
+        value = _value(side)
+        if isinstance(value, Evaluated) and not _agree(*known.setdefault(name, (side, value)), side, value, False):
+            return True
+    return False
+
+
+_LISTED = re.compile(
+    r"(?:^|[,;\n]|\b(?:or|and)\b)\s{0,4}(\\?[A-Za-z]\w{0,12})\s{0,4}=(?!=)([^=,;\n]{1,200}?)(?=[,;\n]|\b(?:or|and)\b|$)"
+)
 _MAX_SIDES = 8
 _EQUALS = re.compile(r"(?<![<>!=:])=(?!=)|≈|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
 _ABOUT = re.compile(r"≈|\\approx(?![A-Za-z])|\\simeq(?![A-Za-z])")
@@ -214,7 +231,7 @@ def _with_units(found: Evaluated) -> Node:
 
 def _is_attempt(given: Evaluated, reference: Evaluated, question: str | None) -> bool:
     """Whether it computes with two numbers of the question or more, and comes to the right kind of quantity."""
-    asked = frozenset[Fraction]() if question is None else patterns.numbers(question)
+    asked = frozenset[Fraction]() if question is None else numbers(question)
     if sum(part.kind == "num" and part.leaf in asked for part in given.node.walk()) < 2:
         return False
     try:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from verifiers.math.points import BOUND, names
-from verifiers.math.reader import Reader
+from verifiers.math.reader.grammar import Reader
 from verifiers.math.tokens import tokenize
 from verifiers.math.tree import Node, Unreadable, replace_names
 

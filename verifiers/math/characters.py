@@ -27,7 +27,7 @@ _CHARACTERS = str.maketrans(
         "⊥": r"\perp ", "⊂": r"\subset ", "⊆": r"\subseteq ", "△": r"\triangle ", "ξ": r"\xi ",
         "η": r"\eta ", "κ": r"\kappa ", "ν": r"\nu ", "ζ": r"\zeta ", "χ": r"\chi ", "ψ": r"\psi ", "Φ": r"\Phi ",
         "Ψ": r"\Psi ", "Θ": r"\Theta ", "Λ": r"\Lambda ", "Π": r"\Pi ", "ℓ": r"\ell ", "或": " or ", "且": " and ",
-        "∣": "|", "、": ",", "。": ".", "＄": "$",
+        "∣": "|", "、": ",", "،": ",", "؛": ";", "٬": ",", "٫": ".", "。": ".", "＄": "$",
     }
 )  # fmt: skip
 _INTRODUCTION = re.compile(

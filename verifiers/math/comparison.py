@@ -1,25 +1,34 @@
 """Whether two answers that were read are the same answer."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from verifiers.math import huge, members, relations, symbolic, values
 from verifiers.math.canonical import canonical
 from verifiers.math.exact import Tolerance
-from verifiers.math.families import as_family, family, is_arbitrary, is_conditional, same_family, same_up_to_constants
+from verifiers.math.families import as_family, family, is_conditional, same_family, same_up_to_constants
 from verifiers.math.integers import integers, listed
 from verifiers.math.members import LISTS, Members
 from verifiers.math.options import Options
 from verifiers.math.quantities import same_moment, same_quantity
 from verifiers.math.reals import FLIPPED, PAIRS, Reals, reals
 from verifiers.math.relations import Rounded
+from verifiers.math.shapes import (
+    RELATIONS,
+    STRUCTURES,
+    TUPLES,
+    as_tuple,
+    each_named,
+    labelled_point,
+    level_of,
+    may_be_moment,
+    names_in_order,
+    outermost_values,
+    same_letters,
+    words_of,
+)
 from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue
-from verifiers.math.vectors import vector
-from verifiers.math.words import word_key
 
-_RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "approx", "cong", "chain")
-_NO_SOLUTION = ("no solution", "empty set", "none", "no real root")
-_EVERYTHING = ("all real numbers", "all real number")
 _NAMED_SETS = {"all real numbers": Node("sym", leaf="mathbb R"), "all integers": Node("sym", leaf="mathbb Z")}
 
 
@@ -39,7 +48,7 @@ class Comparison:
             TooComplex: a value is beyond the limits, or sympy cannot evaluate it.
             Unreadable: it holds a sum or an integral that sympy does not read.
         """
-        for part in _outermost_values(reference):
+        for part in outermost_values(reference):
             try:
                 if symbolic.is_big(part):
                     symbolic.check_value(part)
@@ -87,7 +96,7 @@ class Comparison:
     def _words(self, reference: Node, answer: Node) -> bool | None:
         if "text" not in (reference.kind, answer.kind):
             return None
-        left, right = _words_of(reference), _words_of(answer)
+        left, right = words_of(reference), words_of(answer)
         if left in _NAMED_SETS and right is None:
             return self.equal(_NAMED_SETS[left], answer)
         if right in _NAMED_SETS and left is None:
@@ -97,12 +106,12 @@ class Comparison:
     # relations
 
     def _relations(self, reference: Node, answer: Node) -> bool | None:
-        left, right = reference.kind in _RELATIONS, answer.kind in _RELATIONS
+        left, right = reference.kind in RELATIONS, answer.kind in RELATIONS
         if not left and not right:
             return None
         if (sets := self._sets(reference, answer)) is not None:
             return sets
-        one, two = _each_named(reference, answer), _each_named(answer, reference)
+        one, two = each_named(reference, answer), each_named(answer, reference)
         if one is not reference or two is not answer:
             return self.equal(one, two)
         if any("approx" in (node.kind, *str(node.leaf).split()) for node in (reference, answer)):
@@ -148,7 +157,7 @@ class Comparison:
             return True
         if not is_equality:
             return False
-        left, right = _level(reference), _level(answer)
+        left, right = level_of(reference), level_of(answer)
         if left is not None and right is not None and self._same_solution(left, right):
             return True
         return relations.same_when_solved(reference, answer)
@@ -173,7 +182,7 @@ class Comparison:
     def _said(self, node: Node) -> Rounded | None:
         if (found := relations.rounded(node)) is not None or "approx" in (node.kind, *str(node.leaf).split()):
             return found
-        value = relations.assigned(node) if node.kind in _RELATIONS else node
+        value = relations.assigned(node) if node.kind in RELATIONS else node
         return None if value is None else Rounded(value, None)
 
     def _chains(self, reference: Node, answer: Node) -> bool:
@@ -230,7 +239,7 @@ class Comparison:
 
     def _points(self, reference: Node, answer: Node) -> bool | None:
         """A(1, 2): the same point with the same label, or with none."""
-        left, right = _point(reference), _point(answer)
+        left, right = labelled_point(reference), labelled_point(answer)
         if left is not None and right is not None:
             return left[0] == right[0] and self._in_order(left[1].args, right[1].args)
         found, other = (left, answer) if left is not None else (right, reference)
@@ -257,14 +266,14 @@ class Comparison:
             return self._lists(reference, answer)
         if "ratio" in (reference.kind, answer.kind):
             return self._ratios(reference, answer)
-        if reference.kind in _TUPLES or answer.kind in _TUPLES:
-            reference, answer = _as_tuple(reference, answer), _as_tuple(answer, reference)
+        if reference.kind in TUPLES or answer.kind in TUPLES:
+            reference, answer = as_tuple(reference, answer), as_tuple(answer, reference)
             same_shape = reference.kind == answer.kind and reference.leaf == answer.leaf
             return same_shape and self._in_order(reference.args, answer.args)
         if reference.kind == answer.kind == "cases":
             return members.match_in_any_order(reference.args, answer.args, self.equal)
-        if reference.kind != answer.kind or reference.kind not in _STRUCTURES:
-            return None if not {reference.kind, answer.kind} & _STRUCTURES else False
+        if reference.kind != answer.kind or reference.kind not in STRUCTURES:
+            return None if not {reference.kind, answer.kind} & STRUCTURES else False
         if reference.leaf != answer.leaf:
             return False
         if reference.kind in ("union", "cap"):
@@ -274,7 +283,7 @@ class Comparison:
         return self._in_order(reference.args, answer.args)
 
     def _lists(self, reference: Node, answer: Node) -> bool:
-        if any(node.kind in _TUPLES for node in (reference, answer)):
+        if any(node.kind in TUPLES for node in (reference, answer)):
             return self._list_and_tuple(reference, answer)
         left, right = members.members(reference), members.members(answer)
         if not (self._same_connection(left, right) and self._same_nesting(left, right)):
@@ -324,7 +333,7 @@ class Comparison:
 
     def _list_and_tuple(self, reference: Node, answer: Node) -> bool:
         held, other = (reference, answer) if reference.kind in LISTS else (answer, reference)
-        if held.kind == "brace" and len(held.args) == 1 and held.args[0].kind in _TUPLES:
+        if held.kind == "brace" and len(held.args) == 1 and held.args[0].kind in TUPLES:
             return self.equal(*((held.args[0], other) if held is reference else (other, held.args[0])))
         coordinates = members.as_coordinates(members.members(held))
         if coordinates is None or other.kind != "paren":
@@ -336,7 +345,9 @@ class Comparison:
         if reference.kind == answer.kind and self._in_order(reference.args, answer.args):
             return True
         left, right = (node.args if node.kind == "ratio" else (node, values.ONE) for node in (reference, answer))
-        if len(left) != len(right) or (reference.kind == answer.kind and _is_moment(reference) and _is_moment(answer)):
+        if len(left) != len(right) or (
+            reference.kind == answer.kind and may_be_moment(reference) and may_be_moment(answer)
+        ):
             return False
         try:
             return all(
@@ -348,7 +359,7 @@ class Comparison:
 
     def _conditions(self, reference: Node, answer: Node) -> bool:
         """{element | condition}: the same ones, whatever the bound variables are called."""
-        bound, given = (list(_names_in_order(node.args[0])) for node in (reference, answer))
+        bound, given = (list(names_in_order(node.args[0])) for node in (reference, answer))
         if len(bound) != len(given):
             return False
         names = {name: Node("sym", leaf=other) for name, other in zip(given, bound, strict=True)}
@@ -368,7 +379,7 @@ class Comparison:
     def _choices(self, reference: Node, answer: Node) -> bool | None:
         """Of `B. 42` the letter decides, where the other side has one; else what stands behind it."""
         if "option" not in (reference.kind, answer.kind):
-            return _same_letters(reference, answer)
+            return same_letters(reference, answer)
         if reference.kind == answer.kind:
             return reference.args[0] == answer.args[0]
         option, other = (reference, answer) if reference.kind == "option" else (answer, reference)
@@ -428,24 +439,7 @@ class Comparison:
         return self._in_order(reference.args, answer.args)
 
 
-_TUPLES = (*PAIRS, "matrix")
 _SYMMETRIC = ("parallel", "perp", "sim", "iff")
-_STRUCTURES = frozenset(
-    (
-        "union",
-        "cap",
-        "setminus",
-        "ratio",
-        "suchthat",
-        "matrix",
-        "matrixv",
-        "matrixB",
-        "matrixV",
-        "text",
-        "cases",
-        "case",
-    )
-)
 _ORDER: tuple[Callable[[Comparison, Node, Node], bool | None], ...] = (
     Comparison._choices,
     Comparison._moments,
@@ -461,119 +455,7 @@ _ORDER: tuple[Callable[[Comparison, Node, Node], bool | None], ...] = (
     Comparison._percents,
     Comparison._based,
 )
-
-
-# --- reading structure
-
-
 _DISTRIBUTIONS = frozenset("NU")
 _NO_LABELS = frozenset("BCEFGINPU")
 """Capitals that, in a reference, mean something else than a point before two arguments: P(5, 2), N(0, 1), F(x, y)."""
-
-
-def _point(node: Node) -> tuple[str, Node] | None:
-    """The label and the coordinates of A(1, 2); None for anything else."""
-    is_capital = node.kind == "apply" and isinstance(node.leaf, str) and node.leaf[:1].isupper()
-    if not is_capital or len(node.args) != 1 or node.args[0].kind != "list":
-        return None
-    name = str(node.leaf)
-    return (name, Node("paren", node.args[0].args)) if name[1:2] in ("", "_", "'") else None
-
-
-def _words_of(node: Node) -> str | None:
-    if node.kind == "in" and node.args[0].kind == "sym":
-        return _words_of(node.args[1])
-    words = word_key(str(node.leaf)) if node.kind in ("text", "sym", "const") else None
-    if words in ("emptyset", *_NO_SOLUTION):
-        return "no solution"
-    if words == "infinity":
-        return "infty"
-    if words in ("mathbb r", *_EVERYTHING):
-        return "all real numbers"
-    return "all integers" if words == "mathbb z" else words
-
-
 _CHOICES = frozenset("ABCDEFGHIJ")
-
-
-def _each_named(node: Node, other: Node) -> Node:
-    """`x = y = z = 0` beside several values as `x = 0, y = 0, z = 0`."""
-    if node.kind != "chain" or other.kind not in ("list", "paren", "=") or set(str(node.leaf).split()) != {"="}:
-        return node
-    *names, value = node.args
-    if len(set(names)) < len(names) or any(name.kind != "sym" for name in names) or values.names(value):
-        return node
-    if other.kind == "=" and other.args[0].kind != "paren":
-        return node
-    return Node("list", tuple(Node("=", (name, value)) for name in names))
-
-
-def _same_letters(reference: Node, answer: Node) -> bool | None:
-    """`AC` beside `A, C`: letters of choices, in rising order, are the same as a list of them; `HTTH` beside `H, T, T, H`:
-    a word of letters is the same as those letters in its order.
-    """
-    for run, other in ((reference, answer), (answer, reference)):
-        if run.kind == "text" and other.kind in ("list", "paren") and _spelled(other) == run.leaf:
-            return True
-        letters = str(run.leaf) if run.kind in ("text", "sym") else ""
-        if (
-            not 2 <= len(letters) <= 6
-            or list(letters) != sorted(set(letters))
-            or not set(letters.upper()) <= set("ABCDEFGHIJ")
-        ):
-            continue
-        names = [str(item.leaf).upper() for item in other.args if item.kind == "sym"]
-        if other.kind in ("list", "brace", "paren") and len(names) == len(other.args):
-            return sorted(names) == list(letters.upper())
-    return None
-
-
-def _spelled(node: Node) -> str | None:
-    """The word that three or more single letters make."""
-    letters = [str(item.leaf).lower() for item in node.args if item.kind == "sym"]
-    is_word = len(letters) == len(node.args) > 2 and all(len(letter) == 1 for letter in letters)
-    return "".join(letters) if is_word else None
-
-
-def _as_tuple(node: Node, other: Node) -> Node:
-    """A row, a column, a list in brackets and a sum of unit vectors are tuples when they are compared with one.
-
-    Two in brackets are an interval.
-    """
-    if node.kind == "matrix" and node.leaf in (1, len(node.args)):
-        return Node("paren", node.args)
-    if node.kind == "bracket" and len(node.args) != 2 and other.kind in ("paren", "matrix"):
-        return Node("paren", node.args)
-    if node.kind in ("+", "*", "neg", "sym") and other.kind in ("paren", "matrix"):
-        return vector(node, len(other.args)) or node
-    return node
-
-
-def _outermost_values(node: Node) -> Iterable[Node]:
-    """The largest parts that may have a value."""
-    if node.kind in (*LISTS, *PAIRS, *_RELATIONS, *_STRUCTURES, "quantity", "pm", "mp", "where", "prose"):
-        for arg in node.args:
-            yield from _outermost_values(arg)
-    else:
-        yield node
-
-
-def _level(sides: Sequence[Node]) -> Node | None:
-    """F(x, y) = C as F(x, y) + C: a family of curves, if C is arbitrary. None without such a letter alone on one side."""
-    level, constant = sides if sides[1].kind == "sym" else sides[::-1]
-    return Node("+", (level, constant)) if is_arbitrary(constant) and not is_arbitrary(level) else None
-
-
-def _names_in_order(node: Node) -> Iterable[str]:
-    """The letters of an expression, each once, as they come."""
-    return dict.fromkeys(str(part.leaf) for part in node.walk() if part.kind == "sym" and part.leaf)
-
-
-def _is_moment(node: Node) -> bool:
-    """Whether a ratio may be a time of day, 3:45, whose parts do not scale."""
-    if len(node.args) != 2:
-        return False
-    hours, minutes = (values.exact(arg) for arg in node.args)
-    if hours is None or minutes is None:
-        return False
-    return hours.denominator == minutes.denominator == 1 and 0 <= hours <= 24 and 10 <= minutes < 60

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract
-from verifiers.math import patterns
 from verifiers.math.grading import read_answer, read_reference
 from verifiers.math.options import Options
-from verifiers.math.patterns import Pattern
+from verifiers.math.patterns import find
+from verifiers.math.patterns.case import Context
+from verifiers.math.patterns.codes import Pattern, in_order
+from verifiers.math.patterns.responses import of_extraction, of_outcome, of_writing
 from verifiers.math.readings import Reading
 from verifiers.math.solutions import annotated_steps
 from verifiers.math.tree import TooComplex, Unreadable, show
@@ -41,9 +43,9 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
     if given is not None:
         detail["answer_as_read"] = show(given.node)[:_MAX_SHOWN_CHARS]
     found = [] if response is None else _of_response(response, question, extraction)
-    found += patterns.of_outcome(reason)
+    found += of_outcome(reason)
     if reference is not None and given is not None and reason in ("wrong_answer", "wrong_form"):
-        context = patterns.Context(
+        context = Context(
             question=question,
             steps=steps or annotated_steps(references[0]),
             response=None if response is None else response[-_CALCULATED_CHARS:],
@@ -51,15 +53,15 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
             ordered=options.ordered,
             right=reason == "wrong_form",
         )
-        found += patterns.find(reference.node, given.node, context)
+        found += find(reference.node, given.node, context)
     if found:
-        detail["error_patterns"] = [pattern.as_json() for pattern in patterns.in_order(found)]
+        detail["error_patterns"] = [pattern.as_json() for pattern in in_order(found)]
     return detail
 
 
 def _of_response(response: str, question: str | None, extraction: str) -> list[Pattern]:
     found = extract(response, ExtractionParams.model_validate_json(extraction), MATH_CHANNELS)
-    return [*patterns.of_extraction(found, response), *patterns.of_writing(response, question)]
+    return [*of_extraction(found, response), *of_writing(response, question)]
 
 
 def _read(answer: str | None) -> Reading | None:

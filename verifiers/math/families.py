@@ -289,7 +289,7 @@ def _residues_agree(
 def _as_fraction(value: values.Number) -> Fraction:
     for denominator in range(1, 61):
         nearest = mpmath.nint(value * denominator)
-        if _is_zero(value * denominator - nearest):
+        if nearest != 0 and _is_zero(value * denominator - nearest):
             return Fraction(int(nearest), denominator)
     raise NoValue("steps without a common multiple")
 

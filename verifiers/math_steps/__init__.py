@@ -28,7 +28,8 @@ from sandbox.workers import Exit, Outcome, Task, WorkersUnavailable
 from verifiers import math
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict
 from verifiers.long_texts import sendable, trouble
-from verifiers.math import Answers, FinalAnswer, Math, MathParams
+from verifiers.math import Math, MathParams
+from verifiers.math.params import Answers, FinalAnswer
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS, annotated_steps
 
 Mode = Literal["partial_if_wrong", "weighted", "final_only"]

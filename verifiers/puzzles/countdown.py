@@ -34,7 +34,7 @@ class CountdownParams(PuzzleParams):
 
 class Countdown(PuzzleVerifier[CountdownParams]):
     name = "countdown"
-    version = "1"
+    version = "3"
     params = CountdownParams
     summary = "An arithmetic expression of the given numbers, each used once, that equals the target (also the 24 game)"
 
@@ -114,6 +114,10 @@ _EXPRESSION = re.compile(r"(?=[^0-9]*[0-9])[-+*/(){}F=0-9. \t\n]+")
 _BEHIND_WORDS = re.compile(r"(?:[:：]|[A-Za-z]{2,})\s{1,4}([-+*/(){}F=0-9. \t]+)$")
 
 
+_UNCOMMITTED = re.compile(r"\b(?:or|either|not|nor|maybe|perhaps|whether)\s{1,4}$", re.IGNORECASE)
+"""Before an expression that is denied, or offered as an alternative."""
+
+
 def _bare(text: str) -> str | None:
     if len(text) > _MAX_LINE_CHARS:
         return None
@@ -124,7 +128,10 @@ def _bare(text: str) -> str | None:
 def _behind_words(line: str) -> str | None:
     if len(line) > _MAX_LINE_CHARS:
         return None
-    match = _BEHIND_WORDS.search(_plain(line))
+    plain = _plain(line)
+    match = _BEHIND_WORDS.search(plain)
+    if match and _UNCOMMITTED.search(plain, max(0, match.start() - 1), match.start(1)):
+        return None
     return match[1].strip() if match and _EXPRESSION.fullmatch(match[1]) and not match[1].strip().isdigit() else None
 
 

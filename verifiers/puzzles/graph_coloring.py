@@ -17,7 +17,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
     name = "graph_coloring"
-    version = "1"
+    version = "3"
     params = PuzzleParams
     summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
 
@@ -96,7 +96,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 _NAME = r"[\w.+-]{1,60}(?:[ ][\w.+-]{1,60}){0,3}"
 _LINE = re.compile(
     rf"[\s*•\-(|`\"']{{0,8}}(?:(?:vertex|node|region)\s)?(?P<vertex>{_NAME})[`\"'*)]{{0,3}}\s{{0,4}}"
-    rf"(?::|=>|->|→|=|\||\bis\b)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
+    rf"(?::|=>|->|→|=|\||[-–—](?=\s)|\bis\b)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
     re.IGNORECASE,
 )
 

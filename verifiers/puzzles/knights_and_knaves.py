@@ -26,7 +26,7 @@ from verifiers.puzzles.statements import Statement
 
 class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
     name = "knights_and_knaves"
-    version = "1"
+    version = "3"
     params = PuzzleParams
     summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
 
@@ -188,6 +188,7 @@ _BETWEEN = frozenset(
         "text",
     ]
 )
+_STOPS = frozenset(".;?")
 _SIGNS_BETWEEN = frozenset(":=|(-–—→>")
 _IGNORED = str.maketrans(dict.fromkeys("*_\"`'{}$\\[]✓✔✅", " "))
 _TOKEN = re.compile(r"[^\W\d_][\w’-]*|\d+|[^\w\s]|\n")
@@ -239,7 +240,7 @@ def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> Roles | No
 
 
 def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
-    """Every place where names get a role."""
+    """Every place where names get a role; a question gives none."""
     found: list[_Claim] = []
     known = {name.partition(" ")[0]: name for name in puzzle_.names}
     beginnings = {term.partition(" ")[0] for term in puzzle_.terms}
@@ -247,7 +248,7 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
     terms = puzzle_.terms
     names: list[str] = []
     heading: bool | None = None
-    line, at = 0, 0
+    line, at, sentence = 0, 0, 0
     written = _TOKEN.findall(text.translate(_IGNORED))
     tokens = [word.casefold() for word in written]
     is_linked = False
@@ -256,7 +257,7 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
         term, width = _term(tokens, at, terms) if word in beginnings else (None, 1)
         if word == "\n":
             line += 1
-            names, heading, is_linked = [], None, False
+            names, heading, is_linked, sentence = [], None, False, len(found)
         elif term is not None:
             role = None if _is_choice(tokens, at, width, terms) else term
             if names and is_linked:
@@ -282,7 +283,10 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
             names = []
         elif word not in (",", "and", "&", "1", ")"):
             names, is_linked = [], False
-            heading = None if word in (".", ";") else heading
+            if word == "?":
+                del found[sentence:]
+            if word in _STOPS:
+                heading, sentence = None, len(found)
         at += 1
     return found
 

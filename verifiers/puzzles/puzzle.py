@@ -161,7 +161,25 @@ def find(
         or _ALTERNATIVE.search(text, max(others[-1].end, last.start - _MAX_GAP_CHARS), last.start)
     ):
         return Found(None, "conflicting_answers", text, detail)
+    if extraction.channel is Channel.WHOLE and _is_denied(text, last.start):
+        return Found(None, "no_answer", text, detail)
     return Found(last.answer, "found", text[last.start : last.end], detail)
+
+
+_DENIES = re.compile(r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it)\b|不是)[\s:*`]{0,8}\Z", re.IGNORECASE)
+_BEGINS_WITH_DENIAL = re.compile(
+    r"[\W_]{0,4}(?:i (?:do not|don['’]t) know|(?:(?:it|this|that|the (?:answer|solution|path)) (?:is|was)\s)?not)\b",
+    re.IGNORECASE,
+)
+_DENIAL_CHARS = 24
+
+
+def _is_denied(text: str, start: int) -> bool:
+    """Whether what is offered at a place is denied, or said not to be known."""
+    return (
+        _DENIES.search(text[max(0, start - _DENIAL_CHARS) : start]) is not None
+        or _BEGINS_WITH_DENIAL.match(text, start) is not None
+    )
 
 
 _MAX_GAP_CHARS = 100

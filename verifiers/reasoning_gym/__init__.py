@@ -1,7 +1,7 @@
 """Answers to the tasks of reasoning-gym, judged by that package's own scorers, in a box.
 
     reference, task ──entries.py──► entry ──┐                     (which tasks, and why: tasks.py)
-    response ──answers.py──► answer ────────┤
+    response ──answers──► answer ───────────┤
     the package's text ──excerpts.py──► scorer ──► box (scoring.py) ──► raw score ──floor, threshold──► score
 
 Several scorers of the package execute what they are given, and several pay for nonsense: only the tasks of an allow-list
@@ -53,7 +53,7 @@ EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_
 
 class ReasoningGym(Verifier[ReasoningGymParams]):
     name = "reasoning_gym"
-    version = "1"
+    version = "3"
     params = ReasoningGymParams
     summary = "An answer to a task of reasoning-gym, by that library's own scorer in a box; from a list of safe tasks"
     chunk_items: ClassVar[int] = 16

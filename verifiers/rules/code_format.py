@@ -37,7 +37,7 @@ class CodeFormatParams(Params):
 
 class CodeFormat(Verifier[CodeFormatParams]):
     name = "code_format"
-    version = "1"
+    version = "2"
     params = CodeFormatParams
     summary = "The program stands in a code fence of its language, and parses"
     concurrency = None

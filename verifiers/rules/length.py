@@ -83,7 +83,7 @@ _NEEDS = {
 
 class Length(Verifier[LengthParams]):
     name = "length"
-    version = "2"
+    version = "3"
     params = LengthParams
     summary = "The response is as long as it should be: bounds, a ramp, a target, or compared with its group"
 

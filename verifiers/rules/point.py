@@ -69,7 +69,7 @@ class PointParams(answers.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "1"
+    version = "3"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 
@@ -132,6 +132,8 @@ _FORMS = tuple(
 )
 """From the most to the least explicit."""
 _MAX_POINTS = 64
+_DENIED = re.compile(r"(?:\bnot|n['’]t)(?:\s(?:at|in|on|be))?\s?\Z", re.IGNORECASE)
+_DENIED_CHARS = 16
 
 
 def _points(text: str) -> list[tuple[Fraction, Fraction]]:
@@ -147,8 +149,9 @@ def _some(form: re.Pattern[str], text: str) -> Iterator[tuple[Fraction, Fraction
     for count, match in enumerate(form.finditer(text)):
         if count == _MAX_POINTS:
             return
-        x, y = (Fraction(number) for number in match.groups() if number is not None)
-        yield x, y
+        if not _DENIED.search(text, max(0, match.start() - _DENIED_CHARS), match.start()):
+            x, y = (Fraction(number) for number in match.groups() if number is not None)
+            yield x, y
 
 
 # --- how near it is

@@ -41,7 +41,7 @@ class RegressionParams(answers.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "1"
+    version = "3"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 
@@ -71,6 +71,8 @@ def judge(response: str, params: RegressionParams, explain: bool = False) -> Ver
     answer = numeric.stated(response, extraction, params)
     if answer is None:
         return Verdict.wrong(extraction.reason, **detail)
+    if fault := numeric.fault(response, extraction, params):
+        return Verdict.wrong(fault, answer, **detail)
     number = numeric.read(answer, params.decimal_comma)
     if isinstance(number, numeric.Unreadable):
         return Verdict.wrong(number.reason, answer, **detail)

@@ -22,7 +22,8 @@ included, so that no tag hides a loop.
 """
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Sequence
+from re import Match
 from typing import Annotated, Literal
 
 import re2
@@ -32,7 +33,8 @@ from sandbox.workers import Workers
 from verifiers import long_texts
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.long_texts import INLINE_CHARS, is_short, judge_all
-from verifiers.rules import words
+from verifiers.rules import ngrams, words
+from verifiers.rules.loops import evened, looped
 
 
 class RepetitionParams(Params):
@@ -87,10 +89,10 @@ def create(resources: Resources) -> Repetition:
 
 def judge(response: str, params: RepetitionParams, explain: bool = False) -> Verdict:
     if params.measure == "loops":
-        text = " ".join(response.lower().split())
+        text = evened(response)
         new, total = len(text) - looped(text), len(text)
     else:
-        new, total = _distinct(_tokens(response, params), params.n)
+        new, total = _ngrams(response, params)
     if new == total:
         return Verdict(Status.OK, 1.0, "no_repetition", None, {"repeated": 0.0})
     repeated = 1 - new / total
@@ -101,95 +103,54 @@ def judge(response: str, params: RepetitionParams, explain: bool = False) -> Ver
     return Verdict(Status.OK, score, "no_repetition" if score == 1.0 else "repetition", None, {"repeated": repeated})
 
 
-def _tokens(response: str, params: RepetitionParams) -> Sequence[Hashable]:
+def _ngrams(response: str, params: RepetitionParams) -> tuple[int, int]:
+    """How many different ones there are, and how many in all."""
     if params.completion_ids is not None:
-        return params.completion_ids
-    text = response.lower()
-    match params.preset:
-        case "mixed":
-            return _mixed(text)
-        case "characters":
-            return "".join(text.split())
-        case _:
-            return text.split()
+        return ngrams.distinct(params.completion_ids, params.n)
+    if params.preset == "characters":
+        return ngrams.distinct("".join(response.lower().split()), params.n)
+    others = words.beyond_ascii(response)
+    is_mixed = params.preset == "mixed"
+    if is_mixed and words.has_unspaced(others):
+        return ngrams.distinct(_mixed(response.lower()), params.n)
+    text = response if others == others.lower() else response.lower()
+    if any(map(str.isspace, others)):
+        text = " ".join(text.split())
+    plain = text.encode("utf-8", "surrogatepass").lower()
+    counted = ngrams.distinct_of_words(plain, params.n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
+    if counted is None and is_mixed:
+        counted = ngrams.distinct_of_words(_LONG_WORD.sub(_in_pieces, plain), params.n)
+    return counted or ngrams.distinct(response.lower().split(), params.n)
 
 
 def _mixed(text: str) -> Sequence[str]:
-    found = words.split(text)
-    if not _LONG_WORD.search(text.encode("utf-8", "replace")):
-        return found
     tokens: list[str] = []
-    for word in found:
+    for word in words.split(text):
         if len(word) <= _MAX_WORD_CHARS:
             tokens.append(word)
-            continue
-        for piece in _PIECE.findall(word):
-            if len(piece) <= _MAX_WORD_CHARS:
-                tokens.append(piece)
-            else:
-                tokens.extend(piece)
+        else:
+            tokens += _pieces(word)
     return tokens
 
 
-def _distinct(tokens: Sequence[Hashable], n: int) -> tuple[int, int]:
-    """How many different n-grams there are, and how many in all."""
-    total = len(tokens) - n + 1
-    if total < 1:
-        return 0, 0
-    return len(set(zip(*(tokens[start:] for start in range(n)), strict=False))), total
-
-
-def looped(text: str) -> int:
-    """How many characters of a text are further rounds of a loop.
-
-    Looks from one place in `_STRIDE`: where the next `_PROBE` characters come again within the longest period, it
-    measures how far the text goes on equalling itself at that distance. Work is bounded by the longest period for
-    each place looked from, and what was found to be a loop is not looked at again.
-    """
-    position, counted, floor = 0, 0, 0
-    last = len(text) - _PROBE
-    while position <= last:
-        again = text.find(text[position : position + _PROBE], position + 1, position + _PROBE + _MAX_PERIOD)
-        period = again - position
-        start = _start(text, position, period, floor) if again >= 0 else position
-        end = again + _common(text, position, again) if again >= 0 else position
-        if end - start >= max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS):
-            counted += end - start - period
-            position = floor = end
+def _pieces(word: str) -> Iterator[str]:
+    """What a word that is too long falls apart into."""
+    for piece in _PIECE.findall(word):
+        if len(piece) <= _MAX_WORD_CHARS:
+            yield piece
         else:
-            position += _STRIDE
-    return counted
+            yield from piece
 
 
-def _start(text: str, position: int, period: int, floor: int) -> int:
-    """Where the stretch that equals itself at this distance begins: less than a stride before, or it had been found."""
-    floor = max(floor, position - _STRIDE)
-    while position > floor and text[position - 1] == text[position - 1 + period]:
-        position -= 1
-    return position
-
-
-def _common(text: str, left: int, right: int) -> int:
-    """How many characters from `right` on equal those from `left` on."""
-    end = len(text) - right
-    count, step = 0, _PROBE
-    while text[left + count : left + count + step] == text[right + count : right + count + step] and count < end:
-        count, step = min(count + step, end), step * 2
-    while step := step // 2:
-        if text[left + count : left + count + step] == text[right + count : right + count + step]:
-            count = min(count + step, end)
-    return count
+def _in_pieces(long: Match[bytes]) -> bytes:
+    word = long[0].decode("utf-8", "surrogatepass")
+    return long[0] if len(word) <= _MAX_WORD_CHARS else " ".join(_pieces(word)).encode("utf-8", "surrogatepass")
 
 
 _MAX_WORD_CHARS = 40
-# Twice as fast as asking each word. Of space it knows ASCII's only, so that now and then it finds no longer word.
-_LONG_WORD = re2.compile(rb"[^\t-\r ]{%d}" % (_MAX_WORD_CHARS + 1))
+_LONG_WORD = re2.compile(rb"[^\t-\r\x1c-\x20]{%d,}" % (_MAX_WORD_CHARS + 1))
+"""At least all of them: these are bytes."""
 _PIECE = re.compile(r"[^\W_]+|[\W_]")
-_PROBE = 16  # a power of two, so that halving it reaches every length
-_STRIDE = 40
-_MAX_PERIOD = 1_000
-_MIN_ROUNDS = 4
-_MIN_LOOP_CHARS = 60
 
 
 EXAMPLES = (

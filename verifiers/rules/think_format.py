@@ -61,7 +61,7 @@ class ThinkFormatParams(Params):
 
 class ThinkFormat(Verifier[ThinkFormatParams]):
     name = "think_format"
-    version = "2"
+    version = "3"
     params = ThinkFormatParams
     summary = "The response thinks and answers in the tags it was asked to use"
 

@@ -20,7 +20,12 @@ MAX_LENGTH = 2**53
 
 def split(text: str) -> list[str]:
     """The words of a text, in order."""
-    return _WORD.findall(text) if _UNSPACED_CHAR.search(beyond_ascii(text)) else text.split()
+    return _WORD.findall(text) if has_unspaced(beyond_ascii(text)) else text.split()
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether a character stands in it that is a word of its own."""
+    return _UNSPACED_CHAR.search(text) is not None
 
 
 def measure(text: str, unit: Unit) -> int:

@@ -34,7 +34,7 @@ class XmlParams(DocumentParams):
 
 class Xml(Verifier[XmlParams]):
     name = "xml"
-    version = "1"
+    version = "3"
     params = XmlParams
     summary = "The response is one well-formed XML document, with the elements asked for"
 

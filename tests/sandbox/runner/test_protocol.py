@@ -32,6 +32,29 @@ def test_modules_are_preloaded_as_far_as_they_are_there(make_box: MakeBox) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_box_for_one_program_runs_one_and_no_second(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind, once=True)
+    assert box.run("print(input())", b"first\n").out == b"first\n"
+    with pytest.raises(BoxDied) as death:
+        box.load("print(2)")
+    assert death.value.args[0] == frames.EXIT_UNCLEAN
+    assert "second program" in death.value.args[1]
+
+
+def test_a_box_for_one_program_imports_what_tests_need_when_they_need_it(make_box: MakeBox) -> None:
+    box = make_box("namespaces", once=True)
+    box.load("import sys\ndef modules(): return sorted(sys.modules)")
+    case = "from unittest import TestCase\nfrom solution import modules\nclass T(TestCase):\n    def test(self):\n"
+    case += "        self.assertNotIn('unittest', modules())"
+    result = box.test({"style": "unittest", "files": {"test_it.py": case}})
+    assert (result.passed, result.is_complete) == ([True], True)
+
+
+def test_other_boxes_have_imported_it_already(box: Box) -> None:
+    assert box.run("import sys\nprint('unittest' in sys.modules)").out == b"True\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_it_ends_quietly_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
     box = make_box(kind)
     box.run("print(1)")

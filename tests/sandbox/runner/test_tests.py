@@ -9,6 +9,7 @@ import pytest
 
 from tests.sandbox.runner.conftest import KINDS, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Box, BoxDied
+from tests.service.redis_server import eventually
 
 SOURCE = "def f(x):\n    while x == 'loop': pass\n    return x"
 
@@ -33,6 +34,26 @@ def test_a_hang_costs_only_its_own_test_and_those_after_it(box: Box) -> None:
     assert result.ended == "cpu"
     assert result.passed[0] is True
     assert True not in result.passed[1:]
+
+
+def test_the_end_of_tests_costs_nothing_but_the_program(make_box: MakeBox) -> None:
+    """Neither is the program let go on, nor is the process lost that waits for the next job."""
+    box = make_box("namespaces")
+    box.run("print(1)")
+    eventually(lambda: len(_forks(box)) == 2)
+    current, following = _forks(box)
+    box.load("import os, time\nos._exit = lambda status: time.sleep(100)\ndef f(x): return x")
+    result = box.test({"cases": ["assert f(1) == 1"]}, wall_s=20.0)
+    assert (result.passed, result.code, result.ended, result.left) == ([True], 0, None, 0)
+    assert _forks(box) == [current, following]
+    box.ask("unload")
+    box.ask("ping")
+    assert following in box.processes
+
+
+def _forks(box: Box) -> list[int]:
+    """What process 1 of the box has made, in order."""
+    return box.processes[1:]
 
 
 def test_a_program_that_sleeps_is_ended(box: Box) -> None:

@@ -216,3 +216,29 @@ async def test_a_dropped_job_is_gone(store: Store) -> None:
     job_id = await store.submit(await job(items(2)))
     await store.drop(await taken(store))
     assert await store.read(job_id, 0) is None
+
+
+async def test_results_that_go_with_the_process_are_kept_for_those_who_come_at_once() -> None:
+    async with memory_store() as store:
+        before, collected, left = [await store.submit(await job(items(2 + n))) for n in range(3)]
+        await finished(store, before)
+        ending = asyncio.create_task(store.all_ended(patience_s=60.0))
+        await asyncio.sleep(0)
+        await finished(store, collected)
+        await finished(store, left)
+        await store.read(collected, 0)
+        await store.read(left, 1_000)  # how far it is, not what came out
+        await asyncio.sleep(0)
+        assert not ending.done()
+        await store.read(left, 0)
+        await ending
+
+
+async def test_nobody_is_waited_for_without_end() -> None:
+    async with memory_store() as store:
+        job_id = await store.submit(await job(items(2)))
+        ending = asyncio.create_task(store.all_ended(patience_s=0.01))
+        await asyncio.sleep(0.05)
+        assert not ending.done()
+        await finished(store, job_id)
+        await ending

@@ -14,6 +14,7 @@ from service.settings import Settings
 from tests.conftest import Served, serving
 from tests.judge_upstream.behaviours import completion, gives, refuses, says, sends
 from tests.judge_upstream.scripted import Behaviour, Scripted
+from tests.ports import free_port
 
 JSON = dict[str, Any]
 KEY = "the-upstream-key-0123456789"
@@ -37,7 +38,7 @@ class Upstream:
 @pytest.fixture(scope="module")
 def upstream(tmp_path_factory: pytest.TempPathFactory, monkeypatch_module: pytest.MonkeyPatch) -> Iterator[Upstream]:
     folder = tmp_path_factory.mktemp("chat")
-    port = asyncio.run(_free_port())
+    port = free_port()
     endpoint = {
         "base_url": f"http://127.0.0.1:{port}/v1",
         "model": "real-model",
@@ -61,11 +62,6 @@ def upstream(tmp_path_factory: pytest.TempPathFactory, monkeypatch_module: pytes
 def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         yield patch
-
-
-async def _free_port() -> int:
-    async with Scripted() as scripted:
-        return scripted.port
 
 
 async def _post(upstream: Upstream, request: JSON, **headers: str) -> httpx.Response:

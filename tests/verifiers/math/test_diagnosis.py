@@ -8,7 +8,7 @@ from verifiers.answers import ExtractionParams
 from verifiers.math import MathParams
 from verifiers.math.diagnosis import diagnose
 from verifiers.math.options import DEFAULT
-from verifiers.math.patterns import Code
+from verifiers.math.patterns.codes import Code
 
 EXTRACTION = ExtractionParams().model_dump_json()
 

@@ -10,7 +10,8 @@ import pytest
 from sandbox.workers import Exit, Outcome, Task, Workers
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.long_texts import INLINE_CHARS
-from verifiers.math import GROUP, LOOK, TASK, Math, MathParams, create
+from verifiers.math import Math, MathParams, create
+from verifiers.math.tasks import GROUP, LOOK, TASK
 
 DATA = Path(__file__).parents[2] / "data" / "math"
 HARD_TO_INTEGRATE = r"\boxed{\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} dx}"

@@ -44,6 +44,11 @@ def outcome(reference: str, answer: str, absolute: float = 0.0, relative: float 
         (r"\frac12", r"\sin(30^\circ)"),
         (r"\ln(x^2)", r"2\ln|x|"),
         ("-2", r"\sqrt[3]{-8}"),
+        ("-2", r"\sqrt[3]{-8+0\ln(-3)}"),  # complex on the way, real in the end
+        ("-8", r"(-2+0\ln(-3))^3"),
+        ("0", r"(0\ln(-3))^3"),
+        ("1", r"(0\ln(-3))!!"),
+        ("0", r"\max(0\ln(-3), -1)"),
         (r"5\text{ cm}", "5"),
         (r"\$18", r"18 \text{ dollars}"),
         ("3:45 PM", "3:45 p.m."),

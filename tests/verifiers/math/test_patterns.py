@@ -9,7 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from verifiers.answers import ExtractionParams, extract
-from verifiers.math.patterns import Code, Context, Pattern, find, of_extraction, of_outcome
+from verifiers.math.patterns import find
+from verifiers.math.patterns.case import Context
+from verifiers.math.patterns.codes import Code, Pattern
+from verifiers.math.patterns.responses import of_extraction, of_outcome
 from verifiers.math.reader import read
 from verifiers.math.tree import Node, TooComplex, Unreadable
 

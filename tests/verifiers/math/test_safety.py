@@ -19,13 +19,14 @@ from tests.fuzz.bombs import BOMBS, FRAMES, INJECTIONS
 from tests.verifiers.math.patience import until_judged
 from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
-from verifiers.math import TASK, TIME_LIMIT_S, Math, MathParams, create
+from verifiers.math import Math, MathParams, create
 from verifiers.math.exact import EXACT, decide
 from verifiers.math.grading import grade
 from verifiers.math.limits import MAX_NESTING, nesting, refusal
 from verifiers.math.options import DEFAULT
 from verifiers.math.prose import read_prose
 from verifiers.math.reader import read
+from verifiers.math.tasks import TASK, TIME_LIMIT_S
 from verifiers.math.tree import TooComplex, Unreadable
 
 Judge = Callable[..., Awaitable[Verdict]]
@@ -188,7 +189,7 @@ def test_bombs_at_the_door_cost_their_neighbours_nothing_and_little_memory(serve
         results = post_until_judged(client, items)
     assert [result["score"] for result in results[1::2]] == [1.0] * (len(items) // 2)
     for item, result in zip(items[0::2], results[0::2], strict=True):
-        shown = item["response"][:80], item["reference"][:80], result
+        shown = result["reason"], result["detail"], item["response"][:80], item["reference"][:80]
         assert result["status"] == "invalid" or result["score"] == 0.0, shown
         assert result["status"] == "ok" or item["reference"] != "5", shown
     print(f"peak of the service {peaks.service_mb:.0f} MB, of a worker {peaks.worker_mb:.0f} MB")

@@ -71,6 +71,9 @@ def test_forms_of_a_right_answer(response: str) -> None:
         "<answer>3*" + "8" * 1_000_000 + "</answer>",
         "[3, 8] 24",
         "Using the numbers [3, 8], make 24.",
+        "Take 3+8 or 3*8",
+        "It is not 3*8",
+        "I do not know whether 3*8",
     ],
 )
 def test_what_is_no_right_answer(response: str) -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from verifiers.base import Item, Status, Verdict
-from verifiers.rules.language import LANGUAGES, LanguageParams, is_script, judge
+from verifiers.rules.language import LanguageParams, judge
+from verifiers.rules.language.scripts import LANGUAGES, is_script
 
 ENGLISH = "The capital of France stands on the river Seine, and has done so for two thousand years."
 CHINESE = (
@@ -187,3 +188,9 @@ def test_unclosed_signs_take_linear_time(bomb: str) -> None:
 def test_a_script_may_go_by_any_of_its_names(name: str) -> None:
     assert ask("The weather is fine", script=name, min_share=0.95).score == 1.0
     assert ask("Погода", script=name, min_share=0.95).score == 0.0
+
+
+def test_a_chinese_prompt_that_quotes_a_kana_is_not_japanese() -> None:
+    assert ask(JAPANESE * 2, CHINESE + "「の」").score == 0.0
+    assert ask(JAPANESE * 2, JAPANESE).score == 1.0
+    assert ask(CHINESE, CHINESE + "「の」").score == 1.0

@@ -1,5 +1,6 @@
 """Repetition: n-grams as the trainers count them, and loops of any length."""
 
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -8,7 +9,28 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from verifiers.base import Verdict
-from verifiers.rules.repetition import RepetitionParams, judge, looped
+from verifiers.rules.loops import looped
+from verifiers.rules.ngrams import distinct
+from verifiers.rules.repetition import RepetitionParams, judge
+
+_WORDS = st.sampled_from(
+    [
+        "a",
+        "A",
+        "b.",
+        "x" * 40,
+        "x" * 41,
+        "é" * 40,
+        "É" * 41,
+        "ab-" * 20,
+        "-" * 41,
+        "İ",
+        "ΣΑΣ",
+        "😀" * 40,
+        "😀" * 41,
+        "\ud800",
+    ]
+)
 
 
 def ask(response: str, **params: Any) -> Verdict:
@@ -31,6 +53,28 @@ def test_presets_equal_the_originals(text: str, n: int) -> None:
     assert score - 1 == pytest.approx(original(text, n))
     if text.isascii():
         assert ask(text, n=n).score == score
+
+
+@given(
+    st.lists(st.tuples(_WORDS, st.sampled_from([" ", "\n", "\u00a0", "\u3000", "\x1c"])), max_size=60),
+    st.integers(1, 4),
+)
+def test_mixed_words_are_counted_as_they_fall_apart(pieces: list[tuple[str, str]], n: int) -> None:
+    text = "".join(map("".join, pieces))
+    new, total = distinct(one_by_one(text.lower()), n)
+    assert ask(text, n=n).score == (new / total if total else 1.0)
+
+
+def one_by_one(text: str) -> list[str]:
+    tokens: list[str] = []
+    for word in text.split():
+        if len(word) <= 40:
+            tokens.append(word)
+            continue
+        for signs, group in groupby(word, key=lambda char: not char.isalnum()):
+            run = "".join(group)
+            tokens += run if signs or len(run) > 40 else [run]
+    return tokens
 
 
 def test_the_published_vector() -> None:

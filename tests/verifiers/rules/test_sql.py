@@ -338,7 +338,8 @@ def test_bombs_are_stopped_and_wrong(found: Found, query: str) -> None:
 
 @pytest.mark.slow
 def test_an_instruction_that_does_not_end_is_stopped(found: Found) -> None:
-    slow = "SELECT instr(hex(zeroblob(520000)), hex(zeroblob(260000)) || '1'), n FROM big"
+    one = "instr(hex(zeroblob(520000)), hex(zeroblob({})) || '1')"
+    slow = f"SELECT {', '.join(one.format(260_000 + n) for n in range(30))}, n FROM big"
     for _ in range(3):
         verdict = found.judge("sql", slow, reference={"setup_sql": SETUP, "sql": ALL})
         if verdict.reason != "worker_stalled":  # the machine gave it no time

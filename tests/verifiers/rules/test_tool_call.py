@@ -99,6 +99,67 @@ PARIS_FORMS = {
     "python in a fence": 'Like this:\n```python\n[get_weather(city="Paris", days=2)]\n```',
     "json in a fence": "Here:\n```json\n" + json.dumps([PARIS], indent=2) + "\n```\nThat is all.",
     "json in a plain fence": "```\n" + json.dumps(PARIS) + "\n```",
+    "harmony": "<|channel|>analysis<|message|>The weather.<|end|><|start|>assistant<|channel|>commentary "
+    f"to=functions.get_weather <|constrain|>json<|message|>{_ARGUMENTS}<|call|>",
+    "harmony, to before the channel": "<|start|>assistant to=functions.get_weather<|channel|>commentary json<|message|>"
+    f"{_ARGUMENTS}<|call|>",
+    "harmony, as the prompt left off": f"to=functions.get_weather<|channel|>commentary <|message|>{_ARGUMENTS}",
+    "harmony in analysis": f"<|channel|>analysis to=functions.get_weather code<|message|>{_ARGUMENTS}<|call|>",
+    "command a": '<|START_ACTION|>[\n{"tool_call_id": "0", "tool_name": "get_weather", "parameters": '
+    f"{_ARGUMENTS}}}\n]<|END_ACTION|><|END_OF_TURN_TOKEN|>",
+    "command r": f'Action: ```json\n[\n{{"tool_name": "get_weather", "parameters": {_ARGUMENTS}}}\n]```',
+    "llama 4": "<|python_start|>[get_weather(city='Paris', days=2)]<|python_end|><|eot|>",
+    "llama 4 bare": "[get_weather(city='Paris', days=2)]<|eom|>",
+    "granite 20b": "<function_call> " + json.dumps(PARIS) + "<|endoftext|>",
+    "granite 3": "<tool_call>" + json.dumps([PARIS]) + "<|end_of_text|>",
+    "internlm": 'I look.<|action_start|><|plugin|>\n{"name": "get_weather", "parameters": '
+    f"{_ARGUMENTS}}}<|action_end|><|im_end|>",
+    "internlm, stopped at the token": f'<|action_start|><|plugin|>{{"name": "get_weather", "parameters": {_ARGUMENTS}}}',
+    "lfm2": '<|tool_call_start|>[get_weather(city="Paris", days=2)]<|tool_call_end|>I look.',
+    "lfm2 in json": "<|tool_call_start|>" + json.dumps([PARIS]) + "<|tool_call_end|><|im_end|>",
+    "olmo 3": '<function_calls>get_weather(city="Paris", days=2)</function_calls>',
+    "apertus": f'<|tools_prefix|>[{{"get_weather": {_ARGUMENTS}}}]<|tools_suffix|>',
+    "gigachat": "function call<|role_sep|>\n" + json.dumps(PARIS),
+    "longcat": "<longcat_tool_call>\n" + json.dumps(PARIS) + "\n</longcat_tool_call>",
+    "longcat's elements": "<longcat_tool_call>get_weather\n<longcat_arg_key>city</longcat_arg_key>\n<longcat_arg_value>"
+    "Paris</longcat_arg_value>\n<longcat_arg_key>days</longcat_arg_key>\n<longcat_arg_value>2</longcat_arg_value>\n"
+    "</longcat_tool_call>",
+    "glm 4.7": "<tool_call>get_weather<arg_key>city</arg_key><arg_value>\nParis\n</arg_value><arg_key>days</arg_key>"
+    "<arg_value>2</arg_value></tool_call>",
+    "hunyuan": "<tool_calls>\n<tool_call>get_weather<tool_sep>\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
+    "<arg_key>days</arg_key>\n<arg_value>2</arg_value>\n</tool_call>\n</tool_calls>",
+    "seed": "<seed:tool_call>\n<function=get_weather>\n<parameter=city>Paris</parameter>\n<parameter=days>2</parameter>\n"
+    "</function>\n</seed:tool_call>",
+    "claude's elements": '<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+    '<parameter name="days">2</parameter>\n</invoke>\n</function_calls>',
+    "minimax m2": '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+    '<parameter name="days">2</parameter>\n</invoke>\n</minimax:tool_call>',
+    "minimax m1": "<tool_calls>\n" + json.dumps(PARIS) + "\n</tool_calls>",
+    "deepseek v3.2": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" '
+    'string="true">Paris</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">2</｜DSML｜parameter>\n'
+    "</｜DSML｜invoke>\n</｜DSML｜function_calls><｜end▁of▁sentence｜>",
+    "deepseek v3.2 in json": f'<｜DSML｜function_calls><｜DSML｜invoke name="get_weather">\n{_ARGUMENTS}\n</｜DSML｜invoke>'
+    "</｜DSML｜function_calls>",
+    "step 3": '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="get_weather">'
+    '<steptml:parameter name="city">Paris</steptml:parameter><steptml:parameter name="days">2</steptml:parameter>'
+    "</steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>",
+    "gemma 4": '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:2}<tool_call|>',
+    "functiongemma": "<start_function_call>call:get_weather{city:<escape>Paris<escape>,days:2}<end_function_call>",
+    "phi-4-mini": "functools" + json.dumps([PARIS]),
+    "nemotron": "<TOOLCALL>" + json.dumps([PARIS]) + "</TOOLCALL>",
+    "claude's block": json.dumps({"type": "tool_use", "id": "t", "name": "get_weather", "input": PARIS["arguments"]}),
+    "claude's message": json.dumps(
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "t", "name": "get_weather", "input": PARIS["arguments"]},
+            ],
+        }
+    ),
+    "openai responses": json.dumps([{"type": "function_call", "name": "get_weather", "arguments": _ARGUMENTS}]),
+    "langchain": json.dumps([{"name": "get_weather", "args": PARIS["arguments"], "id": "1", "type": "tool_call"}]),
+    "gemini": json.dumps({"functionCall": {"name": "get_weather", "args": PARIS["arguments"]}}),
 }
 
 
@@ -113,6 +174,13 @@ def test_a_call_is_read_in_every_form_as_response_and_as_reference(name: str) ->
     assert ask(text, other).reason == "wrong_arguments"
     assert ask(text, [PARIS, TIME]).reason == "missing_call"
     assert ask(text, []).reason == "unexpected_call"
+
+
+@pytest.mark.parametrize("name", PARIS_FORMS)
+def test_what_stands_before_a_call_makes_no_difference(name: str) -> None:
+    text = PARIS_FORMS[name]
+    few, many = (ask(f"Is 1 {signs} 2? Yes.\n\n{text}", PARIS) for signs in ("<", "<" * 2_000))
+    assert (few.score, few.reason) == (many.score, many.reason)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +198,14 @@ def test_a_call_is_read_in_every_form_as_response_and_as_reference(name: str) ->
         '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris", "days": 2}[TOOL_CALLS]now[ARGS]{}',
         hermes(PARIS) + "<function=now></function>",
         '{"tool_calls": [' + json.dumps(PARIS) + ', {"type": "function", "function": {"name": "now"}}]}',
+        "<function_call> " + json.dumps(PARIS) + '<function_call> {"name": "now", "arguments": {}}',
+        '<function_calls>get_weather(city="Paris", days=2)\nnow()</function_calls>',
+        f'<|tools_prefix|>[{{"get_weather": {_ARGUMENTS}}}, {{"now": {{}}}}]<|tools_suffix|>',
+        f'<invoke name="get_weather">{_ARGUMENTS}</invoke><invoke name="now"></invoke>',
+        '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:2}<tool_call|><|tool_call>call:now{}<tool_call|>',
+        f"<|START_ACTION|>{json.dumps([PARIS, {'tool_name': 'now', 'parameters': {}}])}<|END_ACTION|>",
+        json.dumps(PARIS)
+        + json.dumps([{"type": "tool_use", "input": {}, "name": "now"}, {"type": "text", "text": "."}]),
     ],
 )
 def test_several_calls_are_read(text: str) -> None:
@@ -189,6 +265,34 @@ def test_several_calls_are_read(text: str) -> None:
         "now(a=" + "[" * 150 + "]" * 150 + ")",
         "now(a=" + "(" * 1000,
         "f()(a=1)",
+        "now(from=)",
+        "now(from=1, from=2)",
+        "<|python_start|>import os<|python_end|>",
+        '<|START_ACTION|>[{"tool_name": "now", "parameters": {}',
+        '<|START_ACTION|>[{"tool_name": "now"}]<|END_ACTION|>{"a": 1}<|action_start|>',
+        '<|tools_prefix|>[{"now": {}, "f": {}}]<|tools_suffix|>',
+        '<|tools_prefix|>{"now": {}}<|tools_suffix|>',
+        'Action: ```json\n[{"tool_name": "now", "parameters": {}}]',
+        '<function_call>{"name": "now", "arguments": {}} and then',
+        "<tool_call>" + json.dumps([TIME]) + " and then",
+        "<invoke name=>{}</invoke>",
+        '<invoke name="now">',
+        '<invoke name="now"><parameter name="a">1</invoke>',
+        '<invoke name="now"><parameter name="a">1</parameter><parameter name="a">2</parameter></invoke>',
+        '<｜DSML｜invoke name="now"></invoke>',
+        '<｜DSML｜invoke name="f"><｜DSML｜parameter name="a" string="false">x</｜DSML｜parameter></｜DSML｜invoke>',
+        "<tool_call>now<arg_key></arg_key><arg_value>1</arg_value></tool_call>",
+        "<tool_call>now<arg_key>a</arg_key></tool_call>",
+        "<|tool_call>call:now{}",
+        "<|tool_call>call:now",
+        '<|tool_call>call:f{a:<|"|>x}<tool_call|>',
+        "<|tool_call>call:f{a:1,a:2}<tool_call|>",
+        "<|tool_call>call:f{a:}<tool_call|>",
+        "<|tool_call>call:f{a:" + "[" * 200 + "]" * 200 + "}<tool_call|>",
+        "<|channel|>commentary to=python<|message|>print(1)<|call|>",
+        "<|channel|>commentary to=functions.now<|message|>",
+        json.dumps([{"type": "tool_use", "name": "now", "input": {}}, {"type": "image"}]),
+        json.dumps([{"type": "tool_use", "name": "now", "input": 5}]),
     ],
 )
 def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
@@ -212,6 +316,13 @@ def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
         "```sql\nnow()\n```",
         'The form is {"name": "f", "arguments": {}} in one line.',
         f"<think>{hermes(PARIS)}</think> No need to ask.",
+        f"<|channel|>analysis<|message|>{hermes(PARIS)}<|end|><|start|>assistant<|channel|>final<|message|>No need.",
+        f"<|START_THINKING|>{hermes(PARIS)}<|END_THINKING|>No need.",
+        'Action: ```json\n[{"tool_name": "directly-answer", "parameters": {}}]\n```\nAnswer: noon.',
+        '<|START_ACTION|>[{"tool_name": "directly_answer", "parameters": {}}]<|END_ACTION|>It is noon.',
+        '{"role": "assistant", "content": [{"type": "text", "text": "It is noon."}]}',
+        '{"name": "now", "input": {}}',
+        '{"name": "now", "args": {}}',
     ],
 )
 def test_no_call_is_right_only_where_none_is_wanted(text: str) -> None:
@@ -219,7 +330,23 @@ def test_no_call_is_right_only_where_none_is_wanted(text: str) -> None:
     assert ask(text, TIME).reason == "no_call"
 
 
-@pytest.mark.parametrize("text", ["", " \n", "\u200b", "<|im_end|>", "<think>hm", "<think>hm</think>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "\u200b",
+        "<|im_end|>",
+        "<think>hm",
+        "<think>hm</think>",
+        "<|channel|>analysis<|message|>hm",
+        "<|channel|>analysis<|message|>hm<|end|>",
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>",
+        "<|START_THINKING|>hm",
+        "<|START_THINKING|>hm<|END_THINKING|>",
+        "<|START_RESPONSE|><|END_RESPONSE|>",
+    ],
+)
 def test_saying_nothing_is_never_right(text: str) -> None:
     assert ask(text, []).score == 0.0
     assert ask(text, TIME).score == 0.0
@@ -301,6 +428,57 @@ def test_bare_text_of_a_parameter_is_what_the_reference_or_the_schema_says() -> 
     tools = [{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]
     assert ask(call("5"), {"name": "f", "arguments": {"a": "5"}}, tools=tools).score == 1.0
     assert ask(call("5"), {"name": "f", "arguments": {"a": 5}}, tools=tools).status is Status.INVALID
+
+
+def test_a_parameter_that_says_its_type_has_it() -> None:
+    def call(text: str, is_string: str) -> str:
+        parameter = f'<｜DSML｜parameter name="a" string="{is_string}">{text}</｜DSML｜parameter>'
+        return f'<｜DSML｜invoke name="f">{parameter}</｜DSML｜invoke>'
+
+    for text, is_string, value in (
+        ("5", "true", "5"),
+        ("5", "false", 5),
+        ("[1]", "false", [1]),
+        ("[1]", "true", "[1]"),
+    ):
+        assert ask(call(text, is_string), {"name": "f", "arguments": {"a": value}}).score == 1.0
+    for text, is_string, wrong in (("5", "true", 5), ("5", "false", "5"), ("[1]", "true", [1])):
+        assert ask(call(text, is_string), {"name": "f", "arguments": {"a": wrong}}).reason == "wrong_arguments"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("-1.5", -1.5),
+        ("true", True),
+        ("null", None),
+        ('<|"|>1<|"|>', "1"),
+        ('<|"|>a, b:{c}<|"|>', "a, b:{c}"),
+        ("[]", []),
+        ('[1,<|"|>a<|"|>,[2]]', [1, "a", [2]]),
+        ('{b:<|"|>x<|"|>,c:{}}', {"b": "x", "c": {}}),
+        ("Paris", "Paris"),
+    ],
+)
+def test_values_in_gemmas_notation(text: str, value: Any) -> None:
+    response = f"<|tool_call>call:f{{a:{text}}}<tool_call|>"
+    assert ask(response, {"name": "f", "arguments": {"a": value}}).score == 1.0
+    assert ask(response, {"name": "f", "arguments": {"a": [value]}}).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "f(from='x, from=1', class=2)",
+        "[f(class=2, from='x, from=1')]",
+        "f(\n  from='x, from=1',\n  class=2,\n)",
+        "f(class =2, from\t= 'x, from=1')",
+    ],
+)
+def test_arguments_may_have_words_of_pythons_for_names(call: str) -> None:
+    assert ask(call, {"name": "f", "arguments": {"from": "x, from=1", "class": 2}}).score == 1.0
+    assert ask(call, {"name": "f", "arguments": {"from": "x", "class": 2}}).reason == "wrong_arguments"
 
 
 def test_tools_are_checked() -> None:
@@ -453,6 +631,14 @@ def test_any_change_is_wrong(calls: list[dict[str, Any]], data: st.DataObject) -
         "<|eom_id|>" * 200_000,
         "a" + " " * 2_000_000 + "b",
         "[" * 2_000_000,
+        "<invoke name=" * 100_000,
+        '<invoke name="now">' + "<parameter name=" * 100_000,
+        "<|tool_call>call:now" + "{a:" * 100_000,
+        "<|channel|>analysis<|message|>" * 100_000,
+        "<|START_ACTION|>" * 100_000,
+        "<|python_start|>now" + "(a=1" * 10_000,
+        "now(" + "from=" * 10_000,
+        "now(" + "from=1," * 10_000 + "'",
     ],
 )
 def test_bombs_are_judged(found: Found, text: str) -> None:

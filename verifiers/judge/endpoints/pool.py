@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from sandbox import spans
 from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
 from verifiers.judge.endpoints.config import PoolConfig
 from verifiers.judge.endpoints.endpoint import Endpoint, Lease
@@ -137,10 +138,12 @@ class Pool:
             ]
             raise self._failure(kind, message, attempts, max(hints, default=None)) from none
 
+    @spans.traced("call a judge", "client")
     async def _attempt(
         self, errand: Errand[T], lease: Lease, deadline: float, attempts: list[Attempt]
     ) -> "_Done[T] | Fault":
         endpoint = lease.endpoint
+        spans.note(endpoint=endpoint.name, model=endpoint.config.model, attempt=len(attempts) + 1)
         began_at = self._clock()
         total_s = endpoint.config.timeout.total_s
         within_s = min(total_s, deadline - began_at)
@@ -151,6 +154,7 @@ class Pool:
                 # It was not given the time that it may take: no fault of the endpoint's.
                 fault = Fault("deadline", f"cut off by the deadline: {fault.message}", Retry.NEVER)
             lease.failed(fault)
+            spans.fail(fault.kind)
             seconds = self._clock() - began_at
             attempts.append(Attempt(endpoint.name, fault.kind, fault.status, seconds))
             return fault

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import aiohttp
 
+from sandbox import spans
 from verifiers.judge.endpoints.config import EndpointConfig
 from verifiers.judge.endpoints.faults import Fault, Retry, quoted
 
@@ -125,7 +126,7 @@ class Wire:
 
     async def _request(self, method: str, url: str, body: bytes | None) -> aiohttp.ClientResponse:
         session = self._session or self._open()
-        return await session.request(method, url, data=body, allow_redirects=False)
+        return await session.request(method, url, data=body, headers=spans.headers(), allow_redirects=False)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._closed:

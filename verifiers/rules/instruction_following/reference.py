@@ -15,7 +15,20 @@ from typing import Any
 from rapidfuzz import process
 
 from verifiers.base import InvalidItem
-from verifiers.rules.instruction_following import classic, custom, layout, markup, older, training, wording
+from verifiers.rules.instruction_following import (
+    amounts,
+    classic,
+    copying,
+    custom,
+    layout,
+    markup,
+    older,
+    positions,
+    repeating,
+    structure,
+    training,
+    wording,
+)
 from verifiers.rules.instruction_following.constraints import Constraint
 
 _BY_ID: Mapping[str, Constraint] = {
@@ -23,10 +36,15 @@ _BY_ID: Mapping[str, Constraint] = {
     for constraint in (
         *classic.CONSTRAINTS,
         *markup.CONSTRAINTS,
+        *amounts.CONSTRAINTS,
         *wording.CONSTRAINTS,
         *layout.CONSTRAINTS,
+        *structure.CONSTRAINTS,
+        *repeating.CONSTRAINTS,
         *custom.CONSTRAINTS,
         *training.CONSTRAINTS,
+        *copying.CONSTRAINTS,
+        *positions.CONSTRAINTS,
     )
 }
 _BY_FUNCTION: Mapping[str, Constraint] = {constraint.id: constraint for constraint in older.CONSTRAINTS}

@@ -1,7 +1,7 @@
-"""The instructions of IFBench (Pyatkin et al. 2025) on words and sentences: count, ratio, words, sentence.
+"""The instructions of IFBench (Pyatkin et al. 2025) on words and sentences: words, sentence.
 
-Profile fixed counts words and sentences as a reader does and asks for something to be there: no sentence at all is no
-balance of sentences, the same palindrome ten times is one palindrome.
+Profile fixed counts words and sentences as a reader does and asks for something to be there: the same
+palindrome ten times is one palindrome.
 """
 
 import itertools
@@ -9,224 +9,25 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 
 import syllapy
 
 from verifiers.answers import fold
 from verifiers.rules.instruction_following import boundaries, verbs
 from verifiers.rules.instruction_following.constraints import (
-    STOP_WORDS,
     Constraint,
     count,
     ordinal,
-    percentage,
-    text,
     word,
-    word_set,
 )
 from verifiers.rules.instruction_following.counting import (
     Text,
     contains_word,
-    count_word,
     words,
 )
-from verifiers.rules.instruction_following.training import word_at
+from verifiers.rules.instruction_following.positions import word_at
 
 _STRIPPED = string.punctuation + " "
-
-# --- count
-
-
-def _official_range(view: Text, min_words: int, max_words: int) -> bool:
-    return min_words <= len(view.official_words) <= max_words
-
-
-def _range(view: Text, min_words: int, max_words: int) -> bool:
-    return min_words <= len(view.words) <= max_words
-
-
-def _official_distinct(view: Text, N: int) -> bool:  # noqa: N803 - the data's name
-    return len({chunk.strip(_STRIPPED) for chunk in view.lower.split()}) >= N
-
-
-def _distinct(view: Text, N: int) -> bool:  # noqa: N803
-    return len(set(view.small_words)) >= N
-
-
-_CONJUNCTIONS = frozenset({"and", "but", "for", "nor", "or", "so", "yet"})
-
-
-def _official_conjunctions(view: Text, small_n: int) -> bool:
-    return len({chunk for chunk in view.raw.split() if chunk.strip(_STRIPPED).lower() in _CONJUNCTIONS}) >= small_n
-
-
-def _conjunctions(view: Text, small_n: int) -> bool:
-    return len(_CONJUNCTIONS.intersection(view.small_words)) >= small_n
-
-
-_NAMES = word_set(
-    "Emma Liam Sophia Jackson Olivia Noah Ava Lucas Isabella Mason Mia Ethan Charlotte Alexander Amelia Benjamin "
-    "Harper Leo Zoe Daniel Chloe Samuel Lily Matthew Grace Owen Abigail Gabriel Ella Jacob Scarlett Nathan Victoria "
-    "Elijah Layla Nicholas Audrey David Hannah Christopher Penelope Thomas Nora Andrew Aria Joseph Claire Ryan "
-    "Stella Jonathan"
-)
-
-
-_NAME_OR_WORD = re.compile(r"\w+")
-
-
-def _official_names(view: Text, N: int) -> bool:  # noqa: N803
-    return len(_NAMES.intersection(_NAME_OR_WORD.findall(view.raw))) >= N
-
-
-_NAME = re.compile(r"[^\W\d_]+")
-
-
-def _names(view: Text, N: int) -> bool:  # noqa: N803
-    return len(_NAMES.intersection(_NAME.findall(view.folded))) >= N
-
-
-_DIGITS = re.compile(r"\d+")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-def _official_numbers(view: Text, N: int) -> bool:  # noqa: N803
-    return len(_DIGITS.findall(view.bare)) == N
-
-
-def _numbers(view: Text, N: int) -> bool:  # noqa: N803
-    return len(_NUMBER.findall(view.folded)) == N
-
-
-_PRONOUNS = word_set(
-    "i me we us you he him she her it they them my mine our ours your yours his hers its their theirs myself "
-    "ourselves yourself yourselves himself herself itself themselves this that these those who whom whose which "
-    "what whoever whomever whatever whichever anybody anyone anything everybody everyone everything nobody nothing "
-    "somebody someone something each either neither both all some any none"
-)
-
-
-def _official_pronouns(view: Text, N: int) -> bool:  # noqa: N803
-    said = boundaries.tokens(view.raw.replace("/", " ").lower())
-    return sum(token in _PRONOUNS for token in said) >= N
-
-
-def _pronouns(view: Text, N: int) -> bool:  # noqa: N803
-    return sum(said.partition("'")[0] in _PRONOUNS for said in view.small_words) >= N
-
-
-_MARKS = frozenset(".,!?;:")
-
-
-def _punctuation(view: Text) -> bool:
-    value = view.raw
-    if not ("!?" in value or "?!" in value or "‽" in value):
-        return False
-    rest = value.replace("?!", "", 1) if "?!" in value else value.replace("!?", "", 1)
-    return set(rest) >= _MARKS
-
-
-_JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
-
-
-def _official_japanese(view: Text, N: int) -> bool:  # noqa: N803
-    chosen = [chunk.strip(_STRIPPED) for chunk in view.raw.split()[N - 1 :: N]]
-    return all(_JAPANESE.search(chunk) for chunk in chosen if chunk and not chunk.isdigit())
-
-
-def _japanese(view: Text, N: int) -> bool:  # noqa: N803
-    """There is an N-th word that is Japanese, and each is Japanese or a number."""
-    chunks = [chunk for chunk in view.folded.split() if any(map(str.isalnum, chunk))]
-    chosen = [chunk.strip(_STRIPPED) for chunk in chunks[N - 1 :: N]]
-    found = [_JAPANESE.search(chunk) is not None for chunk in chosen if not chunk.isdigit()]
-    return bool(found) and all(found)
-
-
-_TIMES = (1, 2, 3, 5, 7)
-
-
-def _official_keywords(view: Text, **keywords: str) -> bool:
-    return all(
-        view.lower.count(keyword.lower()) == times for keyword, times in zip(keywords.values(), _TIMES, strict=True)
-    )
-
-
-def _keywords(view: Text, **keywords: str) -> bool:
-    return all(
-        count_word(view.folded, keyword) == times for keyword, times in zip(keywords.values(), _TIMES, strict=True)
-    )
-
-
-# --- ratio
-
-
-def _official_stop_words(view: Text, percentage: float) -> bool:
-    said = view.official_words
-    return bool(said) and sum(word.lower() in STOP_WORDS for word in said) / len(said) * 100 <= percentage
-
-
-def _stop_words(view: Text, percentage: float) -> bool:
-    said = view.small_words
-    return bool(said) and sum(word in STOP_WORDS for word in said) * 100 <= percentage * len(said)
-
-
-def _kinds(sentences: Sequence[str]) -> tuple[int, int, int]:
-    """How many state, ask and call, by their last mark."""
-    ends = Counter(sentence.rstrip(_AFTER_STOP)[-1:] for sentence in sentences)
-    return ends["."] + ends["。"], ends["?"] + ends["？"], ends["!"] + ends["！"]
-
-
-_AFTER_STOP = "\"'”’»)]}*_ \n」』"
-
-
-def _official_two_to_one(view: Text) -> bool:
-    stated = sum(sentence.endswith(".") for sentence in view.official_sentences)
-    asked = sum(sentence.endswith("?") for sentence in view.official_sentences)
-    return stated == 2 * asked
-
-
-def _two_to_one(view: Text) -> bool:
-    stated, asked, _ = _kinds(view.sentences)
-    return stated == 2 * asked > 0
-
-
-def _official_balance(view: Text) -> bool:
-    kinds = [sum(sentence.endswith(mark) for sentence in view.official_sentences) for mark in ".?!"]
-    return len(set(kinds)) == 1
-
-
-def _balance(view: Text) -> bool:
-    stated, asked, called = _kinds(view.sentences)
-    return stated == asked == called > 0
-
-
-def _official_overlap(view: Text, reference_text: str, percentage: float) -> bool:
-    return _overlap(view.raw, reference_text, percentage)
-
-
-def _word_overlap(view: Text, reference_text: str, percentage: float) -> bool:
-    """Trigrams of words: how many of the response's are the reference's."""
-    return _overlap(view.small_words, [word.casefold() for word in words(fold(reference_text))], percentage)
-
-
-def _overlap(mine: Sequence[str], theirs: Sequence[str], percentage: float) -> bool:
-    found = set(zip(mine, mine[1:], mine[2:], strict=False))
-    wanted = set(zip(theirs, theirs[1:], theirs[2:], strict=False))
-    return bool(found) and percentage - 2 <= len(found & wanted) / len(found) * 100 <= percentage + 2
-
-
-def _official_three_equal(view: Text) -> bool:
-    return len(view.official_sentences) == 3 and len({len(said.strip()) for said in view.official_sentences}) == 1
-
-
-def _three_equal(view: Text) -> bool:
-    if len(view.sentences) != 3 or len(set(map(len, view.sentences))) != 1:
-        return False
-    return len(view.small_words) == len(set(view.small_words)) and all(view.sentence_words)
-
-
-# --- words
 
 
 def _official_alphabet(view: Text) -> bool:
@@ -383,9 +184,6 @@ def _second(view: Text, keyword: str) -> bool:
     return len(said) > 2 and said[1] == said[-2] == fold(keyword).casefold()
 
 
-# --- sentence
-
-
 def _official_alliteration(view: Text) -> bool:
     longest = -1
     for sentence in view.official_sentences:
@@ -430,23 +228,7 @@ def _growth(view: Text, small_n: int) -> bool:
     return len(sizes) > 1 and all(second - first == small_n for first, second in itertools.pairwise(sizes))
 
 
-_KEYWORDS = {f"keyword{number}": word for number in range(1, 6)}
-
 CONSTRAINTS = (
-    Constraint("count:word_count_range", _official_range, _range, {"min_words": count, "max_words": count}),
-    Constraint("count:unique_word_count", _official_distinct, _distinct, {"N": count}),
-    Constraint("count:conjunctions", _official_conjunctions, _conjunctions, {"small_n": count}),
-    Constraint("count:person_names", _official_names, _names, {"N": count}),
-    Constraint("count:numbers", _official_numbers, _numbers, {"N": count}),
-    Constraint("count:pronouns", _official_pronouns, _pronouns, {"N": count}),
-    Constraint("count:punctuation", _punctuation),
-    Constraint("count:words_japanese", _official_japanese, _japanese, {"N": ordinal}),
-    Constraint("count:keywords_multiple", _official_keywords, _keywords, _KEYWORDS),
-    Constraint("ratio:stop_words", _official_stop_words, _stop_words, {"percentage": percentage}),
-    Constraint("ratio:sentence_type", _official_two_to_one, _two_to_one),
-    Constraint("ratio:sentence_balance", _official_balance, _balance),
-    Constraint("ratio:overlap", _official_overlap, _word_overlap, {"reference_text": text, "percentage": percentage}),
-    Constraint("ratio:sentence_words", _official_three_equal, _three_equal),
     Constraint("words:alphabet", _official_alphabet, _alphabet),
     Constraint("words:vowel", _official_vowels, _vowels),
     Constraint("words:consonants", _official_clusters, _clusters),

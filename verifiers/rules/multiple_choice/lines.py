@@ -33,11 +33,27 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
             labels = options.named(shown, is_declared=False)
             if labels is None:
                 continue
+            if neighbour and _is_joined(neighbour[0], start, options):
+                return Found(None, "conflicting_answers", "line", None, (shown,))
             beside = options.named(neighbour[0][0], is_declared=False) if neighbour else None
             if beside is not None and beside != labels and not _concludes(text, whole, start, neighbour, options):
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             return commit([(shown, span)], "line", params, options)
     return None
+
+
+_OR = r"(?:or|alternatively|otherwise|oder|ou|oppure|или|或者?|还是|還是)"
+_BEGINS_WITH_OR = re.compile(rf"^[\W_]*{_OR}(?![^\W_])", re.IGNORECASE)
+_ENDS_IN_OR = re.compile(rf"(?<![^\W_]){_OR}[\W_]*$", re.IGNORECASE)
+
+
+def _is_joined(beside: tuple[str, tuple[int, int]], start: int, options: Options) -> bool:
+    """Whether the neighbour of the line at `start` ends or begins with a word that makes them alternatives."""
+    other, (begin, _) = beside
+    rest = (_ENDS_IN_OR if begin < start else _BEGINS_WITH_OR).sub("", other, count=1)
+    if rest == other:
+        return False
+    return not any(map(str.isalnum, rest)) or options.named(rest, is_declared=False) is not None
 
 
 def _concludes(
@@ -50,20 +66,27 @@ def _concludes(
 
 
 def edges(text: str) -> list[tuple[str, tuple[int, int]]]:
-    """The first and the last two lines that are not blank, with their places."""
+    """The first and the last two lines that are not blank, nor a code fence, with their places."""
     found: list[tuple[str, tuple[int, int]]] = []
     position = 0
     while position < len(text) and len(found) < 2:
         stop = text.find("\n", position)
         stop = len(text) if stop < 0 else stop
-        if any(map(str.isalnum, text[position:stop])):
+        if _is_line(text, position, stop):
             found.append((text[position:stop], (position, stop)))
         position = stop + 1
     tail: list[tuple[str, tuple[int, int]]] = []
     stop = len(text)
     while stop > position and len(tail) < 2:
         start = max(text.rfind("\n", 0, stop) + 1, position)
-        if any(map(str.isalnum, text[start:stop])):
+        if _is_line(text, start, stop):
             tail.append((text[start:stop], (start, stop)))
         stop = start - 1
     return found + tail[::-1]
+
+
+def _is_line(text: str, start: int, stop: int) -> bool:
+    return any(map(str.isalnum, text[start:stop])) and not text.startswith(_FENCES, start)
+
+
+_FENCES = ("```", "~~~")

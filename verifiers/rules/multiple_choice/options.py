@@ -238,7 +238,7 @@ _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
 _OR = re.compile(r"(?<![A-Za-z])(?:or|either|oder|ou)(?![A-Za-z])|/|或|还是", re.IGNORECASE)
 _BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
 _SEPARATOR = re.compile(
-    r"\s*(?:[,;/&+、\n]|(?<![A-Za-z])(?:and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*", re.IGNORECASE
+    r"\s*(?:[,;/&+、،؛\n]|(?<![A-Za-z])(?:and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*", re.IGNORECASE
 )
 
 

@@ -207,7 +207,10 @@ def _leads(seen: Scene, options: Options, start: int) -> Iterable[re.Match[str]]
     return _last(_LEADS.finditer(seen, start))
 
 
-_NEXT_PIECE = re.compile(r"\s*[,;，、/|&)]\s*(?:(?:and|or)\s)?([^,;，、/|&.!?。！？\n]{1,80})")
+_NEXT_PIECE = re.compile(
+    r"\s*[,;，、،؛/|&)]\s*(?:(?:and|or)\s)?"
+    r"(?:(?:rather|else|even|maybe|perhaps|possibly|it\s(?:is|may\sbe))\s){0,2}([^,;，、،؛/|&.!?。！？؟\n]{1,80})"
+)
 
 
 def _goes_on(text: str, end: int, options: Options) -> bool:

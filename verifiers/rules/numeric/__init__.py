@@ -27,7 +27,7 @@ from verifiers.own_answers import written
 from verifiers.rules.numeric import notation
 from verifiers.rules.numeric.currencies import same_currency
 from verifiers.rules.numeric.reading import read
-from verifiers.rules.numeric.stated import stated
+from verifiers.rules.numeric.stated import fault, stated
 from verifiers.rules.numeric.values import Number, Unreadable
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Unreadable",
     "comparable",
     "create",
+    "fault",
     "judge",
     "read",
     "stated",
@@ -65,7 +66,7 @@ class NumericParams(answers.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "5"
+    version = "7"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
@@ -99,6 +100,8 @@ def judge(response: str, params: NumericParams, explain: bool = False) -> Verdic
     answer = stated(response, extraction, params)
     if answer is None:
         return Verdict.wrong(extraction.reason, **detail)
+    if trouble := fault(response, extraction, params):
+        return Verdict.wrong(trouble, answer, **detail)
     number = read(answer, params.decimal_comma)
     if isinstance(number, Unreadable):
         return Verdict.wrong(number.reason, answer, **detail)

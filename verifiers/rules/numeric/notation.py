@@ -22,7 +22,7 @@ _ARABIC_MARKS = str.maketrans({"٫": ".", "٬": ","})
 
 def with_ascii_marks(text: str) -> str:
     """A text of the same length in which Arabic marks of decimals and of thousands are those that every step knows."""
-    return text if text.isascii() else text.translate(_ARABIC_MARKS)
+    return text if text.isascii() else text.replace("٫", ".").replace("٬", ",")
 
 
 def plain(text: str, decimal_comma: bool) -> str:

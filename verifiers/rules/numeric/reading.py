@@ -39,7 +39,7 @@ _HEDGE = re.compile(
     r"|(?:is|was)\s(?:wrong|incorrect|false))(?![A-Za-z])|n['’]t(?![A-Za-z])|[或不至到]|以上|以下|超过|多于|少于",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|;|、|或|和|至|到)\s?", re.IGNORECASE)
+_SEVERAL = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|;|،|؛|、|或|和|至|到)\s?", re.IGNORECASE)
 _NEGATIVE_WORD = re.compile(r"\b(?:negative|minus)\s?$|负$", re.IGNORECASE)
 _PERCENT_BEHIND = re.compile(r"\s?(?:percent|per\scent|pct)(?![A-Za-z])", re.IGNORECASE)
 _PERCENT_BEFORE = re.compile(r"百分之\s?$")

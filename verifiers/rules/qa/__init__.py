@@ -2,7 +2,7 @@
 
     exact      the same words                              SQuAD, Search-R1, open-instruct's flan and string matcher
     f1         words in common                             SQuAD, HotpotQA, slime, open-instruct
-    contains   the reference's words in a row, undenied, in an answer not much longer      Search-R1's sub-match
+    contains   the reference's words in a row, undenied, unasked, in an answer not much longer      Search-R1's sub-match
     drop       aligned spans, numbers must be met          DROP
     wer rouge bleu chrf   likeness of longer texts         Video-R1, translation, summaries
     list bool date        answers with a form of their own
@@ -94,7 +94,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "3"
+    version = "5"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -261,8 +261,12 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
         return None
     is_open = all(overlap.names_alternatives(answer, " ".join(parts)) for parts in references)
     if params.alternatives == "reject_lists":
-        is_open = is_open or all(overlap.is_enumeration(answer, " ".join(parts)) for parts in references)
+        is_open = is_open or all(_is_list(answer, " ".join(parts)) for parts in references)
     return "conflicting_answers" if is_open else None
+
+
+def _is_list(answer: str, reference: str) -> bool:
+    return overlap.is_enumeration(answer, reference) or overlap.is_flood(answer, reference)
 
 
 def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | float:

@@ -25,7 +25,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _DIVIDE = re.compile(r"[ \t\r\f\v-]")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
-_DIVISIONS = (re.compile(r"\n"), re.compile(r";"), re.compile(r",(?!\d)"), re.compile(r",(?!\d)|\band\b|[、，和]"))
+_DIVISIONS = (re.compile(r"\n"), re.compile(r"[;؛]"), re.compile(r",(?!\d)"), re.compile(r",(?!\d)|\band\b|[、，،和]"))
 
 
 def score(answer: str, reference: Sequence[str]) -> float:

@@ -16,7 +16,7 @@ _ALTERNATIVES = re.compile(
     r"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus)(?![^\W_])|\s/\s|或|还是|還是|ou bien", re.IGNORECASE
 )
 _NUMBER_OR_WORD = re.compile(r"\d++(?:[.,]\d+)*+(?!(?:st|nd|rd|th)\b)|[^\W\d_]+n['’]t\b|[^\W_]+")
-_NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than"])
+_NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than", "whether"])
 _DENYING_ENDS = ("n't", "isnt", "wasnt", "arent")
 _DENYING_HAN = frozenset(["不是", "并非", "而非", "不在", "不为"])
 _SKIPPED = frozenset(["", "a", "an", "the", "in", "by", "of"])
@@ -66,18 +66,57 @@ def is_enumeration(answer: str, reference: str) -> bool:
     return not is_described
 
 
-_LISTED = re.compile(r"\s*(?:,(?!\d)|[;/|\n、，；]|(?<![^\W_])(?:and|und|et|y)(?![^\W_])|[和与及])\s*", re.IGNORECASE)
+def is_flood(answer: str, reference: str) -> bool:
+    """Whether the reference stands in a run of short things, so many that it is not what was meant.
+
+    Of three the first may be what the others describe ("Bath, Somerset, England").
+    """
+    answer, reference = visible(answer), visible(reference)
+    if _LISTED.search(reference):
+        return False
+    most = len(words(reference, "cjk")) + _EXTRA_WORDS
+    run: list[str] = []
+    for part in [*_LISTED.split(answer), None]:
+        if part is not None and not any(map(str.isalnum, part)):
+            continue
+        if part is not None and len(words(part, "cjk")) <= most:
+            run.append(part)
+        elif _floods(run, reference):
+            return True
+        else:
+            run = []
+    return False
+
+
+def _floods(run: Sequence[str], reference: str) -> bool:
+    if len(run) < _MAX_DESCRIBED or len({any(map(str.isalpha, part)) for part in run}) > 1:
+        return False
+    holds = [contains(part, reference, "cjk", None) for part in run]
+    return any(holds) and not all(holds) and (len(run) > _MAX_DESCRIBED or not holds[0])
+
+
+_MAX_DESCRIBED = 3
+_LISTED = re.compile(r"\s*(?:,(?!\d)|[;/|\n、，；،؛]|(?<![^\W_])(?:and|und|et|y)(?![^\W_])|[和与及])\s*", re.IGNORECASE)
 _APPOSITION = re.compile(r"[,，]")
 _EXTRA_WORDS = 2
 
 
 def contains(answer: str, reference: str, normalise: Normalise, max_words: int | None) -> bool:
-    """Whether the reference's words stand in the answer in a row, not denied, and the answer is not too long for it."""
+    """Whether the reference's words stand in the answer in a row, not denied or asked, and it is not too long for them."""
+    if _asks(answer) and not _asks(reference):
+        return False
     for given, wanted in _readings(answer, reference, normalise):
         bound = max(MIN_CONTAINS_WORDS, CONTAINS_WORDS_PER_WORD * len(wanted)) if max_words is None else max_words
         if len(given) <= bound and _stands_in(given, wanted):
             return True
     return False
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip(_BEHIND_QUESTION).endswith(("?", "？", "؟"))
+
+
+_BEHIND_QUESTION = " \t\n\"'”’)*_"
 
 
 def _readings(answer: str, reference: str, normalise: Normalise) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:

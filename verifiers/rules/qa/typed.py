@@ -18,9 +18,9 @@ from verifiers.rules.qa.words import visible
 MAX_ITEMS = 256
 _MAX_BRACKETS = 3
 _MAX_LIST_CHARS = 20_000
-_EDGES = " \t\n.,;:!?\"'“”‘’`*_()[]{}<>$。，、；"
+_EDGES = " \t\n.,;:!?\"'“”‘’`*_()[]{}<>$。，、；،؛؟"
 _BRACKETS = {"[": "]", "(": ")", "{": "}"}
-_ALL_COMMAS = re.compile(r"[,，、]")
+_ALL_COMMAS = re.compile(r"[,，、،]")
 _YES = frozenset(
     ["yes", "true", "yeah", "yep", "correct", "right", "是", "是的", "对", "对的", "正确", "真", "真的", "成立"]
 )

@@ -1,9 +1,10 @@
 """The function calls of the response equal the reference's.
 
-Which forms are read says `forms`: JSON as OpenAI, Hermes, Qwen, Llama, Mistral, GLM and others write it, XML
-parameters, and Python's form as in BFCL. The reference is one call or a list, as objects or as text in any of these
-forms; `[]` wants no call, and any text without one is right. Every wanted call is made exactly once and nothing else
-is called. Thinking is not looked at, and a call that is cut off or cannot be read makes the response wrong.
+Which forms are read says `forms`: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write it, arguments
+in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), other models' own tokens, and Python's form as in BFCL. The reference
+is one call or a list, as objects or as text in any of these forms; `[]` wants no call, and any text without one is
+right. Every wanted call is made exactly once and nothing else is called. Thinking is not looked at, and a call that is
+cut off or cannot be read makes the response wrong.
 
 Values are compared by type: 1 is 1.0, but neither "1" nor true; strings are equal to the character unless `strings`
 is loose (case and space are then no difference); keys have no order, lists have. Parameters in XML have no types:
@@ -26,7 +27,7 @@ from verifiers.answers import Think, final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier, clip
 from verifiers.rules import bounded
 from verifiers.rules.schemas import parts
-from verifiers.rules.tool_call import expected, forms, tools
+from verifiers.rules.tool_call import expected, forms, tools, turns
 from verifiers.rules.tool_call.calls import Call, Malformed
 from verifiers.rules.tool_call.expected import Expected, Policy
 from verifiers.rules.tool_call.tools import Tool
@@ -104,7 +105,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "2"
+    version = "4"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -146,11 +147,13 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
     segment = final_segment(item.response, params.think)
     if segment.reason != "found":
         return Verdict.wrong("no_answer" if segment.reason == "empty" else segment.reason)
-    text = item.response[segment.start : segment.end]
+    text = turns.without_thought(item.response[segment.start : segment.end])
     try:
         calls = forms.calls_in(text)
     except Malformed as error:
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
+    if not calls and turns.is_blank(text):
+        return Verdict.wrong("no_answer")
     detail = {"calls": [clip(call.key) for call in calls[:_MAX_SHOWN]]} if item.explain else {}
     extracted = clip(text) if calls else None
     fault, score = _compare(calls, params.wanted, params.tools_, params)

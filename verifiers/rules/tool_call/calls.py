@@ -1,7 +1,8 @@
 """One call, as every way of writing it comes to: a name and named arguments that are JSON values.
 
 Read here are JSON objects: `{"name", "arguments" or "parameters"}`, that object as OpenAI's `function`, messages with
-`tool_calls` or the older `function_call`, and lists of them. Arguments may be an object or its JSON text.
+`tool_calls` or the older `function_call`, Claude's `tool_use` blocks among those of a message's `content`, Gemini's
+`functionCall`, LangChain's `args`, Cohere's `tool_name`, and lists of them. Arguments may be an object or its JSON text.
 """
 
 import json
@@ -62,12 +63,7 @@ def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | No
     Raises:
         Malformed: some of it is a call and some is not.
     """
-    if isinstance(value, dict) and "tool_calls" in value:
-        value = [] if value["tool_calls"] is None else value["tool_calls"]
-        marked = True
-    elif isinstance(value, dict) and isinstance(value.get("function_call"), dict):
-        value = value["function_call"]
-    elements = value if isinstance(value, list) else [value]
+    elements, marked = _elements(value, marked=marked)
     if len(elements) > MAX_CALLS:
         raise Malformed(f"more than {MAX_CALLS} calls")
     objects = [_object(element, marked=marked) for element in elements]
@@ -79,12 +75,44 @@ def objects_of(value: Any, *, marked: bool = False) -> list[dict[str, Any]] | No
     return None
 
 
+def _elements(value: Any, *, marked: bool) -> tuple[list[Any], bool]:
+    """What may be calls in a JSON value, and whether nothing else may be there."""
+    if isinstance(value, dict) and "tool_calls" in value:
+        value, marked = [] if value["tool_calls"] is None else value["tool_calls"], True
+    elif isinstance(value, dict) and isinstance(value.get("function_call"), dict):
+        value = value["function_call"]
+    elif isinstance(value, dict) and value.get("role") == "assistant" and isinstance(value.get("content"), list):
+        value = value["content"]
+    if not isinstance(value, list):
+        return [value], marked
+    kinds = [element.get("type") if isinstance(element, dict) else None for element in value]
+    if "tool_use" not in kinds:
+        return value, marked
+    return [element for element, kind in zip(value, kinds, strict=True) if kind not in _OTHER_BLOCKS], True
+
+
+_OTHER_BLOCKS = ("text", "thinking", "redacted_thinking")
+
+
 def _object(value: Any, *, marked: bool) -> dict[str, Any] | None:
-    if isinstance(value, dict) and isinstance(value.get("function"), dict):
-        value, marked = value["function"], True
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+    for key in ("function", "functionCall"):
+        if isinstance(value, dict) and isinstance(value.get(key), dict):
+            value, marked = value[key], True
+    if not isinstance(value, dict):
         return None
-    return value if marked or "arguments" in value or "parameters" in value else None
+    named: dict[str, Any] = value if "name" in value else _renamed(value, "tool_name", "name")
+    if not isinstance(named.get("name"), str):
+        return None
+    if "arguments" in named or "parameters" in named:
+        return named
+    for key, kind in (("args", "tool_call"), ("input", "tool_use")):
+        if key in named and (marked or named.get("type") == kind):
+            return _renamed(named, key, "arguments")
+    return named if marked else None
+
+
+def _renamed(value: Mapping[str, Any], key: str, new: str) -> dict[str, Any]:
+    return {new if name == key else name: inner for name, inner in value.items()}
 
 
 def call_of(value: Mapping[str, Any]) -> Call:

@@ -3,13 +3,19 @@
 A text with one of these marks holds calls there, whatever stands beside it, and nowhere else:
 
     <tool_call>{…}</tool_call>                              Hermes, Qwen; several objects, or a list, in one block (rlla)
-    <tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value>…</tool_call>                                            GLM
-    <function=f>{…}</function>                                                                                 Llama 3.1
-    <function=f><parameter=a>1</parameter></function>                       Qwen3-Coder, with or without <tool_call>
-    [TOOL_CALLS][{…}]    [TOOL_CALLS]f[ARGS]{…}                                                                  Mistral
+    <tool_call>[{…}]                                                                                         Granite 3
+    [TOOL_CALLS][{…}]    [TOOL_CALLS]f[ARGS]{…}    [TOOL_CALLS]f[CALL_ID]c[ARGS]{…}                              Mistral
     <|python_tag|>{…}; {…}    <|python_tag|>f(a=1)                                                               Llama 3
+    <|python_start|>[f(a=1)]<|python_end|>                                                                       Llama 4
     <|tool_call|>[{…}]<|/tool_call|>                                                                       Phi, Granite
-    the tokens of DeepSeek and Kimi, and ReAct's Action and Action Input                             as `turns` shows them
+    <TOOLCALL>[{…}]</TOOLCALL>    <tool_calls>[{…}]</tool_calls>    <function_call>{…}          Nemotron, Jamba, Granite
+    <longcat_tool_call>{…}</longcat_tool_call>    <function_calls>f(a=1)</function_calls>                LongCat, Olmo 3
+    <|START_ACTION|>[{…}]<|END_ACTION|>    Action: ```json⏎[{…}]```                                Command A, Command R
+    <|tool_call_start|>[f(a=1)]<|tool_call_end|>    <|action_start|><|plugin|>{…}<|action_end|>           LFM2, InternLM
+    <|tools_prefix|>[{"f": {…}}]<|tools_suffix|>    function call<|role_sep|>{…}                       Apertus, GigaChat
+    functools[{…}]                                                                              Phi-4-mini, FireFunction
+    arguments in elements, as `elements` shows them                        Qwen3-Coder, GLM, Claude, MiniMax, DeepSeek …
+    Gemma's notation, the tokens of DeepSeek, Kimi and gpt-oss, and ReAct's Action               see `gemma` and `turns`
 
 Without a mark, calls are all of the text, or all of its code fences: JSON (objects, a list, an OpenAI message) or
 Python's form. Prose, and data that is no call, is no call.
@@ -17,12 +23,14 @@ Python's form. Prose, and data that is no call, is no call.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from verifiers import code_blocks
 from verifiers.rules.documents import Unreadable, read_json_at
-from verifiers.rules.tool_call import pythonic, turns
-from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, Raw, arguments_of, call_of, objects_of
+from verifiers.rules.tool_call import elements, gemma, pythonic, turns
+from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, arguments_of, call_of, objects_of
+from verifiers.rules.tool_call.elements import close, skip
 
 
 def calls_in(text: str) -> list[Call]:
@@ -34,8 +42,8 @@ def calls_in(text: str) -> list[Call]:
     text = _without_end(text)
     if not _MARK.match(text) and (calls := _json(text)) is not None:
         return calls
-    if _MARK.search(text):
-        return _marked(text)
+    if first := _first_mark(text):
+        return _marked(text, first)
     if (calls := _bare(text)) is not None:
         return calls
     found: list[Call] = []
@@ -54,16 +62,26 @@ def calls_in(text: str) -> list[Call]:
 def is_quick(text: str) -> bool:
     """Whether no long text of Python has to be parsed."""
     return len(text) <= pythonic.QUICK_CHARS or (
-        not ("(" in text and ("```" in text or "~~~" in text or "python_tag" in text))
-        and not pythonic.may_be(text.lstrip())
+        not ("(" in text and any(sign in text for sign in _BESIDE_PYTHON)) and not pythonic.may_be(text.lstrip())
     )
 
 
-_ENDS = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>", *turns.ENDS)
+_BESIDE_PYTHON = ("```", "~~~", "python_tag", "_start|>", "START_ACTION", "tools_prefix", "function_calls", "role_sep")
+
+
+_ENDS = (
+    "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>", "<|im_end|>", "</s>", "<|end_of_text|>", "<|endoftext|>",
+    "<|END_OF_TURN_TOKEN|>", "<end_of_turn>", *turns.ENDS,
+)  # fmt: skip
 _MARK = re.compile(
-    r"(?P<hermes><tool_call>)|(?P<function><function=)|(?P<mistral>\[TOOL_CALLS\])|(?P<llama><\|python_tag\|>)"
-    r"|(?P<phi><\|tool_call\|>)"
-    f"|{turns.MARKS}"
+    r"(?P<hermes><tool_call>)|(?P<longcat><longcat_tool_call>)|(?P<function><function=)|(?P<mistral>\[TOOL_CALLS\])"
+    r"|(?P<llama><\|python_tag\|>)|(?P<phi><\|tool_call\|>)"
+    r"|(?P<tagged><(?:TOOLCALL|tool_calls|function_call)>(?=\s{0,8}[\[{]))"
+    r"|(?P<between><\|(?:python_start|START_ACTION|tool_call_start|action_start|tools_prefix)\|>"
+    r"|<function_calls>(?=\s{0,8}[\[A-Za-z_])|function\scall<\|role_sep\|>)"
+    r"|(?P<functools>(?m:^)functools(?=\[))"
+    r"|(?P<action>(?m:^)Action:\s{0,4}```json\s{0,8}(?=\[))"
+    rf"|(?P<gemma>{gemma.MARK})|(?P<invoke>{elements.INVOKE})|{turns.MARKS}"
 )
 _TAGS = frozenset(("", "json", "python", "py", "tool"))
 """`tool` is also what `code_blocks` takes for the tag of `tool_call` and `tool_code`."""
@@ -71,20 +89,14 @@ _SPACE = re.compile(r"\s*")
 _BETWEEN = re.compile(r"[\s;]*")
 
 
-def _skip(text: str, position: int, between: re.Pattern[str] = _SPACE) -> int:
-    match = between.match(text, position)
-    return match.end() if match else position
-
-
 def _without_end(text: str) -> str:
     end = len(text)
     while True:
         while end and text[end - 1].isspace():
             end -= 1
-        tag = next((tag for tag in _ENDS if text.endswith(tag, 0, end)), None)
-        if tag is None:
+        if not text.endswith(_ENDS, 0, end):
             return text[:end].lstrip()
-        end -= len(tag)
+        end -= next(len(tag) for tag in _ENDS if text.endswith(tag, 0, end))
 
 
 # --- without a mark
@@ -106,7 +118,9 @@ def _json(text: str) -> list[Call] | None:
         return None
 
 
-_CALL_LIKE = re.compile(r'"(?:name|function)"\s?:.{0,500}"(?:arguments|parameters)"\s?:|"tool_calls"\s?:', re.DOTALL)
+_CALL_LIKE = re.compile(
+    r'"(?:name|function|tool_name)"\s?:.{0,500}"(?:arguments|parameters)"\s?:|"(?:tool_calls|tool_use)"', re.DOTALL
+)
 
 
 def _json_texts(text: str) -> list[Call] | None:
@@ -121,7 +135,7 @@ def _json_texts(text: str) -> list[Call] | None:
         found += map(call_of, objects)
         if len(found) > MAX_CALLS:
             raise Malformed(f"more than {MAX_CALLS} calls")
-        position = _skip(text, position, _BETWEEN)
+        position = skip(text, position, _BETWEEN)
     return found
 
 
@@ -138,9 +152,31 @@ def _fenced(text: str) -> list[Call] | None:
 # --- with marks
 
 
-def _marked(text: str) -> list[Call]:
+def _first_mark(text: str) -> re.Match[str] | None:
+    """The first mark. Nearly all begin with a sign that few texts have, and looking for that is many times faster."""
+    if text.count("<") > _MAX_PLACES or _may_begin_otherwise(text):
+        return _MARK.search(text)
+    place = text.find("<")
+    while place >= 0:
+        if match := _MARK.match(text, place):
+            return match
+        place = text.find("<", place + 1)
+    return None
+
+
+_MAX_PLACES = 1_000
+
+
+def _may_begin_otherwise(text: str) -> bool:
+    """Whether there may be a mark that does not begin with `<`."""
+    if text.startswith("to=") or any(word in text for word in ("[TOOL_CALLS]", "functools[", "role_sep")):
+        return True
+    return "Action" in text and ("Input" in text or "json" in text)
+
+
+def _marked(text: str, first: re.Match[str]) -> list[Call]:
     found: list[Call] = []
-    position = 0
+    position = first.start()
     while match := _MARK.search(text, position):
         calls, position = _READERS[str(match.lastgroup)](text, match.end())
         found += calls
@@ -166,87 +202,39 @@ def _objects(text: str, position: int, between: re.Pattern[str]) -> tuple[list[C
         found += map(call_of, objects_of(value, marked=True) or ())
         if len(found) > MAX_CALLS:
             raise Malformed(f"more than {MAX_CALLS} calls")
-        position = _skip(text, end, between)
+        position = skip(text, end, between)
     return found, position
 
 
-def _close(text: str, position: int, tag: str) -> int:
-    position = _skip(text, position)
-    if not text.startswith(tag, position):
-        raise Malformed(f"expected {tag}")
-    return position + len(tag)
-
-
-def _hermes(text: str, position: int) -> tuple[list[Call], int]:
-    position = _skip(text, position)
-    if text.startswith(_FUNCTION, position):
-        calls, position = _function(text, position + len(_FUNCTION))
+def _hermes(text: str, position: int, prefix: str = "") -> tuple[list[Call], int]:
+    position = skip(text, position)
+    if text.startswith(elements.FUNCTION, position):
+        call, position = elements.function(text, position + len(elements.FUNCTION))
+        calls = [call]
     elif text[position : position + 1] in ("{", "["):
+        is_list = text[position] == "["
         calls, position = _objects(text, position, _SPACE)
+        if is_list and position == len(text):
+            return calls, position
     else:
-        calls, position = _glm(text, position)
-    return calls, _close(text, position, "</tool_call>")
+        call, position = elements.keyed(text, position, prefix)
+        calls = [call]
+    return calls, close(text, position, f"</{prefix}tool_call>")
 
 
-_FUNCTION = "<function="
-_FUNCTION_NAME = re.compile(r"\s?([^\s<>]{1,200})\s?>\s*")
-_PARAMETER = re.compile(r"<parameter=\s?([^\s<>]{1,200})\s?>")
+def _alone(read: Callable[[str, int], tuple[Call, int]]) -> Callable[[str, int], tuple[list[Call], int]]:
+    def readers(text: str, position: int) -> tuple[list[Call], int]:
+        call, end = read(text, position)
+        return [call], end
 
-
-def _function(text: str, position: int) -> tuple[list[Call], int]:
-    name = _FUNCTION_NAME.match(text, position)
-    if name is None:
-        raise Malformed("a function without a name")
-    position = name.end()
-    arguments: dict[str, Any] = {}
-    if text.startswith("{", position):
-        value, position = _read(text, position)
-        arguments = arguments_of(value)
-    else:
-        while opening := _PARAMETER.match(text, position):
-            end = text.find("</parameter>", opening.end())
-            if end < 0:
-                raise Malformed("expected </parameter>")
-            _add(arguments, opening[1], _without_own_lines(text[opening.end() : end]))
-            position = _skip(text, end + len("</parameter>"))
-    return [Call(name[1], arguments)], _close(text, position, "</function>")
-
-
-def _without_own_lines(text: str) -> str:
-    """A value that stands on lines of its own, without the line breaks that put it there."""
-    return text.removeprefix("\r").removeprefix("\n").removesuffix("\n").removesuffix("\r")
-
-
-def _add(arguments: dict[str, Any], name: str, text: str) -> None:
-    if name in arguments:
-        raise Malformed("an argument is named twice")
-    arguments[name] = Raw(text)
-
-
-_GLM_NAME = re.compile(r"([\w.\-]{1,200})\s*(?=<)")
-_GLM_KEY = re.compile(r"<arg_key>\s?([^<>]{1,200}?)\s?</arg_key>\s*<arg_value>")
-
-
-def _glm(text: str, position: int) -> tuple[list[Call], int]:
-    name = _GLM_NAME.match(text, position)
-    if name is None:
-        raise Malformed("no call in <tool_call>")
-    position = name.end()
-    arguments: dict[str, Any] = {}
-    while key := _GLM_KEY.match(text, position):
-        end = text.find("</arg_value>", key.end())
-        if end < 0:
-            raise Malformed("expected </arg_value>")
-        _add(arguments, key[1], text[key.end() : end])
-        position = _skip(text, end + len("</arg_value>"))
-    return [Call(name[1], arguments)], position
+    return readers
 
 
 _MISTRAL_NAME = re.compile(r"([\w.\-]{1,200})(?:\[CALL_ID\]\w{1,64})?(?:\[ARGS\])?\s?(?=\{)")
 
 
 def _mistral(text: str, position: int) -> tuple[list[Call], int]:
-    position = _skip(text, position)
+    position = skip(text, position)
     if name := _MISTRAL_NAME.match(text, position):
         value, position = _read(text, name.end())
         return [Call(name[1], arguments_of(value))], position
@@ -257,7 +245,7 @@ def _mistral(text: str, position: int) -> tuple[list[Call], int]:
 
 
 def _llama(text: str, position: int) -> tuple[list[Call], int]:
-    position = _skip(text, position)
+    position = skip(text, position)
     if text.startswith("{", position):
         return _objects(text, position, _BETWEEN)
     following = _MARK.search(text, position)
@@ -269,18 +257,86 @@ def _llama(text: str, position: int) -> tuple[list[Call], int]:
 
 
 def _phi(text: str, position: int) -> tuple[list[Call], int]:
-    calls, position = _objects(text, _skip(text, position), _SPACE)
+    calls, position = _objects(text, skip(text, position), _SPACE)
     closing = "<|/tool_call|>"
     return calls, position + len(closing) if text.startswith(closing, position) else position
 
 
+_CLOSING_TAG = re.compile(r"\s*</(?:TOOLCALL|tool_calls|function_call)>")
+
+
+def _tagged(text: str, position: int) -> tuple[list[Call], int]:
+    begin = position
+    calls, position = _objects(text, skip(text, position), _SPACE)
+    if closing := _CLOSING_TAG.match(text, position):
+        return calls, closing.end()
+    if not text.endswith(_GRANITE, 0, begin) or not (position == len(text) or text.startswith(_GRANITE, position)):
+        raise Malformed("a tag is not closed")
+    return calls, position
+
+
+_GRANITE = "<function_call>"
+"""Granite 20B does not close it."""
+
+
+def _between(text: str, position: int) -> tuple[list[Call], int]:
+    """JSON or Python's form up to a token that closes it, or to the end: some servers stop at that token."""
+    opening = text[text.rindex("<", 0, position) : position]
+    following = _BETWEEN_END.search(text, position)
+    end = following.start() if following else len(text)
+    inner = _without_end(text[position:end].replace(_PLUGIN, "", 1))
+    if opening == _APERTUS:
+        calls: list[Call] | None = _by_name(inner)
+    else:
+        calls = _json(inner) if inner[:1] in ("{", "[") else None
+        calls = pythonic.calls_in(inner) if calls is None else calls
+    if calls is None:
+        raise Malformed(f"no call behind {opening}")
+    return [call for call in calls if call.name not in _NO_CALL], following.end() if following else len(text)
+
+
+_BETWEEN_END = re.compile(r"<\|(?:python_end|END_ACTION|tool_call_end|action_end|tools_suffix)\|>|</function_calls>")
+_PLUGIN = "<|plugin|>"
+_APERTUS = "<|tools_prefix|>"
+_NO_CALL = ("directly-answer", "directly_answer")
+"""The tool by which Cohere's models say that they call none."""
+
+
+def _by_name(text: str) -> list[Call]:
+    """The calls of a list of objects that have the function's name for their only key."""
+    value, end = _read(text, 0)
+    if end < len(text) or not isinstance(value, list) or len(value) > MAX_CALLS:
+        raise Malformed(f"expected a list of at most {MAX_CALLS} calls")
+    if not all(isinstance(each, dict) and len(each) == 1 for each in value):
+        raise Malformed("expected objects of one function each")
+    return [Call(name, arguments_of(inner)) for each in value for name, inner in each.items()]
+
+
+def _action(text: str, position: int) -> tuple[list[Call], int]:
+    calls, position = _functools(text, position)
+    return [call for call in calls if call.name not in _NO_CALL], close(text, position, "```")
+
+
+def _functools(text: str, position: int) -> tuple[list[Call], int]:
+    value, position = _read(text, position)
+    return list(map(call_of, objects_of(value, marked=True) or ())), position
+
+
 _READERS: Mapping[str, Callable[[str, int], tuple[list[Call], int]]] = {
     "hermes": _hermes,
-    "function": _function,
+    "longcat": partial(_hermes, prefix="longcat_"),
+    "function": _alone(elements.function),
+    "invoke": _alone(elements.invoke),
+    "between": _between,
+    "action": _action,
+    "gemma": gemma.gemma,
     "mistral": _mistral,
     "llama": _llama,
     "phi": _phi,
+    "tagged": _tagged,
+    "functools": _functools,
     "deepseek": turns.deepseek,
     "kimi": turns.kimi,
+    "harmony": turns.harmony,
     "react": turns.react,
 }

@@ -5,8 +5,12 @@ The text is parsed, never evaluated: arguments are named, and are literals of JS
 """
 
 import ast
+import io
+import keyword
 import re
+import tokenize
 import warnings
+from itertools import pairwise
 from typing import Any
 
 from verifiers.rules.documents import MAX_DEPTH
@@ -33,9 +37,7 @@ def calls_in(text: str) -> list[Call] | None:
     if len(text) > MAX_CHARS:
         raise Malformed(f"calls in Python's form have at most {MAX_CHARS} characters")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            body = ast.parse(text).body
+        body, prefix = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if _NAMED_START.match(text):
             raise Malformed(f"not Python: {str(error)[:100]}") from error
@@ -50,7 +52,41 @@ def calls_in(text: str) -> list[Call] | None:
         return None
     if len(nodes) > MAX_CALLS:
         raise Malformed(f"more than {MAX_CALLS} calls")
-    return [_call(node) for node in nodes if isinstance(node, ast.Call)]
+    return [_call(node, prefix) for node in nodes if isinstance(node, ast.Call)]
+
+
+def _parsed(text: str) -> tuple[list[ast.stmt], str]:
+    """The statements, and what stands before arguments that have one of Python's words for their name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text).body, ""
+        except SyntaxError:
+            if not _WORD_AS_NAME.search(text):
+                raise
+        return ast.parse(_without_words(text)).body, _PREFIX
+
+
+_WORD_AS_NAME = re.compile(rf"[(,]\s*(?:{'|'.join(keyword.kwlist)})\s?=(?!=)")
+_PREFIX = "argument_"
+
+
+def _without_words(text: str) -> str:
+    """The text with a prefix before every argument's name, so that `from=1` is one; strings stay as they are.
+
+    Raises:
+        SyntaxError: it has no tokens of Python's.
+    """
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except tokenize.TokenError as error:
+        raise SyntaxError(str(error)[:100]) from error
+    lines = io.StringIO(text).readlines()
+    named = [name.start for name, sign in pairwise(tokens) if name.type == tokenize.NAME and sign.string == "="]
+    for row, column in reversed(named):
+        line = lines[row - 1]
+        lines[row - 1] = line[:column] + _PREFIX + line[column:]
+    return "".join(lines)
 
 
 _START = re.compile(r"\s*(?:\[\s*)?[A-Za-z_][\w.]{0,200}[ \t]?\(")
@@ -60,16 +96,17 @@ _MAX_INTEGER_BITS = 14_000
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-def _call(node: ast.Call) -> Call:
+def _call(node: ast.Call, prefix: str) -> Call:
     if node.args:
         raise Malformed("arguments must be named")
     arguments: dict[str, Any] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
+    for argument in node.keywords:
+        if argument.arg is None:
             raise Malformed("arguments must be named one by one")
-        if keyword.arg in arguments:
+        name = argument.arg.removeprefix(prefix)
+        if name in arguments:
             raise Malformed("an argument is named twice")
-        arguments[keyword.arg] = _literal(keyword.value)
+        arguments[name] = _literal(argument.value)
     return Call(_name(node.func), arguments)
 
 

@@ -3,10 +3,13 @@
     <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{…}<｜tool▁call▁end｜>…<｜tool▁calls▁end｜>             DeepSeek V3.1
     <｜tool▁call▁begin｜>function<｜tool▁sep｜>f⏎```json⏎{…}⏎```<｜tool▁call▁end｜>                             DeepSeek V3, R1
     <|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{…}<|tool_call_end|>…   Kimi K2
+    <|channel|>commentary to=functions.f <|constrain|>json<|message|>{…}<|call|>                         gpt-oss (Harmony)
+    <|start|>assistant to=functions.f<|channel|>commentary json<|message|>{…}<|call|>
     Action: f⏎Action Input: {…}                                                                            ReAct, LangChain
 
 Each reader is given the text and where the mark ends that `MARKS` found; it returns the one call there, and where that
-ends. ReAct's input is JSON here: a bare text names no argument.
+ends; none where another mark follows (Step 3 puts an `<invoke>` between DeepSeek's tokens). ReAct's input is JSON here:
+a bare text names no argument.
 """
 
 import re
@@ -20,14 +23,18 @@ _BAR, _BLANK = "[｜|]", "[▁_]"
 MARKS = (
     r"(?P<kimi><\|tool_call_begin\|>)"
     rf"|(?P<deepseek><{_BAR}tool{_BLANK}call{_BLANK}begin{_BAR}>)"
+    r"|(?P<harmony>(?:<\|channel\|>(?:commentary|analysis)|<\|start\|>assistant|\A(?=to=[^\n]{1,300}<\|channel\|>))"
+    r"\s{0,4}to=(?:functions\.)?)"
     r"|(?P<react>(?m:^)[ \t*_]{0,8}Action[ \t*_]{0,4}:(?=[^\n]{1,300}\n\s{0,8}[*_]{0,2}Action\sInput))"
 )
-ENDS = ("<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>", "<|tool_calls_section_end|>")
+_STEP = re.compile(r"function<｜tool_sep｜>\s*(?=<steptml:)")
+ENDS = ("<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>", "<|tool_calls_section_end|>", "<|call|>")
 _DEEPSEEK_FENCED = re.compile(rf"function<{_BAR}tool{_BLANK}sep{_BAR}>\s?({_NAME})\s*```(?:json)?\s*")
 _DEEPSEEK = re.compile(rf"\s?({_NAME})\s?<{_BAR}tool{_BLANK}sep{_BAR}>\s*")
 _DEEPSEEK_END = re.compile(rf"\s*(?P<fence>```)?\s*<{_BAR}tool{_BLANK}call{_BLANK}end{_BAR}>")
 _KIMI = re.compile(rf"\s?(?:functions\.)?({_NAME}?)(?::\d{{1,6}})?\s?<\|tool_call_argument_begin\|>\s*")
 _KIMI_END = re.compile(r"\s*<\|tool_call_end\|>")
+_HARMONY = re.compile(rf"({_NAME})[^\n{{}}]{{0,80}}?<\|message\|>\s*")
 _REACT = re.compile(
     rf"[ \t*_`]{{0,8}}({_NAME}?)[ \t*_`]{{0,8}}\n\s{{0,8}}[*_]{{0,2}}Action\sInput[ \t*_]{{0,4}}:[ \t*_]{{0,4}}\s?"
     r"(?P<fence>```(?:json)?\s{0,8})?"
@@ -35,7 +42,25 @@ _REACT = re.compile(
 _FENCE_END = re.compile(r"\s*```")
 
 
+_THOUGHT = re.compile(
+    r"<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|START_THINKING\|>.*?(?:<\|END_THINKING\|>|\Z)", re.DOTALL
+)
+_TOKEN = re.compile(r"<\|(?:channel|start)\|>\w{1,20}|<[|｜][^|｜<>]{1,40}[|｜]>")
+
+
+def without_thought(text: str) -> str:
+    """The text without what gpt-oss and Cohere's models only think; thought that is not closed goes on to the end."""
+    return _THOUGHT.sub("", text).strip() if "<|" in text else text
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text is nothing but tokens and space."""
+    return not _TOKEN.sub("", text).strip()
+
+
 def deepseek(text: str, position: int) -> tuple[list[Call], int]:
+    if step := _STEP.match(text, position):
+        return [], step.end()
     fenced = _DEEPSEEK_FENCED.match(text, position)
     opening = fenced or _DEEPSEEK.match(text, position)
     if opening is None:
@@ -56,6 +81,14 @@ def kimi(text: str, position: int) -> tuple[list[Call], int]:
     if closing is None:
         raise Malformed("expected <|tool_call_end|>")
     return [Call(opening[1], arguments)], closing.end()
+
+
+def harmony(text: str, position: int) -> tuple[list[Call], int]:
+    opening = _HARMONY.match(text, position)
+    if opening is None:
+        raise Malformed("a call without a message")
+    arguments, position = _arguments(text, opening.end())
+    return [Call(opening[1], arguments)], position
 
 
 def react(text: str, position: int) -> tuple[list[Call], int]:

@@ -1,0 +1,123 @@
+"""An environment for NeMo-RL: `register()` before the data are set up, then `env: {verifier: {...}}`, `data: {env_name: verifier}`.
+
+What could not be judged is a ConnectionError, which NeMo-RL counts as trouble of its infrastructure and tries again; what is
+invalid is any other exception, which ends the run after its few tries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ray
+import torch
+from nemo_rl.distributed.ray_actor_environment_registry import ACTOR_ENVIRONMENT_REGISTRY
+from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
+from nemo_rl.environments.utils import ENV_REGISTRY, register_env
+
+from rewardline.errors import FailedItems
+from rewardline.hook import Hook, plain
+from rewardline.patience import unabstaining
+from rewardline.results import Result, Status
+
+NAME = "verifier"
+ACTOR = "rewardline.nemo_rl.VerifierEnvironment"
+_MATH = "nemo_rl.environments.math_environment.MathEnvironment"
+_TOGETHER = 64
+"""Samples from which on a step is a batch of its own, and does not wait for others to travel with."""
+_OWN = ("num_workers", "stop_strings", "env_name")
+"""What NeMo-RL's configurations of environments hold beside their options."""
+
+
+def register(name: str = NAME) -> None:
+    """Make the environment known by this name, to run where NeMo-RL's own for math runs; may be done again."""
+    ACTOR_ENVIRONMENT_REGISTRY.setdefault(ACTOR, ACTOR_ENVIRONMENT_REGISTRY[_MATH])
+    if name not in ENV_REGISTRY:
+        register_env(name, ACTOR)
+
+
+class Environment(EnvironmentInterface):
+    """Judges the last assistant message of each sample, once; `VerifierEnvironment` is the actor of it.
+
+    Its step is a coroutine: with async rollouts samples come one by one, and the actor takes them all at once.
+    """
+
+    def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
+        """Take the options of a `Hook`.
+
+        Raises:
+            ValueError: it is to abstain.
+        """
+        options = {name: value for name, value in plain(dict(cfg or {})).items() if name not in _OWN}
+        self.hook = unabstaining("NeMo-RL", Hook(**options))
+
+    async def step(
+        self, message_log_batch: Sequence[Sequence[Mapping[str, Any]]], metadata: Sequence[Mapping[str, Any] | None]
+    ) -> Any:
+        """Judge a batch; each element of the answer has one entry per sample, in order.
+
+        Raises:
+            ConnectionError: samples could not be judged.
+            InvalidItems: samples cannot be judged until the data set is mended.
+        """
+        items = [item_of(self.hook, *sample) for sample in zip(message_log_batch, metadata)]
+        results = await self._judged(items)
+        try:
+            rewards = rewards_of(self.hook, results)
+        except FailedItems as error:
+            raise ConnectionError(f"rewardline could not judge: {error}") from error
+        return EnvironmentReturn(
+            observations=[_observation(result) for result in results],
+            metadata=list(metadata),
+            next_stop_strings=[None] * len(results),
+            rewards=rewards,
+            terminateds=torch.ones(len(results)),
+            answers=[result.extracted for result in results],
+        )
+
+    def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
+        """The batch as it is: a response that was cut off is judged by what is there."""
+        rewards = torch.as_tensor(batch["total_reward"] if "rewards" not in batch else batch["rewards"]).float()
+        metrics = {"mean_reward": rewards.mean().item() if rewards.numel() else 0.0, "samples": float(rewards.shape[0])}
+        if "is_end" in batch:
+            metrics["fraction_of_samples_properly_ended"] = torch.as_tensor(batch["is_end"]).float().mean().item()
+        return batch, metrics
+
+    def shutdown(self) -> None:
+        """Nothing is held that a process does not give back by ending."""
+
+    async def _judged(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
+        if len(items) >= _TOGETHER:
+            return await self.hook.score(items)
+        return list(await asyncio.gather(*map(self.hook.score_one, items)))
+
+
+VerifierEnvironment = ray.remote(max_restarts=-1, max_task_retries=-1)(Environment)
+
+
+def item_of(hook: Hook, log: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """One sample as the server takes it; a message log holds tensors of tokens beside the texts."""
+    messages = [{"role": str(each["role"]), "content": plain(each["content"])} for each in log]
+    last = max((place for place, each in enumerate(messages) if each["role"] == "assistant"), default=None)
+    if last is None:
+        return hook.item("", prompt=messages or None, row=metadata)
+    return hook.item(messages[last]["content"], prompt=messages[:last] or None, row=metadata)
+
+
+def rewards_of(hook: Hook, results: Sequence[Result]) -> Any:
+    """A tensor; with `components`, one for each of them.
+
+    Raises:
+        FailedItems, InvalidItems
+    """
+    rewards = torch.tensor(hook.rewards(results), dtype=torch.float32)
+    if not hook.components:
+        return rewards
+    values = [hook.component_values(result) for result in results]
+    return {str(name): torch.tensor([each[name] for each in values]) for name in hook.components}
+
+
+def _observation(result: Result) -> dict[str, str]:
+    told = "not judged" if result.status is not Status.OK else "correct" if result.score == 1.0 else "incorrect"
+    return {"role": "environment", "content": f"Environment: {told}"}

@@ -1,0 +1,136 @@
+"""Rewards for OpenRLHF: a file that ends in `.py` for `--reward.remote_url`, and an agent for `--train.agent_func_path`.
+
+    # reward.py
+    from rewardline.openrlhf import reward
+    reward_func = reward(recipe="think_math")
+
+OpenRLHF has no abstention: of an exception it makes a line in its log, and a crash later on, far from the cause. So a sample
+that cannot be judged is asked for again until the deadline, half an hour unless told otherwise; then, and at once for a
+sample that is invalid, the cause is logged as an error before the exception ends the run.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Callable
+
+import torch
+
+from rewardline.errors import RewardlineError
+from rewardline.hook import LABELS, ROW_FIELDS, Hook, plain
+from rewardline.patience import patient
+from rewardline.results import Result
+from rewardline.special_tokens import without_ending
+
+_TAIL = 32
+"""Characters by which the end of a prompt is found again."""
+_GARBLED = 4
+"""Characters at most that a cut within one may leave at the beginning."""
+_NAMED = ("verifier", "recipe", "checks", "params")
+_FIELDS = {*ROW_FIELDS, *LABELS, *_NAMED, "metadata"}
+
+log = logging.getLogger("rewardline.openrlhf")
+
+
+def reward(**options: Any) -> Callable[..., dict[str, Any]]:
+    """A `reward_func` by the options of a `Hook`.
+
+    A label is what to judge against, or a JSON object with the fields of a row beside it:
+    `{"ground_truth": "5", "data_source": "openai/gsm8k"}`, `{"reference": "5", "recipe": "think_math"}`.
+    """
+    hook = patient("OpenRLHF", **options)
+
+    def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
+        with _told():
+            items = [item_of(hook, *each) for each in zip(queries, prompts, labels)]
+            results = [hook.score_one_blocking(items[0])] if len(items) == 1 else hook.score_blocking(items)
+            return answer_of(hook, results)
+
+    return reward_func
+
+
+def item_of(hook: Hook, query: str, prompt: str, label: Any) -> dict[str, Any]:
+    """One sample as the server takes it; `query` is prompt and response as one text.
+
+    What a label names goes before what the hook does, since it is the row's own.
+    """
+    row = _row(label)
+    reference = label if row is None and label != "" else None
+    named = {name: plain(row[name]) for name in _NAMED if row is not None and row.get(name) is not None}
+    params = {**(hook.params or {}), **named.pop("params", {})}
+    if named:
+        hook = replace(hook, verifier=None, recipe=None, checks=None)
+    item = hook.item(response_of(query, prompt), reference=reference, prompt=prompt, row=row)
+    if named:
+        item = {name: value for name, value in item.items() if name not in LABELS}
+    return {**item, **named, **({"params": params} if params else {})}
+
+
+def response_of(query: str, prompt: str) -> str:
+    """What follows the prompt, less the tokenizer's marks at its end.
+
+    Raises:
+        ValueError: the text does not hold the prompt's end.
+    """
+    return without_ending(query[len(prompt) if query.startswith(prompt) else _end_of(prompt, query) :])
+
+
+def answer_of(hook: Hook, results: Sequence[Result]) -> dict[str, Any]:
+    """What OpenRLHF takes for an answer: `rewards` are trained on, `scores` in [0, 1] decide what is filtered out.
+
+    Raises:
+        FailedItems, InvalidItems
+    """
+    numbers = [hook.numbers(result) for result in results]
+    keys = numbers[0] if numbers else ()
+    return {
+        "rewards": _tensor([each["score"] for each in numbers]),
+        "scores": _tensor([min(max(each["acc"], 0.0), 1.0) for each in numbers]),
+        "extra_logs": {name: _tensor([each[name] for each in numbers]) for name in keys},
+    }
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """OpenRLHF tells of exceptions in its lines of information only."""
+    try:
+        yield
+    except (RewardlineError, ValueError, TypeError) as error:
+        log.error("no reward, and OpenRLHF cannot do without: %s", error)  # noqa: TRY400 - raised again
+        raise
+
+
+def _tensor(values: Sequence[float]) -> Any:
+    return torch.tensor(values, dtype=torch.float32)
+
+
+def _end_of(prompt: str, query: str) -> int:
+    """Where the prompt ends in a text that does not begin with it: it was cut to fit, or is decoded otherwise than written."""
+    tail = prompt.rstrip()[-_TAIL:]
+    ends = [found.end() for found in re.finditer(re.escape(tail), query)] if tail else []
+    for end in ends:
+        if any(prompt.rstrip().endswith(query[start:end]) for start in range(min(_GARBLED, end - len(tail)) + 1)):
+            return end
+    written = prompt.count(tail) if tail else 0
+    if not 0 < written <= len(ends):
+        raise ValueError(f"no end of the prompt in the text that it should begin: {query[:200]!r}")
+    return ends[written - 1]
+
+
+def _row(label: Any) -> Mapping[str, Any] | None:
+    """A label that names fields of a row; None where it is the reference itself."""
+    if isinstance(label, str) and label.lstrip().startswith("{"):
+        try:
+            label = json.loads(label)
+        except ValueError:
+            return None
+    if not isinstance(label, Mapping):
+        return None
+    is_named = any(label.get(name) is not None for name in ("verifier", "recipe", "checks"))
+    is_row = set(label) <= _FIELDS and bool(set(label) & {*LABELS, "reference", "ground_truth"})
+    return label if is_named or is_row else None

@@ -1,0 +1,17 @@
+"""Rewards and an environment for TRL: GRPO, RLOO and whatever else of it takes reward functions.
+
+    from rewardline.trl import reward_func
+
+    trainer = GRPOTrainer(
+        model, reward_funcs=[reward_func("math"), reward_func("think_format", reference=None)],
+        args=GRPOConfig(reward_weights=[1.0, 0.2], ...), train_dataset=rows,
+    )
+
+A sample that nobody could judge within the deadline gets None, by which TRL leaves it out of its group. A sample that
+cannot be judged until the data set is mended stops the training at its first step.
+"""
+
+from rewardline.trl.environment import Environment, environment
+from rewardline.trl.functions import reward, reward_func
+
+__all__ = ["Environment", "environment", "reward", "reward_func"]

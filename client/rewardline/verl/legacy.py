@@ -1,0 +1,73 @@
+"""The reward manager `rewardline` for trainers that hand over a whole batch: verl up to 0.6, and what was forked of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from verl.workers.reward_manager import register
+from verl.workers.reward_manager.abstract import AbstractRewardManager
+
+from rewardline.verl.options import manager_options
+from rewardline.verl.samples import item_of
+
+
+@register("rewardline")
+class LegacyRewardManager(AbstractRewardManager):
+    """Judges by a Rewardline server, a batch in one call. Its options are those of `rewardline.hook.Hook`, under
+    `reward_model.reward_kwargs`.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        num_examine: int = 0,
+        compute_score: Any = None,
+        reward_fn_key: str = "data_source",
+        **options: Any,
+    ) -> None:
+        """`num_examine` and `compute_score` are passed over: it prints nothing, and judges by itself."""
+        self._tokenizer = tokenizer
+        self._reward_fn_key = reward_fn_key
+        self._hook, self._token_params = manager_options(options)
+
+    def __call__(self, data: Any, return_dict: bool = False) -> Any:
+        """The rewards, each on its response's last token; as `reward_tensor`, with `reward_extra_info`, on request.
+
+        Raises:
+            FailedItems, InvalidItems: they name every sample in question by its position.
+        """
+        known = self._extract_reward_from_rm_scores(data, return_dict)
+        if known is not None:
+            return known
+        ids = _response_ids(data)
+        results = self._hook.score_blocking([self._item(data[at], token_ids) for at, token_ids in enumerate(ids)])
+        self._hook.rewards(results)
+        numbers = [self._hook.numbers(result) for result in results]
+        rewards = torch.zeros_like(data.batch["responses"], dtype=torch.float32)
+        for at, token_ids in enumerate(ids):
+            rewards[at, len(token_ids) - 1] = numbers[at]["score"]
+        if not return_dict:
+            return rewards
+        columns = {name: [each[name] for each in numbers] for name in (numbers[0] if numbers else ())}
+        return {"reward_tensor": rewards, "reward_extra_info": columns}
+
+    def _item(self, sample: Any, token_ids: Any) -> dict[str, Any]:
+        row = sample.non_tensor_batch
+        item = item_of(
+            self._hook,
+            str(self._tokenizer.decode(token_ids, skip_special_tokens=True)),
+            data_source=row.get(self._reward_fn_key),
+            ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
+            extra_info=row.get("extra_info"),
+            prompt=row.get("raw_prompt"),
+            item_id=None if row.get("uid") is None else str(row["uid"]),
+        )
+        return self._token_params.add(item, token_ids)
+
+
+def _response_ids(data: Any) -> list[Any]:
+    """The tokens of each response, without padding."""
+    responses = data.batch["responses"]
+    lengths = data.batch["attention_mask"][:, data.batch["prompts"].shape[-1] :].sum(dim=-1)
+    return [ids[: int(length)] for ids, length in zip(responses, lengths)]

@@ -1,0 +1,97 @@
+"""What verl knows of a sample, as the fields of an item."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rewardline.hook import Hook, is_missing, plain
+
+EXTRAS = ("test_cases", "case_type", "test_case_function", "evaluation_criteria", "reward_weights", "reward_clip")
+"""Columns of `extra_info` that the server knows; those of its own labels that data sets use otherwise are left out."""
+PROMPTS = ("prompt", "question")
+"""Where data sets keep the prompt in `extra_info`; the first that is there counts."""
+_LEVELS = ("easy", "medium", "hard")
+
+
+def hook_of(options: Mapping[str, Any]) -> Hook:
+    """The hook of these options, which may come from a configuration of OmegaConf.
+
+    Raises:
+        TypeError: there is no such option.
+        ValueError: one of them can never work.
+    """
+    return _hook(json.dumps(plain(options), sort_keys=True))
+
+
+@functools.lru_cache(maxsize=64)
+def _hook(options: str) -> Hook:
+    hook = Hook(**json.loads(options))
+    for name in ("on_failed", "on_invalid"):
+        if getattr(hook, name) == "abstain":
+            raise ValueError(
+                f"{name}: verl has no sample without a reward; 'raise' drops the sample, or choose a number"
+            )
+    return hook
+
+
+def item_of(
+    hook: Hook,
+    response: str,
+    *,
+    data_source: Any,
+    ground_truth: Any,
+    extra_info: Any,
+    prompt: Any = None,
+    item_id: str | None = None,
+) -> dict[str, Any]:
+    """One sample as the server takes it. A `prompt` comes over the one in `extra_info`."""
+    extra = extra_info if isinstance(extra_info, Mapping) else {}
+    row = {name: extra.get(name) for name in EXTRAS}
+    row["difficulty"] = _difficulty(extra.get("difficulty"))
+    row["data_source"] = None if is_missing(data_source) else str(data_source)
+    prompts = (prompt, *(extra.get(name) for name in PROMPTS))
+    return hook.item(
+        response,
+        reference=None if is_missing(ground_truth) else ground_truth,
+        prompt=next((text for text in map(prompt_of, prompts) if text), None) if hook.send_prompt else None,
+        row=row,
+        item_id=item_id,
+    )
+
+
+def prompt_of(value: Any) -> Any:
+    """A prompt's text or its chat messages, of which images and whatever else is not text are left out; None without any."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Iterable):
+        return None
+    messages = [message for message in value if isinstance(message, Mapping)]
+    return [
+        {"role": str(each.get("role", "user")), "content": text_of(each.get("content"))} for each in messages
+    ] or None
+
+
+def text_of(content: Any) -> str:
+    """The text of a chat message's content, be that a text or a list of parts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Iterable):
+        return ""
+    parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def _difficulty(value: Any) -> float | str | None:
+    """What routes can look at; data sets have words of their own under this name."""
+    value = plain(value)
+    if isinstance(value, str) and value.strip().lower() in _LEVELS:
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,74 @@
+"""The locked distributions of Python as files, so that an image can be built without reaching an index.
+
+The interpreter of the image decides which of the locked ones are needed, not the one that runs this.
+"""
+
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from packaging.markers import Marker
+
+_GLIBC: Final = (
+    "manylinux2014",
+    "manylinux_2_17",
+    "manylinux_2_24",
+    "manylinux_2_26",
+    "manylinux_2_27",
+    "manylinux_2_28",
+)
+"""What wheels may ask for: Debian 12 has glibc 2.36."""
+
+
+class NoWheels(Exception):
+    """A distribution could not be had; the message is what pip says."""
+
+
+def fetch(locked: Path, folder: Path, python: str) -> None:
+    """Have in the folder what the locked file names for this version of CPython on Linux, of the hashes it names.
+
+    Raises:
+        NoWheels: an index is needed and cannot be reached, or has other files than those that were locked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="rewardline-wheels-") as temporary:
+        wanted = Path(temporary) / "requirements.txt"
+        wanted.write_text("".join(_needed(locked.read_text(), python)))
+        try:
+            _download(wanted, folder, python, "--no-index", "--find-links", str(folder))  # all of them are there
+        except NoWheels:
+            _download(wanted, folder, python)
+
+
+def _needed(locked: str, python: str) -> Iterator[str]:
+    """The entries without their markers, as far as those hold for the image."""
+    environment = {
+        "python_full_version": python,
+        "python_version": ".".join(python.split(".")[:2]),
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+    }
+    for entry in re.split(r"^(?=\S)", locked, flags=re.MULTILINE):
+        first, newline, hashes = entry.partition("\n")
+        requirement, _, marker = first.rstrip("\\ ").partition(" ; ")
+        if requirement and (not marker or Marker(marker).evaluate(environment)):
+            yield f"{requirement} \\{newline}{hashes}"
+
+
+def _download(wanted: Path, folder: Path, python: str, *more: str) -> None:
+    machine = platform.machine()
+    command = [
+        *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
+        *("--no-deps", "--require-hashes", "--requirement", str(wanted), "--dest", str(folder)),
+        *("--implementation", "cp", "--python-version", python),
+        *(f"--platform={name}_{machine}" for name in _GLIBC),
+        *more,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603 - all of it is ours
+    if done.returncode:
+        raise NoWheels("\n".join(line for line in done.stderr.splitlines() if line.startswith("ERROR")))

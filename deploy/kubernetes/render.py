@@ -1,0 +1,114 @@
+"""Brings up to date what is made from the kustomization: `python -m deploy.kubernetes.render`.
+
+    deploy/prometheus/rules/rewardline.yml      ──► components/monitoring/prometheus-rule.yaml
+    deploy/grafana/dashboards/rewardline.json   ──► components/dashboard/dashboard.yaml
+    base, components                            ──► deploy/helm/rewardline/files
+    overlays, tests/deploy/golden/*/            ──► tests/deploy/golden/*.yaml
+
+All of it is committed; a test compares it with what would be made now.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from deploy.kubernetes import tools
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
+RULES: Final = ROOT / "deploy/prometheus/rules/rewardline.yml"
+DASHBOARD: Final = ROOT / "deploy/grafana/dashboards/rewardline.json"
+GOLDEN: Final = ROOT / "tests/deploy/golden"
+CHART: Final = ROOT / "deploy/helm/rewardline"
+RENDERED: Final[Mapping[str, Path]] = {
+    "dev": HERE / "overlays/dev",
+    "prod": HERE / "overlays/prod",
+    "plain": GOLDEN / "plain",
+    "hardened": GOLDEN / "hardened",
+    "gvisor": GOLDEN / "gvisor",
+}
+"""What is rendered as golden files, by their names."""
+_OF_CHART: Final[Mapping[str, tuple[str, ...]]] = {
+    "cpu": ("cpu-autoscaling/autoscalers.yaml",),
+    "keda": ("keda/autoscalers.yaml",),
+    "prometheus-adapter": ("prometheus-adapter/autoscalers.yaml",),
+    "monitoring": ("monitoring/service-monitor.yaml", "monitoring/prometheus-rule.yaml"),
+    "dashboard": ("dashboard/dashboard.yaml",),
+    "judges": ("judges/network.yaml",),
+    "tracing": ("tracing/network.yaml",),
+}
+_HEAD: Final = """\
+# Made from deploy/prometheus/rules/rewardline.yml by `python -m deploy.kubernetes.render`.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: rewardline
+  labels:
+    app.kubernetes.io/name: rewardline
+    app.kubernetes.io/part-of: rewardline
+spec:
+"""
+_HEAD_OF_DASHBOARD: Final = """\
+# Made from deploy/grafana/dashboards/rewardline.json by `python -m deploy.kubernetes.render`.
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: rewardline-dashboard
+  labels:
+    app.kubernetes.io/name: rewardline
+    app.kubernetes.io/part-of: rewardline
+    grafana_dashboard: "1"
+data:
+  rewardline.json: |
+"""
+_HASHED_NAME: Final = re.compile(r"\b(rewardline(?:-boxes)?)-[a-z0-9]{10}$", re.MULTILINE)
+
+
+def prometheus_rule() -> str:
+    """The rules as an object of the Prometheus operator."""
+    rules = RULES.read_text(encoding="utf-8")
+    return _HEAD + "".join(f"  {line}\n" if line else "\n" for line in rules[rules.index("groups:") :].splitlines())
+
+
+def dashboard() -> str:
+    """The dashboard as an object that Grafana's sidecar finds."""
+    return _HEAD_OF_DASHBOARD + "".join(f"    {line}\n" for line in DASHBOARD.read_text(encoding="utf-8").splitlines())
+
+
+def copies() -> dict[Path, str]:
+    """What components hold of files elsewhere."""
+    return {
+        HERE / "components/monitoring/prometheus-rule.yaml": prometheus_rule(),
+        HERE / "components/dashboard/dashboard.yaml": dashboard(),
+    }
+
+
+def made(kit: tools.Tools) -> dict[Path, str]:
+    """Every made file, with what it should hold."""
+    files = copies()
+    files |= {GOLDEN / f"{name}.yaml": kit.kustomize(folder) for name, folder in RENDERED.items()}
+    # Helm's own way to replace pods when settings change is an annotation, so that names can stay.
+    files[CHART / "files/base.yaml"] = _HASHED_NAME.sub(r"\1", kit.kustomize(HERE / "base"))
+    for name, parts in _OF_CHART.items():
+        texts = [_text_of(files, HERE / "components" / part) for part in parts]
+        files[CHART / f"files/{name}.yaml"] = "---\n".join(texts)
+    return files
+
+
+def _text_of(files: Mapping[Path, str], path: Path) -> str:
+    return files[path] if path in files else path.read_text(encoding="utf-8")
+
+
+def main() -> None:
+    """Write them."""
+    kit = tools.ensure()
+    for path, text in copies().items():
+        path.write_text(text, encoding="utf-8")  # kustomize reads it
+    for path, text in made(kit).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What single keys may ask for: items under way, and items per second.
+
+The rate is a token bucket that may be overdrawn: a batch of any size goes through while something is left, and its key then
+waits until the debt is paid. So large batches need no larger bucket, and on the average the rate is kept.
+"""
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from service.errors import Overloaded
+from service.keys import Caller
+
+BURST_S = 2.0
+"""A key that was silent may ask for as much as it could have had in this time."""
+
+
+@dataclass(slots=True)
+class _Account:
+    in_flight: int = 0
+    left: float = 0.0
+    """Items that may be asked for now; a debt when negative."""
+    at_s: float = 0.0
+    is_new: bool = True
+
+
+class Allowances:
+    """The accounts of all keys that have limits; single-threaded, so it needs no lock."""
+
+    def __init__(self) -> None:
+        self._accounts: dict[str, _Account] = {}
+        self.refused: Counter[tuple[str, str]] = Counter()
+        """How often, by key and reason: `rate` or `in_flight`."""
+
+    def take(self, caller: Caller, items: int) -> None:
+        """Count so many items to a key.
+
+        Raises:
+            Overloaded: it has more under way, or asks for more, than it may.
+        """
+        if caller.items_per_s is None and caller.max_items_in_flight is None:
+            return
+        account = self._accounts.setdefault(caller.name, _Account())
+        most = caller.max_items_in_flight
+        if most is not None and account.in_flight and account.in_flight + items > most:
+            self.refused[caller.name, "in_flight"] += 1
+            told = f"the key {caller.name!r} has {account.in_flight} items in flight; at most {most} may be"
+            raise Overloaded(told, retry_after_s=1.0)
+        if caller.items_per_s is not None:
+            self._spend(caller.name, account, caller.items_per_s, items)
+        account.in_flight += items
+
+    def _spend(self, name: str, account: _Account, rate: float, items: int) -> None:
+        now_s = time.monotonic()
+        burst = BURST_S * rate
+        account.left = burst if account.is_new else min(burst, account.left + (now_s - account.at_s) * rate)
+        account.at_s, account.is_new = now_s, False
+        if account.left <= 0:
+            self.refused[name, "rate"] += 1
+            wait_s = (1.0 - account.left) / rate
+            raise Overloaded(f"the key {name!r} asks for more than {rate:g} items per second", retry_after_s=wait_s)
+        account.left -= items
+
+    def give(self, caller: Caller, items: int) -> None:
+        account = self._accounts.get(caller.name)
+        if account is not None:
+            account.in_flight = max(0, account.in_flight - items)

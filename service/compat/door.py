@@ -1,0 +1,173 @@
+"""What all doors do with a request: method, options of the URL, bounds, patience, hanging up, counting.
+
+    read the URL ──► take the body in ──► wait for room ──► answer ──► 200
+          │                 └───────────────┴───────────────┤
+         422                 503 when the caller's patience is over
+
+Each door says what its routes take and give, and answers. Callers wait for room instead of being refused.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from sandbox.base import Sandbox
+from service import replies
+from service.access import Call
+from service.admission import Admission, Permit
+from service.compat import wishes
+from service.compat.waiting import ItemInvalid, Waiting
+from service.engine import Engine
+from service.errors import MethodNotAllowed, NotInTime, NotJudged, RequestError
+from service.metrics import Metrics
+from service.reception import Gone, body_of, stopped_when_gone
+from service.settings import Settings
+from service.wire import check_count, encode
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A URL without a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path of a door, and what the OpenAPI document says of it."""
+
+    paths: Sequence[str]
+    """The first is the one in the document."""
+    name: str
+    summary: str
+    about: str
+    answer: Any
+    """The type of the answer."""
+    body: Any = None
+    """The type of the body; None: there is none."""
+    example: Any = None
+    options: type[msgspec.Struct] = NoOptions
+    """Of the URL."""
+    method: str = "POST"
+    patience_s: float = 25.0
+    """How long callers wait who do not say."""
+    while_draining: bool = False
+    """For what was let in already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What doors are built from."""
+
+    settings: Settings
+    admission: Admission
+    metrics: Metrics
+    engine: Engine
+    waiting: Waiting
+    boxes: Sandbox
+
+
+O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741
+
+
+@dataclass(slots=True)
+class Visit(Generic[O]):
+    """A request that is being answered."""
+
+    route: Route
+    options: O
+    call: Call
+    permit: Permit
+    started: float
+    clock: asyncio.Timeout
+    body: bytes = b""
+
+    @property
+    def deadline(self) -> float:
+        """When the caller stops waiting, on the loop's clock."""
+        when = self.clock.when()
+        assert when is not None
+        return when
+
+    def wait_for(self, patience_s: float) -> None:
+        """The body has said how long the caller waits, counted from its arrival."""
+        self.clock.reschedule(self.started + patience_s)
+
+    async def hold(self, items: int, most: int) -> None:
+        """Wait until there is room to judge so many items, all at once: who held some and waited for more could wait for
+        others who do the same.
+
+        Raises:
+            TooLarge: they are more than one request may have.
+        """
+        check_count(items, most)
+        self.call.items = items
+        await self.permit.add_when_possible(items=items)
+
+
+class Door(ABC):
+    """The routes of one client, as an ASGI application."""
+
+    name: ClassVar[str]
+    """In metrics."""
+    routes: ClassVar[Sequence[Route]]
+    late: ClassVar[type[RequestError]] = NotJudged
+    """What a caller is told whose patience is over."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._by_path = {path: route for route in self.routes for path in route.paths}
+
+    @abstractmethod
+    async def answer(self, visit: Visit[Any]) -> object:
+        """What the client gets, with 200.
+
+        Raises:
+            RequestError: what it gets instead.
+        """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = self._by_path[scope["path"]]
+        outcome = "refused"
+        try:
+            answer = await self._answered(route, scope, receive)
+            outcome = "ok"
+        except ItemInvalid:
+            outcome = "invalid"
+            raise
+        except (NotJudged, NotInTime):
+            outcome = "failed"
+            raise
+        except (Gone, asyncio.CancelledError):
+            outcome = "gone"
+            raise
+        finally:
+            self.parts.metrics.observe_door(self.name, outcome)
+        await replies.whole(send, 200, answer)
+
+    async def _answered(self, route: Route, scope: Scope, receive: Receive) -> bytes:
+        if scope["method"] != route.method:
+            raise MethodNotAllowed(f"{scope['method']} {scope['path']}; it takes {route.method}", allow=route.method)
+        options = wishes.read(scope["query_string"], route.options)
+        call: Call = scope["state"]["call"]
+        admission, started = self.parts.admission, asyncio.get_running_loop().time()
+        patience_s = self.patience_of(options, route.patience_s)
+        try:
+            async with asyncio.timeout_at(started + patience_s) as clock:
+                with admission.permit() if route.while_draining else admission.enter() as permit:
+                    visit = Visit(route, options, call, permit, started, clock)
+                    if route.body is not None:
+                        headers = scope["state"]["headers"]
+                        reserve = permit.reserve_when_possible
+                        visit.body = await body_of(self.parts.settings, headers, receive, reserve)
+                    async with stopped_when_gone(receive):
+                        return encode(await self.answer(visit))
+        except TimeoutError as error:
+            raise self.late("not judged for as long as the caller waits", retry_after_s=1.0) from error
+
+    def patience_of(self, options: msgspec.Struct, usual_s: float) -> float:
+        """How long this caller waits."""
+        wished = getattr(options, "deadline_s", msgspec.UNSET)
+        return min(usual_s if wished is msgspec.UNSET else float(wished), self.parts.settings.max_deadline_s)

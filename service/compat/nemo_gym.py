@@ -1,0 +1,171 @@
+"""NeMo-Gym's resources server: `POST verify`, `seed_session`, `aggregate_metrics`, `GET reverify_mode`.
+
+`verify` gets a row with the model's `response` (OpenAI's Responses form), and gives all of it back with `reward` and what is
+known of it. What the row is judged by stands in `nemo_gym_rows`.
+
+    verdict    answer
+    ok         200, the row with `reward`, `score` and the rest of `Verified`
+    invalid    422: to NeMo-RL a matter of data, two attempts, then the run ends
+    failed     503, with `_ng_failure_class`: to NeMo-RL one of infrastructure, up to five attempts for the prompt
+               with ?on_failed=mask 200, as a judge that failed is told there: `_ng_failure_class`, `mask_sample`, and a
+               `reward` of 0.0 that is not to be read; rollout collection puts such rows aside
+
+The client has no time limit of its own.
+"""
+
+from typing import Any, ClassVar, Final, Literal
+
+import msgspec
+
+from service.compat.door import Door, NoOptions, Route, Visit
+from service.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
+from service.compat.nemo_gym_rows import Row, item_of
+from service.compat.waiting import check, numbers_of, told
+from service.compat.wishes import Wish
+from service.errors import NotJudged, Unprocessable
+from service.wire import Result, parse
+
+_BASE: Final = "/compat/nemo_gym"
+VERIFY, SEED, AGGREGATE, REVERIFY = (
+    f"{_BASE}/{name}" for name in ("verify", "seed_session", "aggregate_metrics", "reverify_mode")
+)
+_PATIENCE_S: Final = 300.0
+_FAILURE_CLASS: Final = "judge_failed"
+
+
+class GymOptions(Wish, frozen=True, kw_only=True):
+    on_failed: Literal["status", "mask"] = "status"
+
+
+class Verified(msgspec.Struct):
+    """What is added to the row."""
+
+    reward: float
+    score: float
+    """In [0, 1]: whether the answer is right."""
+    reason: str
+    extracted_answer: str | None
+    cached: bool
+    reward_components: dict[str, float]
+    """The checks of a composition by name, as far as they were judged."""
+
+
+class Session(msgspec.Struct):
+    """Any object; the id of a newer client's session is given back."""
+
+    resources_session_id: str | None = None
+
+
+class NeMoGym(Door):
+    name = "nemo_gym"
+    routes: ClassVar = (
+        Route(
+            (VERIFY,),
+            "nemo_gym_verify",
+            "Verify a rollout of NeMo-Gym",
+            "The body comes back with what is below. 422: the row cannot be judged; 503: nobody could judge it.",
+            Verified,
+            Row,
+            {
+                "responses_create_params": {"input": [{"role": "user", "content": "2+2="}]},
+                "response": {
+                    "output": [
+                        {
+                            "type": "message",
+                            "role": "assistant",
+                            "content": [{"type": "output_text", "text": "\\boxed{4}"}],
+                        }
+                    ]
+                },
+                "expected_answer": "4",
+            },
+            GymOptions,
+            patience_s=_PATIENCE_S,
+        ),
+        Route(
+            (SEED,),
+            "nemo_gym_seed_session",
+            "Begin a rollout of NeMo-Gym",
+            "Verifying has no state: there is nothing to seed.",
+            dict[str, str],
+            Session,
+            {},
+        ),
+        Route(
+            (AGGREGATE,),
+            "nemo_gym_aggregate_metrics",
+            "Aggregate verified rollouts of NeMo-Gym",
+            "Mean, max, min, median and deviation of each number, by task and over all; rollouts that were not judged are "
+            "left out.",
+            Aggregated,
+            Aggregation,
+            {"verify_responses": [{"_ng_task_index": 0, "reward": 1.0}]},
+        ),
+        Route(
+            (REVERIFY,),
+            "nemo_gym_reverify_mode",
+            "Whether rollouts can be verified again",
+            "They can: verifying has no state.",
+            Literal["stateless"],
+            method="GET",
+            options=NoOptions,
+        ),
+    )
+
+    async def answer(self, visit: Visit[Any]) -> object:
+        path = visit.route.paths[0]
+        if path == VERIFY:
+            return await self._verify(visit)
+        if path == AGGREGATE:
+            return aggregate(parse(_aggregations, visit.body, []).verify_responses)
+        if path == SEED:
+            session = parse(_sessions, visit.body, []).resources_session_id
+            return {} if session is None else {"resources_session_id": session}
+        return "stateless"
+
+    async def _verify(self, visit: Visit[GymOptions]) -> dict[str, Any]:
+        row = parse(_rows, visit.body, [])
+        echoed = _object(visit.body)
+        visit.body = b""
+        wish = visit.options
+        item = item_of(row, echoed, wish)
+        await visit.hold(1, 1)
+        (result,) = await self.parts.waiting.results([item], deadline=visit.deadline, cache=wish.cache)
+        if result.status == "failed":
+            if wish.on_failed == "mask":
+                return echoed | _masked(echoed, result)
+            raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {told(result)}", retry_after_s=1.0)
+        check([result])
+        return {**echoed, **msgspec.to_builtins(_verified(result))}
+
+
+def _verified(result: Result) -> Verified:
+    reward, score = numbers_of(result)
+    components = {str(one["name"]): float(one["score"]) for one in result.checks or () if one.get("score") is not None}
+    return Verified(reward, score, result.reason, result.extracted, result.cached, components)
+
+
+def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
+    """A row that was not judged, as this client puts it aside."""
+    instance = echoed.get("instance_config")
+    return {
+        "reward": 0.0,
+        "mask_sample": True,
+        "failure_reason": told(result),
+        "_ng_failure_class": _FAILURE_CLASS,
+        "_ng_failure_judge_error": told(result),
+        "instance_config": {**(instance if isinstance(instance, dict) else {}), "mask_sample": True},
+    }
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    found = parse(_anything, body, [])
+    if not isinstance(found, dict):
+        raise Unprocessable(f"expected an object, found {type(found).__name__}")
+    return found
+
+
+_rows = msgspec.json.Decoder(Row)
+_sessions = msgspec.json.Decoder(Session)
+_aggregations = msgspec.json.Decoder(Aggregation)
+_anything: msgspec.json.Decoder[Any] = msgspec.json.Decoder()

@@ -1,0 +1,138 @@
+"""By what a row of NeMo-Gym is judged.
+
+    the URL                            names a verifier, a recipe or labels
+    `verifier_metadata`                names one, as the fields of an item
+    `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands
+    `verifier_metadata.unit_tests`     code_gen: `code`
+    `instruction_id_list`, `kwargs`    instruction following
+    `domain`, `data_source`, `tag`     the routing table
+    `expected_answer`, `question`      math_with_judge: `math`
+
+The first that is there holds. `template_metadata` is not looked at: answers are found wherever the response commits to one.
+The response is the text of the assistant's messages.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from service.compat.wishes import ITEM_FIELDS, JSON, Wish, built
+from service.wire import Message, ScoreItem
+
+_KINDS: Final = ("domain", "data_source", "tag")
+_EXTRACT: Final = {
+    "strict_single_letter_boxed": "boxed",
+    "lenient_boxed": "boxed",
+    "lenient_answer_colon": "answer_line",
+    "lenient_answer_colon_md": "answer_line",
+}
+
+
+class Part(msgspec.Struct):
+    """Of a message; only text is looked at."""
+
+    type: str = "output_text"
+    text: str = ""
+
+
+class Output(msgspec.Struct):
+    """What the model gave: messages, and others that are passed over."""
+
+    type: str = "message"
+    role: str = "assistant"
+    content: str | list[Part] | None = None
+
+
+class Response(msgspec.Struct):
+    """The response object of OpenAI's Responses API, as far as it is looked at."""
+
+    output: list[Output]
+
+
+class Asked(msgspec.Struct):
+    """What the model was asked, as far as it is looked at."""
+
+    input: str | list[Message]
+
+
+class Row(msgspec.Struct):
+    """A rollout; other fields are those of the data set."""
+
+    responses_create_params: Asked
+    response: Response
+    expected_answer: Any = None
+    options: Any = None
+    grading_mode: str | None = None
+    verifier_metadata: Any = None
+    question: Any = None
+
+    def text(self) -> str:
+        """Of the assistant's messages."""
+        said = [one.content for one in self.response.output if one.type == "message" and one.role == "assistant"]
+        return "".join(
+            one if isinstance(one, str) else "".join(part.text for part in one if part.type == "output_text")
+            for one in said
+            if one is not None
+        )
+
+
+def item_of(row: Row, fields: Mapping[str, Any], wish: Wish) -> ScoreItem:
+    """The item of a rollout, of whose object all `fields` are given.
+
+    Raises:
+        Unprocessable
+    """
+    named = wish.fields()
+    own = dict(_judged_by(row, fields))
+    holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
+    if not holds:
+        own = {"reference": _truth(row, fields)}
+    return built(row.text(), wish, own, row.responses_create_params.input)
+
+
+def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
+    """The fields of the item as the row alone has them; `named` says that the row itself names what judges."""
+    metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
+    if any(metadata.get(name) for name in ("verifier", "recipe", "checks")):
+        known = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
+        return {"reference": _truth(row, fields), **known, "named": True}
+    conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
+        (bool(row.options), lambda: _choice(row)),
+        (bool(metadata.get("unit_tests")), lambda: {"verifier": "code", "reference": metadata["unit_tests"]}),
+        (bool(fields.get("instruction_id_list")), lambda: _instructions(fields)),
+        (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
+        (row.expected_answer is not None, lambda: {"verifier": "math", "reference": row.expected_answer}),
+    )
+    return next((made() for holds, made in conventions if holds), _routed(row, fields))
+
+
+def _choice(row: Row) -> JSON:
+    params: JSON = {"choices": _choices(row.options)}
+    if row.grading_mode in _EXTRACT:
+        params["extract"] = _EXTRACT[row.grading_mode]
+    return {"verifier": "multiple_choice", "reference": row.expected_answer, "params": params}
+
+
+def _choices(options: Any) -> Any:
+    """`[{"A": "Paris"}, {"B": "Rome"}]` as one object; what is something else is for the verifier to refuse."""
+    if isinstance(options, list) and all(isinstance(one, dict) for one in options):
+        return {label: text for one in options for label, text in one.items() if text is not None}
+    return options
+
+
+def _instructions(fields: Mapping[str, Any]) -> JSON:
+    names = ("instruction_id_list", "kwargs", "prompt")
+    reference = {name: fields[name] for name in names if fields.get(name) is not None}
+    return {"verifier": "instruction_following", "reference": reference}
+
+
+def _routed(row: Row, fields: Mapping[str, Any]) -> JSON:
+    labels = {kind: fields[kind] for kind in _KINDS if isinstance(fields.get(kind), str)}
+    return {**labels, "reference": _truth(row, fields)}
+
+
+def _truth(row: Row, fields: Mapping[str, Any]) -> Any:
+    metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
+    found = (row.expected_answer, fields.get("reference"), fields.get("ground_truth"), metadata.get("unit_tests"))
+    return next((value for value in found if value is not None), metadata or None)

@@ -1,0 +1,81 @@
+"""The standard health service (grpc.health.v1), which says at any time what `/readyz` says.
+
+Written anew, since the one that comes with gRPC is told by others instead of asking, writes to its watchers under a lock,
+so that one who does not read holds up all, and answers bytes that are no message with a traceback.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Final
+
+import grpc
+from grpc_health.v1 import health_pb2
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+
+from service.readiness import Readiness
+
+NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+_LOOK_AGAIN_S: Final = 0.5
+
+Parse = Callable[[type[Any], bytes, Any], Awaitable[Any]]
+"""The message in the bytes; ends the call when there is none."""
+
+
+class Health:
+    """Of all services of this server alike, since one engine is behind them."""
+
+    def __init__(self, readiness: Callable[[], Readiness], services: Collection[str], parse: Parse) -> None:
+        """`services` are those that callers can name."""
+        self._readiness = readiness
+        self._services = frozenset(services) | {""}
+        self._parse = parse
+        self._told = self._status()
+        self._changed = asyncio.Event()
+
+    @property
+    def handlers(self) -> "grpc.GenericRpcHandler[Any, Any]":
+        answer = HealthCheckResponse.SerializeToString
+        handlers = {
+            "Check": grpc.unary_unary_rpc_method_handler(self._check, response_serializer=answer),
+            "Watch": grpc.unary_stream_rpc_method_handler(self._watch, response_serializer=answer),
+        }
+        return grpc.method_handlers_generic_handler(NAME, handlers)
+
+    async def follow(self) -> None:
+        """Keep those who watch informed; never returns."""
+        while True:
+            self.look()
+            await asyncio.sleep(_LOOK_AGAIN_S)
+
+    def look(self) -> None:
+        """Tell those who watch of a change at once."""
+        if self._status() != self._told:
+            self._told = self._status()
+            self._changed.set()
+            self._changed = asyncio.Event()
+
+    def _status(self) -> Any:
+        return HealthCheckResponse.NOT_SERVING if self._readiness().problems else HealthCheckResponse.SERVING
+
+    async def _check(self, body: bytes, context: Any) -> Any:
+        asked = await self._parse(health_pb2.HealthCheckRequest, body, context)
+        if asked.service not in self._services:
+            await context.abort(
+                grpc.StatusCode.NOT_FOUND, f"no service of that name; there are {sorted(self._services)}"
+            )
+        return HealthCheckResponse(status=self._status())
+
+    async def _watch(self, body: bytes, context: Any) -> None:
+        asked = await self._parse(health_pb2.HealthCheckRequest, body, context)
+        if asked.service not in self._services:  # by the protocol it may come to be, and the caller waits for that
+            await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
+            await asyncio.Event().wait()
+        self.look()
+        told = None
+        while True:
+            changed = self._changed
+            if self._told != told:
+                told = self._told
+                await context.write(HealthCheckResponse(status=told))
+            else:
+                await changed.wait()

@@ -1,0 +1,144 @@
+"""One HTTP connection: uvicorn's, with the bounds that it has not.
+
+head       as many bytes as `MAX_HEAD_BYTES`, within `head_timeout_s`, of each request and not only of the first
+trailers   count as the head does
+answer     a caller who takes none of it for several `head_timeout_s` is hung up on, instead of keeping it here for ever
+no HTTP    is refused with problem+json, as all else is
+"""
+
+import asyncio
+from typing import Final
+
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from service.errors import BadRequest, RequestError, TooLarge
+from service.wire import encode
+
+MAX_HEAD_BYTES: Final = 65_536
+_ANSWER_PATIENCE: Final = 4
+"""Times `head_timeout_s`: a trainer may be busy with something else for a while."""
+_BETWEEN_BYTES: Final = 4
+"""Of a header: colon, space, end of line."""
+
+
+class HeadTooLarge(TooLarge):
+    http_status = 431
+    title = "Head too large"
+
+
+class _TooLong(Exception):
+    """Ends the parser's work from within."""
+
+
+class Connection(HttpToolsProtocol):
+    """Subclasses say how long they wait."""
+
+    head_timeout_s: float
+    _head_timer: asyncio.TimerHandle | None = None
+    _answer_timer: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+    _in_head = False
+    _answered: RequestResponseCycle | None = None
+    """The request whose turn it is."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_head_timer()
+        self._stop_answer_timer()
+        if self._answered is not None:  # uvicorn tells only the last of several requests sent at once
+            self._answered.disconnected = True
+            self._answered.message_event.set()
+        self.pipeline.clear()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self._refuse(HeadTooLarge(f"the head has more than {MAX_HEAD_BYTES} bytes"))
+                return
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._await_head()
+
+    def on_message_begin(self) -> None:
+        self._in_head, self._head_bytes = True, 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value) + _BETWEEN_BYTES)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_head_timer()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Whatever the parser could not take."""
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._refuse(HeadTooLarge(f"head and trailers have more than {MAX_HEAD_BYTES} bytes"))
+        else:
+            self._refuse(BadRequest(msg))
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_answer()
+
+    def resume_writing(self) -> None:
+        self._stop_answer_timer()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _count(self, nbytes: int) -> None:
+        self._head_bytes += nbytes
+        if self._head_bytes > MAX_HEAD_BYTES:
+            raise _TooLong
+
+    def _refuse(self, error: RequestError) -> None:
+        body = encode(error.problem())
+        head = b"content-type: application/problem+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
+        self.transport.write(STATUS_LINE[error.http_status] + head + body)
+        self.transport.close()
+
+    def _await_head(self) -> None:
+        if self._head_timer is None and not self.transport.is_closing():
+            self._head_timer = self.loop.call_later(self.head_timeout_s, self.transport.close)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _watch_answer(self) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        self._stop_answer_timer()
+        self._answer_timer = self.loop.call_later(_ANSWER_PATIENCE * self.head_timeout_s, self._give_up, waiting)
+
+    def _give_up(self, waited: int) -> None:
+        if self.transport.get_write_buffer_size() < waited:
+            self._watch_answer()
+        else:
+            self.transport.abort()
+
+    def _stop_answer_timer(self) -> None:
+        if self._answer_timer is not None:
+            self._answer_timer.cancel()
+            self._answer_timer = None

@@ -1,0 +1,198 @@
+"""API keys: whose they are, what they are for, and how much they may ask for.
+
+    REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own
+    keys_file                         YAML, read again on SIGHUP:
+
+        keys:
+          run-17:  {sha256: '9f86...', scopes: [score], items_per_s: 20000, max_items_in_flight: 16384}
+          verl:    {sha256: '6030...', scopes: [score, sandbox]}
+          grafana: {sha256: 'fd61...', scopes: [admin]}
+
+    score     responses are judged: /v1/score, interactions, jobs, the doors of trainers, judge models, gRPC
+    sandbox   the caller's own programs run in boxes: /run_code and its like
+    admin     /metrics
+
+Keys are kept and compared as SHA-256 digests, in constant time, each candidate against every key; a key's name, never the
+key, appears in metrics and logs. Limits hold for this process, not for all replicas together.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from service.errors import Forbidden, Unauthenticated
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class Scope(StrEnum):
+    """What a key is for."""
+
+    SCORE = "score"
+    SANDBOX = "sandbox"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, as far as that is known."""
+
+    name: str
+    scopes: frozenset[Scope] = frozenset(Scope)
+    items_per_s: float | None = None
+    max_items_in_flight: int | None = None
+
+    def check(self, scope: Scope) -> None:
+        """
+        Raises:
+            Forbidden: the key is not for this.
+        """
+        if scope not in self.scopes:
+            raise Forbidden(f"the key {self.name!r} is not for this: it lacks the scope {scope.value!r}")
+
+
+ANONYMOUS: Final = Caller("anonymous")
+CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
+"""Of the request that is being served."""
+
+
+class BadKeys(Exception):
+    """The file of keys has mistakes; `problems` are all of them."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class Keys:
+    """All keys; none means that everyone may call."""
+
+    def __init__(self, callers: Mapping[bytes, Caller], *, required: bool = False) -> None:
+        """`callers` by the digests of their keys; `required` also where there are none."""
+        self._callers = dict(callers)
+        self._required = required
+
+    def use(self, callers: Mapping[bytes, Caller]) -> None:
+        """Let other keys be in force; requests under way go on."""
+        self._callers = dict(callers)
+
+    def caller_of(self, authorization: str | None) -> Caller:
+        """Whose key is in an `Authorization` header: `Bearer <key>`, or `Basic` with the key as password, which is what
+        clients that cannot set a header make of `http://any:<key>@host`.
+
+        Raises:
+            Unauthenticated: keys are configured and this is none of them.
+        """
+        if not self._callers and not self._required:
+            return ANONYMOUS
+        token = _token(authorization or "")
+        if not token:
+            raise Unauthenticated("send an API key: Authorization: Bearer <key>")
+        digest = hashlib.sha256(token).digest()
+        matches = [caller for known, caller in self._callers.items() if hmac.compare_digest(digest, known)]
+        if not matches:
+            raise Unauthenticated("unknown API key")
+        return matches[0]
+
+
+def _token(authorization: str) -> bytes:
+    """The key in the header; empty when there is none."""
+    scheme, _, given = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return given.strip().encode("utf-8", "surrogateescape")
+    if scheme.lower() != "basic":
+        return b""
+    try:
+        return base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+    except ValueError:
+        return b""
+
+
+class _KeySpec(BaseModel):
+    """A key as the file has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sha256: str
+    scopes: Annotated[list[Scope], Field(min_length=1)] = [Scope.SCORE]
+    items_per_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    max_items_in_flight: Annotated[int, Field(gt=0)] | None = None
+
+    @field_validator("sha256")
+    @classmethod
+    def _is_digest(cls, value: str) -> str:
+        if not _DIGEST.fullmatch(value):
+            raise ValueError("expected the SHA-256 of the key, 64 hexadecimal digits; `rewardline key NAME` makes both")
+        return value
+
+
+class _KeysFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    keys: dict[str, _KeySpec]
+
+
+def read(path: Path) -> dict[bytes, Caller]:
+    """The callers in a file, by the digests of their keys.
+
+    Raises:
+        BadKeys: with every mistake.
+    """
+    try:
+        given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        parsed = _KeysFile.model_validate(given)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadKeys([f"cannot read {path}: {error}"]) from error
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False)
+        raise BadKeys([f"{path}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems]) from error
+    _check(path, parsed.keys)
+    return {
+        bytes.fromhex(spec.sha256): Caller(name, frozenset(spec.scopes), spec.items_per_s, spec.max_items_in_flight)
+        for name, spec in parsed.keys.items()
+    }
+
+
+def _check(path: Path, specs: Mapping[str, _KeySpec]) -> None:
+    problems = [f"{path}: keys.{name}: a name is {_NAME.pattern}" for name in specs if not _NAME.fullmatch(name)]
+    seen: dict[str, str] = {}
+    for name, spec in specs.items():
+        other = seen.setdefault(spec.sha256, name)
+        if other != name:
+            problems.append(f"{path}: keys.{name} and keys.{other} are the same key")
+    if problems:
+        raise BadKeys(problems)
+
+
+def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Caller]:
+    """All callers: those of the setting `api_keys`, for everything, and those of the file.
+
+    Raises:
+        BadKeys: with every mistake.
+    """
+    callers = {digest: Caller(name) for name, digest in digests.items()}
+    if file is None:
+        return callers
+    from_file = read(file)
+    names = {caller.name for caller in callers.values()} & {caller.name for caller in from_file.values()}
+    if names or callers.keys() & from_file.keys():
+        raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} stands in api_keys, too"])
+    return callers | from_file
+
+
+def new_key() -> tuple[str, str]:
+    """A key, and its SHA-256 in hexadecimal digits."""
+    key = secrets.token_urlsafe(32)
+    return key, hashlib.sha256(key.encode()).hexdigest()

@@ -1,0 +1,25 @@
+"""HTTP answers as ASGI messages, of routes that are not FastAPI's."""
+
+from typing import Final
+
+from starlette.types import Send
+
+JSON: Final = b"application/json"
+PROBLEM: Final = b"application/problem+json"
+"""RFC 9457."""
+
+
+async def begin(send: Send, status: int, media: bytes, *more: tuple[bytes, bytes]) -> None:
+    """Status and headers; the body's parts follow."""
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *more]})
+
+
+async def part(send: Send, body: bytes, *, is_last: bool = False) -> None:
+    """A piece of the body."""
+    await send({"type": "http.response.body", "body": body, "more_body": not is_last})
+
+
+async def whole(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes], media: bytes = JSON) -> None:
+    """An answer whose body is at hand."""
+    await begin(send, status, media, (b"content-length", b"%d" % len(body)), *more)
+    await part(send, body, is_last=True)

@@ -1,0 +1,62 @@
+"""How rewards are distributed, by what judged and by the rows' label: what a training team looks at first.
+
+A mean that jumps is a verifier that changed, a policy that found a hole, or a data set that was mixed anew. Only what was
+judged counts. Labels of rows are a caller's invention, so only those stand for themselves that a route names.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence, Set
+from typing import Final
+
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from service.wire import Result, ScoreItem
+
+BOUNDS: Final = (-1.0, -0.5, 0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+OTHER: Final = "other"
+"""Stands for labels that no route names, and for recipes beyond so many."""
+_MAX_SERIES: Final = 500
+
+
+class RewardCounts(Collector):
+    """A histogram that is filled batch by batch, and rendered when it is scraped."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], list[float]] = {}
+        """By recipe and label: one number for each bucket, that beyond the last bound, and the sum of rewards."""
+
+    def observe(self, items: Sequence[ScoreItem], results: Sequence[Result], known: Set[str]) -> None:
+        """Count a finished batch; `results[i]` belongs to `items[i]`, `known` are the labels that routes name."""
+        for item, result in zip(items, results, strict=True):
+            if result.reward is None:
+                continue
+            label = item.tag or item.data_source or item.domain or ""
+            if label and label not in known:
+                label = OTHER
+            counts = self._of(result.recipe or result.verifier or "", label)
+            counts[bisect_left(BOUNDS, result.reward)] += 1
+            counts[-1] += result.reward
+
+    def _of(self, recipe: str, label: str) -> list[float]:
+        counts = self._counts.get((recipe, label))
+        if counts is None:
+            if len(self._counts) >= _MAX_SERIES:
+                recipe, label = OTHER, OTHER
+            counts = self._counts.setdefault((recipe, label), [0.0] * (len(BOUNDS) + 2))
+        return counts
+
+    def collect(self) -> Iterator[Metric]:
+        # The library's own family leaves out sum and count where a bound is negative, as a counter must not fall; a mean
+        # over some minutes is what they are for here.
+        about = "Rewards of judged items, by recipe (or verifier) and by the rows' label"
+        family = Metric("rewardline_reward", about, "histogram")
+        for (recipe, label), counts in self._counts.items():
+            labels = {"recipe": recipe, "tag": label}
+            total = 0.0
+            for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts[:-1], strict=True):
+                total += count
+                family.add_sample("rewardline_reward_bucket", {**labels, "le": bound}, total)
+            family.add_sample("rewardline_reward_count", labels, total)
+            family.add_sample("rewardline_reward_sum", labels, counts[-1])
+        yield family

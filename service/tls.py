@@ -1,0 +1,128 @@
+"""Certificates of the doors, and of callers where an authority for them is named.
+
+Both doors read files anew that have changed: HTTP within seconds, gRPC at the next handshake. Connections that are open keep what
+they began with.
+"""
+
+import ssl
+from typing import Final
+
+import grpc
+
+from sandbox.remote.trust import Stamp, stamp
+from service.settings import Settings
+
+LOOKS_EVERY_S: Final = 5
+"""Whoever replaces certificates does so days before the old ones end."""
+
+
+class BadCertificate(Exception):
+    """A certificate or key cannot be read, or they do not belong together."""
+
+
+class Certificates:
+    """What the HTTP door shows, and whom it lets in, by the files as they were when they were last read and good."""
+
+    def __init__(self, settings: Settings) -> None:
+        """
+        Raises:
+            BadCertificate
+        """
+        self._settings = settings
+        self._state = _files(settings)
+        self._current = self.context = _context(settings)
+        self._has_changed = False
+        # A context in use can be given another certificate, but no authority can be taken from it.
+        self.context.sni_callback = self._choose
+
+    def look(self) -> bool:
+        """Whether a file is another than at the last reading."""
+        return _files(self._settings) != self._state
+
+    def load(self) -> None:
+        """Read the files, for connections from now on.
+
+        Raises:
+            BadCertificate: nothing has changed.
+        """
+        self._state = _files(self._settings)
+        self._current = _context(self._settings)
+        self._has_changed = True
+
+    def _choose(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> int | None:
+        """Called at each handshake, whether or not the caller names a host.
+
+        In a resumed session no certificate is shown: the one it began with may be of an authority that is gone since.
+        Such callers have to begin anew.
+        """
+        if self._has_changed and connection.session_reused and self.context.verify_mode is ssl.CERT_REQUIRED:
+            return ssl.ALERT_DESCRIPTION_ACCESS_DENIED
+        connection.context = self._current
+        return None
+
+
+def certificates(settings: Settings) -> Certificates | None:
+    """For the HTTP door; None without TLS.
+
+    Raises:
+        BadCertificate
+    """
+    return None if settings.tls_cert is None else Certificates(settings)
+
+
+def grpc_credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    """For the gRPC door; None without TLS.
+
+    Raises:
+        BadCertificate
+    """
+    if settings.tls_cert is None:
+        return None
+    _context(settings)  # gRPC itself would only say that it cannot
+    state = _files(settings)
+
+    def fetch() -> grpc.ServerCertificateConfiguration | None:
+        """Called at each handshake; None: nothing has changed."""
+        nonlocal state
+        now = _files(settings)
+        if now == state:
+            return None
+        try:
+            _context(settings)
+        except BadCertificate:
+            return None  # what was good goes on being used
+        state = now
+        return _configuration(settings)
+
+    return grpc.dynamic_ssl_server_credentials(
+        _configuration(settings),
+        fetch,  # type: ignore[arg-type]  # the stubs do not know that None means "as before"
+        require_client_authentication=settings.tls_client_ca is not None,
+    )
+
+
+def _context(settings: Settings) -> ssl.SSLContext:
+    assert settings.tls_cert is not None
+    assert settings.tls_key is not None
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        made.load_cert_chain(settings.tls_cert, settings.tls_key)
+        if settings.tls_client_ca is not None:
+            made.verify_mode = ssl.CERT_REQUIRED
+            made.load_verify_locations(settings.tls_client_ca)
+    except (OSError, ssl.SSLError) as error:
+        raise BadCertificate(f"tls_cert {settings.tls_cert}, tls_key {settings.tls_key}: {error}") from error
+    return made
+
+
+def _configuration(settings: Settings) -> grpc.ServerCertificateConfiguration:
+    assert settings.tls_cert is not None
+    assert settings.tls_key is not None
+    authorities = None if settings.tls_client_ca is None else settings.tls_client_ca.read_bytes()
+    pair = (settings.tls_key.read_bytes(), settings.tls_cert.read_bytes())
+    return grpc.ssl_server_certificate_configuration([pair], root_certificates=authorities)
+
+
+def _files(settings: Settings) -> list[Stamp]:
+    return [stamp(path) for path in (settings.tls_cert, settings.tls_key, settings.tls_client_ca) if path is not None]

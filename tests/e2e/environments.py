@@ -1,0 +1,83 @@
+"""Virtual environments with real trainers in them, apart from ours and from each other's.
+
+`requirements/e2e-<name>.txt` pins what is in one, with hashes, made from an environment in which it ran; torch is not in it,
+since machines without a GPU take their own build of it. They lie below `.build/e2e`, and are made anew when their pins change.
+
+`python -m tests.e2e.environments` makes all of them ahead of the tests that will want them.
+"""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+TORCH = "torch==2.13.0"
+FOLDER = ROOT / ".build" / "e2e"
+CLIENT = ROOT / "client"
+_BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
+"""Built by our own environment, so that theirs need no builder: a wheel that refers to the folder as it stands."""
+_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "install")
+
+
+class CannotBuild(Exception):
+    """An environment could not be made; says what pip said."""
+
+
+def names() -> list[str]:
+    return sorted(path.stem.removeprefix("e2e-") for path in (ROOT / "requirements").glob("e2e-*.txt"))
+
+
+def python_of(name: str) -> Path:
+    """The interpreter of an environment that has what its file pins, and this repository's client; made if need be.
+
+    Raises:
+        CannotBuild
+    """
+    pins = ROOT / "requirements" / f"e2e-{name}.txt"
+    folder, stamp = FOLDER / name, FOLDER / f"{name}.stamp"
+    made_of = (pins.read_bytes(), (CLIENT / "pyproject.toml").read_bytes(), TORCH.encode(), sys.version.encode())
+    state = hashlib.sha256(b"".join(made_of)).hexdigest()
+    python = folder / "bin" / "python"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_text() != state:
+            stamp.unlink(missing_ok=True)
+            _run(sys.executable, "-m", "venv", "--clear", str(folder))
+            _run(str(python), *_PIP, TORCH)
+            _run(str(python), *_PIP, "--no-deps", "--require-hashes", "-r", str(pins))
+            with tempfile.TemporaryDirectory() as wheels:
+                _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
+                _run(str(python), *_PIP, "--no-deps", *map(str, Path(wheels).glob("*.whl")))
+            stamp.write_text(state)
+    return python
+
+
+def variables(**more: str) -> dict[str, str]:
+    """Environment variables for what runs in one: no setting of this process's own, and no hub, which tests never need."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("REWARDLINE_", "PYTHON", "VIRTUAL_"))
+    }
+    offline = {
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "WANDB_MODE": "disabled",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    return kept | offline | {"TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": ""} | more
+
+
+def _run(*command: str, cwd: Path = ROOT) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CannotBuild(f"{' '.join(command)}: {(done.stdout + done.stderr)[-3000:]}")
+
+
+if __name__ == "__main__":
+    for each in names():
+        python_of(each)

@@ -1,0 +1,207 @@
+"""Box hosts on `https://`: whose certificates are taken, what is shown to them, and files exchanged while programs run."""
+
+import asyncio
+import re
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from sandbox.base import Built, Execute, Exit, Program, RunResult, SandboxUnavailable
+from sandbox.remote import BadTrust, RemoteSandbox, Trust, wire
+from sandbox.remote.trust import Trusted
+from tests.certificates import Authority
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("ca"), "authority")
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("other"), "other")
+
+
+class TlsHost:
+    """A box host that runs everything at once, and keeps to whom it was spoken as."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        self.port = 0
+        self.names: list[str | None] = []
+        self.called: list[str] = []
+        self.context = context
+        context.sni_callback = lambda _, name, __: self.names.append(name)
+
+    async def describe(self, request: web.Request) -> web.StreamResponse:
+        self.called.append(request.host)
+        return web.json_response({"state": "ready", "slots": 2, "languages": ["python"], "isolation": "landlock"})
+
+    async def work(self, request: web.Request) -> web.StreamResponse:
+        self.called.append(request.host)
+        wire.decode_order(await request.read())
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        for frame in (wire.Result(RunResult(Exit.EXITED, 0, stdout=b"done")), wire.End(Built(True))):
+            await answer.write(wire.encode_frame(frame))
+        return answer
+
+
+@asynccontextmanager
+async def serving(context: ssl.SSLContext) -> AsyncIterator[TlsHost]:
+    host = TlsHost(context)
+    app = web.Application()
+    app.router.add_get("/v1/sandbox", host.describe)
+    app.router.add_post(wire.PATH, host.work)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    host.port = runner.addresses[0][1]
+    try:
+        yield host
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def remote(url: str, trust: Trust) -> AsyncIterator[RemoteSandbox]:
+    sandbox = RemoteSandbox([url], None, slots=2, trust=trust)
+    try:
+        await sandbox.start()
+        yield sandbox
+    finally:
+        await sandbox.stop()
+
+
+async def ran(sandbox: RemoteSandbox) -> bool:
+    taken: list[bytes] = []
+
+    def take(_: int, result: RunResult) -> bool:
+        taken.append(result.stdout)
+        return True
+
+    await sandbox.run(Program("x"), [Execute()], take)
+    return taken == [b"done"]
+
+
+async def test_a_host_is_known_by_its_name_whichever_address_it_has(authority: Authority) -> None:
+    pair = authority.issue("by-name", "DNS:localhost")
+    async with (
+        serving(authority.server(pair)) as host,
+        remote(f"https://localhost:{host.port}", Trust(authority.ca)) as sandbox,
+    ):
+        assert await ran(sandbox)
+        assert set(host.names) == {"localhost"}
+        assert set(host.called) == {f"localhost:{host.port}"}
+
+
+async def test_an_address_can_be_certified_too(authority: Authority) -> None:
+    pair = authority.issue("by-address", "IP:127.0.0.1")
+    async with (
+        serving(authority.server(pair)) as host,
+        remote(f"https://127.0.0.1:{host.port}", Trust(authority.ca)) as sandbox,
+    ):
+        assert await ran(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "trusts", "said"),
+    [
+        ("DNS:somebody.else", True, "localhost"),
+        ("IP:127.0.0.1", True, "localhost"),
+        ("DNS:localhost", False, "verify failed"),
+    ],
+    ids=["another name", "only its address", "another authority"],
+)
+async def test_whoever_cannot_prove_to_be_the_host_gets_no_program(
+    authority: Authority, other: Authority, alternatives: str, trusts: bool, said: str
+) -> None:
+    pair = authority.issue("wrong", alternatives)
+    trust = Trust((authority if trusts else other).ca)
+    async with (
+        serving(authority.server(pair)) as host,
+        remote(f"https://localhost:{host.port}", trust) as sandbox,
+    ):
+        with pytest.raises(SandboxUnavailable, match=said):
+            await ran(sandbox)
+        assert host.called == []
+
+
+async def test_without_an_authority_of_its_own_a_private_one_is_not_trusted(authority: Authority) -> None:
+    async with (
+        serving(authority.server(authority.issue("private"))) as host,
+        remote(f"https://localhost:{host.port}", Trust()) as sandbox,
+    ):
+        assert "verify failed" in sandbox.trouble
+        assert host.called == []
+
+
+async def test_a_host_that_asks_for_a_certificate_is_shown_one(authority: Authority, other: Authority) -> None:
+    ours, theirs = authority.issue("front"), other.issue("stranger")
+    async with serving(authority.server(authority.issue("mutual"), asks_callers=True)) as host:
+        url = f"https://localhost:{host.port}"
+        async with remote(url, Trust(authority.ca, *ours)) as sandbox:
+            assert await ran(sandbox)
+        host.called.clear()
+        for trust in (Trust(authority.ca), Trust(authority.ca, *theirs)):
+            async with remote(url, trust) as sandbox:
+                with pytest.raises(SandboxUnavailable, match="no box host is up"):
+                    await ran(sandbox)
+        assert host.called == []
+
+
+async def test_certificates_are_exchanged_while_programs_run(
+    authority: Authority, other: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.remote.hosts.PROBE_S", 0.05)
+    monkeypatch.setattr("sandbox.remote.hosts.LOOK_UP_S", 0.05)
+    ca = tmp_path / "ca.pem"
+    ca.write_bytes(authority.ca.read_bytes())
+    context = authority.server(authority.issue("before"))
+    async with serving(context) as host, remote(f"https://localhost:{host.port}", Trust(ca)) as sandbox:
+        assert await ran(sandbox)
+        ca.write_bytes(b"")  # as while a file is being written: the authority from before stays
+        asked = len(host.called)
+        await until(lambda: len(host.called) > asked + 3)
+        assert await ran(sandbox)
+
+        context.load_cert_chain(*other.issue("after"))
+        ca.write_bytes(other.ca.read_bytes())
+        seen = len(host.names)
+        await until(lambda: len(host.names) > seen and not sandbox.trouble)  # with a handshake of its own
+        assert await ran(sandbox)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 - what a host saw has no event
+            await asyncio.sleep(0.02)
+
+
+def test_files_that_are_no_certificates_are_named(authority: Authority, tmp_path: Path) -> None:
+    cert, key = authority.issue("mine")
+    _, another = authority.issue("yours")
+    broken = tmp_path / "broken.pem"
+    broken.write_text("nothing")
+    locked = tmp_path / "locked.key"
+    encrypt = ("openssl", "pkcs8", "-topk8", "-in", str(key), "-passout", "pass:secret", "-out", str(locked))
+    subprocess.run(encrypt, check=True)
+    for trust in (Trust(broken), Trust(tmp_path / "none"), Trust(None, cert, another)):
+        with pytest.raises(BadTrust, match=re.escape(str(trust.files[-1]))):
+            Trusted(trust)
+    with pytest.raises(BadTrust, match="password"):
+        Trusted(Trust(None, cert, locked))
+    made = Trusted(Trust(authority.ca, cert, key)).context
+    assert made.check_hostname
+    assert made.verify_mode is ssl.CERT_REQUIRED
+    assert made.minimum_version is ssl.TLSVersion.TLSv1_2
+
+
+async def test_boxes_do_not_start_with_such_files(tmp_path: Path) -> None:
+    with pytest.raises(SandboxUnavailable, match=r"none\.pem"):
+        async with remote("https://localhost:1", Trust(tmp_path / "none.pem")):
+            pass

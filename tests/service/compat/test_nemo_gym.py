@@ -1,0 +1,126 @@
+"""NeMo-Gym's resources server."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from service.compat.nemo_gym import AGGREGATE, REVERIFY, SEED, VERIFY
+from tests.conftest import Served
+from tests.service.compat.recorded import JSON, answer, post, recorded
+
+
+def said(text: str, **fields: Any) -> JSON:
+    """A rollout whose response is this text."""
+    output = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]
+    return {"responses_create_params": {"input": "?"}, "response": {"output": output}, **fields}
+
+
+@pytest.mark.parametrize("name", ["nemo_gym_mcqa", "nemo_gym_math", "nemo_gym_code"])
+def test_a_recorded_rollout_comes_back_with_its_reward(served: Served, name: str) -> None:
+    body = recorded(name)
+    found = answer(served, VERIFY, body)
+    assert {key: found[key] for key in body} == body
+    assert (found["reward"], found["score"], found["reason"]) == (1.0, 1.0, "correct")
+    assert {"mask_sample", "_ng_failure_class"} & found.keys() == set()
+    body["response"]["output"][-1]["content"][0]["text"] = "I do not know"
+    assert answer(served, VERIFY, body)["reward"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "reward"),
+    [
+        ("strict_single_letter_boxed", "Answer: B", 0.0),
+        ("lenient_boxed", "\\boxed{Rome}", 1.0),
+        ("lenient_answer_colon", "Answer: B", 1.0),
+        ("lenient_answer_colon", "\\boxed{B}", 0.0),
+        (None, "Answer: B", 1.0),
+        (None, "\\boxed{B}", 1.0),
+    ],
+)
+def test_the_grading_mode_says_where_the_letter_stands(
+    served: Served, mode: str | None, text: str, reward: float
+) -> None:
+    body = said(text, options=[{"A": "Paris"}, {"B": "Rome"}, {"C": None}], expected_answer="B", grading_mode=mode)
+    assert answer(served, VERIFY, body)["reward"] == reward
+
+
+def test_the_text_is_that_of_all_messages_of_the_assistant(served: Served) -> None:
+    body = said("\\boxed{1", expected_answer="12")
+    part = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "2}"}]}
+    other = {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c"}
+    body["response"]["output"] += [other, {"type": "message", "role": "user", "content": "\\boxed{3}"}, part]
+    assert answer(served, VERIFY, body)["reward"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "fields", "text", "reward"),
+    [
+        ("?verifier=qa", {"expected_answer": "Paris"}, "Paris", 1.0),
+        ("?recipe=think_math", {"expected_answer": "4"}, "\\boxed{4}", 0.0),
+        ("?verifier=multiple_choice", {"expected_answer": "B", "options": [{"A": "x"}, {"B": "Rome"}]}, "Rome", 1.0),
+        ("?tag=gsm8k", {"expected_answer": "4", "question": "?"}, "\\boxed{4}", 1.0),
+        ("", {"data_source": "openai/gsm8k", "expected_answer": "4"}, "#### 4", 1.0),
+        ("", {"verifier_metadata": {"verifier": "qa", "reference": "Paris", "note": 1}}, "Paris", 1.0),
+        ("?verifier=math", {"verifier_metadata": {"verifier": "qa"}, "expected_answer": "Paris"}, "Paris", 1.0),
+        (
+            "",
+            {"instruction_id_list": ["change_case:english_lowercase"], "kwargs": [{}], "prompt": "Say it."},
+            "in lower case",
+            1.0,
+        ),
+    ],
+)
+def test_rows_are_judged_by_what_the_url_or_they_name(
+    served: Served, query: str, fields: JSON, text: str, reward: float
+) -> None:
+    assert answer(served, f"{VERIFY}{query}", said(text, **fields))["reward"] == reward
+
+
+def test_the_checks_of_a_recipe_are_components(served: Served) -> None:
+    found = answer(served, f"{VERIFY}?recipe=think_math", said("<think>\na\n</think>\n\\boxed{4}", expected_answer="4"))
+    assert found["reward_components"] == {"math": 1.0, "think_format": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("body", "said_there"),
+    [
+        (said("x"), "unroutable"),
+        (said("x", expected_answer="\\frac{"), "reference"),
+        (said("x", options="none", expected_answer="A", grading_mode="lenient_boxed"), ""),
+        ({"responses_create_params": {"input": "?"}, "expected_answer": "4"}, "response"),
+        ({"response": {"output": []}, "expected_answer": "4"}, "responses_create_params"),
+        ({"responses_create_params": {"input": "?"}, "response": {"output": "text"}}, "output"),
+    ],
+)
+def test_a_row_that_cannot_be_judged_is_refused_and_has_no_reward(served: Served, body: JSON, said_there: str) -> None:
+    reply = post(served, VERIFY, body)
+    assert reply.status_code == 422, reply.text
+    assert said_there in reply.text
+
+
+def test_sessions_need_no_state(served: Served) -> None:
+    assert answer(served, SEED, {}) == {}
+    assert answer(served, SEED, {"expected_answer": "4", "verifier_metadata": None}) == {}
+    newer = {"resources_session_id": "s1", "episode_id": "e", "task_id": "t", "task_data": {}}
+    assert answer(served, SEED, newer) == {"resources_session_id": "s1"}
+    assert httpx.get(f"{served.url}{REVERIFY}").json() == "stateless"
+
+
+def test_figures_leave_out_what_was_not_judged(served: Served) -> None:
+    rollouts = [
+        {"_ng_task_index": 0, "reward": 1.0, "correct": True, "reason": "x"},
+        {"_ng_task_index": 0, "reward": 0.0, "correct": False},
+        {"_ng_task_index": 1, "reward": 1.0, "big": 10**400},
+        {"_ng_task_index": 1, "reward": 0.0, "mask_sample": True},
+        {"_ng_task_index": 1, "reward": 0.0, "_ng_failure_class": "judge_failed"},
+        {"_ng_task_index": 1, "reward": 0.0, "instance_config": {"mask_sample": True}},
+    ]
+    found = answer(served, AGGREGATE, {"verify_responses": rollouts})
+    assert [group["mean/reward"] for group in found["group_level_metrics"]] == [0.5, 1.0]
+    assert [group["_ng_task_index"] for group in found["group_level_metrics"]] == [0, 1]
+    assert found["agent_metrics"]["mean/reward"] == pytest.approx(2 / 3)
+    assert found["agent_metrics"]["mean/correct"] == 0.5
+    assert (found["agent_metrics"]["rollouts"], found["agent_metrics"]["rollouts_not_judged"]) == (6, 3)
+    assert found["key_metrics"] == {"mean/reward": pytest.approx(2 / 3), "rollouts_not_judged": 3}
+    assert answer(served, AGGREGATE, {"verify_responses": []})["agent_metrics"]["rollouts"] == 0

@@ -1,0 +1,49 @@
+"""A plugin whose verifier takes as long as an item says: what is under way when a service ends."""
+
+import shutil
+from pathlib import Path
+
+_CODE = """
+import asyncio
+
+from verifiers.base import Example, Params, Verdict, Verifier
+
+
+class SlowParams(Params):
+    seconds: float = 0.0
+
+
+class Slow(Verifier[SlowParams]):
+    name = "slow"
+    version = "1"
+    params = SlowParams
+    summary = "There is a response; takes a while"
+    chunk_items = 1
+    concurrency = 64
+
+    async def score(self, items):
+        await asyncio.sleep(max(item.params.seconds for item in items))
+        return [Verdict.correct() if item.response else Verdict.wrong("empty") for item in items]
+
+
+def create(resources):
+    return Slow()
+
+
+EXAMPLES = (
+    Example("a", {}, 1.0, "correct", "any response"),
+    Example("", {}, 0.0, "empty", "none"),
+    Example(" ", {}, 1.0, "correct", "looks like none"),
+)
+"""
+
+
+def installed(folder: Path) -> Path:
+    """The folder with the plugin in it, as pip would install it there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    about = folder / "rewardline_slow-1.dist-info"
+    about.mkdir(parents=True)
+    (folder / "rewardline_slow.py").write_text(_CODE)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rewardline-slow\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[rewardline.verifiers]\nslow = rewardline_slow:create\n")
+    return folder

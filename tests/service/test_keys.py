@@ -1,0 +1,197 @@
+"""API keys: whose, what for, how much; first by themselves, then at both doors of a server."""
+
+import asyncio
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from rewardline import Client, Unauthorized
+
+from service import keys
+from service.admission import Admission
+from service.allowances import BURST_S, Allowances
+from service.errors import Forbidden, Overloaded, Unauthenticated
+from service.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope
+from tests.conftest import Serve, Served
+from tests.service.redis_server import eventually
+
+ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
+
+
+def written(folder: Path, **specs: Any) -> tuple[Path, dict[str, str]]:
+    """A file of keys with these specs, and the keys."""
+    made = {name: keys.new_key() for name in specs}
+    content = {name: {"sha256": made[name][1], **spec} for name, spec in specs.items()}
+    path = folder / "keys.yaml"
+    path.write_text(yaml.safe_dump({"keys": content}))
+    return path, {name: key for name, (key, _) in made.items()}
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def test_without_keys_everyone_may_do_everything() -> None:
+    assert Keys({}).caller_of(None) is ANONYMOUS
+    for scope in Scope:
+        ANONYMOUS.check(scope)
+
+
+def test_an_empty_file_of_keys_opens_nothing() -> None:
+    with pytest.raises(Unauthenticated):
+        Keys({}, required=True).caller_of(None)
+
+
+def test_a_key_is_for_what_it_says(tmp_path: Path) -> None:
+    path, secrets = written(tmp_path, one={}, two={"scopes": ["admin", "sandbox"], "items_per_s": 5})
+    known = Keys(keys.gather({}, path))
+    one, two = (known.caller_of(f"Bearer {secrets[name]}") for name in ("one", "two"))
+    assert one == Caller("one", frozenset({Scope.SCORE}))
+    assert (two.scopes, two.items_per_s) == (frozenset({Scope.ADMIN, Scope.SANDBOX}), 5.0)
+    with pytest.raises(Forbidden, match="two"):
+        two.check(Scope.SCORE)
+    for wrong in (f"Bearer {secrets['one']}x", "Bearer ", "Basic !!", "", None):
+        with pytest.raises(Unauthenticated):
+            known.caller_of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("keys: [", "cannot read"),
+        ("[]", "keys"),
+        ("keys: {a: {sha256: abc}}", "64 hexadecimal digits"),
+        ("keys: {a: {sha256: " + "f" * 64 + ", scope: [score]}}", "keys.a.scope"),
+        ("keys: {a: {sha256: " + "f" * 64 + ", scopes: [root]}}", "keys.a.scopes.0"),
+        ("keys: {a: {sha256: " + "f" * 64 + ", scopes: []}}", "keys.a.scopes"),
+        ("keys: {a: {sha256: " + "f" * 64 + ", items_per_s: -1}}", "keys.a.items_per_s"),
+        ("keys: {a: {sha256: " + "f" * 64 + "}, b: {sha256: " + "f" * 64 + "}}", "same key"),
+        ('keys: {"a b": {sha256: ' + "f" * 64 + "}}", "a name is"),
+    ],
+)
+def test_mistakes_in_the_file_are_told_with_their_place(tmp_path: Path, content: str, told: str) -> None:
+    path = tmp_path / "keys.yaml"
+    path.write_text(content)
+    with pytest.raises(BadKeys, match=re.escape(told)):
+        keys.read(path)
+    with pytest.raises(BadKeys, match="cannot read"):
+        keys.read(tmp_path / "none.yaml")
+
+
+def test_one_name_stands_in_one_place(tmp_path: Path) -> None:
+    path, _ = written(tmp_path, one={})
+    with pytest.raises(BadKeys, match="one"):
+        keys.gather({"one": b"digest"}, path)
+
+
+def test_a_rate_is_kept_by_debt(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr("service.allowances.time.monotonic", lambda: now_s)
+    allowances, caller = Allowances(), Caller("a", items_per_s=10.0)
+    allowances.take(caller, int(BURST_S * 10) + 30)  # more than there is: 30 in debt
+    with pytest.raises(Overloaded) as refused:
+        allowances.take(caller, 1)
+    assert refused.value.retry_after_s == pytest.approx(3.1)
+    now_s += 3.05
+    allowances.take(caller, 1)
+    assert allowances.refused == {("a", "rate"): 1}
+    now_s += 1000.0
+    allowances.take(caller, int(BURST_S * 10))  # silence is worth no more than the burst
+    with pytest.raises(Overloaded):
+        allowances.take(caller, 1)
+
+
+def test_items_in_flight_are_counted_to_their_key() -> None:
+    allowances, caller = Allowances(), Caller("a", max_items_in_flight=10)
+    allowances.take(caller, 25)  # alone, a batch of any size may pass
+    with pytest.raises(Overloaded):
+        allowances.take(caller, 1)
+    allowances.take(Caller("b", max_items_in_flight=10), 1)
+    allowances.give(caller, 20)
+    allowances.take(caller, 5)
+    assert allowances.refused == {("a", "in_flight"): 1}
+
+
+async def test_what_a_key_may_not_have_is_given_back_at_once() -> None:
+    admission = Admission(1000, 1000)
+    CALLER.set(Caller("a", max_items_in_flight=1))
+    with admission.enter() as permit:
+        permit.add(items=1)
+        with pytest.raises(Overloaded):
+            permit.add(items=5, nbytes=10)
+        assert (admission.items, admission.bytes) == (1, 0)
+    assert admission.items == 0
+    with admission.enter() as permit:
+        permit.add(items=1)
+
+
+async def test_doors_that_wait_keep_a_rate_by_waiting() -> None:
+    admission = Admission(1000, 1000)
+    CALLER.set(Caller("a", items_per_s=50.0))
+    with admission.enter() as permit:
+        permit.add(items=int(BURST_S * 50) + 5)
+        async with asyncio.timeout(20):
+            await permit.add_when_possible(items=1)
+
+
+@pytest.fixture
+def keyed(serve: Serve, tmp_path: Path) -> tuple[Served, dict[str, str], Path]:
+    path, secrets = written(
+        tmp_path,
+        trainer={"scopes": ["score"]},
+        runner={"scopes": ["sandbox"]},
+        grafana={"scopes": ["admin"]},
+        slow={"scopes": ["score"], "items_per_s": 1},
+    )
+    return serve(keys_file=str(path), workers="1"), secrets, path
+
+
+def test_each_door_asks_for_its_scope(keyed: tuple[Served, dict[str, str], Path]) -> None:
+    served, secrets, path = keyed
+    calls: dict[str, Callable[[dict[str, str]], httpx.Response]] = {
+        "score": lambda headers: httpx.post(f"{served.url}/v1/score", json={"items": [ITEM]}, headers=headers),
+        "sandbox": lambda headers: httpx.post(
+            f"{served.url}/run_code", json={"code": "print(1)", "language": "python"}, headers=headers
+        ),
+        "admin": lambda headers: httpx.get(f"{served.url}/metrics", headers=headers),
+        "any": lambda headers: httpx.get(f"{served.url}/v1/verifiers", headers=headers),
+    }
+    statuses = {
+        name: {call: ask(bearer(secrets[name])).status_code for call, ask in calls.items()}
+        for name in ("trainer", "runner", "grafana")
+    }
+    assert statuses == {
+        "trainer": {"score": 200, "sandbox": 403, "admin": 403, "any": 200},
+        "runner": {"score": 403, "sandbox": 200, "admin": 403, "any": 200},
+        "grafana": {"score": 403, "sandbox": 403, "admin": 200, "any": 200},
+    }
+    assert calls["score"]({}).status_code == 401
+    assert "scope 'score'" in calls["score"](bearer(secrets["grafana"])).json()["detail"]
+    with Client(f"grpc://{served.grpc}", api_key=secrets["trainer"]) as client:
+        assert client.score_one(ITEM).score == 1.0
+    with Client(f"grpc://{served.grpc}", api_key=secrets["runner"]) as client, pytest.raises(Unauthorized):
+        client.score_one(ITEM)
+
+    answers = [
+        httpx.post(f"{served.url}/v1/score", json={"items": [ITEM] * 60}, headers=bearer(secrets["slow"]))
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in answers] == [200, 429]
+    assert int(answers[1].headers["Retry-After"]) > 30
+    text = httpx.get(f"{served.url}/metrics", headers=bearer(secrets["grafana"])).text
+    assert 'rewardline_key_refused_total{key="slow",reason="rate"} 1.0' in text
+    assert calls["score"](bearer(secrets["trainer"])).status_code == 200
+    assert secrets["trainer"] not in served.log.read_text()
+
+    path.write_text("keys: {}")
+    served.process.send_signal(signal.SIGHUP)
+    eventually(lambda: calls["any"](bearer(secrets["trainer"])).status_code == 401)
+    path.write_text("keys: [")
+    served.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "keys not reloaded" in served.log.read_text())
+    assert calls["any"](bearer(secrets["trainer"])).status_code == 401

@@ -1,0 +1,82 @@
+"""The operators' port: probes, metrics, and draining while everything that comes is still served."""
+
+import signal
+import threading
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from service.pulse import Highest
+from tests.conftest import Serve, Served
+
+ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
+SLOW = {
+    "verifier": "code",
+    "response": "```python\nimport time; time.sleep(7); print(1)\n```",
+    "reference": {"test_cases": [{"input": "", "expected_output": "1"}]},
+    "params": {"time_limit_s": 20},
+}
+
+
+@pytest.fixture
+def served_with_ops(serve: Serve) -> tuple[Served, str]:
+    served = serve(ops_port="0", api_keys="me=0123456789abcdef-ops", workers="1", drain_timeout_s="60")
+    return served, served.ops
+
+
+def test_probes_and_metrics_need_no_key_there(served_with_ops: tuple[Served, str]) -> None:
+    served, ops = served_with_ops
+    assert [httpx.get(f"{ops}/{path}").status_code for path in ("healthz", "startupz", "readyz")] == [200] * 3
+    text = httpx.get(f"{ops}/metrics").text
+    for name in ("queued_work_seconds", "queued_work_seconds_peak", "event_loop_lag_seconds", "draining"):
+        assert f"\nrewardline_{name}" in text
+    assert httpx.get(f"{served.url}/metrics").status_code == 401
+    assert httpx.post(f"{ops}/v1/score", json={"items": [ITEM]}).status_code == 404
+
+
+def test_draining_waits_for_what_is_under_way_and_refuses_nobody(served_with_ops: tuple[Served, str]) -> None:
+    served, ops = served_with_ops
+    headers = {"Authorization": "Bearer 0123456789abcdef-ops"}
+    answers: dict[str, Any] = {}
+
+    def score(name: str, item: Any) -> None:
+        answers[name] = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, headers=headers, timeout=90)
+
+    slow = threading.Thread(target=score, args=("slow", SLOW))
+    slow.start()
+    _until(lambda: "rewardline_in_flight_requests 1.0" in httpx.get(f"{ops}/metrics").text)
+    drained: list[httpx.Response] = []
+    draining = threading.Thread(target=lambda: drained.append(httpx.get(f"{ops}/drain", timeout=90)))
+    draining.start()
+    _until(lambda: httpx.get(f"{ops}/readyz").status_code == 503)
+    assert httpx.get(f"{ops}/healthz").status_code == 200
+    score("late", ITEM)
+    assert answers["late"].json()["results"][0]["score"] == 1.0
+    assert answers["late"].headers["connection"] == "close"
+    assert "rewardline_draining 1.0" in httpx.get(f"{ops}/metrics").text
+    draining.join(90)
+    slow.join(90)
+    assert answers["slow"].json()["results"][0]["score"] == 1.0
+    assert drained[0].json() == {"requests": 0, "items": 0}
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(60) == 0
+
+
+def test_the_highest_of_the_recent_past() -> None:
+    highest = Highest(10.0)
+    seen = []
+    for at_s, value in enumerate([1.0, 5.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]):
+        highest.note(float(at_s), value)
+        seen.append(highest.value)
+    assert seen == [1.0, *[5.0] * 10, 3.0, 3.0, 0.0]
+    assert Highest(1.0).value == 0.0
+
+
+def _until(true: Any) -> None:
+    for _ in range(600):
+        if true():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come to that")

@@ -1,0 +1,42 @@
+"""N-grams counted in arrays are those counted one by one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifiers.rules.ngrams import MAX_WORD_BYTES, distinct, distinct_of_words
+
+_WORDS = st.text(st.sampled_from("abAB.,\0\x1f é’ß😀\ud800"), max_size=4) | st.sampled_from(["wait", "so", "x" * 40])
+_SPACE = st.sampled_from([" ", "  ", "\n", "\t \r\n", "\x1c", "\x0b\x0c"])
+
+
+@given(st.lists(st.tuples(_WORDS, _SPACE)), st.sampled_from(["", " "]), st.integers(1, 6))
+def test_as_many_as_tuples_of_words(pieces: list[tuple[str, str]], before: str, n: int) -> None:
+    text = before + "".join(word + space for word, space in pieces)
+    words = text.split()
+    counted = distinct_of_words(text.encode("utf-8", "surrogatepass"), n)
+    assert counted == distinct(words, n)
+
+
+@given(st.lists(st.integers(0, 30), min_size=200, max_size=2000), st.integers(1, 4))
+def test_as_many_in_texts_of_few_words(numbers: list[int], n: int) -> None:
+    words = [f"w{number}" for number in numbers]
+    assert distinct_of_words(" ".join(words).encode(), n) == distinct(words, n)
+
+
+def test_words_in_another_order_are_others() -> None:
+    assert distinct_of_words(b"a b c c b a b a c", 3) == (7, 7)
+    assert distinct_of_words(b"ab a b ba", 1) == (4, 4)
+
+
+def test_a_long_text_is_counted_whole() -> None:
+    words = [f"{number}-{number % 7}" for number in range(20_000)] * 2
+    assert distinct_of_words("\n".join(words).encode(), 3) == distinct(words, 3) == (20_000, 39_998)
+
+
+@pytest.mark.parametrize("longest", [40, MAX_WORD_BYTES])
+@pytest.mark.parametrize("before", [b"", b"a " * 100_000])
+def test_longer_words_are_not_counted(longest: int, before: bytes) -> None:
+    assert distinct_of_words(before + b"x" * longest, 3, longest) is not None
+    assert distinct_of_words(before + b"x" * (longest + 1), 3, longest) is None
+    assert distinct_of_words(before + b"x" * 1_000_000, 3, longest) is None

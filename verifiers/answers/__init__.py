@@ -1,0 +1,107 @@
+r"""The one place of answer extraction: which part of a response is its answer.
+
+    response ──segment──► the text after thinking ──readers, channels in order──► offers ──commitment──► one answer
+
+*Final segment* (segment). Text after the last closing think tag, without the chat tokens a tokenizer leaves at the end.
+Thinking that was opened and never closed is a truncated response: nothing in it is an answer.
+
+*Channels* (channels; parameters: what a caller may ask for; readers: which module finds the offers of which channel).
+The first channel that is used at all decides. An explicit channel that is used badly (an empty or unclosed last box, an
+answer tag never closed) gives no answer; it never makes an earlier number one.
+
+    tags, json_fields    <answer>…</answer>, {"answer": …}       statements    what the last sentence states
+    boxes, neighbours    \boxed{…}, and what stands beside it    last_number   the last number that stands alone
+    hashes               #### …                                    ├ numerals    how a number is written
+    lines, triggers      "The final answer is …"                   ├ roles       labels and bounds are none
+    bare                 nothing but an answer                     └ doubt       nor is what is denied or asked
+
+*Context.* What stands beside an offer can unmake it. A box with a factor, sign, bound or function, or one that is asked
+about or taken back, is no answer (`2\boxed{21}`, "\boxed{42} is wrong"); a unit directly behind it belongs to it. An
+answer line that denies or doubts, with no number after it, ends the search. A last number counts where a sentence
+states it: not where it is denied, asked, supposed, a label, a bound or a part of an expression.
+
+*Commitment* (commitment, links). Several different offers in one channel: a later one corrects an earlier one. Offers
+made in one breath do not commit to any ("\boxed{1} or \boxed{2}", boxes side by side, three in a short run):
+`conflicting_answers`, whatever the policy; nor do offers made for one case each, or with "maybe". Boxes linked by "and"
+or a comma are parts of one answer, given as "a, b", or as "x=a, y=b" if each has a name. `on_conflict="reject"` accepts
+no two different offers at all.
+
+Every step is linear in the length of the response, whatever is in it, and looks at the last `MAX_OFFERS` offers of a
+channel. The regular expressions here hold no nested or unbounded-then-unbounded repetition.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from verifiers.answers.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
+from verifiers.answers.commitment import commit
+from verifiers.answers.extraction import Candidate, Extraction, Reason
+from verifiers.answers.folding import fold
+from verifiers.answers.lines import read_lines
+from verifiers.answers.links import names_alternatives
+from verifiers.answers.numerals import NUMBER
+from verifiers.answers.offers import MAX_OFFERS
+from verifiers.answers.parameters import ExtractionParams, OnConflict, Think
+from verifiers.answers.readers import READERS, READERS_IF_NAMED
+from verifiers.answers.segment import Segment, final_segment
+from verifiers.answers.triggers import ANSWER_STEMS, OTHER_ANSWER_STEMS, announces
+
+__all__ = [
+    "ANSWER_STEMS",
+    "DEFAULT_CHANNELS",
+    "MATH_CHANNELS",
+    "MAX_OFFERS",
+    "NUMBER",
+    "OTHER_ANSWER_STEMS",
+    "Candidate",
+    "Channel",
+    "Extraction",
+    "ExtractionParams",
+    "OnConflict",
+    "Reason",
+    "Segment",
+    "Think",
+    "announces",
+    "extract",
+    "final_segment",
+    "fold",
+    "names_alternatives",
+    "stated",
+]
+
+
+def extract(
+    response: str,
+    params: ExtractionParams,
+    auto: Sequence[Channel] = DEFAULT_CHANNELS,
+    segment: Segment | None = None,
+) -> Extraction:
+    """Find the answer. Never raises; `auto` is the order of channels for `extract="auto"`; `segment`: the final one of
+    the response, for callers who have looked for it.
+    """
+    segment = segment or final_segment(response, params.think)
+    if segment.reason != "found":
+        return Extraction(None, None, None, segment.reason)
+    readers = READERS if params.extract == "auto" else READERS_IF_NAMED
+    for channel in _channels(params.extract, auto):
+        offers = readers[channel](response, segment.start, segment.end)
+        if offers.reason is None and not offers.items:
+            continue
+        return commit(response, channel, offers, params.on_conflict)
+    return Extraction(None, None, None, "no_answer")
+
+
+def stated(text: str, on_conflict: OnConflict, stems: Sequence[int] | None = None) -> Extraction:
+    """What the answer lines of a final segment say; `stems`: where `ANSWER_STEMS` are, for callers who have looked and
+    know that there are none of `OTHER_ANSWER_STEMS`.
+    """
+    offers = read_lines(text, 0, len(text), stems)
+    if offers.reason is None and not offers.items:
+        return Extraction(None, None, None, "no_answer")
+    return commit(text, Channel.ANSWER_LINE, offers, on_conflict)
+
+
+def _channels(wanted: Literal["auto"] | Channel | tuple[Channel, ...], auto: Sequence[Channel]) -> Sequence[Channel]:
+    if isinstance(wanted, Channel):
+        return (wanted,)
+    return wanted if isinstance(wanted, tuple) else auto

@@ -1,0 +1,119 @@
+"""The final segment: what a response says after its thinking, and before the chat tokens at its end."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from verifiers.answers.extraction import Reason
+from verifiers.answers.parameters import Think
+from verifiers.answers.spans import strip
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """The part of a response that may hold the answer."""
+
+    start: int
+    end: int
+    reason: Reason
+    """`found`, or why there is nothing to look at (`truncated`, `no_answer`, `empty`)."""
+
+
+_THINK_TAG = re.compile(
+    r"<(?P<close>/?)(?:think|thinking|reasoning|thought|seed:think)\s{0,4}>"
+    r"|<\|(?:begin|(?P<end>end))_of_thought\|>",
+    re.IGNORECASE,
+)
+_MAX_THINK_TAG_CHARS = 32
+_OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
+_CHAT_TOKENS = (
+    "<|endoftext|>",
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|end_of_text|>",
+    "<|end|>",
+    "<|return|>",
+    "<|END_RESPONSE|>",
+    "<|end_of_solution|>",
+    "<|begin_of_solution|>",
+    "<|end_of_sentence|>",
+    "<｜end▁of▁sentence｜>",
+    "<end_of_turn>",
+    "<eos>",
+    "<pad>",
+    "<|pad|>",
+    "<s>",
+    "</s>",
+    "[PAD]",
+    "[EOS]",
+)
+_CHAT_TOKEN_ENDS = frozenset(token[-1] for token in _CHAT_TOKENS)
+_MAX_CHAT_TOKENS = 100_000
+
+
+def final_segment(response: str, think: Think = "auto") -> Segment:
+    """The text after thinking, without surrounding space and without the chat tokens at its end."""
+    start, end = 0, len(response)
+    if think != "none":
+        last_open, last_close = _think_tags(response)
+        if last_open > last_close:
+            return Segment(end, end, "truncated")
+        if think == "required" and last_close < 0:
+            return Segment(end, end, "no_answer")
+        start = max(last_close, 0)
+        spoken = _behind_thought_tokens(response, start)
+        if spoken is None:
+            return Segment(end, end, "truncated")
+        start = spoken
+    end = _without_chat_tokens(response, start, end)
+    start, end = strip(response, start, end)
+    return Segment(start, end, "found" if start < end else "empty")
+
+
+def _think_tags(text: str) -> tuple[int, int]:
+    """End positions of the last opening and the last closing tag; -1 where there is none.
+
+    Looking for one character is many times faster than any other search, so that comes first.
+    """
+    last_open = last_close = -1
+    found: list[Iterable[re.Match[str]]] = []
+    if (first := text.find("<")) >= 0:
+        found.append(_THINK_TAG.finditer(text, first, text.rfind("<") + _MAX_THINK_TAG_CHARS))
+    if ("K" in text and text.rfind("THINK]") >= 0) or "think▷" in text:
+        found.append(_OTHER_THINK_TAG.finditer(text))
+    for matches in found:
+        for match in matches:
+            if match["close"] or match["end"]:
+                last_close = max(last_close, match.end())
+            else:
+                last_open = max(last_open, match.end())
+    return last_open, last_close
+
+
+_THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
+"""What begins and ends thinking: gpt-oss (Harmony), Cohere's models."""
+_SPOKEN = re.compile(r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>)")
+"""What begins an answer behind that."""
+
+
+def _behind_thought_tokens(text: str, start: int) -> int | None:
+    """Where thinking in a model's own tokens is over; None where it never is."""
+    if "<|" not in text:
+        return start
+    for opening, closing in _THOUGHT_TOKENS:
+        if (place := text.rfind(opening, start)) >= 0:
+            if (stop := text.find(closing, place + len(opening))) < 0:
+                return None
+            start = stop + len(closing)
+    spoken = _SPOKEN.match(text, start)
+    return start if spoken is None else spoken.end()
+
+
+def _without_chat_tokens(text: str, start: int, end: int) -> int:
+    for _ in range(_MAX_CHAT_TOKENS):
+        _, end = strip(text, start, end)
+        if start == end or text[end - 1] not in _CHAT_TOKEN_ENDS or not text.endswith(_CHAT_TOKENS, start, end):
+            break
+        end -= next(len(token) for token in _CHAT_TOKENS if text.endswith(token, start, end))
+    return end

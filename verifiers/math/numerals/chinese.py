@@ -1,0 +1,184 @@
+"""Numbers in Chinese, and figures with Chinese units."""
+
+import re
+from fractions import Fraction
+from math import prod
+
+_HAN_DIGITS = {digit: number for number, digits in enumerate(
+    ("零〇", "一壹", "二两兩贰貳", "三叁", "四肆", "五伍", "六陆陸", "七柒", "八捌", "九玖")) for digit in digits
+}  # fmt: skip
+_HAN_UNITS = {"亿": 10**8, "億": 10**8, "万": 10**4, "萬": 10**4, "千": 1000, "仟": 1000, "百": 100, "佰": 100,
+              "十": 10, "拾": 10}  # fmt: skip
+_ONE_SPELLING = str.maketrans({"億": "亿", "萬": "万", "仟": "千", "佰": "百", "拾": "十", "負": "负", "點": "点"})
+_LARGEST_FIRST = ("亿", "万", "千", "百", "十")
+_SIGNS_OF_HAN = "".join([*_HAN_DIGITS, *_HAN_UNITS])
+HAN_NUMBER = re.compile(
+    rf"[-+]?(?:[{_SIGNS_OF_HAN}半]|[负負](?=[\d{_SIGNS_OF_HAN}半])|\d[\d,.]{{0,30}} ?[{_SIGNS_OF_HAN}])"
+)
+"""Where a number in Chinese begins."""
+_HAN_PART = rf"[\d{_SIGNS_OF_HAN}][\d.,{_SIGNS_OF_HAN}]*(?:[点點][{_SIGNS_OF_HAN}]+)?"
+_HAN_RUN = re.compile(
+    rf"([-+负負]?)(一?半|{_HAN_PART}(?:又{_HAN_PART})?(?:分之{_HAN_PART})?)", re.IGNORECASE
+)  # fmt: skip
+_HAN_WHOLE = re.compile(rf"(?:({_HAN_PART})又)?({_HAN_PART})分之({_HAN_PART})")
+_HAN_MULTIPLIER = "[十百千]?(?:万亿|[万亿])?"
+_HAN_CHAIN = re.compile(rf"(\d[\d,]*(?:\.\d+)?)({_HAN_MULTIPLIER})")
+_HAN_DECIMAL = re.compile(rf"([{''.join(_HAN_DIGITS)}]{{1,30}})({_HAN_MULTIPLIER})")
+HAN_GAP = re.compile(rf"(?<=\d) (?=[{_SIGNS_OF_HAN}分])|(?<=[之负負又]) (?=\d)")
+"""Blanks inside a number."""
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,30}")
+_NOT_COUNTED = ("点", "點", "分之", "又", "几", "幾", "多", "余", "餘", "来", "來", "半", "%")
+"""What behind a number goes on with it or makes it vague: 十几个, 三百余人."""
+_HALVED = (
+    "个",
+    "個",
+    "小时",
+    "小時",
+    "天",
+    "年",
+    "分钟",
+    "分鐘",
+    "秒",
+    "米",
+    "公里",
+    "千米",
+    "斤",
+    "公斤",
+    "克",
+    "升",
+    "杯",
+    "元",
+)
+"""What 半 counts; in front of other words it is a prefix (半径, 半圆)."""
+
+
+def han(text: str) -> Fraction | None:
+    """The number that the whole text spells."""
+    found = _HAN_RUN.fullmatch(text)
+    if not found:
+        return None
+    sign, number = found.groups()
+    number = number.translate(_ONE_SPELLING)
+    magnitude = _figures(number) if sign in ("负", "負") and number.isascii() else _han_magnitude(number)
+    return -magnitude if magnitude is not None and sign in ("-", "负", "負") else magnitude
+
+
+def han_followed(text: str) -> tuple[Fraction, str] | None:
+    """The number a text begins with, and what it counts."""
+    found = _HAN_RUN.match(text)
+    if not found:
+        return None
+    number, counted = han(found[0]), text[found.end() :].strip()
+    if number is None or not counted[:1].isalpha() or counted.startswith(_NOT_COUNTED):
+        return None
+    if found[2] == "半" and not counted.startswith(_HALVED):
+        return None
+    return number, counted
+
+
+def _han_magnitude(text: str) -> Fraction | None:
+    if text in ("半", "一半"):
+        return Fraction(1, 2)
+    if fraction := _HAN_WHOLE.fullmatch(text):
+        whole = _han_or_figures(fraction[1]) if fraction[1] else Fraction(0)
+        bottom, top = _bottom(fraction[2]), _han_or_figures(fraction[3])
+        if whole is None or top is None or not bottom or (fraction[1] and top >= bottom):
+            return None
+        return whole + top / bottom
+    return _han_amount(text)
+
+
+def _bottom(text: str) -> Fraction | None:
+    return Fraction(_HAN_UNITS[text]) if text in _HAN_UNITS else _han_or_figures(text)
+
+
+def _han_or_figures(text: str) -> Fraction | None:
+    """A part of a fraction: plain figures have a meaning there, and 百分之百 is all of it."""
+    if text == "百":
+        return Fraction(100)
+    if _HAN_CHAIN.fullmatch(text) and text[-1].isdecimal():
+        return _figures(text)
+    return _han_amount(text)
+
+
+def _han_amount(text: str) -> Fraction | None:
+    if text[0].isascii():
+        return _han_chain(text)
+    if "点" in text:
+        return _han_decimal(text)
+    number = _han_integer(text)
+    return None if number is None else Fraction(number)
+
+
+def _han_decimal(text: str) -> Fraction | None:
+    whole_text, _, behind = text.partition("点")
+    whole, decimal = _han_integer(whole_text), _HAN_DECIMAL.fullmatch(behind)
+    if whole is None or not decimal:
+        return None
+    digits = "".join(str(_HAN_DIGITS[digit]) for digit in decimal[1])
+    return (whole + Fraction(int(digits), 10 ** len(digits))) * _product(decimal[2])
+
+
+def _product(units: str) -> int:
+    return prod(_HAN_UNITS[unit] for unit in units)
+
+
+def _han_integer(text: str) -> int | None:
+    """By the largest unit: how many of it, and the rest below it."""
+    if len(text) == 1 and text in _HAN_DIGITS:
+        return _HAN_DIGITS[text]
+    if len(text) > 40:
+        return None
+    unit_sign = next((unit for unit in _LARGEST_FIRST if unit in text), None)
+    if unit_sign is None:
+        return None
+    unit = _HAN_UNITS[unit_sign]
+    head, _, rest = text.rpartition(unit_sign)
+    count = 1 if not head and unit == 10 else _han_integer(head)
+    if not count or count >= (unit if unit >= 10**4 else 10):
+        return None
+    below = _han_rest(rest, unit)
+    return None if below is None else count * unit + below
+
+
+def _han_rest(text: str, unit: int) -> int | None:
+    if not text:
+        return 0
+    if text[0] in "零〇":
+        below = _han_integer(text[1:])
+        return below if below and below < unit // 10 else None
+    below = _han_integer(text)
+    if not below:
+        return None
+    if len(text) == 1 and text in _HAN_DIGITS:
+        return below * unit // 10
+    return below if unit // 100 <= below < unit else None
+
+
+def _han_chain(text: str) -> Fraction | None:
+    """Figures with units between them: 1.2亿, 3亿5000万, 1万2000.
+
+    Every part is below the unit before it; 3千5 is said for 3500 and written for 3005, and has no value.
+    """
+    total, ceiling, position = Fraction(0), 0, 0
+    while position < len(text):
+        found = _HAN_CHAIN.match(text, position)
+        amount = _figures(found[1]) if found else None
+        if not found or amount is None:
+            return None
+        unit = _product(found[2])
+        if amount.denominator != 1 and found[0] != text:
+            return None
+        if unit == 1 and (position == 0 or amount * 10 < ceiling):
+            return None
+        if position and amount * unit >= ceiling:
+            return None
+        total, ceiling, position = total + amount * unit, unit, found.end()
+    return total
+
+
+def _figures(text: str) -> Fraction | None:
+    whole, _, part = text.partition(".")
+    if not _GROUPED.fullmatch(whole) or len(part) > 30:
+        return None
+    return Fraction(whole.replace(",", "") + ("." + part if part else ""))

@@ -1,0 +1,83 @@
+"""What a caller says of an item: the reference, and how exactly the answer has to be it."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+
+from verifiers.answers import ExtractionParams
+from verifiers.base import Params
+from verifiers.math import units
+from verifiers.math.options import Form, Options, UnitPolicy
+from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("a reference must not be blank")
+    return text
+
+
+def _known_unit(text: str) -> str:
+    if units.key(text) is None:
+        raise ValueError("not read as a unit")
+    return text
+
+
+Answer = Annotated[StrictStr, AfterValidator(_not_blank)] | StrictInt | StrictFloat
+Answers = Answer | Annotated[list[Answer], Field(min_length=1, max_length=64)]
+
+
+class FinalAnswer(Params):
+    """A reference that says more than its final answer; the rest is for other verifiers."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    final_answer: Answers
+    unit: Annotated[StrictStr, AfterValidator(_known_unit)] | None = None
+    """The unit of the answer, where `final_answer` does not write it."""
+    tolerance: float | None = Field(default=None, ge=0)
+    """An absolute tolerance; the parameter `abs_tol`, where the caller gives it, goes before it."""
+    steps: Any = None
+    """The steps before it: texts, or objects with an `expr`. Here they only say which wrong answers stopped early."""
+
+
+class MathParams(ExtractionParams):
+    reference: Answers | FinalAnswer
+    """The right answer, or several of which each is right. LaTeX or plain, with or without `$` or a box."""
+    abs_tol: float | None = Field(default=None, ge=0)
+    """A number may be off by so much. 0: exactly the same, which is also meant where nothing is said."""
+    rel_tol: float = Field(default=0.0, ge=0, lt=1)
+    """A number may be off by this part of the reference."""
+    unit_policy: UnitPolicy = "convert"
+    """Two units. convert: the same quantity in either is right (500 cm for 5 m), and a unit on one side only is left
+    aside; require: the answer has to name the reference's unit, or one that converts; ignore: units are not compared."""
+    ordered: bool = False
+    """Whether elements separated by commas, or in braces, must stand in the reference's order."""
+    form: Form = "any"
+    """How the right answer must be written. simplified: a fraction in lowest terms, nothing left to compute or cancel;
+    decimal: as a decimal number or an integer; fraction: as a fraction or an integer."""
+
+    @property
+    def options(self) -> Options:
+        reference = self.reference if isinstance(self.reference, FinalAnswer) else None
+        abs_tol = self.abs_tol
+        if abs_tol is None:
+            abs_tol = reference.tolerance if reference is not None and reference.tolerance is not None else 0.0
+        unit = reference.unit if reference is not None else None
+        return Options(abs_tol, self.rel_tol, self.unit_policy, unit, self.ordered, self.form)
+
+    @property
+    def steps(self) -> list[str]:
+        """The texts among the reference's steps, to a bounded number."""
+        steps = self.reference.steps if isinstance(self.reference, FinalAnswer) else None
+        written = [step.get("expr") if isinstance(step, dict) else step for step in _first(steps)]
+        return [text for text in written if isinstance(text, str) and len(text) <= MAX_STEP_CHARS]
+
+    @property
+    def references(self) -> list[str]:
+        answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
+        return [str(answer) for answer in (answers if isinstance(answers, list) else [answers])]
+
+
+def _first(steps: Any) -> list[Any]:
+    return steps[:MAX_STEPS] if isinstance(steps, list) else []

@@ -1,0 +1,103 @@
+r"""What kind of mistake a wrong answer shows. A diagnosis for people and statistics: it never changes a score.
+
+With p the answer and g the reference, p ≠ g. Two numbers are compared exactly where both are rational, otherwise (also
+with variables) at fixed points with many more digits than agreement by chance could explain. No other source: these
+definitions are this project's own.
+
+    of the value
+    SIGN                     p = -g
+    PERCENT                  p = 100 g or p = g/100
+    POWER10                  p = g · 10^k with 0 < |k| <= 9
+    RECIPROCAL               p g = 1
+    NEGATIVE_RECIPROCAL      p g = -1, and p is not -g: the slope of the other one of two perpendicular lines
+    OFF_BY_ONE               p = g + 1 or p = g - 1, of integers or of expressions with variables
+    FACTOR_TWO               p = 2g or p = g/2
+    SQUARE, SQUARE_ROOT      p = g², p² = g; neither of a g with |g| = 1
+    COMPLEMENT               p = 1 - g with 0 < g < 1: the probability of the opposite
+    DEG_RAD                  p = g · 180/π or p = g · π/180
+    CONJUGATE                p is g with the other sign at one of its square roots, at all of them, or at i
+    TERM_SIGN                p is g with the other sign at one term of a sum
+    COEFFICIENT              p is g, a sum with variables, with another coefficient at one term; 0 for a term left out
+    CONSTANT_OF_INTEGRATION  p is g without its + C
+    ROUNDING                 none of the above, and the relative error is below 1 %, or p is a decimal number of two or
+                             more significant digits and off by less than one unit of its last place
+    of the structure
+    ORDER                    the same elements in another order, where order counts
+    INTERVAL_END             the same endpoints of intervals, open where they should be closed or the reverse
+    DIRECTION                the ray from the same endpoint to the other side: x < 3 for x > 3
+    MISSING_ELEMENT          an element of the reference is not in the answer, which holds other elements of it, or none
+    EXTRA_ELEMENT            an element of the answer is not in the reference, others of it are
+    of the unit
+    UNIT_MISMATCH            another unit of the same kind with the same quantity or the same number, or an unknown one
+                             with the same number
+    UNIT_MISSING             the right number without the reference's unit, where that made it wrong
+    DIMENSION_MISMATCH       a unit for another kind of quantity
+    of the way there
+    UNSIMPLIFIED             the right value, asked for in its simplest form and not written so
+    STOPPED_EARLY            p is the value of a step before the last
+    COPIED_INPUT             p is a number of the question
+    ARITHMETIC               the response holds an equation between numbers that is false
+    of the response
+    EMPTY, NO_ANSWER, TRUNCATED, THINK_MALFORMED, CONFLICTING_ANSWERS, UNPARSEABLE
+    REPETITION               a third of it or more is the same stretch over and over
+    LANGUAGE_MIX             more of it than names and terms explain is in another script than the prompt
+
+In tuples, matrices, lists, equations and intervals the rules for values are applied to the
+parts that differ, and `detail` names the part.
+
+*Bounds.* Trees beyond `MAX_WEIGHT` get no diagnosis, one call evaluates at most `BUDGET` nodes, with a fixed
+precision, and values beyond 2^±`MAX_MAGNITUDE` count as unknown. A rule that meets a bound says nothing.
+
+    codes        the names, and what a pattern is              responses    of the response and its writing
+    known        values of small trees, on one budget          parts        what differs, and in which place
+    structures   lists and rows        intervals  sets of reals       case     both sides, and how they differ
+    value_rules  of the value          whole_rules  of the rest       wording  values for people
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from verifiers.math.patterns.case import Case, Context
+from verifiers.math.patterns.codes import Pattern
+from verifiers.math.patterns.known import MAX_WEIGHT, weight_of
+from verifiers.math.patterns.value_rules import of_values
+from verifiers.math.patterns.whole_rules import (
+    copied_input,
+    false_equation,
+    of_structure,
+    of_unit,
+    stopped_early,
+    unsimplified,
+)
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import NoValue
+
+
+def find(reference: Node, answer: Node, context: Context) -> list[Pattern]:
+    """Every pattern that an answer shows which the comparison called different, in the order of `Code`.
+
+    Raises nothing: what cannot be decided within the bounds is no pattern.
+    """
+    if weight_of(reference) + weight_of(answer) > MAX_WEIGHT:
+        return [] if context.right else list(false_equation(context.response))
+    case = Case(reference, answer, context)
+    if context.right:
+        return _hits(unsimplified, case)
+    return [pattern for rule in _RULES for pattern in _hits(rule, case)]
+
+
+_RULES: tuple[Callable[[Case], Iterator[Pattern]], ...] = (
+    of_values,
+    of_structure,
+    of_unit,
+    unsimplified,
+    stopped_early,
+    copied_input,
+    lambda case: iter(()) if case.is_same else false_equation(case.context.response),
+)
+
+
+def _hits(rule: Callable[[Case], Iterable[Pattern]], case: Case) -> list[Pattern]:
+    try:
+        return list(rule(case))
+    except (NoValue, TooComplex):
+        return []

@@ -1,0 +1,57 @@
+"""One answer beside one reference, and what is known around them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from verifiers.math import units
+from verifiers.math.options import Form
+from verifiers.math.patterns.known import Known
+from verifiers.math.patterns.parts import OTHERWISE, canonical, number_node, unit_and_value, without_name
+from verifiers.math.patterns.structures import differences_of
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import NoValue
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known around an answer, beside the reference."""
+
+    question: str | None = None
+    steps: Sequence[str] = ()
+    """Intermediate values on the way to the reference, in order."""
+    response: str | None = None
+    form: Form = "any"
+    ordered: bool = False
+    """Whether the elements of lists and sets must stand in order too."""
+    right: bool = False
+    """The comparison found the value right: only the form in which it is written is looked at."""
+
+
+class Case:
+    """One call of `find`: both sides without what stands around the value, and how they differ."""
+
+    def __init__(self, reference: Node, answer: Node, context: Context) -> None:
+        self.context = context
+        self.values = Known()
+        self.written = answer
+        left, right = without_name(canonical(reference), canonical(answer))
+        self.reference_unit, self.reference = unit_and_value(left)
+        self.answer_unit, self.answer = unit_and_value(right)
+        self.converted = self._converted()
+        """The answer in the reference's unit; None when there is no such."""
+        self.is_same = False
+        """Whether the two differ in their unit or their form at most."""
+        self.differences = OTHERWISE
+        try:
+            if self.converted is not None:
+                found = differences_of(self.reference, self.converted, context.ordered, self.values)
+                self.is_same, self.differences = found is None, found or OTHERWISE
+        except (NoValue, TooComplex):
+            pass
+
+    def _converted(self) -> Node | None:
+        if self.reference_unit is None or self.answer_unit is None or self.reference_unit == self.answer_unit:
+            return self.answer
+        value = self.values.exact(self.answer)
+        converted = None if value is None else units.convert(value, self.answer_unit, self.reference_unit)
+        return None if converted is None else number_node(converted)

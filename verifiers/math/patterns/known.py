@@ -1,0 +1,150 @@
+"""What small trees are worth, exactly or at a few fixed points, within the budget of one call."""
+
+import zlib
+from collections.abc import Callable
+from fractions import Fraction
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.math import values
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values import Evaluation, NoValue, Number
+
+MAX_WEIGHT = 800
+"""Trees that weigh more get no diagnosis."""
+BUDGET = 2_000
+"""So many nodes one call evaluates."""
+BITS = 640
+"""The precision of all values here."""
+MAX_MAGNITUDE = 128
+"""Values beyond 2^± this count as unknown."""
+_MAX_EXACT_BITS = 4_096
+POINTS = 8
+"""At so many points expressions with variables are compared."""
+_MIN_POINTS = 3
+_WEIGHTS = {"!": 100, "binom": 300, "^": 3, "root": 3, "log": 6, "fn": 6}
+IMAGINARY_UNIT = Node("const", leaf="i")
+"""The node of i."""
+Relation = Callable[[Number, Number], tuple[Number, Number]]
+"""Of an answer's value and a reference's: two numbers that have to be the same."""
+
+
+def weight_of(node: Node) -> int:
+    """What it costs to evaluate a tree once."""
+    return sum(_WEIGHTS.get(part.kind, 1) for part in node.walk())
+
+
+class Known:
+    """What trees are worth, exactly or at a few fixed points; all of one call draws on one budget."""
+
+    def __init__(self) -> None:
+        self._left = BUDGET
+        self._known: dict[tuple[Node, int], Number | None] = {}
+
+    def exact(self, node: Node) -> Fraction | None:
+        try:
+            value = values.exact(node)
+        except (NoValue, TooComplex):
+            return None
+        if value is None or value.numerator.bit_length() + value.denominator.bit_length() > _MAX_EXACT_BITS:
+            return None
+        return value
+
+    def same(self, one: Node, two: Node) -> bool:
+        """Whether two parts of answers are the same.
+
+        Raises:
+            NoValue, TooComplex: that cannot be told.
+        """
+        if one == two or self._are_percents(one, two):
+            return True
+        if "text" in (one.kind, two.kind) or is_infinite(one) or is_infinite(two):
+            return False
+        if not (self._has_value(one) and self._has_value(two)):
+            raise NoValue("nothing to compare")
+        return self.holds(lambda p, g: (p, g), one, two)
+
+    def holds(self, relation: Relation, answer: Node, reference: Node) -> bool:
+        """Whether a relation between the two holds wherever the reference has a value.
+
+        Raises:
+            TooComplex: the budget is spent.
+        """
+        p, g = self.exact(answer), self.exact(reference)
+        if p is not None and g is not None:
+            left, right = relation(p, g)
+            return bool(left == right)
+        agreed = 0
+        for index in self._points(answer, reference):
+            known = self.at(reference, index)
+            if known is None:
+                continue
+            value = self.at(answer, index)
+            if value is None or not _agree(relation, value, known):
+                return False
+            agreed += 1
+        return agreed >= (_MIN_POINTS if values.names(answer) | values.names(reference) else 1)
+
+    def at(self, node: Node, index: int) -> Number | None:
+        """The value at one point; None where there is none, or none that is real, or it is too large.
+
+        Raises:
+            TooComplex: the budget is spent.
+        """
+        key = (node, index)
+        if key not in self._known:
+            self._left -= weight_of(node)
+            if self._left < 0:
+                raise TooComplex("no more values are computed for a diagnosis")
+            self._known[key] = _value(node, index)
+        return self._known[key]
+
+    def _are_percents(self, one: Node, two: Node) -> bool:
+        """A percent sign on one side only, as a unit: 50 and 50%."""
+        if (one.kind == "%") == (two.kind == "%"):
+            return False
+        left, right = (self.exact(node.args[0] if node.kind == "%" else node) for node in (one, two))
+        return left is not None and left == right and abs(left) > 1
+
+    def _points(self, *nodes: Node) -> range:
+        return range(POINTS if any(values.names(node) for node in nodes) else 1)
+
+    def _has_value(self, node: Node) -> bool:
+        return self.exact(node) is not None or any(self.at(node, index) is not None for index in self._points(node))
+
+
+def _value(node: Node, index: int) -> Number | None:
+    names = values.names(node)
+    evaluation = Evaluation({name: _coordinate(name, index) for name in names}, None)
+    try:
+        with mp.workprec(BITS):
+            value = evaluation.value(node)
+            is_real = abs(mpmath.im(value)) <= mpmath.ldexp(max(1, abs(value)), -BITS // 2)
+    except (NoValue, TooComplex, ArithmeticError, ValueError):
+        return None
+    if evaluation.magnitude > MAX_MAGNITUDE or (names and not is_real and IMAGINARY_UNIT not in node.walk()):
+        return None
+    return value
+
+
+def _coordinate(name: str, index: int) -> Fraction:
+    """Where a variable is at a point: positive at the first ones, then of either sign, then natural."""
+    drawn = zlib.crc32(f"{index} {name}".encode())
+    if index >= POINTS - 3:
+        return Fraction(1 + drawn % 9)
+    size = Fraction(3, 10) + Fraction(2 * (drawn % 2**20) + 1, 2**20)
+    return -size if index >= 3 and drawn & 2**21 else size
+
+
+def _agree(relation: Relation, answer: Number, reference: Number) -> bool:
+    with mp.workprec(BITS):
+        left, right = relation(answer, reference)
+        gap, scale = abs(left - right), max(abs(left), abs(right))
+        return bool(gap <= mpmath.ldexp(scale, -BITS // 2) or gap <= mpmath.ldexp(1, -MAX_MAGNITUDE - 64))
+
+
+def is_infinite(node: Node) -> bool:
+    """Whether it is infinity, of either sign."""
+    inner = node.args[0] if node.kind == "neg" else node
+    return inner.kind == "const" and inner.leaf == "infty"

@@ -1,0 +1,103 @@
+"""Patterns of the response: how it gives its answer, and how it is written."""
+
+import re
+from fractions import Fraction
+
+from verifiers.answers import Channel, Extraction
+from verifiers.base import Item
+from verifiers.math.exact import number, plain
+from verifiers.math.patterns.codes import Code, Pattern
+from verifiers.math.patterns.wording import clipped
+from verifiers.rules import language, repetition
+
+
+def of_extraction(extraction: Extraction, response: str) -> list[Pattern]:
+    """What is wrong with the way in which a response gives its answer."""
+    found = [
+        Pattern(code, detail)
+        for code, reason, detail in (
+            (Code.EMPTY, "empty", "there is no text to take an answer from"),
+            (Code.NO_ANSWER, "no_answer", "no answer was found"),
+            (Code.TRUNCATED, "truncated", "the thinking or the answer was opened and never closed"),
+        )
+        if extraction.reason == reason
+    ]
+    if extraction.reason != "truncated" and response.count("```") % 2:
+        found.append(Pattern(Code.TRUNCATED, "a code block was opened and never closed"))
+    if malformed := _malformed_thinking(response):
+        found.append(Pattern(Code.THINK_MALFORMED, malformed))
+    offered = _offered(extraction)
+    if extraction.reason == "conflicting_answers" or len(offered) > 1:
+        written = ", ".join(clipped(text) for text in offered[-4:])
+        found.append(Pattern(Code.CONFLICTING_ANSWERS, f"different answers were given: {written}"))
+    return found
+
+
+def of_outcome(outcome: str, message: str = "") -> list[Pattern]:
+    """`UNPARSEABLE`, when the answer is nothing that could be read; `outcome` is that of `grading.grade`."""
+    if outcome not in ("unparseable", "too_complex"):
+        return []
+    return [Pattern(Code.UNPARSEABLE, message or "the answer could not be read as mathematics or as words")]
+
+
+def of_writing(response: str, prompt: str | None) -> list[Pattern]:
+    """What is wrong with the writing, whatever it says."""
+    found = []
+    looped = 1.0 - (repetition.judge(response, _LOOPS).score or 0.0)
+    if looped > _MAX_LOOPED:
+        found.append(Pattern(Code.REPETITION, f"{looped:.0%} of the response are loops"))
+    mixed = language.judge(Item(response, _PROMPTS_SCRIPT, prompt))
+    if mixed.reason == "mixed_scripts":
+        found.append(Pattern(Code.LANGUAGE_MIX, "there is more than a little of another script than the prompt's"))
+    return found
+
+
+_MAX_LOOPED = 1 / 3
+_LOOPS = repetition.RepetitionParams(measure="loops")
+_PROMPTS_SCRIPT = language.LanguageParams()
+
+_THINK_TAG = re.compile(
+    r"<(?P<angle>/?)(?:think|thinking|reasoning|thought|seed:think)\s{0,4}>"
+    r"|<\|(?:begin|(?P<end>end))_of_thought\|>|\[(?P<square>/?)THINK\]|◁(?P<triangle>/?)think▷",
+    re.IGNORECASE,
+)
+
+
+def _malformed_thinking(response: str) -> str | None:
+    """Tags that do not alternate; a missing first opening one is the prompt's, a missing last closing one a cut."""
+    is_open, is_first = False, True
+    for tag in _THINK_TAG.finditer(response):
+        closes = bool(tag["angle"] or tag["end"] or tag["square"] or tag["triangle"])
+        if closes and not is_open and not is_first:
+            return "thinking is closed that was not opened"
+        if not closes and is_open:
+            return "thinking is opened inside thinking"
+        is_open, is_first = not closes, False
+    return None
+
+
+def _offered(extraction: Extraction) -> list[str]:
+    """One text for each different value offered; an answer in several parts is one.
+
+    Numbers in running text are no offers, unless the extraction itself says that they conflict.
+    """
+    if extraction.channel is Channel.LAST_NUMBER and extraction.reason == "found":
+        return []
+    start, end = extraction.span or (0, 0)
+    offered: dict[str | Fraction, str] = {}
+    parts: set[str | Fraction] = set()
+    for candidate in extraction.candidates:
+        key = _key(candidate.text)
+        if start <= candidate.span[0] and candidate.span[1] <= end:
+            parts.add(key)
+        else:
+            offered.setdefault(key, candidate.text)
+    if extraction.answer is not None:
+        offered = {key: text for key, text in offered.items() if key not in parts}
+        offered[_key(extraction.answer)] = extraction.answer
+    return list(offered.values())
+
+
+def _key(text: str) -> str | Fraction:
+    value = number(text)
+    return plain(text).rstrip(".") if value is None else value

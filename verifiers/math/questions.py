@@ -1,0 +1,77 @@
+"""Items whose answers have to be read, and the distinct answers that they have between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.workers import Exit, Outcome
+from verifiers.base import Status, Verdict
+from verifiers.math.first_look import FirstLook, Found, Terms
+from verifiers.math.limits import MAX_READ_CHARS
+
+_GROUP_ANSWERS = 8
+"""So many answers may wait for each other in one worker."""
+INVALID = ("unparseable_reference", "reference_too_complex")
+"""Outcomes that are the reference's fault."""
+
+
+class Question:
+    """One item whose answer has to be read."""
+
+    def __init__(self, index: int, look: FirstLook, found: Found) -> None:
+        self.index = index
+        self.look = look
+        self.found = found
+
+    def verdict(self, result: dict[str, Any]) -> Verdict:
+        """What the result of reference and answer together means."""
+        if result["outcome"] in INVALID:
+            return Verdict.invalid(result["outcome"], result["message"])
+        return self.look.settle(self.found) or self._judged(result)
+
+    def blamed(self, outcome: Outcome) -> Verdict:
+        """The verdict after a limit was broken; `outcome` is that of the reference alone."""
+        if outcome.exit is not Exit.OK:
+            reference = self.look.terms.references[0][:100]
+            message = f"reference {reference!r} takes more than a worker may spend: {outcome.exit}"
+            return Verdict.invalid("reference_too_complex", message)
+        verdict = self.verdict(outcome.value)
+        if verdict.status is not Status.OK:
+            return verdict
+        return Verdict.wrong("too_complex", self.found.answer, **self._detail())
+
+    def _judged(self, result: dict[str, Any]) -> Verdict:
+        detail = self._detail(result.get("method"))
+        if result["outcome"] == "equal":
+            return Verdict.correct(self.found.answer, **detail)
+        reason = "wrong_answer" if result["outcome"] == "different" else result["outcome"]
+        return Verdict.wrong(reason, self.found.answer, **detail)
+
+    def _detail(self, method: str | None = None) -> dict[str, Any]:
+        return {**self.found.detail, "method": method} if method else dict(self.found.detail)
+
+
+@dataclass(slots=True)
+class GivenAnswer:
+    """One answer to the same references, and everybody who gave it."""
+
+    terms: Terms
+    text: str | None
+    """None to ask for the references alone: there is no answer, or one that is too long to be read."""
+    questions: list[Question]
+
+
+def grouped(questions: Sequence[Question]) -> list[list[GivenAnswer]]:
+    """Answers that are graded together: each once, those to the same references next to each other."""
+    by_look: dict[FirstLook, dict[str | None, GivenAnswer]] = {}
+    for question in questions:
+        text = question.found.answer
+        if text is not None and len(text) > MAX_READ_CHARS:
+            text = None
+        answers = by_look.setdefault(question.look, {})
+        answers.setdefault(text, GivenAnswer(question.look.terms, text, [])).questions.append(question)
+    return [
+        list(answers.values())[start : start + _GROUP_ANSWERS]
+        for answers in by_look.values()
+        for start in range(0, len(answers), _GROUP_ANSWERS)
+    ]

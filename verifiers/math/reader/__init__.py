@@ -1,0 +1,107 @@
+r"""Reads an answer, written in LaTeX or plain text, into a small tree. Nothing is evaluated and nothing is executed.
+
+    "x = \frac{1}{2} \text{ or } 3"  ──tokens──►  ──Reader──►  Node("or", Node("=", x, 1/2), 3)
+
+The kinds of `Node`, by what they stand for (`values` gives the meaning of those that have a value):
+
+    num const sym                  leaves: `leaf` is a Fraction, or a name
+    + * / neg ^ ! root % deg mod   arithmetic; abs floor ceil binom log (base, x); `fn` with the function's name as leaf
+    apply                          something applied to arguments, known by its name only: f(x), P(A), \ker g
+    pm mp                          ± and ∓, gone after `alternatives`
+    quantity                       a value with a unit, the unit's name as leaf
+    paren bracket co oc brace      (a, b)  [a, b]  [a, b)  (a, b]  {a, b}; one element in plain parentheses is itself
+    list or                        a, b   a or b
+    union cap setminus ratio       between sets; a:b:c
+    = != < <= > >= in approx cong  relations: a chain is `chain` with the operators as leaf; cong has the modulus third
+    suchthat                       {x | condition}
+    cases case                     a function by cases; one value with its condition
+    matrix                         rows as leaf: the number of columns
+    text                           words
+    option                         the letter of a choice, and what stands behind it
+    where                          what is said, and the conditions it is said with
+    prose                          a sentence: words and formulas in their order
+    based                          digits with a base, "4210_7"
+    big                            a sum, product, integral or limit, its LaTeX as leaf: only a computer algebra reads it
+
+What cannot be read raises `Unreadable`; the caller decides what that means for a reference and for a response.
+
+    spoken       what is said in words and figures      notation     LaTeX commands and what they mean
+    cursor       a place in the tokens                  levels       the grammar as its parts see it
+    grammar      lists, relations, sums, powers         factors      products without a sign
+    postfixes    behind a base     numbers  figures     names        symbols, functions, operators
+    brackets     environments      commands             trailing_units   behind a value
+"""
+
+import re
+
+from verifiers.math.characters import prepare
+from verifiers.math.prose import committed, read_prose
+from verifiers.math.reader.grammar import Reader
+from verifiers.math.reader.spoken import read_spoken
+from verifiers.math.tokens import tokenize
+from verifiers.math.tree import Node, Unreadable
+from verifiers.math.words import as_words, labelled_parts, split_option
+
+
+def read(text: str) -> Node:
+    """Read one answer.
+
+    Raises:
+        Unreadable: it does not follow the notation above.
+        TooComplex: it is nested or long beyond `limits`.
+    """
+    prepared = prepare(text)
+    if not prepared:
+        raise Unreadable("nothing to read")
+    if (parts := labelled_parts(prepared)) is not None:
+        return Node("paren", tuple(_read_formula_or_words(part) for part in parts))
+    if (option := split_option(prepared)) is not None:
+        letter, rest = option
+        node = Node("sym", leaf=letter)
+        return Node("option", (node, _read_prepared(rest, rest))) if rest else node
+    return _read_prepared(prepared, text)
+
+
+def _read_prepared(prepared: str, text: str) -> Node:
+    if (spoken := read_spoken(prepared)) is not None:
+        return spoken
+    if "." in prepared and (head := committed(prepared)) is not None:
+        return Node("text", leaf=head)
+    words = as_words(prepared)
+    if words is not None:
+        return words
+    try:
+        return Reader(tokenize(prepared)).read()
+    except Unreadable as error:
+        unread = error
+    if (remark := _REMARK.fullmatch(prepared)) is not None and not _REJECTION.search(remark[2]):
+        return _read_prepared(remark[1], remark[1])
+    text = text.replace("**", " ")
+    try:
+        return read_prose(text.replace(r"\forall", r"\text{ for all }"), _read_formula)
+    except Unreadable:
+        raise unread from None
+
+
+_REMARK = re.compile(r"(.{0,300}\S)\s+(?:\\text\s*\{\s*)?\(\s*([A-Za-z]{3,}[^()]{0,100})\)\s*\}?", re.DOTALL)
+"""A value and a remark on it in parentheses, in words."""
+_REJECTION = re.compile(
+    r"\b(?:not|wrong|incorrect|invalid|rejected|extraneous|mod|false|impossible|base)\b", re.IGNORECASE
+)
+
+
+def _read_formula_or_words(text: str) -> Node:
+    return _read_prepared(prepare(text), text)
+
+
+def read_apart(text: str) -> Node:
+    """Read one formula in which capitals in a row are factors.
+
+    Raises:
+        Unreadable, TooComplex: as `read`.
+    """
+    return Reader(tokenize(prepare(text), apart=True)).read()
+
+
+def _read_formula(text: str) -> Node:
+    return Reader(tokenize(prepare(text))).read()

@@ -1,0 +1,73 @@
+"""A place in the tokens, and the bounds on what is read from there."""
+
+from collections.abc import Callable, Sequence
+
+from verifiers.math.limits import MAX_DEPTH, MAX_NODES
+from verifiers.math.tokens import Token
+from verifiers.math.tree import Leaf, Node, TooComplex, Unreadable
+
+_MAX_LEVELS = 80
+"""Nested calls; a bracket costs two or three of them, and each about eight Python frames."""
+
+
+class Cursor:
+    """A place in the tokens, and how many nodes and levels there may still be."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self._depth = 0
+        self._nodes = 0
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        index = self.at + ahead
+        return self.tokens[index] if index < len(self.tokens) else None
+
+    def next(self) -> Token:
+        token = self.peek()
+        if token is None:
+            raise Unreadable("unexpected end")
+        self.at += 1
+        return token
+
+    def is_at(self, *kinds: str) -> bool:
+        token = self.peek()
+        return token is not None and token.kind in kinds
+
+    def is_at_command(self, *names: str) -> bool:
+        token = self.peek()
+        return token is not None and token.kind == "cmd" and token.value in names
+
+    def take(self, kind: str) -> bool:
+        if self.is_at(kind):
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, kind: str) -> None:
+        if not self.take(kind):
+            found = self.peek()
+            raise Unreadable(
+                f"expected {kind!r}, found {found.value[:20]!r}" if found else f"expected {kind!r} at the end"
+            )
+
+    def node(self, kind: str, *args: Node, leaf: Leaf = None) -> Node:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise TooComplex("too many parts")
+        node = Node(kind, args, leaf)
+        if node.depth > MAX_DEPTH:
+            raise TooComplex("too many levels")
+        return node
+
+    def nested(self, part: Callable[[], Node]) -> Node:
+        self._depth += 1
+        if self._depth > _MAX_LEVELS:
+            raise TooComplex("nested too deeply")
+        node = part()
+        self._depth -= 1
+        return node
+
+    def next_is(self, kind: str) -> bool:
+        token = self.peek(1)
+        return token is not None and token.kind == kind

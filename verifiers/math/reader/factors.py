@@ -1,0 +1,115 @@
+"""What stands beside a factor: products without a sign, mixed numbers, products that are not of numbers."""
+
+from fractions import Fraction
+
+from verifiers.math.reader.levels import Levels
+from verifiers.math.reader.notation import ACCENTS, BIG, OPERATORS, SYMBOLS
+from verifiers.math.reader.numbers import fraction_of
+from verifiers.math.tokens import Token
+from verifiers.math.tree import Node, Unreadable
+from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS
+
+
+def crossed(reader: Levels, left: Node, right: Node) -> Node:
+    r"""`\times` between vectors, sets or capitals does not commute and is no product of numbers."""
+    factors = left.args if left.kind == "*" else (left,)
+    if not (_is_crossed(factors[-1]) and _is_crossed(right)):
+        return times(reader, left, right)
+    cross = reader.node("apply", factors[-1], right, leaf="times")
+    return cross if len(factors) == 1 else reader.node("*", *factors[:-1], cross)
+
+
+def times(reader: Levels, left: Node, right: Node) -> Node:
+    """A product, flat."""
+    return reader.node("*", *(left.args if left.kind == "*" else (left,)), right)
+
+
+def juxtaposed(reader: Levels, left: Node, right: Node, before: Token, token: Token) -> Node:
+    """What two factors without a sign between them mean; digits before a fraction are a mixed number."""
+    if "text" in (left.kind, right.kind):
+        raise Unreadable("words beside a formula")
+    if before.kind == "num" and left.kind == "num" and isinstance(left.leaf, Fraction):
+        if token.kind == "num" and right.kind == "num" and token.spaced and reader.is_at("/"):
+            reader.at += 1
+            below = reader.power()
+            right = reader.node("/", right, below)
+        elif token.kind == "num":
+            raise Unreadable("two numbers in a row")
+        percent = right.kind == "%"
+        fraction = right.args[0] if percent else right
+        if token.kind == "num" or (token.kind == "cmd" and token.value == "frac" and fraction.kind == "/"):
+            mixed = _mixed(reader, left, fraction)
+            if mixed is not None:
+                return reader.node("%", mixed) if percent else mixed
+    elif token.kind == "num" and left.kind != "num":
+        last = left.args[-1] if left.kind == "*" else left
+        is_power = before.kind == "id" and right.kind == "^"
+        if (
+            before.kind in ("num", "id")
+            and not is_power
+            and not (token.spaced and (before.kind == "id" or last.kind == "^"))
+        ):
+            raise Unreadable("a number after a factor")
+    return times(reader, left, right)
+
+
+def _mixed(reader: Levels, whole: Node, fraction: Node) -> Node | None:
+    top, bottom = fraction.args
+    if not top.kind == bottom.kind == "num":
+        return None
+    if fraction_of(whole).denominator == 1 and 0 < fraction_of(top) < fraction_of(bottom):
+        return reader.node("+", whole, fraction)
+    raise Unreadable("not a mixed number")
+
+
+def starts_factor(reader: Levels, token: Token) -> bool:
+    """Whether a token behind a factor begins another one."""
+    if token.kind in ("num", "id", "op", "(", "{", "begin", r"\{"):
+        return True
+    if token.kind == "[":
+        return not reader.arguments
+    if token.kind == "||":
+        return not reader.norms
+    if token.kind == "|":
+        return not reader.bars and not reader.arguments
+    return token.kind == "cmd" and _is_operand(token.value)
+
+
+def _is_operand(name: str) -> bool:
+    return (
+        name in SYMBOLS
+        or name in FUNCTIONS
+        or name in FUNCTION_SYNONYMS
+        or name in OPERATORS
+        or name in ACCENTS
+        or name in BIG
+        or name == "cis"
+        or name
+        in (
+            "pi",
+            "infty",
+            "imath",
+            "jmath",
+            "frac",
+            "sqrt",
+            "binom",
+            "dbinom",
+            "tbinom",
+            "log",
+            "gcd",
+            "lcm",
+            "max",
+        )
+        or name in ("min", "lfloor", "lceil", "lvert", "langle", "lVert", "lbrace")
+    )
+
+
+def _is_crossed(node: Node) -> bool:
+    r"""Whether `\times` beside this is a cross product or a Cartesian one: a vector, \nabla, a set, one capital letter."""
+    if node.kind == "apply":
+        return node.leaf in ("vec", "overrightarrow", "times")
+    if node.kind in ("brace", "setminus", "union", "cap"):
+        return True
+    name = str(node.leaf) if node.kind == "sym" else ""
+    is_capital = len(name) == 1 and name.isupper()
+    return is_capital or name == "\\nabla" or name.startswith(("vec ", "bold ", "math"))

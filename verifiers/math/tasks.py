@@ -1,0 +1,26 @@
+"""What workers are asked, and how long each may take."""
+
+from dataclasses import replace
+
+from sandbox.workers import Task
+from verifiers.math.options import DEFAULT
+
+TIME_LIMIT_S = 2.0
+"""CPU seconds for one answer. Nearly all take milliseconds; only computer algebra on sums and integrals can take long."""
+
+_WARM = (
+    [[r"\frac{1}{2}"], r"\frac{\sqrt{3}}{2}", DEFAULT.packed()],
+    [[r"\sum_{k=1}^{5} k"], "15", DEFAULT.packed()],
+    [["x^2+1"], "(x+1)^2-2x", DEFAULT.packed()],
+)
+TASK = Task(module="verifiers.math.grading", function="grade", time_limit_s=TIME_LIMIT_S, warm=_WARM)
+"""Reads one answer and its references, and compares them."""
+REFERENCE_ALONE = replace(TASK, time_limit_s=TIME_LIMIT_S / 2)
+"""A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
+GROUP = Task(module="verifiers.math.groups", function="grade_all", time_limit_s=TIME_LIMIT_S / 4)
+"""Answers that take longer together are asked one by one, so that none bears for another."""
+LOOK = Task(module="verifiers.math.first_look", function="look_in_worker", time_limit_s=10.0)
+"""The limit is several times what the longest response allowed by default takes."""
+
+DIAGNOSE = Task(module="verifiers.math.diagnosis", function="diagnose", time_limit_s=TIME_LIMIT_S / 2)
+"""What `explain` adds to a verdict that stands already; without it the verdict goes out as it is."""

@@ -1,0 +1,44 @@
+r"""Units: one spelling for each, what they measure, and exact factors between them.
+
+    text  --key-->  "km/h"  --scale-->  (5/18, no power of pi, {m: 1, s: -1})  --convert, factor, pi_factor-->  number
+
+A key is a product of atoms, each a known unit ("km") or a counting noun ("apple"). A unit word with several senses
+(cents, degrees, 分, ') takes the one that fits what it is compared with.
+
+After a number only a plain noun phrase is a unit, for what else may stand there changes the number: `5 squared`,
+`5 million`, `5 or more`. In English a counted noun is in the plural, and adverbs, adjectives and participles have none;
+so a word nobody listed as a noun has to be a plural, and third persons (`5 fails`), number words and relations are
+listed as what they are not.
+
+Sources: SI brochure, 9th edition (BIPM 2019), tables 2 to 8; the international yard and pound agreement (1959) for inch
+to mile, ounce to ton; NIST Handbook 44, appendix C, for gallon to teaspoon and acre (those of the US); NIST SP 811,
+appendix B, for atm, mmHg, torr, psi, hp and the thermochemical calorie; IAU 2012 resolution B2 for the astronomical
+unit. kB, MB and so on convert into nothing, as some count them in
+1000s and some in 1024s.
+
+No units library: pint, the usual one, counts in floats unless told otherwise and is much to load for a table; and it
+leaves open what this module is mostly about, which words are no unit.
+
+    definitions  units and what one of each is   names    their names, in English, Chinese and as symbols
+    nouns        what else is counted            notation text as tokens, and atoms as text
+    reading      the grammar: products, powers   conversion   between units
+"""
+
+from verifiers.math.units.conversion import (
+    compatible,
+    compound,
+    convert,
+    dimension,
+    factor,
+    has_zero_point,
+    in_base_units,
+    is_count,
+    is_known,
+    pi_factor,
+)
+from verifiers.math.units.reading import key
+
+__all__ = [
+    "compatible", "compound", "convert", "dimension", "factor", "has_zero_point", "in_base_units", "is_count",
+    "is_known", "key", "pi_factor",
+]  # fmt: skip

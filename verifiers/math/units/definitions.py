@@ -1,0 +1,179 @@
+"""The units as data: what one of each is in base units, exactly, and which words have several senses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verifiers.math.words import split
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What one of a unit is: `rational` * pi ** `pi` base units of `dimension`."""
+
+    rational: Fraction
+    pi: int
+    dimension: Mapping[str, int]
+
+
+PREFIXES = {
+    "G": ("giga", 9), "M": ("mega", 6), "k": ("kilo", 3), "h": ("hecto", 2), "d": ("deci", -1), "c": ("centi", -2),
+    "m": ("milli", -3), "μ": ("micro", -6), "n": ("nano", -9), "p": ("pico", -12), "f": ("femto", -15),
+    "T": ("tera", 12),
+}  # fmt: skip
+"""Their names, and the power of ten."""
+_POUND_KG = Fraction("0.45359237")
+_INCH_M = Fraction("0.0254")
+_GALLON_M3 = 231 * _INCH_M**3
+_STANDARD_GRAVITY = Fraction("9.80665")
+_POUND_FORCE_N = _POUND_KG * _STANDARD_GRAVITY
+_MASS_FORCE = {"kg": 1, "m": 1, "s": -2}
+_ENERGY = {"kg": 1, "m": 2, "s": -2}
+_POWER = {"kg": 1, "m": 2, "s": -3}
+_PRESSURE = {"kg": 1, "m": -1, "s": -2}
+_VOLTAGE = {"kg": 1, "m": 2, "s": -3, "A": -1}
+
+# symbol, one of it in base units, their exponents, names, prefixes in use
+PREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str, str]] = (
+    ("m", Fraction(1), {"m": 1}, "meter metre", "GMkhdcmμnf"),
+    ("g", Fraction(1, 1000), {"kg": 1}, "gram gramme", "Mkhdcmμn"),
+    ("s", Fraction(1), {"s": 1}, "second", "mμnpf"),
+    ("A", Fraction(1), {"A": 1}, "ampere amp", "kmμn"),
+    ("K", Fraction(1), {"K": 1}, "kelvin", "m"),
+    ("mol", Fraction(1), {"mol": 1}, "mole", "kmμn"),
+    ("cd", Fraction(1), {"cd": 1}, "candela", "m"),
+    ("Hz", Fraction(1), {"s": -1}, "hertz", "TGMkm"),
+    ("N", Fraction(1), _MASS_FORCE, "newton", "MkmμG"),
+    ("Pa", Fraction(1), _PRESSURE, "pascal", "GMkhm"),
+    ("J", Fraction(1), _ENERGY, "joule", "GMkmμ"),
+    ("W", Fraction(1), _POWER, "watt", "TGMkmμn"),
+    ("C", Fraction(1), {"A": 1, "s": 1}, "coulomb", "kmμnp"),
+    ("V", Fraction(1), _VOLTAGE, "volt", "MkmμGn"),
+    ("F", Fraction(1), {"A": 2, "s": 4, "kg": -1, "m": -2}, "farad", "mμnp"),
+    ("Ω", Fraction(1), {"kg": 1, "m": 2, "s": -3, "A": -2}, "ohm", "GMkmμ"),
+    ("S", Fraction(1), {"A": 2, "s": 3, "kg": -1, "m": -2}, "siemens", "mμ"),
+    ("Wb", Fraction(1), {"kg": 1, "m": 2, "s": -2, "A": -1}, "weber", "mμ"),
+    ("T", Fraction(1), {"kg": 1, "s": -2, "A": -1}, "tesla", "mμn"),
+    ("H", Fraction(1), {"kg": 1, "m": 2, "s": -2, "A": -2}, "henry", "mμn"),
+    ("lm", Fraction(1), {"cd": 1, "sr": 1}, "lumen", ""),
+    ("lx", Fraction(1), {"cd": 1, "sr": 1, "m": -2}, "lux", ""),
+    ("Bq", Fraction(1), {"s": -1}, "becquerel", "GMk"),
+    ("Gy", Fraction(1), {"m": 2, "s": -2}, "gray", "m"),
+    ("Sv", Fraction(1), {"m": 2, "s": -2}, "sievert", "mμ"),
+    ("kat", Fraction(1), {"mol": 1, "s": -1}, "katal", ""),
+    ("L", Fraction(1, 1000), {"m": 3}, "liter litre", "khdcmμ"),
+    ("eV", Fraction("1.602176634e-19"), _ENERGY, "electronvolt", "TGMkm"),
+    ("bar", Fraction(100_000), _PRESSURE, "bar", "km"),
+    ("cal", Fraction("4.184"), _ENERGY, "calorie", "k"),
+    ("Wh", Fraction(3600), _ENERGY, "watthour", "GMk"),
+    ("rad", Fraction(1), {"rad": 1}, "radian", "m"),
+    ("sr", Fraction(1), {"sr": 1}, "steradian", ""),
+)  # fmt: skip
+"""Units that take prefixes."""
+_LENGTH: Mapping[str, int] = {"m": 1}
+_AREA: Mapping[str, int] = {"m": 2}
+_VOLUME: Mapping[str, int] = {"m": 3}
+_MASS: Mapping[str, int] = {"kg": 1}
+_TIME: Mapping[str, int] = {"s": 1}
+# key, one of it in base units, their exponents, further spellings between commas
+UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
+    ("in", _INCH_M, _LENGTH, "inch, inches, ins, 英寸"),
+    ("ft", 12 * _INCH_M, _LENGTH, "foot, feet, fts, 英尺"),
+    ("yd", 36 * _INCH_M, _LENGTH, "yard, yards, yds, 码"),
+    ("mi", 63360 * _INCH_M, _LENGTH, "mile, miles, mis, 英里"),
+    ("nmi", Fraction(1852), _LENGTH, "nautical mile, nautical miles, 海里"),
+    ("light year", Fraction(9_460_730_472_580_800), _LENGTH, "light years, lightyear, lightyears, ly, 光年"),
+    ("au", Fraction(149_597_870_700), _LENGTH, "astronomical unit, astronomical units"),
+    ("Å", Fraction(1, 10**10), _LENGTH, "angstrom, angstroms, ångström, ångströms"),
+    ("picometer", Fraction(1, 10**12), _LENGTH, "picometers, picometre, picometres"),
+    ("里", Fraction(500), _LENGTH, "华里"),
+    ("acre", 4840 * (36 * _INCH_M) ** 2, _AREA, "acres, 英亩"),
+    ("ha", Fraction(10_000), _AREA, "hectare, hectares, 公顷"),
+    ("亩", Fraction(2000, 3), _AREA, "市亩"),
+    ("gal", _GALLON_M3, _VOLUME, "gals, gallon, gallons, 加仑"),
+    ("qt", _GALLON_M3 / 4, _VOLUME, "qts, quart, quarts"),
+    ("pt", _GALLON_M3 / 8, _VOLUME, "pint, pints"),
+    ("cup", _GALLON_M3 / 16, _VOLUME, "cups"),
+    ("fl oz", _GALLON_M3 / 128, _VOLUME, "fluid ounce, fluid ounces, floz"),
+    ("tbsp", _GALLON_M3 / 256, _VOLUME, "tablespoon, tablespoons, tbsps"),
+    ("tsp", _GALLON_M3 / 768, _VOLUME, "teaspoon, teaspoons, tsps"),
+    ("lb", _POUND_KG, _MASS, "lbs, pound, pounds, 磅"),
+    ("oz", _POUND_KG / 16, _MASS, "ozs, ounce, ounces, 盎司"),
+    ("ton", 2000 * _POUND_KG, _MASS, "tons, short ton, short tons"),
+    ("t", Fraction(1000), _MASS, "tonne, tonnes, metric ton, metric tons, 吨, 公吨"),
+    ("斤", Fraction(1, 2), _MASS, "市斤"),
+    ("min", Fraction(60), _TIME, "mins, minute, minutes, 分钟, 分鐘"),
+    ("h", Fraction(3600), _TIME, "hr, hrs, hour, hours, 小时, 小時, 时, 時, 时间, 個小時, 个小时, 時間"),
+    ("day", Fraction(86_400), _TIME, "d, days, 天, 日"),
+    ("week", Fraction(7 * 86_400), _TIME, "wk, wks, weeks, 周, 週, 星期, 个星期"),
+    ("fortnight", Fraction(14 * 86_400), _TIME, "fortnights"),
+    ("month", Fraction(1), {"month": 1}, "months, mo, mos, 月, 个月"),
+    ("year", Fraction(12), {"month": 1}, "years, yr, yrs, 年, 岁"),
+    ("decade", Fraction(120), {"month": 1}, "decades"),
+    ("century", Fraction(1200), {"month": 1}, "centuries, 世纪"),
+    ("°C", Fraction(1), {"K": 1}, "degree celsius, degrees celsius, celsius, degrees c, degree c, deg c, 摄氏度"),
+    (
+        "°F", Fraction(5, 9), {"K": 1},
+        "degree fahrenheit, degrees fahrenheit, fahrenheit, degrees f, degree f, deg f, 华氏度",
+    ),
+    ("atm", Fraction(101_325), _PRESSURE, "atmosphere, atmospheres, 大气压"),
+    ("mmHg", Fraction("13.5951") * _STANDARD_GRAVITY, _PRESSURE, "mm hg, millimeters of mercury"),
+    ("torr", Fraction(101_325, 760), _PRESSURE, "torrs"),
+    ("lbf", _POUND_FORCE_N, _MASS_FORCE, "pound force, pounds force"),
+    ("psi", _POUND_FORCE_N / _INCH_M**2, _PRESSURE, ""),
+    ("hp", 550 * 12 * _INCH_M * _POUND_FORCE_N, _POWER, "horsepower"),
+    ("bit", Fraction(1), {"bit": 1}, "bits, 比特"),
+    ("B", Fraction(8), {"bit": 1}, "byte, bytes, 字节"),
+    ("KiB", Fraction(8 * 1024), {"bit": 1}, "kibibyte, kibibytes"),
+    ("MiB", Fraction(8 * 1024**2), {"bit": 1}, "mebibyte, mebibytes"),
+    ("GiB", Fraction(8 * 1024**3), {"bit": 1}, "gibibyte, gibibytes"),
+    ("kB", Fraction(1), {"kB": 1}, "kilobyte, kilobytes"),
+    ("MB", Fraction(1), {"MB": 1}, "megabyte, megabytes"),
+    ("GB", Fraction(1), {"GB": 1}, "gigabyte, gigabytes"),
+    ("TB", Fraction(1), {"TB": 1}, "terabyte, terabytes"),
+    ("$", Fraction(1), {"USD": 1}, "dollar, dollars, usd, us dollar, us dollars, bucks, buck, 美元"),
+    ("US cent", Fraction(1, 100), {"USD": 1}, "us cents"),
+    ("yuan", Fraction(1), {"CNY": 1}, "元, 块钱, 元钱, 人民币, rmb, cny, renminbi"),
+    ("jiao", Fraction(1, 10), {"CNY": 1}, "角, 毛钱"),
+    ("fen", Fraction(1, 100), {"CNY": 1}, "分钱"),
+    ("euro", Fraction(1), {"EUR": 1}, "euros, eur, 欧元"),
+    ("euro cent", Fraction(1, 100), {"EUR": 1}, "euro cents"),
+    ("pound sterling", Fraction(1), {"GBP": 1}, "pounds sterling, gbp, 英镑"),
+    ("GB penny", Fraction(1, 100), {"GBP": 1}, "pence"),
+    ("yen", Fraction(1), {"JPY": 1}, "jpy, 日元, 円"),
+    ("rupee", Fraction(1), {"INR": 1}, "rupees, rs, inr, 卢比"),
+    ("paisa", Fraction(1, 100), {"INR": 1}, "paise"),
+)  # fmt: skip
+"""Units that take none."""
+# key, one of it, the power of pi in it, spellings
+ANGLES: Sequence[tuple[str, Fraction, int, str]] = (
+    ("degree", Fraction(1, 180), 1, "degrees, deg, degs, 度"),
+    ("arcmin", Fraction(1, 180 * 60), 1, "arcminute, arcminutes, minutes of arc, 角分"),
+    ("arcsec", Fraction(1, 180 * 3600), 1, "arcsecond, arcseconds, seconds of arc, 角秒"),
+    ("revolution", Fraction(2), 1, "revolutions, rev, revs, 转"),
+)
+"""Units of angle."""
+SENSES: Mapping[str, Sequence[str]] = {
+    "cent": ("US cent", "euro cent"), "penny": ("GB penny", "US cent"), "分": ("fen", "min", "arcmin"),
+    "degree": ("degree", "°C", "°F"), "¥": ("yuan", "yen"), "'": ("ft", "arcmin"), "''": ("in", "arcsec"),
+}  # fmt: skip
+"""What words with several senses may mean."""
+ZEROS = {"°C": Fraction("273.15"), "°F": Fraction("459.67") * Fraction(5, 9)}
+"""What zero on a scale is in kelvin."""
+CLOCK_SIGNS = split("a.m. p.m.")
+"""Halves of the day: said behind a time, and no unit of anything."""
+
+
+def _atom_table() -> dict[str, Scale]:
+    table = {atom: Scale(rational, 0, exponents) for atom, rational, exponents, _ in UNPREFIXED}
+    table |= {atom: Scale(rational, pi, {"rad": 1}) for atom, rational, pi, _ in ANGLES}
+    table |= {word: table[senses[0]] for word, senses in SENSES.items() if senses[0] in table}
+    for symbol, rational, exponents, _, prefixes in PREFIXED:
+        table[symbol] = Scale(rational, 0, exponents)
+        for prefix in prefixes:
+            table[prefix + symbol] = Scale(rational * Fraction(10) ** PREFIXES[prefix][1], 0, exponents)
+    return table
+
+
+ATOMS = _atom_table()
+"""What one of each unit is, with every prefix in use."""

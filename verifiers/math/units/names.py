@@ -1,0 +1,61 @@
+"""What units are called: symbols, English names with their plurals and prefixes, Chinese and Japanese names."""
+
+from collections.abc import Mapping
+
+from verifiers.math.units.definitions import ANGLES, ATOMS, PREFIXED, PREFIXES, UNPREFIXED
+from verifiers.math.words import split
+
+_CHINESE = {
+    "m": "米 メートル 公尺", "km": "千米 公里 キロメートル 公里路", "dm": "分米", "cm": "厘米 公分 センチメートル", "mm": "毫米 ミリメートル",
+    "μm": "微米", "nm": "纳米", "g": "克 グラム", "kg": "千克 公斤 キログラム", "mg": "毫克", "μg": "微克", "L": "升 公升 リットル",
+    "mL": "毫升", "s": "秒 秒钟 秒鐘 秒間", "ms": "毫秒", "A": "安 安培", "V": "伏 伏特", "W": "瓦 瓦特", "kW": "千瓦", "J": "焦 焦耳",
+    "kJ": "千焦", "N": "牛 牛顿", "Pa": "帕 帕斯卡", "kPa": "千帕", "MPa": "兆帕", "Hz": "赫兹 赫", "Ω": "欧姆 欧", "C": "库仑 库",
+    "F": "法拉", "T": "特斯拉", "cal": "卡路里 卡", "kcal": "千卡 大卡", "kWh": "千瓦时", "mol": "摩尔", "rad": "弧度", "K": "开尔文",
+}  # fmt: skip
+_SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
+
+
+def _name_table() -> dict[str, Mapping[str, int]]:
+    """Names, which have no case."""
+    table: dict[str, Mapping[str, int]] = {"unit": {"unit": 1}, "units": {"unit": 1}, "单位": {"unit": 1}}
+    for symbol, _, _, names, prefixes in PREFIXED:
+        for name in names.split():
+            plurals = (name, f"{name}s", f"{name[:-1]}ies" if name.endswith("y") else f"{name}es")
+            for prefix, word in ("", ""), *((prefix, PREFIXES[prefix][0]) for prefix in prefixes):
+                table |= {word + plural: {prefix + symbol: 1} for plural in plurals}
+    for atom, spellings in [(row[0], row[3]) for row in (*UNPREFIXED, *ANGLES)]:
+        table |= {spelling: {atom: 1} for spelling in spellings.split(", ") if spelling}
+        table |= {} if len(atom) == 1 else {atom.casefold(): {atom: 1}}
+    for symbol, words in _CHINESE.items():
+        table |= {word: {symbol: 1} for word in words.split()}
+    for atom, spellings in _SENSE_NAMES.items():
+        table |= {spelling: {atom: 1} for spelling in (atom, *spellings.split())}
+    for word in [word for word, atoms in table.items() if "\u4e00" <= word[0] <= "\u9fff" and "m" in next(iter(atoms))]:
+        table |= {f"平方{word}": _raised_atoms(table[word], 2), f"立方{word}": _raised_atoms(table[word], 3)}
+    return table
+
+
+def _raised_atoms(atoms: Mapping[str, int], exponent: int) -> dict[str, int]:
+    return {atom: power * exponent for atom, power in atoms.items()}
+
+
+def _folded_symbols() -> dict[str, Mapping[str, int]]:
+    """Symbols in any case, where no two differ in case alone."""
+    table: dict[str, Mapping[str, int]] = {}
+    for symbol in SYMBOLS:
+        folded = symbol.casefold()
+        table[folded] = {} if folded in table else SYMBOLS[symbol]
+    return {folded: atoms for folded, atoms in table.items() if atoms and folded not in _WORDS_LIKE_SYMBOLS}
+
+
+_WORDS_LIKE_SYMBOLS = split("as ha pa ns ms")
+SYMBOLS: Mapping[str, Mapping[str, int]] = (
+    {atom: {atom: 1} for atom in ATOMS}
+    | {"l": {"L": 1}, "ml": {"mL": 1}}
+    | {f"u{atom[1:]}": {atom: 1} for atom in ATOMS if atom[0] == "μ" and atom != "μs"}  # us is a word
+)
+"""Symbols as they are written."""
+FOLDED = _folded_symbols()
+"""Symbols in the wrong case."""
+NAMES = _name_table()
+"""Names of single units."""

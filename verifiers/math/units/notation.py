@@ -1,0 +1,87 @@
+"""How a unit is written: text without its layout, as tokens; and atoms with their exponents as text."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+_SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]{1,3}")
+_LAYOUT = re.compile(
+    r"\\(?:text|textrm|textbf|mathrm|mathsf|mathbf|mathit|operatorname|mbox|rm|left|right|unit|si)(?![A-Za-z])"
+    r"|\\[,;:!> ]|~"
+)
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_COMMANDS = {
+    "circ": "°", "degree": "°", "celsius": "°C", "mu": "μ", "Omega": "Ω", "ohm": "Ω", "AA": "Å", "cdot": "·",
+    "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£", "yen": "¥", "prime": "'",
+}  # fmt: skip
+_SIGNS = str.maketrans({
+    "−": "-", "–": "-", "‐": "-", "‑": "-", "⋅": "·", "∙": "·", "•": "·", "*": "·", "º": "°", "′": "'", "’": "'", "″": '"', "“": '"',
+    "”": '"', "µ": "μ",
+})  # fmt: skip
+_RAISED_DEGREE = re.compile(r"\^ ?(?:\{ ?° ?\}|°)")
+_RAISED_PRIMES = re.compile(r"\^ ?(?:\{ ?('+(?: ')?) ?\}|('+))")
+_DEGREE_SCALE = re.compile(r"° ?(?:\{ ?([CFK]) ?\}|([CFK])(?![A-Za-z]))")
+_PREFIXED_SIGN = re.compile(r"(?<![A-Za-z])([kMGmμ]) (?=Ω)|(μ) ?(?=[A-Za-z])")
+_EXPONENT = re.compile(r"\^ ?(?:\{ ?(-?) ?(\d) ?\}|\( ?(-?) ?(\d) ?\)|(-?) ?(\d)(?!\d))")
+_HYPHEN = re.compile(r"(?<=[A-Za-zΩ]) ?- ?(?=[A-Za-zμΩ])")
+_DOT = re.compile(r"(?<=[A-Za-z])\.")
+_BRACES_OF_FRACTIONS = str.maketrans("{}", "()")
+_BRACES_OF_LAYOUT = str.maketrans("{}", "  ")
+"""Text in braces is no factor of its own: the square in `\\text{m/s}^2` is of the second."""
+_MATH_EXPONENT = re.compile(r"\$ ?(\^[^$]{1,8})\$")
+BLANKS = re.compile(r"\s+")
+"""Blanks in a row."""
+_LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ"
+_TOKEN = re.compile(
+    rf" |(?P<word>°[CF](?![A-Za-z])|[{_LATIN}]+(?:-[{_LATIN}]+)*|[\u3040-\u30ff\u4e00-\u9fff]+)"
+    r"|(?P<frac>\\frac)|(?P<exponent>\^-?\d)|(?P<sign>''|[$€£¥¢°'\"])|(?P<operator>[/·()]|\d|-)"
+)
+_OTHER_SCRIPT = re.compile(r"(?<=[\u3040-\u30ff\u4e00-\u9fff])[A-Za-z]|(?<=[A-Za-z])[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+def plain(text: str) -> str:
+    """The text without layout, one sign for each idea."""
+    text = _SUPERSCRIPT.sub(lambda run: "^{" + run[0] + "}", text)
+    text = unicodedata.normalize("NFKC", text.replace("″", '"').replace("´", "'")).translate(_SIGNS)
+    text = _MATH_EXPONENT.sub(r"\1", text)
+    text = _COMMAND.sub(lambda name: _COMMANDS.get(name[1], name[0]), _LAYOUT.sub(" ", text))
+    text = _RAISED_DEGREE.sub("°", BLANKS.sub(" ", text))
+    text = _RAISED_PRIMES.sub(lambda run: (run[1] or run[2]).replace(" ", ""), text).replace("' '", "''")
+    text = _PREFIXED_SIGN.sub(lambda sign: sign[1] or sign[2], _DEGREE_SCALE.sub(_scale_sign, text))
+    text = _EXPONENT.sub(lambda run: "^" + (run[1] or run[3] or run[5] or "") + (run[2] or run[4] or run[6]), text)
+    text = _HYPHEN.sub("-", _DOT.sub(" ", text))
+    return text.translate(_BRACES_OF_FRACTIONS if "\\frac" in text else _BRACES_OF_LAYOUT).strip()
+
+
+def _scale_sign(sign: re.Match[str]) -> str:
+    scale = sign[1] or sign[2]
+    return "K" if scale == "K" else f"°{scale}"
+
+
+def tokenized(text: str) -> list[tuple[str, str]] | None:
+    """Kind and text of each token; None when a character has no place in a unit."""
+    tokens: list[tuple[str, str]] = []
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None or _OTHER_SCRIPT.match(text, position):
+            return None
+        position = match.end()
+        if match.lastgroup is not None:
+            tokens.append((match.lastgroup, match[0]))
+    return tokens
+
+
+def written(atoms: Mapping[str, int]) -> str:
+    """`kg·m/s^2`, `J/(K·kg)`, `1/s`, `square unit`."""
+    if len(atoms) == 1 and atoms.get("unit") in (2, 3):
+        return "square unit" if atoms["unit"] == 2 else "cubic unit"
+    above = "·".join(_power(atom, atoms[atom]) for atom in sorted(atoms) if atoms[atom] > 0)
+    below = [_power(atom, -atoms[atom]) for atom in sorted(atoms) if atoms[atom] < 0]
+    if not below:
+        return above
+    return f"{above or 1}/{below[0]}" if len(below) == 1 else f"{above or 1}/({'·'.join(below)})"
+
+
+def _power(atom: str, exponent: int) -> str:
+    return atom if exponent == 1 else f"{atom}^{exponent}"

@@ -1,0 +1,260 @@
+"""Reads a unit: products, quotients and powers of named units and counting nouns."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from verifiers.math.units.definitions import ATOMS
+from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
+from verifiers.math.units.notation import BLANKS, plain, tokenized, written
+from verifiers.math.units.nouns import chinese_noun, is_plain, noun
+from verifiers.math.words import split
+
+MAX_CHARS = 100
+_MAX_EXPONENT = 9
+
+
+def key(text: str) -> str | None:
+    """A unit's one spelling, itself a spelling of it; None when the text is no unit or over 100 characters."""
+    return _key(text) if len(text) <= MAX_CHARS else None
+
+
+@lru_cache(maxsize=4096)
+def _key(text: str) -> str | None:
+    atoms = atoms_of(text)
+    if atoms is None:
+        return None
+    unit = written(atoms)
+    return unit if atoms_of(unit) == atoms else None
+
+
+@lru_cache(maxsize=4096)
+def atoms_of(text: str) -> Mapping[str, int] | None:
+    """The atoms of a unit and their exponents."""
+    if len(text) > MAX_CHARS:
+        return None
+    bare = BLANKS.sub(" ", text).strip().casefold().replace(" ", "")
+    if bare in _CLOCK_NAMES:
+        return {_CLOCK_NAMES[bare]: 1}
+    tokens = tokenized(plain(text))
+    if not tokens:
+        return None
+    try:
+        reading = _Reading(tokens)
+        atoms = reading.product()
+        return _MERGED.get(written(atoms), atoms) if reading.is_at_end and atoms else None
+    except _NoUnit:
+        return None
+
+
+class _NoUnit(Exception):
+    """The text is no unit."""
+
+
+class _Reading:
+    """Reads products, quotients and powers. All methods raise `_NoUnit`."""
+
+    def __init__(self, tokens: Sequence[tuple[str, str]]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._depth = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        return self._at == len(self._tokens)
+
+    def product(self) -> dict[str, int]:
+        """After a division only another one follows: whether `J/kg K` divides by K is open (SI brochure, 5.2)."""
+        total: dict[str, int] = {}
+        divides = False
+        if self._peek() == ("operator", "1") and self._peek(1) == ("operator", "/"):
+            self._at += 1
+        elif not self._divides():
+            _multiply(total, self._factor(after_per=False), 1)
+        while not self.is_at_end and self._peek() != ("operator", ")"):
+            if self._divides():
+                self._at += 1
+                divides = True
+            elif divides:
+                raise _NoUnit
+            elif self._peek() in (("operator", "·"), ("operator", "-")):
+                self._at += 1
+            elif self._peek()[0] == "sign":
+                raise _NoUnit
+            _multiply(total, self._factor(after_per=divides), -1 if divides else 1)
+        return {atom: exponent for atom, exponent in total.items() if exponent}
+
+    def _peek(self, ahead: int = 0) -> tuple[str, str]:
+        return self._tokens[self._at + ahead] if self._at + ahead < len(self._tokens) else ("", "")
+
+    def _divides(self) -> bool:
+        kind, text = self._peek()
+        return (kind, text) == ("operator", "/") or (kind == "word" and text.casefold() in ("per", "每"))
+
+    def _factor(self, *, after_per: bool) -> dict[str, int]:
+        kind, text = self._peek()
+        self._at += 1
+        if kind == "word":
+            self._at -= 1
+            return self._phrase(after_per)
+        if kind == "sign":
+            return self._raised({_SIGN_ATOMS[text]: 1})
+        if (kind, text) == ("operator", "("):
+            self._at -= 1
+            return self._raised(self._group())
+        if kind == "frac":
+            above = self._group()
+            _multiply(above, self._group(), -1)
+            return above
+        raise _NoUnit
+
+    def _group(self) -> dict[str, int]:
+        self._depth += 1
+        if self._peek() != ("operator", "(") or self._depth > 8:
+            raise _NoUnit
+        self._at += 1
+        inner = self.product()
+        if self._peek() != ("operator", ")"):
+            raise _NoUnit
+        self._at += 1
+        return inner
+
+    def _raised(self, atoms: dict[str, int]) -> dict[str, int]:
+        exponent = self._exponent()
+        if exponent is None:
+            return atoms
+        if any((atom not in ATOMS and atom != "unit") or atom in _SIGN_ATOMS.values() for atom in atoms):
+            raise _NoUnit
+        return {atom: power * exponent for atom, power in atoms.items()}
+
+    def _exponent(self) -> int | None:
+        kind, text = self._peek()
+        if kind == "exponent":
+            self._at += 1
+            return int(text[1:])
+        if (kind, text) in (("operator", "2"), ("operator", "3")):
+            self._at += 1
+            return int(text)
+        return None
+
+    def _phrase(self, after_per: bool) -> dict[str, int]:
+        """Words in a row, and an exponent, which is of the last one."""
+        words: list[str] = []
+        while self._peek()[0] == "word" and not self._divides():
+            words.append(self._peek()[1])
+            self._at += 1
+        if len(words) == 1 and "每" in words[0]:
+            return _chinese_rate(words[0])
+        exponent = self._exponent()
+        units = _units(words)
+        if units is None:
+            atom = noun(words, is_certain=after_per)
+            if atom is None or exponent is not None:
+                raise _NoUnit
+            return {atom: 1}
+        if after_per and len(units) > 1:
+            raise _NoUnit
+        if exponent is not None:
+            if not _NEVER_RAISED.isdisjoint(words):
+                raise _NoUnit
+            units[-1] = {atom: power * exponent for atom, power in units[-1].items()}
+        total: dict[str, int] = {}
+        for unit in units:
+            _multiply(total, unit, 1)
+        return total
+
+
+def _multiply(total: dict[str, int], atoms: Mapping[str, int], sign: int) -> None:
+    for atom, exponent in atoms.items():
+        total[atom] = total.get(atom, 0) + sign * exponent
+        if abs(total[atom]) > _MAX_EXPONENT:
+            raise _NoUnit
+
+
+def _units(words: Sequence[str]) -> list[dict[str, int]] | None:
+    """The factors of a run of words, all of them known: `square kilometers`, `newton meters`, `cups of flour`."""
+    if "of" in words:
+        words, what = words[: words.index("of")], words[words.index("of") + 1 :]
+        if not is_plain(what) or any(_named(word) for word in what):
+            return None
+    if len(words) > 1 and words[-1].casefold() in _EXTENTS:
+        words = words[:-1]
+    parts = [part for word in words for part in word.split("-")]
+    units: list[dict[str, int]] = []
+    raised = 1
+    while parts:
+        word = parts[0].casefold()
+        if word in _RAISING and raised == 1:
+            raised, parts = _RAISING[word], parts[1:]
+            continue
+        if word in _RAISED and units and raised == 1 and set(units[-1].values()) == {1}:
+            units[-1] = {atom: power * _RAISED[word] for atom, power in units[-1].items()}
+            parts = parts[1:]
+            continue
+        found = next(((unit, size) for size in (3, 2, 1) if (unit := _named(" ".join(parts[:size])))), None)
+        if found is None:
+            return None
+        units.append({atom: power * raised for atom, power in found[0].items()})
+        raised, parts = 1, parts[found[1] :]
+    return units if units and raised == 1 else None
+
+
+def _named(name: str) -> dict[str, int] | None:
+    """The unit of a name. Case is part of a symbol where another symbol differs in nothing else, as in mW and MW."""
+    atoms = SYMBOLS.get(name) or _NAMES.get(name.casefold()) or _folded(name)
+    return None if atoms is None else dict(atoms)
+
+
+def _folded(name: str) -> Mapping[str, int] | None:
+    """The unit of a symbol in the wrong case; but Mm is not mm, which is a thousandth of a millionth of it."""
+    if len(name) < 2 or (name[0] in "mM" and name[0].swapcase() + name[1:] in SYMBOLS):
+        return None
+    return FOLDED.get(name.casefold())
+
+
+def _chinese_rate(word: str) -> dict[str, int]:
+    """`米每秒`, `每秒`."""
+    above, *below = word.split("每")
+    total: dict[str, int] = {}
+    for part, sign in ((above, 1), *((part, -1) for part in below)):
+        if part == above == "" and sign == 1:
+            continue
+        atoms = _named(part) or chinese_noun(part)
+        if atoms is None:
+            raise _NoUnit
+        _multiply(total, atoms, sign)
+    return total
+
+
+_PRODUCTS = {
+    "mph": "mi/h", "kph": "km/h", "kmh": "km/h", "kmph": "km/h", "mps": "m/s", "fps": "ft/s", "rpm": "revolution/min",
+    "knot": "nmi/h", "knots": "nmi/h", "cc": "cm^3", "ccs": "cm^3", "sqft": "ft^2", "mpg": "mi/gal",
+    "平方单位": "unit^2", "立方单位": "unit^3", "kilohm": "kΩ", "kilohms": "kΩ", "megohm": "MΩ", "megohms": "MΩ", "立方": "m^3", "平米": "m^2",
+}  # fmt: skip
+_SIGN_ATOMS = {
+    "$": "$",
+    "€": "euro",
+    "£": "pound sterling",
+    "¥": "¥",
+    "¢": "cent",
+    "°": "degree",
+    "'": "'",
+    "''": "''",
+    '"': "''",
+}
+_CLOCK_NAMES = {"am": "a.m.", "a.m.": "a.m.", "a.m": "a.m.", "pm": "p.m.", "p.m.": "p.m.", "p.m": "p.m."}
+_RAISING = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+_RAISED = {"squared": 2, "cubed": 3}
+_NEVER_RAISED = split("squared cubed of")
+_EXTENTS = split("long wide tall high deep thick old")
+_MERGED: Mapping[str, Mapping[str, int]] = {
+    "W·h": {"Wh": 1}, "h·kW": {"kWh": 1}, "MW·h": {"MWh": 1}, "ft·lb": {"ft": 1, "lbf": 1},
+}  # fmt: skip
+"""Products with a name of their own; a foot-pound is one of force."""
+
+
+def _spellings_of_products() -> dict[str, Mapping[str, int]]:
+    return {name: _Reading(tokenized(unit) or ()).product() for name, unit in _PRODUCTS.items()}
+
+
+_NAMES = dict(NAMES)
+_NAMES |= _spellings_of_products()

@@ -1,0 +1,120 @@
+"""Whether two expressions are the same, in order, proportional, or apart by a constant."""
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.math.matrices import same_product
+from verifiers.math.points import names
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values.numbers import NoValue, Number
+from verifiers.math.values.rational import exact, exact_or_none
+from verifiers.math.values.sampling import MIN_POINTS, confirmed, is_real_within, near, pairs, rounding_noise
+from verifiers.math.values.traits import has_bare_log
+
+
+def same(reference: Node, answer: Node) -> bool:
+    """Whether two expressions have the same value wherever the reference has one.
+
+    Raises:
+        NoValue: the reference has none that we can compute.
+        TooComplex: a value beyond the limits.
+    """
+    left, right = exact(reference), exact_or_none(answer)
+    if left is not None and right is not None:
+        return left == right
+    ordered = same_product(reference, answer)
+    if ordered is not None:
+        return ordered
+    if has_bare_log(reference) != has_bare_log(answer):
+        return any(_agree(reference, answer, log_base) for log_base in (None, 1))
+    return _agree(reference, answer, None)
+
+
+def order(left: Node, right: Node) -> int:
+    """-1, 0 or 1: how two real constants, or infinities, lie on the line.
+
+    Raises:
+        NoValue: one is no real constant.
+        TooComplex: a value beyond the limits.
+    """
+    if left == right:
+        return 0
+    one, two = _infinite(left), _infinite(right)
+    if one or two:
+        return (one > two) - (one < two)
+    first, second = exact(left), exact(right)
+    if first is not None and second is not None:
+        return (first > second) - (first < second)
+    if names(left) or names(right):
+        raise NoValue("it depends on a variable")
+    if same(left, right):
+        return 0
+    for left_value, right_value, bits, _ in pairs(left, right, None):
+        if right_value is None or not (is_real_within(left_value, bits) and is_real_within(right_value, bits)):
+            raise NoValue("not real")
+        return 1 if mpmath.re(left_value) > mpmath.re(right_value) else -1
+    raise NoValue("no value")
+
+
+def constant_difference(reference: Node, answer: Node) -> bool:
+    """Whether two expressions in the same variables differ by the same number wherever both have a value."""
+    differences: list[Number] = []
+    try:
+        for left, right, bits, magnitude in pairs(reference, answer, 1):
+            if right is None:
+                return False
+            with mp.workprec(bits):
+                differences.append(left - right)
+                if not near(differences[0], differences[-1], bits, magnitude):
+                    return False
+    except (NoValue, TooComplex):
+        return False
+    return len(differences) >= MIN_POINTS
+
+
+def _infinite(node: Node) -> int:
+    """1 for infinity, -1 for minus infinity, 0 for anything else."""
+    sign, inner = (-1, node.args[0]) if node.kind == "neg" else (1, node)
+    return sign if inner.kind == "const" and inner.leaf == "infty" else 0
+
+
+def proportional(reference: Node, answer: Node, positive: bool) -> bool:
+    """Whether the two are the same up to a constant factor that is not zero (`positive`: that is positive).
+
+    Raises:
+        NoValue: the reference has no values to compare.
+        TooComplex: a value beyond the limits.
+    """
+    ratio: Number | None = None
+    agreed = 0
+    for left, right, bits, magnitude in pairs(reference, answer, None):
+        if right is None:
+            return False
+        with mp.workprec(bits):
+            noise = rounding_noise(bits, magnitude)
+            smaller, larger = sorted((abs(left), abs(right)))
+            if smaller <= noise < mpmath.ldexp(larger, -64):
+                return False
+            if smaller <= mpmath.ldexp(noise, 64):
+                continue
+            current = left / right
+            if ratio is not None and abs(current - ratio) > mpmath.ldexp(abs(ratio) * noise / smaller, 4):
+                return False
+            ratio = current if ratio is None else ratio
+            agreed += 1
+    if ratio is None or agreed < MIN_POINTS:
+        raise NoValue("no points to compare at")
+    return not positive or (mpmath.im(ratio) == 0 and ratio > 0)
+
+
+def _agree(reference: Node, answer: Node, log_base: int | None) -> bool:
+    agreed = 0
+    for left, right, bits, magnitude in pairs(reference, answer, log_base):
+        if right is None or not near(left, right, bits, magnitude):
+            return False
+        agreed += 1
+    if agreed and not confirmed(reference, answer, log_base):
+        return False
+    if agreed < (MIN_POINTS if names(reference) | names(answer) else 1):
+        raise NoValue("the two have values together at too few points")
+    return True

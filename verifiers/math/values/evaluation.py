@@ -1,0 +1,233 @@
+"""One expression at one point, and how large the values on the way are."""
+
+import hashlib
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.math.limits import MAX_VALUE_BITS
+from verifiers.math.points import BOUND, CONJUGATES, Coordinate, has_i, names
+from verifiers.math.tree import Node, TooComplex, show
+from verifiers.math.values.numbers import NoValue, Number, OutsideDomain, as_number
+from verifiers.math.values.operations import (
+    FUNCTIONS,
+    GROWING,
+    NUMERIC,
+    SETTLED_BITS,
+    SPECIAL,
+    check_gamma,
+    double_factorial,
+    logarithm,
+    product_of,
+    rounded_off,
+    safe_power,
+    sum_of,
+)
+from verifiers.math.values.rational import exact, exact_or_none
+from verifiers.math.values.traits import BARE_LOG
+
+_MAX_TERMS = 3_000
+"""In all sums and products at one point together."""
+
+
+class Evaluation:
+    """Evaluates nodes at one precision and one point; remembers the largest magnitude it met.
+
+    `is_real` says that nothing complex is meant: odd roots of negative numbers are real, and where there are letters,
+    what is not real is outside the domain. `settles` says that the working precision was chosen by a first pass: then what
+    rounding leaves of an integer is that integer, and what is beyond all that pass met is infinite.
+    """
+
+    def __init__(
+        self, point: Mapping[str, Coordinate], log_base: int | None, is_real: bool = False, settles: bool = False
+    ) -> None:
+        self._point = point
+        self._settles = settles
+        self._settled_bits = mp.prec // 4 + SETTLED_BITS
+        self._log_base = log_base
+        self._is_real = is_real
+        self._terms_left = _MAX_TERMS
+        self.magnitude = 1
+        """Largest |log2| of any value so far, in bits."""
+
+    def value(self, node: Node) -> Number:
+        """The value at the current working precision.
+
+        Raises:
+            NoValue: there is none.
+            TooComplex: it, or something inside it, is beyond `MAX_VALUE_BITS`.
+        """
+        if node.kind == "num" or node.kind == "based":
+            fraction = exact(node)
+            return self._literal(fraction if fraction is not None else Fraction(0))
+        if node.kind == "const":
+            return self._constant(str(node.leaf))
+        if node.kind == "sym":
+            if not node.leaf or str(node.leaf) in ("emptyset", "ldots"):
+                raise NoValue(f"{node.leaf} is no number")
+            return self._seen(_coordinate(self._point[str(node.leaf)]))
+        if node.kind == "apply":
+            return self._applied(node)
+        if node.kind in ("sum", "prod"):
+            return self._terms(node)
+        if node.kind == "fn" and self._point and _is_constant(node):
+            found = _constant(node, mp.prec, self._log_base, self._is_real, self._settles)
+            self.magnitude = max(self.magnitude, found[1])
+            return self._seen(found[0])
+        if node.kind == "fn":
+            values = [self.value(_radians(arg)) for arg in node.args]
+            if node.leaf in GROWING:
+                self.magnitude = max(self.magnitude, *(2 * abs(int(mpmath.nint(mpmath.re(value)))) for value in values))
+            return self._seen(self._function(str(node.leaf), values))
+        operation = NUMERIC.get(node.kind)
+        if operation is None:
+            raise NoValue(f"{node.kind} has no value")
+        if node.kind == "log" and node.args[0] == BARE_LOG:
+            base: Number = mpmath.mpf(10) if self._log_base is None else +mp.e
+            return self._seen(logarithm(base, self.value(node.args[1])))
+        if node.kind == "^":
+            return self._seen(self._power(*node.args))
+        return self._seen(operation(*(self.value(arg) for arg in node.args)))
+
+    def _power(self, base: Node, exponent: Node) -> Number:
+        foot, height = self.value(base), self.value(exponent)
+        if self._is_real and mpmath.im(foot) == 0 and foot < 0 and not mpmath.isint(height):
+            fraction = exact_or_none(exponent)
+            if fraction is not None and fraction.denominator % 2:
+                size = safe_power(-foot, height)
+                return -size if fraction.numerator % 2 else size
+        return safe_power(foot, height)
+
+    def _terms(self, node: Node) -> Number:
+        """A sum or product of finitely many terms, each computed."""
+        index, low, high, term = node.args
+        first, last = self._bound(low), self._bound(high)
+        if last < first - 1:
+            raise OutsideDomain("bounds the wrong way round")
+        if last - first >= self._terms_left:
+            raise TooComplex("a sum or product of too many terms")
+        values = [self._term(term, str(index.leaf), Fraction(number)) for number in range(first, last + 1)]
+        if node.kind == "sum":
+            return self._seen(sum_of(*values))
+        return self._seen(product_of(mpmath.mpf(1), *values))
+
+    def _term(self, term: Node, index: str, number: Coordinate) -> Number:
+        """What stands inside a sum, product or integral, where its bound name has this value."""
+        outer = self._point
+        self._terms_left -= 1
+        if self._terms_left < 0:
+            raise TooComplex("too many terms")
+        self._point = {**outer, index: number}
+        try:
+            return self.value(term)
+        finally:
+            self._point = outer
+
+    def _bound(self, node: Node) -> int:
+        value = self.value(node)
+        if not mpmath.isint(value):
+            raise OutsideDomain("the bound of a sum is no integer")
+        return int(value)
+
+    def _constant(self, name: str) -> Number:
+        if name == "pi":
+            return self._seen(+mp.pi)
+        if name == "e":
+            return self._seen(+mp.e)
+        if name == "i":
+            return mpmath.mpc(0, 1)
+        raise NoValue(f"{name} is no number")
+
+    def _applied(self, node: Node) -> Number:
+        if node.leaf in CONJUGATES and len(node.args) == 1 and self._may_be_complex(node.args[0]):
+            return self._seen(mpmath.conj(self.value(node.args[0])))
+        if node.leaf in SPECIAL and len(node.args) == 1:
+            return self._seen(self._special(str(node.leaf), self.value(node.args[0])))
+        if node.leaf == "!!" and len(node.args) == 1:
+            return self._seen(double_factorial(self.value(node.args[0])))
+        return self._unknown(node)
+
+    def _special(self, name: str, value: Number) -> Number:
+        check_gamma(value)
+        try:
+            return SPECIAL[name](value)
+        except ValueError as error:
+            raise OutsideDomain(str(error)) from error
+
+    def _may_be_complex(self, node: Node) -> bool:
+        return has_i(node) or any(isinstance(self._point.get(name), tuple) for name in names(node))
+
+    def _unknown(self, node: Node) -> Number:
+        """Something known by name only: a number, of either sign, that depends on the name and on the values of its
+        arguments.
+        """
+        written = [str(node.leaf)]
+        for arg in node.args:
+            try:
+                written.append(mpmath.nstr(self.value(arg), 30))
+            except OutsideDomain:
+                raise
+            except NoValue:
+                written.append(show(arg))
+        digest = hashlib.sha256("\0".join(written).encode()).digest()
+        size = mpmath.mpf(1) / 2 + mpmath.mpf(int.from_bytes(digest[:8])) / 2**64
+        return self._seen(size if digest[8] % 2 else -size)
+
+    def _function(self, name: str, values: list[Number]) -> Number:
+        function = FUNCTIONS.get(name)
+        if function is None:
+            raise NoValue(f"{name} is not known")
+        try:
+            return function(*values)
+        except (ValueError, ZeroDivisionError, TypeError) as error:
+            raise OutsideDomain(f"{name}: {error}") from error
+
+    def _literal(self, value: Fraction) -> Number:
+        self.magnitude = max(self.magnitude, value.numerator.bit_length(), value.denominator.bit_length())
+        return self._seen(as_number(value))
+
+    def _seen(self, value: Number) -> Number:
+        if not mpmath.isfinite(value):
+            raise OutsideDomain("not finite")
+        if self._settles:
+            value = rounded_off(value, self._settled_bits)
+        if isinstance(value, mpmath.mpc) and value.imag == 0:
+            value = value.real  # as it can be compared, which no complex number can
+        if self._is_real and self._point and mpmath.im(value) != 0:
+            raise OutsideDomain("not real")
+        if value != 0:
+            size = abs(int(mpmath.mag(value)))
+            if size > MAX_VALUE_BITS:
+                raise TooComplex("a value is too large or too small")
+            self.magnitude = max(self.magnitude, size)
+        return value
+
+
+@lru_cache(maxsize=4096)
+def _is_constant(node: Node) -> bool:
+    return not names(node) and not any(part.kind in BOUND for part in node.walk())
+
+
+@lru_cache(maxsize=1024)
+def _constant(node: Node, bits: int, log_base: int | None, is_real: bool, settles: bool) -> tuple[Number, int]:
+    """The value of a function of constants, which is the same at every point, and the largest magnitude met."""
+    evaluation = Evaluation({}, log_base, is_real, settles)
+    return evaluation.value(node), evaluation.magnitude
+
+
+def _coordinate(value: Coordinate) -> Number:
+    if isinstance(value, tuple):
+        return mpmath.mpc(*map(as_number, value))
+    return as_number(value) if isinstance(value, Fraction) else value
+
+
+def _radians(node: Node) -> Node:
+    """Degrees, where they are the argument of a function, are an angle."""
+    if node.kind == "deg":
+        return Node("/", (Node("*", (node.args[0], Node("const", leaf="pi"))), Node("num", leaf=Fraction(180))))
+    if node.kind in ("+", "neg", "*", "/"):
+        return Node(node.kind, tuple(_radians(arg) for arg in node.args))
+    return node

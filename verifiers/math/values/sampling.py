@@ -1,0 +1,210 @@
+"""The values of two expressions at the points where both have one, with as many digits as telling them apart takes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mpmath  # type: ignore[import-untyped] # it ships no types
+from mpmath import mp
+
+from verifiers.math.limits import MAX_VALUE_BITS
+from verifiers.math.points import ORIGIN, Letters, Point, letters, more_points, points
+from verifiers.math.tree import Node, TooComplex
+from verifiers.math.values.evaluation import Evaluation
+from verifiers.math.values.numbers import NoValue, Number, OutsideDomain
+from verifiers.math.values.traits import absolute_values, is_complex, is_rational
+
+FIRST_BITS = 64
+"""The precision that shows how large values are."""
+_SECOND_BITS = 1_024
+_SPARE_BITS = 192
+MIN_POINTS = 3
+"""Expressions with variables have to agree at so many."""
+_RATIONAL_POINTS = 4
+
+
+def near(left: Number, right: Number, bits: int, magnitude: int) -> bool:
+    """Whether two values are the same up to rounding."""
+    with mp.workprec(bits):
+        return bool(abs(left - right) <= rounding_noise(bits, magnitude))
+
+
+def rounding_noise(bits: int, magnitude: int) -> Number:
+    """More than rounding at this precision can add to a value on whose way this magnitude was met."""
+    return mpmath.ldexp(1, 3 * magnitude + 64 - bits)
+
+
+def confirmed(reference: Node, answer: Node, log_base: int | None) -> bool:
+    """Whether the gap goes on shrinking with the precision, at the first point where both have values."""
+    sampling = _Sampling(reference, answer, log_base)
+    for point in sampling.points()[:3]:
+        try:
+            pair = sampling.pair(point, _most_bits(reference, answer, is_constant=not point.values), again=True)
+        except TooComplex:
+            continue
+        if pair is not None:
+            left, right, bits, magnitude = pair
+            return right is not None and near(left, right, bits, magnitude)
+    return True
+
+
+Pair = tuple[Number, Number | None, int, int]
+"""Both values at one point, their precision in bits, and the largest magnitude met on the way to them."""
+
+
+def pairs(reference: Node, answer: Node, log_base: int | None) -> Iterator[Pair]:
+    """Both values wherever they can be compared; the answer's is None where the two differ without it.
+
+    Points where a value would be too large are left out, unless nothing else remains.
+
+    Raises:
+        NoValue, TooComplex: there is no variable, and the reference has no value, or one is too large.
+    """
+    sampling = _Sampling(reference, answer, log_base)
+    first = sampling.points()
+    cap = _most_bits(reference, answer, is_constant=first[0] is ORIGIN)
+    passed = 0
+    too_large: TooComplex | None = None
+    for count, point in enumerate(sampling.all_points()):
+        if count >= len(first) and passed >= MIN_POINTS:
+            return
+        try:
+            pair = sampling.pair(point, cap)
+        except TooComplex as error:
+            too_large = error
+            continue
+        if pair is not None:
+            passed += 1
+            yield pair
+    if too_large is not None and not passed:
+        raise too_large
+
+
+def _most_bits(*nodes: Node, is_constant: bool) -> int:
+    """How large values may be: what takes a series is slow with many digits, so there may only be few of them then."""
+    series = sum(part.kind in _SERIES for node in nodes for part in node.walk())
+    if is_constant and not series:
+        return MAX_VALUE_BITS
+    if is_constant and series <= _FEW_SERIES:
+        return 6_000
+    return max(min(3_000, _SERIES_BITS // series), _LEAST_BITS) if series else 3_000
+
+
+_SERIES = frozenset(["fn", "log", "const", "apply"])
+_FEW_SERIES = 6
+_SERIES_BITS = 60_000
+"""Of all series together: hundreds of them with thousands of bits take minutes."""
+_LEAST_BITS = 256
+
+
+class _Sampling:
+    """Evaluates two expressions at the points where they are compared."""
+
+    def __init__(self, reference: Node, answer: Node, log_base: int | None) -> None:
+        self._reference = reference
+        self._answer = answer
+        self._log_base = log_base
+        self._letters: Letters = letters(reference, answer)
+        self._is_real = not (self._letters.complex or is_complex(reference) or is_complex(answer))
+        self._needs_real = not (self._letters.complex or is_complex(reference))
+        self._bars = absolute_values(reference) - absolute_values(answer)
+
+    def points(self) -> tuple[Point, ...]:
+        """The points that are always looked at; rational functions that agree at four are equal up to chance."""
+        found = points(self._letters)
+        if is_rational(self._reference) and is_rational(self._answer):
+            return found[:_RATIONAL_POINTS]
+        return found
+
+    def all_points(self) -> Iterator[Point]:
+        """The same points, and more for expressions that have few values at those, unless they are very long."""
+        yield from points(self._letters)
+        if points(self._letters)[0] is not ORIGIN and not self._are_long():
+            yield from more_points(self._letters)
+
+    def _are_long(self) -> bool:
+        return sum(1 for node in (self._reference, self._answer) for _ in node.walk()) > _LONG_NODES
+
+    def pair(self, point: Point, cap: int, again: bool = False) -> Pair | None:
+        """Both values at a point, `again` with more precision; None where the point says nothing."""
+        left, right = self._first(self._reference, point), self._first(self._answer, point)
+        bits, magnitude = FIRST_BITS, 0
+        for _ in range(_MAX_PASSES):
+            if left.fails or right.fails or max(left.magnitude, right.magnitude) <= magnitude:
+                break
+            magnitude = max(left.magnitude, right.magnitude)
+            if magnitude > cap:
+                raise TooComplex("a value is too large")
+            bits = _bits_for(magnitude, again)
+            left, right = self._settled(self._reference, point, bits), self._settled(self._answer, point, bits)
+        if left.fails and (point is ORIGIN or not left.is_outside):
+            raise NoValue(left.fails)
+        if left.fails or right.fails:
+            return _DIFFERENT if self._differs(left, right, point) else None
+        if point is not ORIGIN and self._needs_real and not is_real_within(left.value, bits):
+            return None
+        return left.value, right.value, bits, magnitude
+
+    def _differs(self, left: "_Found", right: "_Found", point: Point) -> bool:
+        """Whether a value on one side only is a difference: the other has none at all, or lacks an absolute value."""
+        if left.fails:
+            return left.is_outside and not right.fails and self._bars < 0
+        return point is ORIGIN or not right.is_outside or self._bars > 0
+
+    def _first(self, node: Node, point: Point) -> "_Found":
+        """At low precision; where a constant has no value there, it may have one at a higher."""
+        found = self._found(node, point, FIRST_BITS)
+        return self._found(node, point, _SECOND_BITS) if found.fails and point is ORIGIN else found
+
+    def _settled(self, node: Node, point: Point, bits: int) -> "_Found":
+        """With the bits that the first pass asks for; with twice as many where there is no value with those."""
+        found = self._found(node, point, bits, settles=True)
+        return self._found(node, point, 2 * bits + _AGAIN_BITS, settles=True) if found.fails else found
+
+    def _found(self, node: Node, point: Point, bits: int, settles: bool = False) -> "_Found":
+        return _evaluated(node, point, bits, self._log_base, self._is_real, settles)
+
+
+_LONG_NODES = 1_000
+"""Of both sides together; to find no value of so long a one at 74 points takes longer than an answer may."""
+_AGAIN_BITS = 640
+_MAX_PASSES = 4
+"""The first pass does not see all that is small; so often the magnitude may turn out to be larger."""
+_BITS_STEP = 128
+"""Precisions are rounded up, so that values can be found again."""
+
+
+def _bits_for(magnitude: int, again: bool) -> int:
+    bits = _SPARE_BITS + 4 * magnitude
+    return 2 * bits + _AGAIN_BITS if again else -(-bits // _BITS_STEP) * _BITS_STEP
+
+
+_DIFFERENT: Pair = (0, None, FIRST_BITS, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A value and the largest magnitude met on the way to it, or why there is none."""
+
+    value: Number
+    magnitude: int
+    fails: str = ""
+    is_outside: bool = False
+    """There may be a value at other points."""
+
+
+@lru_cache(maxsize=2048)
+def _evaluated(node: Node, point: Point, bits: int, log_base: int | None, is_real: bool, settles: bool) -> _Found:
+    with mp.workprec(bits):
+        evaluation = Evaluation(point.values, log_base, is_real, settles)
+        try:
+            value = evaluation.value(node)
+        except NoValue as error:
+            return _Found(None, 1, str(error), isinstance(error, OutsideDomain))
+        return _Found(value, evaluation.magnitude)
+
+
+def is_real_within(value: Number, bits: int) -> bool:
+    """Whether a value has no imaginary part beyond rounding."""
+    imaginary = abs(mpmath.im(value))
+    return bool(imaginary <= mpmath.ldexp(1, -bits // 2) * max(1, abs(value)))

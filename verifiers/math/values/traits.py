@@ -1,0 +1,42 @@
+"""What is written in an expression and decides how it is evaluated: i, a bare log, absolute values, arithmetic alone."""
+
+from functools import lru_cache
+
+from verifiers.math.points import has_i
+from verifiers.math.tree import Node
+from verifiers.math.values.rational import exact_or_none
+
+BARE_LOG = Node("const", leaf="log")
+"""The base of a logarithm that is written without one."""
+
+
+def has_bare_log(node: Node) -> bool:
+    """Whether a logarithm without a base is written in it."""
+    return any(part == BARE_LOG for part in node.walk())
+
+
+@lru_cache(maxsize=4096)
+def is_complex(node: Node) -> bool:
+    """Whether i is written in it, or the square root of a negative number, which is its other name."""
+    if node.kind == "root" and exact_or_none(node.args[1]) == 2:
+        inside = exact_or_none(node.args[0])
+        if inside is not None and inside < 0:
+            return True
+    return has_i(node) or any(is_complex(arg) for arg in node.args)
+
+
+@lru_cache(maxsize=4096)
+def is_rational(node: Node) -> bool:
+    """Whether it is made of numbers and letters by arithmetic alone, with integer powers."""
+    if node.kind == "^":
+        exponent = exact_or_none(node.args[1])
+        return exponent is not None and exponent.denominator == 1 and is_rational(node.args[0])
+    return node.kind in _RATIONAL and all(is_rational(arg) for arg in node.args)
+
+
+_RATIONAL = frozenset(["num", "sym", "+", "*", "/", "neg", "bracket"])
+
+
+def absolute_values(node: Node) -> int:
+    """How many absolute values are written in it."""
+    return sum(part.kind == "abs" for part in node.walk())

@@ -1,0 +1,92 @@
+"""The instructions of open-instruct's training set to copy what the prompt says, whole, in part or changed."""
+
+from collections.abc import Sequence
+
+from verifiers.answers import fold
+from verifiers.rules.instruction_following import patterns
+from verifiers.rules.instruction_following.constraints import (
+    Constraint,
+    count,
+    ordinal,
+    text,
+    word,
+)
+from verifiers.rules.instruction_following.counting import Text, words
+
+
+def _official_copy(view: Text, prompt_to_repeat: str) -> bool:
+    return view.lower.strip() == prompt_to_repeat.strip().lower()
+
+
+def _copy(view: Text, prompt_to_repeat: str) -> bool:
+    return view.folded.split() == fold(prompt_to_repeat).split()
+
+
+def _official_copies(view: Text, prompt_to_repeat: str, N: int) -> bool:  # noqa: N803 - the data's name
+    wanted = prompt_to_repeat.strip().lower()
+    pieces = view.lower.split("******")
+    return len(pieces) == N and all(piece.strip() == wanted for piece in pieces)
+
+
+def _copies(view: Text, prompt_to_repeat: str, N: int) -> bool:  # noqa: N803
+    wanted = fold(prompt_to_repeat).split()
+    pieces = view.folded.split("******")
+    return len(pieces) == N and all(piece.split() == wanted for piece in pieces)
+
+
+def _official_span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
+    return view.lower.strip() == prompt_to_repeat[n_start:n_end].strip().lower()
+
+
+def _span(view: Text, prompt_to_repeat: str, n_start: int, n_end: int) -> bool:
+    """Both ends belong to the span, as the instruction says."""
+    wanted = fold(prompt_to_repeat[n_start : n_end + 1]).split()
+    return bool(wanted) and view.folded.split() == wanted
+
+
+def _official_phrases(view: Text, phrase: str, small_n: int) -> bool:
+    wanted = phrase.split()
+    stretches = patterns.linear(f"{wanted[0]} .*? {wanted[-1]}").findall(view.raw)
+    found = [stretch.split() for stretch in stretches]
+    return len(found) == small_n and _one_word_differs(found, wanted)
+
+
+def _one_word_differs(found: Sequence[Sequence[str]], wanted: Sequence[str]) -> bool:
+    """Every phrase is as long and differs in one word at most, and the last differs in one."""
+    changes = 0
+    for said in found:
+        if len(said) != len(wanted):
+            return False
+        changes = sum(mine != theirs for mine, theirs in zip(said, wanted, strict=True))
+        if changes > 1:
+            return False
+    return changes == 1
+
+
+def _phrases(view: Text, phrase: str, small_n: int) -> bool:
+    """Every stretch of as many words that differs from the phrase in at most one word differs in one inside it."""
+    wanted = [word.casefold() for word in words(fold(phrase))]
+    size, said = len(wanted), view.small_words
+    changed = 0
+    position = 0
+    while position + size <= len(said):
+        differences = [index for index in range(size) if said[position + index] != wanted[index]]
+        if not differences:
+            return False
+        if len(differences) == 1 and 0 < differences[0] < size - 1:
+            changed += 1
+            position += size
+        else:
+            position += 1
+    return changed == small_n > 0
+
+
+CONSTRAINTS = (
+    Constraint("copy:repeat_phrase", _official_phrases, _phrases, {"phrase": word, "small_n": ordinal}),
+    Constraint("copy:copy", _official_copy, _copy, {"prompt_to_repeat": text}),
+    Constraint("copy:copying_simple", _official_copy, _copy, {"prompt_to_repeat": text}),
+    Constraint("copy:copying_multiple", _official_copies, _copies, {"prompt_to_repeat": text, "N": ordinal}),
+    Constraint(
+        "new:copy_span_idx", _official_span, _span, {"prompt_to_repeat": text, "n_start": count, "n_end": count}
+    ),
+)

@@ -1,0 +1,152 @@
+"""The instructions of IFBench (Pyatkin et al. 2025) on what a response is made of: bullets, lists, sections, slots.
+
+Profile fixed looks at every section and bullet where the published check looks at the first or at none, and asks for
+something to be there.
+"""
+
+import re
+from collections.abc import Sequence
+
+from verifiers.answers import fold
+from verifiers.rules.instruction_following import boundaries
+from verifiers.rules.instruction_following.constraints import Constraint, text
+from verifiers.rules.instruction_following.counting import Text, sentences
+
+
+def _official_list(view: Text, sep: str) -> bool:
+    return view.raw.count(sep) >= 2
+
+
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
+
+
+def _list(view: Text, sep: str) -> bool:
+    """Two lines at least begin with the separator and go on, and none with a bullet."""
+    mark = fold(sep).strip()
+    wrapping = "".join(set(" *_>") - set(mark[0]))
+    items = [line.strip().lstrip(wrapping) if mark in line else line.strip() for line in view.lines]
+    marked = [item for item in items if item.startswith(mark) and any(map(str.isalnum, item[len(mark) :]))]
+    return len(marked) >= 2 and not any(_BULLET.match(item) for item in items if not item.startswith(mark))
+
+
+def _official_thesis(view: Text) -> bool:
+    start = view.raw.find("<i>")
+    if start < 0:
+        start = view.raw.find("<em>")
+    if start < 0:
+        return False
+    value = view.raw[start:]
+    stop = value.find("</i>")
+    if stop < 0:
+        stop = value.find("</em>")
+    return stop >= 0 and bool(value[3:stop].strip()) and bool(value[stop + 4 :].strip())
+
+
+_HEADER = re.compile(
+    r"\s*(?:#{1,6}\s+\S.*|\*\*[^*\n]{1,200}\*\*:?|<h[1-6]>.*|(?:section|part|chapter)\s+[\w]{1,12}\b.{0,120}|"
+    r"(?:[IVX]{1,5}|\d{1,2})[.)]\s.{0,120})\s*",
+    re.IGNORECASE,
+)
+
+_THESIS = re.compile(r"\s*<(i|em)>([^<]*)</\1>", re.IGNORECASE)
+
+_TAG = re.compile(r"<[^<>]{0,200}>")
+
+
+def _thesis(view: Text) -> bool:
+    """Every section begins with words in italics and goes on after them."""
+    sections: list[list[str]] = [[]]
+    for line in view.lines:
+        if _HEADER.fullmatch(line) and not _THESIS.match(line):
+            sections.append([])
+        else:
+            sections[-1].append(line)
+    if len(sections) > 1 and not _THESIS.match("\n".join(sections[0])):
+        del sections[0]
+    return bool(sections) and all(map(_begins_with_thesis, sections))
+
+
+def _begins_with_thesis(lines: Sequence[str]) -> bool:
+    value = "\n".join(lines)
+    found = _THESIS.match(value)
+    if found is None or not any(map(str.isalnum, found[2])):
+        return False
+    return any(map(str.isalnum, _TAG.sub("", value[found.end() :])))
+
+
+def _official_sub_bullets(view: Text) -> bool:
+    return all("-" in piece for piece in view.raw.split("*")[1:])
+
+
+_STAR_BULLET = re.compile(r"\s*\*(?:\s+\S|[^\s*][^*]*$)")
+
+_DASH_BULLET = re.compile(r"\s*-\s+\S")
+
+
+def _sub_bullets(view: Text) -> bool:
+    """Bullets with `*`, each with a `-` line before the next."""
+    below: list[int] = []
+    for line in view.lines:
+        if _STAR_BULLET.match(line):
+            below.append(0)
+        elif _DASH_BULLET.match(line) and below:
+            below[-1] += 1
+    return bool(below) and all(below)
+
+
+def _official_then_bullets(view: Text) -> bool:
+    """After a line without sentences, or a bullet, the published check takes nothing but bullets."""
+    said = bulleted = 0
+    reading = True
+    for line in map(str.strip, view.raw.split("\n")):
+        if line.startswith("*"):
+            if said < 2:
+                return False
+            reading = False
+            bulleted += 1
+        elif not reading:
+            return False
+        else:
+            found = len(boundaries.sentences(line))
+            reading = found > 0
+            said += found
+    return bulleted >= 2
+
+
+def _then_bullets(view: Text) -> bool:
+    """Two sentences at least that end in a full stop, then two bullets at least."""
+    first = next((index for index, line in enumerate(view.lines) if _STAR_BULLET.match(line)), None)
+    if first is None:
+        return False
+    before = sentences("\n".join(view.lines[:first]))
+    stated = sum(sentence.rstrip("\"'”’)*_ ").endswith(".") for sentence in before)
+    return stated >= 2 and sum(_STAR_BULLET.match(line) is not None for line in view.lines[first:]) >= 2
+
+
+_SLOTS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+
+
+def _official_template(view: Text) -> bool:
+    return all(slot in view.raw for slot in _SLOTS)
+
+
+def _template(view: Text) -> bool:
+    """The three labels once each, in order, with nothing before the first and something after each."""
+    value = view.folded.replace("*", "").strip()
+    if not value.startswith(_SLOTS[0]) or any(value.count(slot) != 1 for slot in _SLOTS):
+        return False
+    places = [value.index(slot) for slot in _SLOTS]
+    ends = [*places[1:], len(value)]
+    return places == sorted(places) and all(
+        any(map(str.isalnum, value[place + len(slot) : end]))
+        for place, slot, end in zip(places, _SLOTS, ends, strict=True)
+    )
+
+
+CONSTRAINTS = (
+    Constraint("format:list", _official_list, _list, {"sep": text}),
+    Constraint("format:thesis", _official_thesis, _thesis),
+    Constraint("format:sub-bullets", _official_sub_bullets, _sub_bullets),
+    Constraint("format:no_bullets_bullets", _official_then_bullets, _then_bullets),
+    Constraint("format:output_template", _official_template, _template),
+)

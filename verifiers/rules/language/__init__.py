@@ -1,0 +1,204 @@
+r"""The response is written in the script it should be, and does not mix others into it.
+
+Scripts are Unicode's (the property Script): a letter that several scripts share (`ー`, `𝐀`) belongs to none and does not
+count. A language stands for its scripts (`zh` for Han, `ja` for Han and kana, `ko` for Hangul, most for one);
+languages that share a script are not told apart. Without `script` or `language`, the script of most of the
+prompt's letters is meant.
+
+Two ways to score:
+
+    min_share given   1 when at least that share of the letters is in the script, else 0; also 0 when there is none
+    otherwise         1 while the share of other letters is within `tolerance` (0.02; 0.10 where the script is
+                      Han, kana or Hangul, whose texts hold names and terms in Latin), then in a line down to 0 at one
+                      half; with fewer than `min_letters` letters there is too little to judge, and the score is 1
+
+Code, LaTeX, URLs, tags and numbers are not language and are left out; with `min_share`, `raw` keeps them. So are other
+letters' words that stand in the prompt. Thinking and what follows it are judged apart, and the worse one counts. A fence
+or formula that is never closed hides nothing. Look-alike letters are of their own script: "pаypal" with a Cyrillic а
+is mixed.
+
+No trainer has such a penalty; this one follows what their users write by hand.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from sandbox.workers import Workers
+from verifiers.answers import final_segment
+from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
+from verifiers.long_texts import INLINE_CHARS
+from verifiers.rules import bounded
+from verifiers.rules.language.prose import prose_of
+from verifiers.rules.language.scripts import (
+    LANGUAGES,
+    LETTER_RUNS,
+    holds,
+    is_script,
+    letters_in,
+    main_script,
+    others_of,
+)
+from verifiers.rules.words import beyond_ascii
+
+_BORROWING = "漢あア한"
+"""One letter of each script whose texts hold names and terms in Latin."""
+
+_ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z_]{1,30}$")]
+
+
+class LanguageParams(Params):
+    """The script wanted, and how much of others is borne."""
+
+    script: _ScriptName | Annotated[tuple[_ScriptName, ...], Field(min_length=1, max_length=8)] | None = None
+    """The name of a Unicode script (Latin, Han, Cyrillic), or of several that may all be used."""
+    language: str | None = None
+    """An ISO 639-1 code, in place of `script`."""
+    min_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    raw: bool = False
+    tolerance: Annotated[float, Field(ge=0, lt=0.5)] | None = None
+    min_letters: Annotated[int, Field(ge=1)] = 50
+
+    @model_validator(mode="after")
+    def _check(self) -> "LanguageParams":
+        if self.script is not None and self.language is not None:
+            raise ValueError("give script or language, not both")
+        if self.language is not None and self.language not in LANGUAGES:
+            raise ValueError(f"no script known for language {self.language[:20]!r}; give script")
+        if self.min_share is not None and self.tolerance is not None:
+            raise ValueError("min_share and tolerance are two ways to score; give one")
+        if self.raw and self.min_share is None:
+            raise ValueError("raw goes with min_share")
+        for name in self.scripts:
+            if not is_script(name):
+                raise ValueError(f"{name!r} is no Unicode script; some are Latin, Han, Hangul, Cyrillic, Arabic")
+        return self
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """Those named, whether by themselves or by a language; empty when the prompt decides."""
+        if self.language is not None:
+            return LANGUAGES[self.language]
+        if self.script is None:
+            return ()
+        return (self.script,) if isinstance(self.script, str) else self.script
+
+
+class Language(Verifier[LanguageParams]):
+    name = "language"
+    version = "3"
+    params = LanguageParams
+    summary = "The response keeps to a script (Latin, Han, ...) and mixes no others into it"
+    uses_prompt = True
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def score(self, items: Sequence[Item[LanguageParams]]) -> Sequence[Verdict]:
+        return await bounded.judge_all(self._workers, judge, items, _is_quick)
+
+
+def create(resources: Resources) -> Language:
+    bounded.register(resources.workers, judge, Item("Paris", LanguageParams(language="en")))
+    return Language(resources.workers)
+
+
+def _is_quick(item: Item[LanguageParams]) -> bool:
+    return len(item.response) + len(item.prompt or "") <= INLINE_CHARS
+
+
+def judge(item: Item[LanguageParams]) -> Verdict:
+    scripts = item.params.scripts or main_script(item.prompt or "")
+    if not scripts:
+        message = "no script or language was given, and the prompt has no letters to tell one by"
+        return Verdict.invalid("missing_script", message)
+    allowed = _foreign_words(item.prompt, scripts)
+    counts = [_count(part, scripts, allowed, item.params.raw) for part in _parts(item.response)]
+    shares = {"script": list(scripts), "letters": [count.letters for count in counts]}
+    detail = {**shares, "off": [count.off for count in counts]} if item.explain else {}
+    if item.params.min_share is not None:
+        return _shared(counts, item.params.min_share, detail)
+    score = min((_score(count, item.params, scripts) for count in counts), default=1.0)
+    return Verdict(Status.OK, score, "correct" if score == 1.0 else "mixed_scripts", None, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The letters of a part, and those of other scripts among them."""
+
+    letters: int
+    off: int
+
+
+def _shared(counts: Sequence[Count], min_share: float, detail: Mapping[str, Any]) -> Verdict:
+    if not any(count.letters for count in counts):
+        return Verdict.wrong("no_letters", **detail)
+    if all(count.letters - count.off >= min_share * count.letters for count in counts):
+        return Verdict.correct(**detail)
+    return Verdict.wrong("mixed_scripts", **detail)
+
+
+def _score(count: Count, params: LanguageParams, scripts: tuple[str, ...]) -> float:
+    if count.letters < params.min_letters:
+        return 1.0
+    tolerance = params.tolerance
+    if tolerance is None:
+        tolerance = 0.10 if any(holds(scripts, letter) for letter in _BORROWING) else 0.02
+    excess = (count.off / count.letters - tolerance) / (0.5 - tolerance)
+    return 1.0 - min(max(excess, 0.0), 1.0)
+
+
+def _parts(response: str) -> Sequence[str]:
+    """Thinking and what follows it; thinking that was never closed is one part."""
+    segment = final_segment(response)
+    if segment.reason != "found" or segment.start == 0:
+        return (response,)
+    return tuple(part for part in (response[: segment.start], response[segment.start :]) if _ANY.search(part))
+
+
+def _count(text: str, scripts: tuple[str, ...], allowed: frozenset[str], raw: bool) -> Count:
+    if not raw:
+        text = prose_of(text)
+    latin = len(text.encode("ascii", "ignore").translate(None, _NOT_ASCII_LETTERS))
+    others = beyond_ascii(text)
+    letters = latin + sum(map(len, LETTER_RUNS.findall(others)))
+    off = letters - len(letters_in(scripts, others)) - (latin if holds(scripts, "a") else 0)
+    return Count(letters, off - _allowed_letters(text, scripts, allowed) if off else 0)
+
+
+def _allowed_letters(text: str, scripts: tuple[str, ...], allowed: frozenset[str]) -> int:
+    if not allowed:
+        return 0
+    return sum(len(word) for word in others_of(scripts).findall(text) if word.casefold() in allowed)
+
+
+def _foreign_words(prompt: str | None, scripts: tuple[str, ...]) -> frozenset[str]:
+    """Words of other scripts that the prompt uses itself."""
+    if not prompt or (prompt.isascii() and holds(scripts, "a")):
+        return frozenset()
+    return frozenset(word.casefold() for word in others_of(scripts).findall(prompt))
+
+
+_ANY = re.compile(r"[^\W\d_]")
+
+_NOT_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+
+_RUSSIAN = "Ответ на этот вопрос хорошо известен: столица Франции находится на берегах реки Сены"
+
+EXAMPLES = (
+    Example("The weather is fine", {"script": "Latin", "min_share": 0.95}, 1.0, "correct", "all letters are Latin"),
+    Example(
+        "p\u0430ypal", {"script": "Latin", "min_share": 0.95}, 0.0, "mixed_scripts", "looks Latin; the а is Cyrillic"
+    ),
+    Example("1 + 1 = 2", {"script": "Latin", "min_share": 0.5}, 0.0, "no_letters", "no letters, no language"),
+    Example(
+        "因为 $f(x)=\\sin x$ 是周期函数，所以 `print(f)` 成立。" * 4, {"language": "zh"}, 1.0, "correct", "code, LaTeX"
+    ),
+    Example(_RUSSIAN, {"language": "en"}, 0.0, "mixed_scripts", "all of it in another script"),
+    Example("<think>" + _RUSSIAN + "</think>It is Paris.", {"language": "en"}, 0.0, "mixed_scripts", "thinking counts"),
+    Example(_RUSSIAN, {}, 1.0, "correct", "the prompt's script is meant", prompt="Столица Франции?"),
+    Example("Paris", {}, None, "missing_script", "no script, no prompt", Status.INVALID),
+)

@@ -1,0 +1,141 @@
+"""Calls whose arguments stand in elements, as bare text that does not say of what type it is.
+
+    <function=f><parameter=a>1</parameter></function>                                    Qwen3-Coder, Nemotron 3, Seed-OSS
+    <function=f>{…}</function>                                                                                 Llama 3.1
+    f<arg_key>a</arg_key><arg_value>1</arg_value>                       GLM, LongCat (longcat_arg_key), Hunyuan (<tool_sep>)
+    <invoke name="f"><parameter name="a">1</parameter></invoke>                                    Claude, MiniMax, Step 3
+    <｜DSML｜invoke name="f"><｜DSML｜parameter name="a" string="false">1</｜DSML｜parameter></｜DSML｜invoke>     DeepSeek V3.2
+
+Each reader is given the text and where the mark ends; it returns the call there, and where that ends.
+"""
+
+import re
+from typing import Any
+
+from verifiers.rules.documents import Unreadable, read_json, read_json_at
+from verifiers.rules.tool_call.calls import Call, Malformed, Raw, arguments_of
+
+FUNCTION = "<function="
+_PREFIX = r"(?:｜DSML｜\s?|steptml:|antml:)?"
+INVOKE = rf"<{_PREFIX}invoke\s{{1,8}}name="
+_SPACE = re.compile(r"\s*")
+
+
+def close(text: str, position: int, tag: str) -> int:
+    """Where `tag` ends, which must be next.
+
+    Raises:
+        Malformed: it is not.
+    """
+    position = skip(text, position)
+    if not text.startswith(tag, position):
+        raise Malformed(f"expected {tag}")
+    return position + len(tag)
+
+
+def skip(text: str, position: int, between: re.Pattern[str] = _SPACE) -> int:
+    match = between.match(text, position)
+    return match.end() if match else position
+
+
+# --- <function=f>
+
+_FUNCTION_NAME = re.compile(r"\s?([^\s<>]{1,200})\s?>\s*")
+_FUNCTION_PARAMETER = re.compile(r"<parameter=\s?([^\s<>]{1,200})\s?>")
+
+
+def function(text: str, position: int) -> tuple[Call, int]:
+    name = _FUNCTION_NAME.match(text, position)
+    if name is None:
+        raise Malformed("a function without a name")
+    arguments, position = _object_or_parameters(text, name.end(), _FUNCTION_PARAMETER, "</parameter>")
+    return Call(name[1], arguments), close(text, position, "</function>")
+
+
+def _object_or_parameters(
+    text: str, position: int, opening: re.Pattern[str], closing: str
+) -> tuple[dict[str, Any], int]:
+    if text.startswith("{", position):
+        return _object(text, position)
+    arguments: dict[str, Any] = {}
+    while match := opening.match(text, position):
+        value, end = _until(text, match.end(), closing)
+        kind = match.groupdict().get("string")
+        _add(arguments, match[1], Raw(value) if kind is None else _typed(value, is_string=kind == "true"))
+        position = skip(text, end)
+    return arguments, position
+
+
+def _object(text: str, position: int) -> tuple[dict[str, Any], int]:
+    try:
+        value, end = read_json_at(text, position)
+    except Unreadable as error:
+        raise Malformed(f"not JSON: {str(error)[:100]}") from error
+    return arguments_of(value), end
+
+
+def _until(text: str, position: int, closing: str) -> tuple[str, int]:
+    """The text up to a closing tag, without the line breaks that put it on lines of its own."""
+    end = text.find(closing, position)
+    if end < 0:
+        raise Malformed(f"expected {closing}")
+    value = text[position:end].removeprefix("\r").removeprefix("\n").removesuffix("\n").removesuffix("\r")
+    return value, end + len(closing)
+
+
+def _typed(text: str, *, is_string: bool) -> Any:
+    if is_string:
+        return text
+    try:
+        return read_json(text.strip(), unique_keys=True)
+    except Unreadable as error:
+        raise Malformed(f"a parameter that is no string is not JSON: {str(error)[:100]}") from error
+
+
+def _add(arguments: dict[str, Any], name: str, value: Any) -> None:
+    if name in arguments:
+        raise Malformed("an argument is named twice")
+    arguments[name] = value
+
+
+# --- <arg_key>
+
+_KEYED_NAME = re.compile(r"([\w.\-]{1,200})\s*(?:<tool_sep>\s*)?(?=<)")
+
+
+def keyed(text: str, position: int, prefix: str = "") -> tuple[Call, int]:
+    """A name and pairs of `arg_key` and `arg_value`, the names of which elements begin with `prefix`."""
+    name = _KEYED_NAME.match(text, position)
+    if name is None:
+        raise Malformed("no call in <tool_call>")
+    position = name.end()
+    opening, closing = f"<{prefix}arg_key>", f"</{prefix}arg_key>"
+    arguments: dict[str, Any] = {}
+    while text.startswith(opening, position):
+        key, position = _until(text, position + len(opening), closing)
+        if not key.strip() or len(key) > _MAX_KEY_CHARS:
+            raise Malformed("an argument without a name")
+        position = close(text, position, f"<{prefix}arg_value>")
+        value, position = _until(text, position, f"</{prefix}arg_value>")
+        _add(arguments, key.strip(), Raw(value))
+        position = skip(text, position)
+    return Call(name[1], arguments), position
+
+
+_MAX_KEY_CHARS = 200
+
+# --- <invoke name="f">
+
+_INVOKE_NAME = re.compile(r"\"([^\"<>]{1,200})\"\s{0,8}>\s*")
+_INVOKE_PARAMETER = re.compile(
+    rf"<{_PREFIX}parameter\s{{1,8}}name=\"([^\"<>]{{1,200}})\"(?:\s{{1,8}}string=\"(?P<string>true|false)\")?\s{{0,8}}>"
+)
+
+
+def invoke(text: str, position: int) -> tuple[Call, int]:
+    name = _INVOKE_NAME.match(text, position)
+    if name is None:
+        raise Malformed("an invocation without a name")
+    prefix = text[text.rindex("<", 0, position) + 1 : position].split("invoke")[0]
+    arguments, position = _object_or_parameters(text, name.end(), _INVOKE_PARAMETER, f"</{prefix}parameter>")
+    return Call(name[1], arguments), close(text, position, f"</{prefix}invoke>")
