@@ -42,7 +42,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _lateness(item: pytest.Item) -> int:
-    if "fuzzed" in getattr(item, "fixturenames", ()):
+    if _waits_for_fuzzing(item):
         return 4
     if "e2e" in item.path.parts:
         return 3
@@ -52,10 +52,16 @@ def _lateness(item: pytest.Item) -> int:
 
 
 def _company(item: pytest.Item) -> str:
-    """What it shares a process with: the only daemon; boxes and their user ids; or the fixtures of its file."""
+    """What it shares a process with: the only daemon; what waits for fuzzing; boxes and their user ids; or its file."""
     if _needs_docker(item):
         return "docker"
+    if _waits_for_fuzzing(item):
+        return "fuzzed"  # not its file, whose other tests come early: the wait would come with them
     return "boxes" if item.path.is_relative_to(ROOT / "tests" / "sandbox") else str(item.path)
+
+
+def _waits_for_fuzzing(item: pytest.Item) -> bool:
+    return "fuzzed" in getattr(item, "fixturenames", ())
 
 
 def _needs_docker(item: pytest.Item) -> bool:

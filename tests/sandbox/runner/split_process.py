@@ -4,6 +4,8 @@ This is no box. Only programs that harm nobody may be run with it.
 """
 
 import contextlib
+import faulthandler
+import gc
 import json
 import os
 import signal
@@ -18,6 +20,8 @@ from typing import Any
 from sandbox.runner import candidate, tester
 
 _NOBODY = 65534
+_LONG_S = 15
+"""What takes longer tells where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ def _serve(source: str, requests: int, replies: int) -> None:
 def _test(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
+        tempfile.tempdir = directory  # where the tests' pytest makes directories, and removes those of others
         tester.run({"cases": [], "setup": "", "entry_point": "", "files": {}, **spec}, requests, replies, outcomes)
 
 
@@ -92,6 +97,8 @@ def _forked(work: Callable[[], None], keep: set[int]) -> int:
 
 
 def _leave_parent(keep: set[int]) -> None:
+    gc.freeze()  # what the parent has left to collect may be gRPC's, which would wait for threads that are not here
+    faulthandler.dump_traceback_later(_LONG_S, file=sys.__stderr__ or 2)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
