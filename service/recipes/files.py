@@ -37,7 +37,7 @@ def read(path: Path) -> str:
         raise BadRecipes([f"{path}: {error}"]) from error
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Safe, and a key that stands twice is a mistake."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -52,7 +52,7 @@ class _Loader(yaml.SafeLoader):
 
 def parsed(origin: str, text: str) -> BookSpec:
     try:
-        content = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a SafeLoader
+        content = yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, RecursionError) as error:
         raise BadRecipes([f"{origin}: not YAML: {' '.join(str(error).split())}"]) from error
     try:

@@ -21,7 +21,8 @@ FOLDER = ROOT / ".build" / "e2e"
 CLIENT = ROOT / "client"
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """Built by our own environment, so that theirs need no builder: a wheel that refers to the folder as it stands."""
-_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "install")
+_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile")
+"""Most modules of trainers are never imported here; those that are, are compiled then."""
 
 
 class CannotBuild(Exception):
