@@ -31,6 +31,7 @@ from verifiers.math.values.traits import BARE_LOG
 
 _MAX_TERMS = 3_000
 """In all sums and products at one point together."""
+_ROUNDED_BITS = 128
 
 
 class Evaluation:
@@ -167,7 +168,7 @@ class Evaluation:
         written = [str(node.leaf)]
         for arg in node.args:
             try:
-                written.append(mpmath.nstr(self.value(arg), 30))
+                written.append(_rounded(self.value(arg)))
             except OutsideDomain:
                 raise
             except NoValue:
@@ -222,6 +223,12 @@ def _coordinate(value: Coordinate) -> Number:
     if isinstance(value, tuple):
         return mpmath.mpc(*map(as_number, value))
     return as_number(value) if isinstance(value, Fraction) else value
+
+
+def _rounded(value: Number) -> str:
+    """To 30 digits. Of a number with a long mantissa `nstr` would write down thousands."""
+    with mpmath.workprec(_ROUNDED_BITS):
+        return str(mpmath.nstr(+value, 30))
 
 
 def _radians(node: Node) -> Node:

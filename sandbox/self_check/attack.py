@@ -1,0 +1,97 @@
+"""An attack: a program that tries, and what is made of what it says."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sandbox.base import Execute, Isolation, Limits, Program, Run, RunResult, Sandbox
+from sandbox.self_check.outside import Outside
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One way to misbehave."""
+
+    name: str
+    tries: str
+    """One sentence."""
+    carry_out: Callable[[Sandbox, Outside], Awaitable[str]]
+    """Says what got through; nothing, when the sandbox held."""
+    is_short: bool = True
+    not_promised_by: frozenset[Isolation] = frozenset()
+    gaps: Mapping[Isolation, frozenset[str]] = field(default_factory=dict)
+    """Of what is attempted, what such a sandbox lets through and says so among its caveats."""
+
+
+LIMITS: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=256, processes=32)
+_REACHED: Final = "reached: "
+DONE: Final = "done"
+
+_PRELUDE: Final = """\
+import json, os, sys
+FACTS = json.loads(%r)
+def attempt(name, action):
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.dup2(os.open("/dev/null", os.O_RDWR), 2)
+            code = 7 if action() else 1
+        finally:
+            os._exit(code)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 7:
+        print("reached:", name, flush=True)
+def opens(path, flags):
+    try:
+        os.close(os.open(path, flags | os.O_NONBLOCK))
+        print("reached:", path, flush=True)
+    except OSError:
+        pass
+def content(path):
+    with open(path, "rb") as file:
+        return file.read(4096)
+"""
+"""Each attempt is a process of its own: one that is killed for trying does not keep the others from being tried."""
+
+
+async def carried_out(
+    sandbox: Sandbox, source: str, outside: Outside, runs: Sequence[Run] = (Execute(limits=LIMITS),)
+) -> Sequence[RunResult]:
+    """Of each run; fewer than the runs when it could not be built."""
+    results: dict[int, RunResult] = {}
+
+    def keep(position: int, result: RunResult) -> bool:
+        results[position] = result
+        return True
+
+    await sandbox.run(Program(_PRELUDE % json.dumps(outside.facts()) + source), runs, keep)
+    return [results[position] for position in sorted(results)]
+
+
+async def heard(sandbox: Sandbox, source: str, outside: Outside, limits: Limits = LIMITS) -> tuple[list[str], str]:
+    """The lines a program printed, and what it says it reached or why it came to no end."""
+    results = await carried_out(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
+    if not results:
+        return [], "the attack could not be loaded"
+    lines = results[0].stdout.decode(errors="replace").splitlines()
+    reached = [line.removeprefix(_REACHED) for line in lines if line.startswith(_REACHED)]
+    if not reached and DONE not in lines:
+        return lines, f"the attack came to no end: {ending(results[0])}"
+    return lines, ", ".join(reached)
+
+
+def ending(result: RunResult) -> str:
+    words = result.stderr.decode(errors="replace").strip().splitlines()
+    return f"{result.exit}, code {result.code}, signal {result.signal}, {words[-1] if words else 'no words'}"
+
+
+def attempts(source: str) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+    """An attack that is nothing but attempts which must fail."""
+
+    async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
+        return (await heard(sandbox, source, outside))[1]
+
+    return carry_out
