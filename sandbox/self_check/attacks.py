@@ -16,9 +16,9 @@ _SMALL: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=128, processes=32)
 _FEW: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=256, processes=16)
 _LOWER: Final = frozenset({Isolation.LANDLOCK})
 _LOOKS: Final = frozenset(f"/proc/N/{name}" for name in ("environ", "maps", "auxv", "fd", "fdinfo", "io"))
-_OF_ONE_USER: Final = frozenset(
-    {"the mode of a file", "the times of a file", "the processors of a neighbour", "the priority of a neighbour"}
-)
+_SCHEDULING: Final = frozenset({"the processors of a neighbour", "the priority of a neighbour"})
+"""gVisor answers to such calls without doing anything."""
+_OF_ONE_USER: Final = _SCHEDULING | {"the mode of a file", "the times of a file"}
 """What Landlock leaves to user ids, of which a box may have only the service's own."""
 _EMULATED: Final = frozenset({"a device made by itself", "/dev/fuse", "/dev/net/tun"})
 
@@ -33,7 +33,11 @@ ATTACKS: Final[Sequence[Attack]] = (
         "attributes",
         "Changes the mode and the times of a canary, and the scheduling of a neighbouring process.",
         attempts(reach.ATTRIBUTES),
-        gaps={Isolation.LANDLOCK: _OF_ONE_USER},
+        gaps={
+            Isolation.LANDLOCK: _OF_ONE_USER,
+            Isolation.GVISOR: _SCHEDULING,
+            Isolation.IN_GVISOR: _SCHEDULING,
+        },
     ),
     Attack(
         "other_processes",
