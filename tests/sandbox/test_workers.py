@@ -467,6 +467,11 @@ async def test_a_worker_cannot_make_processes() -> None:
         assert outcome.message.startswith(("PermissionError", "BlockingIOError"))
 
 
+async def test_the_garbage_collector_works_in_workers() -> None:
+    async with started(1) as workers:
+        assert (await one(workers, LOOK, "collector")).value is True
+
+
 async def test_polite_signals_do_not_end_zygote_or_worker() -> None:
     async with started(1) as workers:
         worker, zygote = (await one(workers, LOOK, "pids")).value

@@ -1,6 +1,7 @@
 """Tasks for the workers' tests, most of them hostile. Named by module, so this folder is on their sys.path."""
 
 import ctypes
+import gc
 import logging
 import os
 import signal
@@ -50,6 +51,8 @@ def look(what: str) -> Any:
         return [signal.getsignal(number) == signal.SIG_IGN for number in (signal.SIGINT, signal.SIGTERM)]
     if what == "pids":
         return [os.getpid(), os.getppid()]
+    if what == "collector":
+        return gc.isenabled()
     if what == "interfaces":
         return [name for _, name in socket.if_nameindex()]
     return Path("/proc/self/status").read_text()

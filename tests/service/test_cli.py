@@ -193,3 +193,12 @@ def test_check_host_prints_a_table_for_people() -> None:
 def test_check_host_without_any_boxes_is_no_success() -> None:
     done = rewardline("check-host", "--sandbox", "none", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (1, [])
+
+
+def test_the_garbage_collector_rests_only_while_modules_are_loaded() -> None:
+    script = (
+        "import gc, sys\nfrom service.__main__ import main\nsys.argv = ['rewardline', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    print('collects:', gc.isenabled())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.endswith("collects: True\n")
