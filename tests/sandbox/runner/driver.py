@@ -1,6 +1,7 @@
 """A blocking counterpart of the runner, and boxes around it of three kinds."""
 
 import dataclasses
+import itertools
 import json
 import os
 import shutil
@@ -28,6 +29,9 @@ LIMITS: Mapping[str, Any] = {
 USER = 54321
 _READ_ONLY = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/proc/self")
 _PATIENCE_S = 60
+_UIDS = 1000
+_FIRST_UIDS = itertools.count(700_000, 2 * _UIDS)
+"""Each box has users of its own: without a PID namespace a runner ends all processes of a user that it sees."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,7 +246,8 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _configuration(kind: str, place: Path) -> Configuration:
-    common = Configuration(directory=str(place / "box"), cleaned=(str(place / "tmp"),), first_uid=700_000, uids=1000)
+    directory, cleaned = str(place / "box"), (str(place / "tmp"),)
+    common = Configuration(directory=directory, cleaned=cleaned, first_uid=next(_FIRST_UIDS), uids=_UIDS)
     if kind == "namespaces":
         return dataclasses.replace(common, cleaned=(*common.cleaned, "/dev/shm"))
     if kind == "namespaces-user":

@@ -167,7 +167,7 @@ def test_a_tester_that_is_killed_before_it_has_the_tests_ends_the_box(make_box: 
     header = {"ask": "tests", "limits": LIMITS}
     packed = json.dumps(header).encode()
     box.connection.sendall(len(packed).to_bytes(4, "big") + (1000).to_bytes(4, "big") + packed + b"{")
-    tester = _process_of(box, 700_000 + 1000)
+    tester = _process_of(box, box.configuration.first_uid + box.configuration.uids)
     os.kill(tester, signal.SIGKILL)
     with pytest.raises(BoxDied) as died:
         box.receive()
