@@ -36,6 +36,7 @@ IMAGE = "rewardline-box"
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 _BUILD = Path(__file__).parents[1] / ".build"
 _START_S = 60.0
+_MAPPED_USER = "nobody:nogroup"
 _ATTEMPTS = 3
 """On a busy machine dockerd does not wait long enough for its own containerd."""
 
@@ -47,13 +48,21 @@ class NoDocker(Exception):
 class DockerDaemon:
     """A `dockerd` of our own, which a test may stop and start again."""
 
-    def __init__(self, data: Path, folder: Path) -> None:
+    def __init__(self, data: Path, folder: Path, *, maps_user_ids: bool = False) -> None:
+        """
+        Args:
+            data: What it keeps: images and containers.
+            folder: For its log and its configuration.
+            maps_user_ids: Its containers have 65,536 user ids from 0 on, which are others outside; those must be able to
+                reach `data`.
+        """
         self._sockets = Path(tempfile.mkdtemp(prefix="dockerd-"))
         """Here, as the address of a socket may have 107 characters, and that of containerd's is long already."""
         atexit.register(shutil.rmtree, self._sockets, ignore_errors=True)
         self.address = f"unix://{self._sockets / 'docker.sock'}"
         self._data = data
         self._folder = folder
+        self._maps_user_ids = maps_user_ids
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -94,13 +103,23 @@ class DockerDaemon:
     def _command(self) -> list[str]:
         return [
             # In a network of its own: it would take away the bridge of another daemon on this machine.
-            *("unshare", "--net", "sh", "-c", 'ip link set lo up && exec dockerd "$@"', "dockerd"),
+            *("unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"),
+            *(self._with_subordinates() if self._maps_user_ids else ()),
+            "dockerd",
             f"--host={self.address}",
             f"--data-root={self._data}",
             f"--exec-root={self._sockets / 'exec'}",
             f"--pidfile={self._sockets / 'docker.pid'}",
             f"--config-file={self._folder / 'daemon.json'}",
+            *((f"--userns-remap={_MAPPED_USER}",) if self._maps_user_ids else ()),
         ]
+
+    def _with_subordinates(self) -> list[str]:
+        """See subuid(5): for this daemon alone."""
+        table = self._folder / "subordinates"
+        table.write_text("".join(f"{name}:100000:65536\n" for name in _MAPPED_USER.split(":")))
+        cover = 'mount --bind "$0" /etc/subuid && mount --bind "$0" /etc/subgid && exec "$@"'
+        return ["unshare", "--mount", "sh", "-c", cover, str(table)]
 
     def _configure(self) -> None:
         gvisor = shutil.which("runsc")

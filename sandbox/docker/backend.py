@@ -23,9 +23,10 @@ from sandbox.boxes import Backend, Box, BoxSize, Profile
 from sandbox.docker import owner as ownership
 from sandbox.docker.container import INTERPRETER, SOCKET_FOLDER, is_gvisor, options
 from sandbox.docker.daemon import Daemon
-from sandbox.docker.fitness import Transport, best_transport, check_daemon, check_image
+from sandbox.docker.fitness import Transport, best_transport, check_daemon, check_image, user_ids_of_boxes
 from sandbox.languages import all_languages
 from sandbox.runner.configuration import Configuration
+from sandbox.user_ids import Range, ranges_of_a_machine
 
 _CONNECT_PATIENCE_S: Final = 20
 """For a container that was started to connect to us: it has only an interpreter to start."""
@@ -70,6 +71,8 @@ class DockerBackend(Backend):
         self.caveats = _GVISOR_CAVEATS if is_gvisor(runtime) else (_SHARED_KERNEL,)
         self._daemon = Daemon(address)
         self._transport = transport
+        self._ids = ranges_of_a_machine()
+        self._lent: dict[str, Range] = {}
         self._names = (f"rewardline-{os.getpid()}-{secrets.token_hex(3)}-{number}" for number in itertools.count(1))
         self._unremoved: set[str] = set()
         self._removals: set[asyncio.Task[None]] = set()
@@ -80,6 +83,7 @@ class DockerBackend(Backend):
         check_image(self.image, await self._daemon.image_labels(self.image))
         if self._transport is Transport.AUTO:
             self._transport = best_transport(info, self.isolation)
+        self._ids = user_ids_of_boxes(info)
         await asyncio.to_thread(ownership.remove_folders_left_behind)
         await self._sweep()
 
@@ -104,6 +108,10 @@ class DockerBackend(Backend):
             await self._daemon.remove(name)
         except SandboxUnavailable:
             self._unremoved.add(name)
+            return
+        ids = self._lent.pop(name, None)
+        if ids is not None:
+            self._ids.give_back(ids)
 
     async def state(self, name: str) -> Mapping[str, Any]:
         """Of a container, as the daemon tells it."""
@@ -117,11 +125,12 @@ class DockerBackend(Backend):
         return task
 
     async def _make(self, name: str, profile: Profile) -> "DockerBox":
+        ids = self._lent[name] = self._ids.lend()
         try:
             if self._transport is Transport.SOCKET:
-                box = await self._make_with_socket(name, profile)
+                box = await self._make_with_socket(name, profile, ids)
             else:
-                box = await self._make_with_streams(name, profile)
+                box = await self._make_with_streams(name, profile, ids)
         except BaseException:
             self.in_background(self.remove(name))
             raise
@@ -129,18 +138,18 @@ class DockerBackend(Backend):
             self.in_background(self._remove_unremoved())
         return box
 
-    async def _make_with_socket(self, name: str, profile: Profile) -> "DockerBox":
+    async def _make_with_socket(self, name: str, profile: Profile, ids: Range) -> "DockerBox":
         try:
             with _listening() as (folder, listener):
                 stderr = await self._start(name, profile, f"unix:{SOCKET_FOLDER}/{_SOCKET}", folder, {"stderr": 1})
                 connection = await self._accept(name, listener, stderr)
         except OSError as error:
             raise SandboxUnavailable(f"no socket for the container {name}: {error}") from error
-        return DockerBox(self, name, profile, connection, stderr=stderr, is_multiplexed=False)
+        return DockerBox(self, name, profile, ids, connection, stderr=stderr, is_multiplexed=False)
 
-    async def _make_with_streams(self, name: str, profile: Profile) -> "DockerBox":
+    async def _make_with_streams(self, name: str, profile: Profile, ids: Range) -> "DockerBox":
         connection = await self._start(name, profile, "stdio", None, {"stdin": 1, "stdout": 1, "stderr": 1})
-        return DockerBox(self, name, profile, connection, stderr=None, is_multiplexed=True)
+        return DockerBox(self, name, profile, ids, connection, stderr=None, is_multiplexed=True)
 
     async def _start(
         self, name: str, profile: Profile, transport: str, folder: Path | None, streams: Mapping[str, int]
@@ -189,6 +198,7 @@ class DockerBox(Box):
         backend: DockerBackend,
         name: str,
         profile: Profile,
+        ids: Range,
         connection: socket.socket,
         *,
         stderr: socket.socket | None,
@@ -201,6 +211,8 @@ class DockerBox(Box):
         self.configuration = Configuration(
             preload=profile.preload,
             programs=_programs(),
+            first_uid=ids.first,
+            uids=ids.count // 2,
             cpus=backend.size.cpus,
             # gVisor takes RLIMIT_DATA and does not hold programs to it.
             watch_memory=is_gvisor(backend.runtime),

@@ -7,10 +7,13 @@ from typing import Any, Final
 
 from sandbox.base import Isolation, SandboxUnavailable
 from sandbox.images import recipe
+from sandbox.user_ids import FIRST_RUN, RANGE, Range, Ranges, ranges_of_a_machine
 
 _LIMITS: Final = {"MemoryLimit": "memory", "PidsLimit": "processes", "CpuCfsQuota": "CPU time"}
 _CONFINED: Final = ("name=userns", "name=rootless", "name=selinux")
 """Security options under which the root of a container may not connect to a socket of ours."""
+_MAPPED: Final = ("name=userns", "name=rootless")
+"""Those under which a container has user ids from 0 on, usually 65,536 of them, and a namespace for them of its own."""
 
 
 class Transport(StrEnum):
@@ -50,5 +53,17 @@ def check_image(image: str, labels: Mapping[str, str] | None) -> None:
 def best_transport(info: Mapping[str, Any], isolation: Isolation) -> Transport:
     """The socket needs a daemon that sees our files, and a container whose root may connect to our socket."""
     is_here = info["Name"] == socket.gethostname()
-    is_confined = any(option.startswith(_CONFINED) for option in info["SecurityOptions"])
-    return Transport.SOCKET if is_here and not is_confined and isolation is Isolation.DOCKER else Transport.STREAMS
+    is_free = not _has_option(info, _CONFINED)
+    return Transport.SOCKET if is_here and is_free and isolation is Isolation.DOCKER else Transport.STREAMS
+
+
+def user_ids_of_boxes(info: Mapping[str, Any]) -> Ranges:
+    """As they are in a container."""
+    if not _has_option(info, _MAPPED):
+        return ranges_of_a_machine()
+    mapped = Range(FIRST_RUN, RANGE - 2 * FIRST_RUN)
+    return Ranges(mapped, mapped.count, is_shared=True)
+
+
+def _has_option(info: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+    return any(option.startswith(names) for option in info["SecurityOptions"])

@@ -16,9 +16,10 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -31,6 +32,7 @@ from sandbox.local.keeper import END_PATIENCE_S, Keeper, spawn
 from sandbox.local.nursery_link import NurseryLink
 from sandbox.local.removal import remove_tree
 from sandbox.runner.configuration import Configuration
+from sandbox.user_ids import FIRST_RUN, Range, Ranges
 
 Tier = Literal["auto", "namespaces", "landlock"]
 
@@ -189,7 +191,8 @@ class LocalBackend(Backend):
         refusals = []
         for way in _ways(self._tier):
             for groups in [parents, None] if parents else [None]:
-                opened = _Opened(way, held, groups, python)
+                ids = user_ids.ranges(may_share=way.has_namespaces) if way.many_ids else None
+                opened = _Opened(way, held, groups, python, ids)
                 try:
                     await self._try(opened)
                 except SandboxUnavailable as error:
@@ -239,6 +242,7 @@ class LocalBox(Box):
         keeper: "Keeper",
         cgroup: cgroups.Cgroup | None,
         scratch: Path | None,
+        give_back_ids: Callable[[], None] | None,
     ) -> None:
         self.name = name
         self.profile = profile
@@ -247,6 +251,7 @@ class LocalBox(Box):
         self._keeper = keeper
         self._cgroup = cgroup
         self._scratch = scratch
+        self._give_back_ids = give_back_ids
         self._oom_kills = 0
         self._words = b""
         self._ending: asyncio.Task[None] | None = None
@@ -273,6 +278,8 @@ class LocalBox(Box):
             await _remove(self._cgroup)
         if self._scratch is not None:
             await asyncio.to_thread(_remove_scratch, self._scratch)
+        if self._give_back_ids is not None:
+            self._give_back_ids()
 
     def _count_oom_kills(self) -> None:
         if self._cgroup is not None:
@@ -301,6 +308,8 @@ class _Opened:
     held: claim.Claim
     parents: cgroups.Parents | None
     python: interpreter.Interpreter
+    ids: Ranges | None
+    """None: boxes have the service's own id only."""
     nurseries: dict[Profile, NurseryLink] = field(default_factory=dict)
 
     async def nursery(self, profile: Profile) -> NurseryLink | None:
@@ -330,7 +339,7 @@ def _ways(tier: Tier) -> Sequence[_Way]:
     """Those to try, the strongest first."""
     if platform.machine() not in _MACHINES:
         raise SandboxUnavailable(f"boxes are not made on {platform.machine()} machines")
-    many_ids = user_ids.new_range() is not None
+    many_ids = user_ids.ranges(may_share=False) is not None
     in_namespaces = [Isolation.NAMESPACES, *([Isolation.IN_GVISOR] if gvisor.is_kernel() else [])]
     kinds = {
         "auto": [*in_namespaces, Isolation.LANDLOCK],
@@ -387,10 +396,16 @@ def _start(
 
     Raises:
         OSError: it cannot be; nothing is left of it.
+        SandboxUnavailable: there are too few user ids for it.
     """
     name = f"{opened.held.name}-{number}"
-    ids = user_ids.new_range() if opened.way.many_ids else None
     with ExitStack() as undo:
+        ids = None
+        give_back: Callable[[], None] | None = None
+        if opened.ids is not None:
+            ids = opened.ids.lend()
+            give_back = partial(opened.ids.give_back, ids)
+            undo.callback(give_back)
         cgroup = None
         if opened.parents is not None:
             bounds = cgroups.Bounds(size.memory_mb + _RUNNER_MEMORY_MB[profile], size.processes, size.cpus)
@@ -410,18 +425,18 @@ def _start(
             keeper = spawn(plan, theirs, nursery)
         undo.pop_all()
     ours.setblocking(False)
-    return LocalBox(name, profile, ours, configuration, keeper, cgroup, scratch)
+    return LocalBox(name, profile, ours, configuration, keeper, cgroup, scratch, give_back)
 
 
 def _configuration(
     opened: _Opened,
     size: BoxSize,
     profile: Profile,
-    ids: user_ids.Range | None,
+    ids: Range | None,
     cgroup: cgroups.Cgroup | None,
     scratch: Path | None,
 ) -> Configuration:
-    first_uid, uids = (user_ids.FIRST_RUN, ids.runs) if ids else (0, 1)
+    first_uid, uids = (FIRST_RUN, ids.runs) if ids else (0, 1)
     common = Configuration(
         preload=profile.preload,
         programs=tuple(sorted({need for language in all_languages().values() for need in language.needs})),
@@ -442,6 +457,7 @@ def _configuration(
         cleaned=(),
         read_only=(*opened.python.readable, *_DEVICES),
         first_uid=ids.first if ids else 0,
+        uids=ids.count // 2 if ids else 1,
         init=False,
         landlock=True,
     )
@@ -451,7 +467,7 @@ def _plan(
     opened: _Opened,
     size: BoxSize,
     configuration: Configuration,
-    ids: user_ids.Range | None,
+    ids: Range | None,
     cgroup: cgroups.Cgroup | None,
     scratch: Path | None,
     trial: str | None,

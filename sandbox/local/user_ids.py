@@ -1,54 +1,43 @@
-"""User ids for boxes: what root in a box, and each of its runs, is outside.
-
-Each box has a range of its own where there are enough, so that what one leaves belongs to nobody in another.
-"""
+"""Which user ids a service has for its boxes."""
 
 import os
-import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-RANGE: Final = 65536
-FIRST_RUN: Final = 1000
-"""In a box, below which are root and the names of /etc/passwd."""
+from sandbox.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges, ranges_of_a_machine
 
 _SETGID, _SETUID = 6, 7
-_LOWEST: Final = 1 << 28
-_HIGHEST: Final = 1 << 31
-"""No distribution hands out ids between these two."""
-_FEWEST: Final = 4 * FIRST_RUN
+_FEWEST: Final = 4000
+_FEWEST_OF_BOX: Final = 2048
+"""For the runs of a job and as many of tests, see `sandbox.runner.runs`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    first: int
-    count: int
+def ranges(*, may_share: bool) -> Ranges | None:
+    """Those for boxes, or None where the service may not use other ids than its own.
 
-    @property
-    def runs(self) -> int:
-        """How many ids runs have in turn; tests have as many, above those."""
-        return (self.count - FIRST_RUN) // 2
+    Args:
+        may_share: Boxes have PID namespaces, so that they can do with the same ids.
+    """
+    return choose(Path("/proc/self/uid_map").read_text(), may_share=may_share) if may_change_ids() else None
 
 
-def new_range() -> Range | None:
-    """A range for a box, or None where the service may not use other ids than its own."""
-    return choose(Path("/proc/self/uid_map").read_text()) if may_change_ids() else None
-
-
-def choose(uid_map: str) -> Range | None:
-    """A range among the ids there are, or None when they are too few.
+def choose(uid_map: str, *, may_share: bool) -> Ranges | None:
+    """Out of the ids there are; None when they are too few.
 
     Args:
         uid_map: The lines of /proc/PID/uid_map, see user_namespaces(7).
+        may_share: See `ranges`.
     """
     extents = _extents(uid_map)
-    if any(first <= _LOWEST and first + count >= _HIGHEST for first, count in extents):
-        return Range(_LOWEST + secrets.randbelow((_HIGHEST - _LOWEST) // RANGE) * RANGE, RANGE)
+    if any(first <= LOWEST and first + count >= HIGHEST for first, count in extents):
+        return ranges_of_a_machine()
     first, count = max(extents, key=lambda extent: extent[1])
     half = min(count // 2, RANGE)
-    return Range(first + count - half, half) if half >= _FEWEST else None
+    if half < _FEWEST:
+        return None
+    upper = Range(first + count - half, half)
+    return Ranges(upper, half, is_shared=True) if may_share else Ranges(upper, _FEWEST_OF_BOX)
 
 
 def may_change_ids() -> bool:

@@ -511,7 +511,7 @@ async def test_root_that_could_not_be_kept_from_forking_gets_no_boxes(
     state_dir: Path, tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroups, "find_parents", lambda: None)
-    monkeypatch.setattr(user_ids, "new_range", lambda: None)
+    monkeypatch.setattr(user_ids, "ranges", lambda may_share: None)
     with pytest.raises(SandboxUnavailable, match="ordinary user"):
         await LocalBackend(python=SHARED_PYTHON, tier=tier, state_dir=state_dir).open()
     assert entries(state_dir) == set()
@@ -595,16 +595,6 @@ def test_trees_are_removed_however_they_were_left(tmp_path: Path) -> None:
     remove_tree(top)
     assert entries(tmp_path) == {"outside"}
     assert entries(outside) == {"kept"}
-
-
-def test_user_ids_come_from_what_the_service_has() -> None:
-    usual = user_ids.choose("         0          0 4294967295\n")
-    assert usual is not None
-    assert usual.count == 65536
-    assert 1 << 28 <= usual.first < 1 << 31
-    assert usual != user_ids.choose("         0          0 4294967295\n")
-    assert user_ids.choose("0 1000 1\n1 100000 65536\n") == user_ids.Range(1 + 32768, 32768)
-    assert user_ids.choose("0 1000 1\n") is None
 
 
 @pytest.mark.parametrize(

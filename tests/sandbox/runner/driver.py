@@ -246,8 +246,9 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _configuration(kind: str, place: Path) -> Configuration:
-    directory, cleaned = str(place / "box"), (str(place / "tmp"),)
-    common = Configuration(directory=directory, cleaned=cleaned, first_uid=next(_FIRST_UIDS), uids=_UIDS)
+    common = Configuration(
+        directory=str(place / "box"), cleaned=(str(place / "tmp"),), first_uid=next(_FIRST_UIDS), uids=_UIDS
+    )
     if kind == "namespaces":
         return dataclasses.replace(common, cleaned=(*common.cleaned, "/dev/shm"))
     if kind == "namespaces-user":
