@@ -37,6 +37,7 @@ _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 _BUILD = Path(__file__).parents[1] / ".build"
 _START_S = 60.0
 _MAPPED_USER = "nobody:nogroup"
+_FIRST_MAPPED = 100_000
 _ATTEMPTS = 3
 """On a busy machine dockerd does not wait long enough for its own containerd."""
 
@@ -58,7 +59,9 @@ class DockerDaemon:
         """
         self._sockets = Path(tempfile.mkdtemp(prefix="dockerd-"))
         """Here, as the address of a socket may have 107 characters, and that of containerd's is long already."""
-        atexit.register(shutil.rmtree, self._sockets, ignore_errors=True)
+        # What is appended is where containerd of a daemon that maps user ids has its own.
+        for path in (self._sockets, f"{self._sockets}.{_FIRST_MAPPED}.{_FIRST_MAPPED}"):
+            atexit.register(shutil.rmtree, path, ignore_errors=True)
         self.address = f"unix://{self._sockets / 'docker.sock'}"
         self._data = data
         self._folder = folder
@@ -117,7 +120,7 @@ class DockerDaemon:
     def _with_subordinates(self) -> list[str]:
         """See subuid(5): for this daemon alone."""
         table = self._folder / "subordinates"
-        table.write_text("".join(f"{name}:100000:65536\n" for name in _MAPPED_USER.split(":")))
+        table.write_text("".join(f"{name}:{_FIRST_MAPPED}:65536\n" for name in _MAPPED_USER.split(":")))
         cover = 'mount --bind "$0" /etc/subuid && mount --bind "$0" /etc/subgid && exec "$@"'
         return ["unshare", "--mount", "sh", "-c", cover, str(table)]
 

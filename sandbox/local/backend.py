@@ -79,7 +79,11 @@ _CAVEATS: Final[Mapping[Isolation, Sequence[str]]] = {
 _WITHOUT_CGROUPS: Final = (
     "No control groups can be made here: memory is looked at every 20 ms, and a program can take more for that long."
 )
-_LANDLOCK_WITH_ONE_ID: Final = "Programs can change the mode and times of files, and the priority of processes, that belong to this service's user."
+_LANDLOCK_WITH_ONE_ID: Final = (
+    "Programs can change the mode and times of files, and the priority of processes, that belong to this service's user,"
+    " and take processes from each other: the kernel counts those of all boxes together, and a program is promised its own"
+    " beside those that there are when it is loaded."
+)
 _WITH_ONE_ID: Final = "Programs have the same user id as the runner of their box, as this service is not root."
 
 _TRIAL: Final = """\
