@@ -44,6 +44,12 @@ def attempt(name, action):
     status = os.waitpid(child, 0)[1]
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 7:
         print("reached:", name, flush=True)
+OWN = {1, os.getpid(), os.getppid()}
+def neighbour(action):
+    def reached():
+        pid = FACTS["neighbour"]
+        return pid not in OWN | {os.getpid()} and action(pid)
+    return reached
 def opens(path, flags):
     try:
         os.close(os.open(path, flags | os.O_NONBLOCK))
@@ -54,7 +60,10 @@ def content(path):
     with open(path, "rb") as file:
         return file.read(4096)
 """
-"""Each attempt is a process of its own: one that is killed for trying does not keep the others from being tried."""
+"""Each attempt is a process of its own: one that is killed for trying does not keep the others from being tried.
+
+In a PID namespace the neighbour's number may be one of the attack's own processes, which it may do anything to.
+"""
 
 
 async def carried_out(

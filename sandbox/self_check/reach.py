@@ -154,39 +154,38 @@ async def writes(sandbox: Sandbox, outside: Outside) -> str:
     return through
 
 
-_PROCESSES: Final = """\
+PROCESSES: Final = """\
 import ctypes, glob, signal
 libc = ctypes.CDLL(None, use_errno=True)
-pid = FACTS["neighbour"]
 for path in glob.glob("/proc/[0-9]*/cmdline"):
     try:
         print("saw", content(path).decode(errors="replace").split("\\0")[0])
     except OSError:
         pass
-def terminates():
-    os.kill(pid, signal.SIGTERM)
+def terminates(target):
+    os.kill(target, signal.SIGTERM)
     return True
 def seizes(target):
-    return lambda: libc.ptrace(0x4206, target, None, None) == 0
+    return libc.ptrace(0x4206, target, None, None) == 0
 def raises_limits(target):
     import resource
-    return lambda: resource.prlimit(target, resource.RLIMIT_NOFILE)
+    return resource.prlimit(target, resource.RLIMIT_NOFILE)
 runner = os.getppid()
-attempt("ptrace of a neighbour", seizes(pid))
-attempt("the limits of a neighbour", raises_limits(pid))
-attempt("ptrace of the runner", seizes(runner))
-attempt("the limits of the runner", raises_limits(runner))
+attempt("ptrace of a neighbour", neighbour(seizes))
+attempt("the limits of a neighbour", neighbour(raises_limits))
+attempt("ptrace of the runner", lambda: seizes(runner))
+attempt("the limits of the runner", lambda: raises_limits(runner))
 for number in {1, runner} - {0}:
     for name in ("environ", "maps", "mem", "auxv", "stack", "io", "syscall"):
         opens("/proc/%d/%s" % (number, name), os.O_RDONLY)
     for name in ("fd", "map_files", "fdinfo", "root", "cwd"):
         opens("/proc/%d/%s" % (number, name), os.O_RDONLY | os.O_DIRECTORY)
-attempt("a signal to a neighbour", terminates)
+attempt("a signal to a neighbour", neighbour(terminates))
 """
 
 
 async def processes(sandbox: Sandbox, outside: Outside) -> str:
-    lines, through = await heard(sandbox, _PROCESSES, outside)
+    lines, through = await heard(sandbox, PROCESSES, outside)
     if f"saw {outside.neighbour_mark}" in lines:
         through = through or "the command line of a neighbour"
     if outside.neighbour.poll() is not None:
@@ -195,11 +194,12 @@ async def processes(sandbox: Sandbox, outside: Outside) -> str:
 
 
 ATTRIBUTES: Final = """\
-pid = FACTS["neighbour"]
 attempt("the mode of a file", lambda: os.chmod(FACTS["canary"], 0o600) is None)
 attempt("the times of a file", lambda: os.utime(FACTS["canary"], (1, 1)) is None)
-def schedules(action):
-    return lambda: pid not in (1, os.getpid(), os.getppid()) and action() is None
-attempt("the processors of a neighbour", schedules(lambda: os.sched_setaffinity(pid, os.sched_getaffinity(0))))
-attempt("the priority of a neighbour", schedules(lambda: os.setpriority(os.PRIO_PROCESS, pid, 19)))
+def chooses_processors(target):
+    return os.sched_setaffinity(target, os.sched_getaffinity(0)) is None
+def yields(target):
+    return os.setpriority(os.PRIO_PROCESS, target, 19) is None
+attempt("the processors of a neighbour", neighbour(chooses_processors))
+attempt("the priority of a neighbour", neighbour(yields))
 """

@@ -26,6 +26,8 @@ from sandbox.base import (
 )
 from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox
+from sandbox.self_check import reach
+from sandbox.self_check.attack import heard
 
 NEEDS_ROOT = frozenset() if os.geteuid() == 0 else frozenset({"privileges"})
 """What a program that is run as the service does can do only if that is root."""
@@ -130,6 +132,20 @@ async def test_a_sandbox_that_believes_its_programs_fails_the_attack_on_its_resu
         assert "made up" in await attack.carry_out(Believing(), outside)
 
 
+@pytest.mark.parametrize(
+    ("name", "attempts"),
+    [
+        ("other_processes", ["the limits of a neighbour", "a signal to a neighbour"]),
+        ("attributes", ["the processors of a neighbour", "the priority of a neighbour"]),
+    ],
+)
+async def test_a_neighbour_is_got_at_where_nothing_stands_before_it(name: str, attempts: Sequence[str]) -> None:
+    (attack,) = [attack for attack in self_check.ATTACKS if attack.name == name]
+    with self_check.outside() as outside:
+        reached = await attack.carry_out(PlainSubprocess(), outside)
+    assert set(attempts) <= set(reached.split(", "))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["threads", "sleep", "errors", "disk", "many_files"])
 async def test_a_sandbox_without_limits_fails_the_longer_attacks(name: str) -> None:
@@ -175,6 +191,15 @@ async def boxes(tmp_path: Path) -> AsyncIterator[PooledSandbox]:
         pytest.skip(str(error))
     yield sandbox
     await sandbox.stop()
+
+
+@pytest.mark.parametrize("own", ["1", "os.getppid()", *(f"os.getpid() + {n}" for n in range(6))])
+@pytest.mark.parametrize("source", [reach.PROCESSES, reach.ATTRIBUTES], ids=["processes", "attributes"])
+async def test_a_process_of_the_box_that_has_the_neighbours_number_is_no_neighbour(
+    boxes: PooledSandbox, source: str, own: str
+) -> None:
+    with self_check.outside() as outside:
+        assert (await heard(boxes, f'FACTS["neighbour"] = {own}\n{source}', outside))[1] == ""
 
 
 @pytest.mark.slow
