@@ -144,15 +144,21 @@ class Dispatcher:
             return
         loop = asyncio.get_running_loop()
         when = loop.time() + max(until - now, 0.001)
-        if self._timer is not None and not self._timer.cancelled() and loop.time() < self._timer.when() <= when:
-            return
         if self._timer is not None:
+            if self._timer.when() <= when:
+                return
             self._timer.cancel()
-        self._timer = loop.call_at(when, self.dispatch)
+        self._timer = loop.call_at(when, self._look_again)
+
+    def _look_again(self) -> None:
+        # Before its time, perhaps: timers may be rounded to milliseconds, and then another one is wanted.
+        self._timer = None
+        self.dispatch()
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
     def _choose(self, wanted: Wanted, waiting: int, now: float) -> Endpoint | float | None:
         """An endpoint; or the time at which to look again, None: when something changes.

@@ -2,8 +2,10 @@
 
 import asyncio
 import random
+import time
 
 import pytest
+import uvloop
 
 from tests.judge_upstream.behaviours import Slots, after, echoes_nonce, refuses, says, sends, when
 from tests.judge_upstream.scripted import Exchange, Scripted
@@ -22,22 +24,25 @@ class Desk:
 
     def __init__(self, **configs: dict[str, object]) -> None:
         self.now = 1000.0
-        self.dispatcher = Dispatcher(lambda: self.now)
+        self.dispatcher = Dispatcher(self.clock)
         for name, parts in configs.items():
             config = EndpointConfig.model_validate({"base_url": "http://127.0.0.1:9", "model": "m"} | parts)
             self.dispatcher.endpoints[name] = Endpoint(
                 name,
                 config,
                 Wire(config, {}),
-                clock=lambda: self.now,
+                clock=self.clock,
                 changed=self.dispatcher.dispatch,
                 pause_cap_s=60,
             )
 
+    def clock(self) -> float:
+        return self.now
+
     async def lease(self, *shunned: str, affinity: bytes | None = None, max_waiting: int = 1000) -> Lease:
         names = frozenset(self.dispatcher.endpoints)
         wanted = Wanted(names, frozenset(shunned), 10.0, affinity)
-        return await self.dispatcher.acquire(wanted, self.now + 1000, max_waiting)
+        return await self.dispatcher.acquire(wanted, self.clock() + 1000, max_waiting)
 
     def endpoint(self, name: str) -> Endpoint:
         return self.dispatcher.endpoints[name]
@@ -46,6 +51,13 @@ class Desk:
         self.now = max(self.now, lease.began_at + seconds)
         lease.succeeded(Usage(5, 0, 5))
         await asyncio.sleep(0)
+
+
+class DeskInTime(Desk):
+    """Its clock is the real one."""
+
+    def clock(self) -> float:
+        return time.monotonic()
 
 
 def counts(leases: list[Lease]) -> dict[str, int]:
@@ -376,3 +388,17 @@ async def test_an_endpoint_that_hangs_is_left_by_the_deadline_in_the_queue() -> 
             assert (failure.kind, failure.attempts, len(upstream.calls)) == ("deadline", (), 1)
             held.cancel()
             await asyncio.wait([held])
+
+
+def test_who_waits_for_a_pause_to_end_gets_its_turn_though_a_timer_be_early() -> None:
+    """The service's own event loop rounds timers to milliseconds: some come before their time."""
+
+    async def wait_often() -> None:
+        desk = DeskInTime(a={"concurrency": FIXED})
+        for pause_us in range(1000, 4000, 25):
+            desk.endpoint("a").paused_until = desk.clock() + pause_us / 1e6
+            async with asyncio.timeout(10):
+                lease = await desk.lease()
+            await desk.done(lease, 0.0)
+
+    uvloop.run(wait_often())
