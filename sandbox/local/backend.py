@@ -277,13 +277,13 @@ class LocalBox(Box):
     async def _end(self) -> None:
         self.connection.close()
         await self._keeper.end()
+        if self._give_back_ids is not None:  # also if files of theirs cannot be removed: nobody else reaches those
+            self._give_back_ids()
         self._count_oom_kills()
         if self._cgroup is not None:
             await _remove(self._cgroup)
         if self._scratch is not None:
             await asyncio.to_thread(_remove_scratch, self._scratch)
-        if self._give_back_ids is not None:
-            self._give_back_ids()
 
     def _count_oom_kills(self) -> None:
         if self._cgroup is not None:

@@ -40,6 +40,10 @@ print(sum(map(int, input().split())))
 """Right, and leaves behind what it can."""
 
 
+_MOUNTS_OF_OTHERS = ("/docker/", "/netns/", "/mmdebstrap.")
+"""The daemon's for containers that run just now, their file systems and network namespaces, and an image's being built."""
+
+
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """What a process has of the machine."""
@@ -54,8 +58,7 @@ class Holdings:
     def of(cls, pid: int, *state_dirs: Path) -> "Holdings":
         return cls(
             descriptors=len(os.listdir(f"/proc/{pid}/fd")),
-            # Those of containers that run just now, by the daemon: their file systems and network namespaces.
-            mounts=frozenset(line for line in _mounts(pid) if "/docker/" not in line and "/netns/" not in line),
+            mounts=frozenset(line for line in _mounts(pid) if not any(part in line for part in _MOUNTS_OF_OTHERS)),
             processes=len(descendants(pid)),
             groups=len(groups_of(pid)),
             directories=frozenset(str(path) for state in state_dirs for path in state.glob("*/*")),
