@@ -25,13 +25,13 @@ class Profile(StrEnum):
     SCIENCE = "science"
     """Those and numpy, pandas and sympy."""
     TESTS = "tests"
-    """Those of plain, and pytest."""
+    """Those of plain, and what tests are written with."""
 
     @property
     def preload(self) -> tuple[str, ...]:
         if self is Profile.SCIENCE:
             return ("numpy", "pandas", "sympy")
-        return ("pytest",) if self is Profile.TESTS else ()
+        return ("pytest", "unittest") if self is Profile.TESTS else ()
 
 
 @dataclass(frozen=True, slots=True)

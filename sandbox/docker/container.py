@@ -28,7 +28,8 @@ _CAPABILITIES: Final = (
     "DAC_OVERRIDE",  # and cleaned away whatever rights it gave its files.
 )
 _RUNNER_MB: Final = {Profile.PLAIN: 64, Profile.SCIENCE: 256, Profile.TESTS: 96}
-_RUNNER_PROCESSES: Final = 4
+_RUNNER_PROCESSES: Final = 6
+"""The runner, the original, two templates, what tests, and what ends a user's processes."""
 # gVisor's own kernel runs as a process of the container, with threads for each process in it.
 _GVISOR_MB: Final = 192
 _GVISOR_PROCESSES: Final = 256

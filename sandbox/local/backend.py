@@ -49,6 +49,8 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
 }
 _RUNNER_MEMORY_MB: Final[Mapping[Profile, int]] = {Profile.PLAIN: 64, Profile.TESTS: 96, Profile.SCIENCE: 256}
 """What keeper and runner take before any program runs, with room."""
+_RUNNER_PROCESSES: Final = 7
+"""The keeper, the runner, the original, two templates, what tests, and what ends a user's processes."""
 _DEVICES: Final = ("/dev/urandom", "/dev/random", "/dev/zero", "/dev/full", "/dev/null")
 _MACHINES: Final = ("x86_64", "aarch64")
 _TRIAL_PATIENCE_S: Final = 20.0
@@ -412,7 +414,9 @@ def _start(
             undo.callback(give_back)
         cgroup = None
         if opened.parents is not None:
-            bounds = cgroups.Bounds(size.memory_mb + _RUNNER_MEMORY_MB[profile], size.processes, size.cpus)
+            bounds = cgroups.Bounds(
+                size.memory_mb + _RUNNER_MEMORY_MB[profile], size.processes + _RUNNER_PROCESSES, size.cpus
+            )
             cgroup = cgroups.create(opened.parents, name, bounds)
             undo.callback(cgroups.remove, cgroup.directories)
         scratch = None

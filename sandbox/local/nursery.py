@@ -42,7 +42,7 @@ def main(source: int, sink: int, header: dict[str, Any]) -> NoReturn:
     global _modules
     service = os.getppid()
     _modules = frames.receive_exactly(source, header["archive_bytes"])
-    preparation.preload((*zygote.COMMON_MODULES, *zygote.TEST_MODULES, *header["preload"]))
+    preparation.preload((*zygote.COMMON_MODULES, *header["preload"]))
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=source) as control:
@@ -84,10 +84,16 @@ def _live() -> NoReturn:
     """As the bootstrap does it in an interpreter of its own (`sandbox.shipment`), with what is loaded already."""
     kernel.set_dumpable(True)  # a change of user ends that, and the runner still wants to look into itself
     header, archive_bytes = frames.receive_header(enter.CONTROL)
-    archive = frames.receive_exactly(enter.CONTROL, archive_bytes)
-    runner = zygote if archive == _modules else _loaded(archive, header["directory"])
+    runner = _runner(frames.receive_exactly(enter.CONTROL, archive_bytes), header["directory"])
     runner.main(enter.CONTROL, enter.CONTROL, header)
     raise AssertionError("never reached")
+
+
+def _runner(archive: bytes, directory: str) -> Any:
+    """The one that this process has loaded, if it is of this archive; from here on nobody keeps an archive in memory."""
+    global _modules
+    is_same, _modules = archive == _modules, b""
+    return zygote if is_same else _loaded(archive, directory)
 
 
 def _loaded(archive: bytes, directory: str) -> Any:

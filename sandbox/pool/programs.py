@@ -49,6 +49,8 @@ class Plan:
     language: Language
     source: str
     profile: Profile
+    needs: frozenset[str]
+    """Modules that the box must have: without them an `ImportError` would be our trouble, and look like the program's."""
     cache_key: bytes | None
     """None: nothing is compiled, or nothing of it can be kept."""
 
@@ -66,15 +68,8 @@ class Plan:
             raise SandboxUnavailable(f"no language {program.language!r}", "language_unavailable")
         source = program.source if _is_warm(language) else _with_function(program.source, language, runs)
         key = key_of(language, source, program) if language.compile and language.keep else None
-        return cls(program, language, source, _profile(program, runs) if _is_warm(language) else Profile.PLAIN, key)
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Modules that the box must have: without them an `ImportError` would be our trouble, and look like the program's."""
-        if self.profile is not Profile.SCIENCE:
-            return frozenset(self.profile.preload)
-        imports = " ".join(found[0] for found in _SCIENCE.finditer(self.source))
-        return frozenset(name for name in self.profile.preload if name in imports)
+        profile, needs = _profile(program, runs) if _is_warm(language) else (Profile.PLAIN, frozenset[str]())
+        return cls(program, language, source, profile, needs, key)
 
     def load(self, kept: Files | None, hear: HeardLoaded) -> Question[tuple[Loaded, Files]]:
         """The first question; `kept`: what the compiler made of it before."""
@@ -163,11 +158,16 @@ def _check_paths(program: Program, runs: Sequence[Run]) -> None:
         raise ValueError(str(error)) from error
 
 
-def _profile(program: Program, runs: Sequence[Run]) -> Profile:
-    if program.needs_pytest or any(isinstance(run, Tests) and run.style is TestStyle.PYTEST for run in runs):
-        return Profile.TESTS
-    texts = [program.source, *(run.setup for run in runs if isinstance(run, Tests))]
-    return Profile.SCIENCE if any(_SCIENCE.search(text) for text in texts) else Profile.PLAIN
+def _profile(program: Program, runs: Sequence[Run]) -> tuple[Profile, frozenset[str]]:
+    """And what must be there of what it has."""
+    tests = [run for run in runs if isinstance(run, Tests)]
+    styles = {run.style for run in tests}
+    if program.needs_pytest or TestStyle.PYTEST in styles:
+        return Profile.TESTS, frozenset({"pytest"})
+    if any(_SCIENCE.search(text) for text in (program.source, *(run.setup for run in tests))):
+        imports = " ".join(found[0] for found in _SCIENCE.finditer(program.source))
+        return Profile.SCIENCE, frozenset(name for name in Profile.SCIENCE.preload if name in imports)
+    return Profile.TESTS if TestStyle.UNITTEST in styles else Profile.PLAIN, frozenset()
 
 
 def _execute(run: Execute, limits: Limits) -> bytes:

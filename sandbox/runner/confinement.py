@@ -9,8 +9,7 @@ import os
 import resource
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sandbox.runner import kernel, landlock
 from sandbox.runner.limits import RunLimits
@@ -45,8 +44,7 @@ _OURS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cell:
+class Cell(NamedTuple):
     """How one child is shut in."""
 
     directory: str
@@ -59,6 +57,8 @@ class Cell:
     ruleset: int | None
     """Of Landlock."""
     is_dumpable: bool = True
+    is_prepared: bool = False
+    """What it was forked from has done what `prepare` does."""
 
 
 def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, other_threads: int) -> Resources:
@@ -96,17 +96,14 @@ def shut_in(cell: Cell) -> None:
     Raises:
         OSError: something could not be given up.
     """
-    os.setsid()
+    os.setpgid(0, 0)  # a session of its own would be a group of its own for the scheduler, which costs more than a fork
     for number, descriptor in enumerate(cell.descriptors):
         os.dup2(descriptor, number)
-    if cell.uid is not None:
-        # Or the file below would be out of reach. Nobody can look in who is another user; and that is over with this one's.
-        kernel.set_dumpable(True)
-    _offer_to_oom_killer()
+    if not cell.is_prepared:
+        prepare(is_same_user=cell.uid is None)
     for which, value in cell.resources:
         resource.setrlimit(which, (value, value))
     os.chdir(cell.directory)
-    os.umask(0o077)
     if cell.ruleset is not None:
         landlock.restrict(cell.ruleset)
     os.closerange(len(cell.descriptors), MAX_DESCRIPTOR + 1)
@@ -136,7 +133,23 @@ def _at_most(value: int, hard: int) -> int:
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
+def prepare(*, is_same_user: bool = False) -> None:
+    """What is the same for all runs, and inherited by what is forked from this process.
+
+    Args:
+        is_same_user: As programs are. Otherwise nobody can look into this process while its own files are in its reach.
+    """
+    restore_signals()
+    os.umask(0o077)
+    if not is_same_user:
+        kernel.set_dumpable(True)
+    _offer_to_oom_killer()
+    if not is_same_user:
+        kernel.set_dumpable(False)
+
+
 def _offer_to_oom_killer() -> None:
+    """Have this process ended first when memory runs out."""
     try:
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
     except OSError:  # a /proc that is read-only, or has no such thing

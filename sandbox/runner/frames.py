@@ -49,6 +49,7 @@ EXIT_UNCLEAN: Final = 70
 LENGTHS: Final = struct.Struct("!II")
 MAX_HEADER_BYTES: Final = 1 << 20
 MAX_BODY_BYTES: Final = 512 << 20
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Closed(Exception):
@@ -57,7 +58,7 @@ class Closed(Exception):
 
 def packed(header: dict[str, Any], body: bytes = b"") -> bytes:
     """One frame."""
-    text = json.dumps(header, separators=(",", ":")).encode()
+    text = _encode(header).encode()
     return LENGTHS.pack(len(text), len(body)) + text + body
 
 
@@ -83,7 +84,7 @@ def send(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
 def receive_header(descriptor: int) -> tuple[dict[str, Any], int]:
     """The next header, and how many bytes of body follow it, still to be read."""
     header_bytes, body_bytes = lengths(receive_exactly(descriptor, LENGTHS.size))
-    header: dict[str, Any] = json.loads(receive_exactly(descriptor, header_bytes))
+    header: dict[str, Any] = json.loads(receive_exactly(descriptor, header_bytes).decode())
     return header, body_bytes
 
 
@@ -93,10 +94,13 @@ def receive_exactly(descriptor: int, count: int) -> bytes:
     Raises:
         Closed: it ended before.
     """
+    piece = os.read(descriptor, count)
+    if len(piece) == count:  # as nearly always
+        return piece
     data = bytearray()
-    while len(data) < count:
-        piece = os.read(descriptor, count - len(data))
-        if not piece:
-            raise Closed("end of stream")
+    while piece:
         data += piece
-    return bytes(data)
+        if len(data) == count:
+            return bytes(data)
+        piece = os.read(descriptor, count - len(data))
+    raise Closed("end of stream")

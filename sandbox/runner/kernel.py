@@ -7,6 +7,10 @@ import ctypes
 import fcntl
 import os
 import signal
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from mmap import mmap
 from typing import Any, Final, NoReturn
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -14,10 +18,20 @@ _PR_SET_DUMPABLE: Final = 4
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITIES_VERSION: Final = 0x20080522
+_PR_GET_TID_ADDRESS: Final = 40
+_CLONE: Final = {"x86_64": 56, "aarch64": 220}
+_CLONE_FILES: Final = 0x400
+_CLONE_PARENT: Final = 0x8000
+_CLONE_PARENT_SETTID: Final = 0x100000
+_CLONE_CHILD_CLEARTID: Final = 0x200000
+_CLONE_CHILD_SETTID: Final = 0x1000000
 _SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _fork = ctypes.PyDLL(None).fork
+_clone = ctypes.PyDLL(None).syscall
+_clone.argtypes = (ctypes.c_long, ctypes.c_ulong, *(ctypes.c_void_p,) * 4)
+_clone.restype = ctypes.c_long
 _prctl = _libc.prctl
 _prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -35,6 +49,57 @@ def fork() -> int:
     if pid < 0:
         raise OSError("fork: no more processes")
     return pid
+
+
+class Cloner:
+    """Forks as `fork` does, but for the C library's own hooks; for processes with one thread, as the runner's are.
+
+    What it makes shares this process's table of descriptors, or is a child of this process's own parent, or both.
+    """
+
+    def __init__(self) -> None:
+        """
+        Raises:
+            OSError: the kernel does not tell where the C library keeps the thread's id, which is another one in a child.
+        """
+        place = ctypes.c_ulong(0)
+        prctl(_PR_GET_TID_ADDRESS, ctypes.addressof(place))
+        machine = os.uname().machine
+        if not place.value or machine not in _CLONE:
+            raise OSError("clone: nobody knows where the id of the thread is kept")
+        self._number = _CLONE[machine]
+        self._takes_thread_last = machine == "aarch64"
+        self._thread_id = place.value
+
+    def child(self) -> int:
+        """Fork a child with the same descriptors, in one table. See `sibling` for what is returned."""
+        return self._call(_CLONE_FILES, None)()
+
+    def sibling(self, tell: int, *, shares_descriptors: bool) -> Callable[[], int]:
+        """What forks a child of this process's parent: 0 in the child, in this process its number, or -1 if it cannot be.
+
+        Args:
+            tell: Address of the four bytes which the new process's number is written to before it runs.
+            shares_descriptors: In one table; otherwise it has them as they are at the time.
+        """
+        return self._call(_CLONE_PARENT | _CLONE_PARENT_SETTID | (_CLONE_FILES if shares_descriptors else 0), tell)
+
+    def _call(self, flags: int, tell: int | None) -> Callable[[], int]:
+        """With all that it needs made ready: what a process touches right after a fork, it has to copy."""
+        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | signal.SIGCHLD
+        last = (None, self._thread_id) if self._takes_thread_last else (self._thread_id, None)
+        return partial(_clone, self._number, flags, None, tell, *last)
+
+
+def address(page: mmap, place: int) -> int:
+    """Of a byte of shared memory."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(page, place))
+
+
+def give_back_free_memory() -> None:
+    """What the C library keeps for later is copied into every fork as well. Other C libraries than GNU's have no such call."""
+    with suppress(AttributeError):
+        _libc.malloc_trim(0)
 
 
 def set_dumpable(dumpable: bool) -> None:

@@ -133,6 +133,7 @@ def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace)
     prepare_random_state()
     gc.collect()
     gc.freeze()
+    kernel.give_back_free_memory()
 
 
 def _take_streams_of_runs() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import mmap
 from types import CodeType, ModuleType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from sandbox.runner import candidate, tester, values
 from sandbox.runner.confinement import restore_pipe_signal
@@ -135,8 +135,7 @@ def serve(source: PythonSource, requests: int, replies: int, environment: Mappin
     os._exit(status)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TesterChannels:
+class TesterChannels(NamedTuple):
     """A tester's descriptors."""
 
     source: int
@@ -150,8 +149,15 @@ class TesterChannels:
     """A byte is written here when all of them have been read."""
 
 
-def test(channels: TesterChannels, directory: str, flag: Flag) -> NoReturn:
-    """Read the tests and run them. Their text has been in no other process of the box."""
+def test(fields: Sequence[int], directory: str, flag: Flag) -> NoReturn:
+    """Read the tests and run them. Their text has been in no other process of the box.
+
+    Args:
+        fields: Of `TesterChannels`.
+        directory: The tests' own.
+        flag: See `Flag`.
+    """
+    channels = TesterChannels(*fields)
     sys.path[0] = directory
     os.environ["HOME"] = directory  # noqa: TID251 - the tests'
     text = receive_exactly(channels.source, channels.length)
@@ -178,6 +184,19 @@ def start(argv: Sequence[str], environment: Mapping[str, str], flag: Flag) -> No
     except OSError:
         flag.lower()
         raise
+
+
+_OF_PYTHON: Final[Mapping[str, Callable[..., NoReturn]]] = {"execute": execute, "call": call, "serve": serve}
+_OTHERS: Final[Mapping[str, Callable[..., NoReturn]]] = {"test": test, "start": start}
+
+
+def become(life: Sequence[Any], source: PythonSource | None, flag: Flag) -> NoReturn:
+    """Do what the first of `life` names, one of the functions above, with the rest of it."""
+    name, *arguments = life
+    if name in _OF_PYTHON:
+        _OF_PYTHON[name](source, *arguments, flag)
+    _OTHERS[name](*arguments, flag)
+    raise AssertionError("never reached")
 
 
 def prepare_random_state() -> None:

@@ -1,29 +1,22 @@
 """Loading a program: its files are put where runs cannot write, its source is compiled, once for all its runs.
 
-Python is compiled by the runner's own interpreter. The parser is bounded for short sources; a long one is first compiled
-in a process that may be lost. For other languages the compiler is a run like any other, confined and limited, in its own
-directory; what it makes is moved over afterwards.
+Python is compiled by the process that its runs are forked from (`sandbox.runner.compiling`). For other languages the
+compiler is a run like any other, confined and limited, in its own directory; what it makes is moved over afterwards.
 """
 
 import os
-import resource
-import traceback
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Final
 
-from sandbox.runner.confinement import restore_signals
-from sandbox.runner.process import PythonSource
+from sandbox.runner.compiling import NotCompiled
+from sandbox.runner.forks import Forks
 from sandbox.runner.requests import Compile, Execute, Load
 from sandbox.runner.supervision import End, Result
 from sandbox.runner.trouble import Unclean
 from sandbox.runner.workplace import Workplace, read_files, write_file
 
-_SHORT_SOURCE_BYTES: Final = 20_000
-_COMPILE_CPU_S: Final = 5
-_COMPILE_DATA_BYTES: Final = 1 << 30
 _MAX_MESSAGE_CHARS: Final = 8000
 _MAX_KEPT_BYTES: Final = 256 << 20
 _MAX_KEPT_FILES: Final = 1000
@@ -37,8 +30,8 @@ SEARCH_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 class Program:
     """What runs need to know."""
 
-    source: PythonSource | None
-    """Of Python; None: `argv` is started."""
+    is_python: bool
+    """Compiled where its runs are forked; otherwise `argv` is started."""
     argv: Sequence[str]
     environment: dict[str, str]
     data_limit: bool
@@ -58,14 +51,14 @@ class Loaded:
     kept: dict[str, bytes] = field(default_factory=dict)
 
 
-def load(request: Load, workplace: Workplace, data_bytes: int, execute: Callable[[Program, Execute], Result]) -> Loaded:
+def load(request: Load, workplace: Workplace, forks: Forks, execute: Callable[[Program, Execute], Result]) -> Loaded:
     """Make a program ready for its runs.
 
     Args:
         request: The program.
         workplace: Its directories, empty.
-        data_bytes: What the runner's own memory counts towards a process's limit.
-        execute: Does the run that compiles.
+        forks: What compiles Python.
+        execute: Does the run that compiles anything else.
 
     Raises:
         Unclean: the box does not have the interpreter or compiler it is said to have.
@@ -73,29 +66,25 @@ def load(request: Load, workplace: Workplace, data_bytes: int, execute: Callable
     for path, data in request.files.items():
         write_file(workplace.program, path, data, 0o755)
     if request.mode == "python":
-        return _load_python(request, workplace.program, data_bytes)
+        return _load_python(request, workplace.program, forks)
     if request.compile is None:
-        return Loaded(_program(request, workplace.program, None))
+        return Loaded(_program(request, workplace.program))
     return _load_compiled(request, request.compile, workplace, execute)
 
 
-def _load_python(request: Load, directory: str, data_bytes: int) -> Loaded:
-    path = f"{directory}/{request.main}"
-    text = request.files[request.main]
-    if len(text) > _SHORT_SOURCE_BYTES and not _can_be_compiled(text, path, data_bytes):
-        return Loaded(None, "the source cannot be compiled with limited time and memory")
+def _load_python(request: Load, directory: str, forks: Forks) -> Loaded:
     try:
-        code = compiled(text, path)
-    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
-        return Loaded(None, _cut("".join(traceback.format_exception_only(error))))
-    return Loaded(_program(request, directory, PythonSource(path, code)))
+        forks.compile(request.files[request.main], f"{directory}/{request.main}")
+    except NotCompiled as error:
+        return Loaded(None, str(error))
+    return Loaded(_program(request, directory))
 
 
 def _load_compiled(
     request: Load, compiling: Compile, workplace: Workplace, execute: Callable[[Program, Execute], Result]
 ) -> Loaded:
     compiler = Program(
-        source=None,
+        is_python=False,
         argv=_command(compiling.argv, workplace.program),
         environment=request.environment,
         data_limit=request.data_limit,
@@ -109,18 +98,19 @@ def _load_compiled(
         kept = _keep(request, workplace.run, workplace.program)
     except _TooMuch as error:
         return Loaded(None, str(error), result.end)
-    return Loaded(_program(request, workplace.program, None), message, result.end, kept)
+    return Loaded(_program(request, workplace.program), message, result.end, kept)
 
 
 class _TooMuch(Exception):
     """The compiler made more than is taken over."""
 
 
-def _program(request: Load, directory: str, source: PythonSource | None) -> Program:
+def _program(request: Load, directory: str) -> Program:
+    is_python = request.mode == "python"
     own = {path: data for path, data in request.files.items() if path != request.main}
     return Program(
-        source=source,
-        argv=_command(request.argv, directory) if source is None else (),
+        is_python=is_python,
+        argv=() if is_python else _command(request.argv, directory),
         environment=request.environment,
         data_limit=request.data_limit,
         files={path: data for path, data in own.items() if not _is_kept(path, request.keep)},
@@ -161,41 +151,6 @@ def find_program(name: str) -> str | None:
     """On the PATH of programs. (shutil has this too, and brings libraries that make every fork slower.)"""
     paths = [f"{directory}/{name}" for directory in SEARCH_PATH.split(":")]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
-
-
-def compiled(text: bytes, path: str) -> Any:
-    """Code that warns of nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they would go to the runner's own standard error
-        return compile(text, path, "exec", dont_inherit=True)
-
-
-def _can_be_compiled(text: bytes, path: str, data_bytes: int) -> bool:
-    """Try it in a child with limits, which alone is lost if the parser does not take it well."""
-    pid = os.fork()
-    if pid == 0:
-        _leave(lambda: _try_to_compile(text, path, data_bytes))
-    return os.waitpid(pid, 0)[1] == 0
-
-
-def _try_to_compile(text: bytes, path: str, data_bytes: int) -> None:
-    restore_signals()
-    resource.setrlimit(resource.RLIMIT_CPU, (_COMPILE_CPU_S, _COMPILE_CPU_S))
-    limit = data_bytes + _COMPILE_DATA_BYTES
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    try:
-        compiled(text, path)
-    except (SyntaxError, ValueError, OverflowError):
-        return  # quickly refused: that is no danger for the runner either
-
-
-def _leave(step: Callable[[], None]) -> None:
-    status = 1
-    try:
-        step()
-        status = 0
-    finally:
-        os._exit(status)
 
 
 def _is_kept(path: str, patterns: Sequence[str]) -> bool:

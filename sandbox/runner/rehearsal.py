@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any, Final
 
-from sandbox.runner import confinement, frames, kernel, programs, requests
+from sandbox.runner import compiling, confinement, frames, kernel, requests
 from sandbox.runner.answers import loaded_answer, result_answer
 from sandbox.runner.programs import Loaded
 from sandbox.runner.supervision import End, Result
@@ -59,7 +59,7 @@ _EXECUTE: Final[dict[str, Any]] = {
 def rehearse() -> None:
     """A program is read, compiled and answered for, and a run of it, but for the run itself."""
     load = requests.read_load(_parsed(_LOAD), _SOURCE)
-    programs.compiled(load.files[load.main], load.main)
+    compiling.compiled(load.files[load.main], load.main)
     frames.packed(*loaded_answer(Loaded(None)))
     execute = requests.read_execute(_parsed(_EXECUTE), _INPUT)
     confinement.resources(execute.limits, base_data_bytes=0, data_limit=True, other_threads=0)

@@ -7,20 +7,18 @@ of the tester           0 an empty file    1, 2 nowhere  3 requests    4 replies
 """
 
 import os
-import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from mmap import mmap
-from typing import Final, NoReturn
+from typing import Any, Final
 
-from sandbox.runner import confinement, kernel, measures, process
+from sandbox.runner import confinement, kernel, measures
+from sandbox.runner.board import RUN, TESTER, Board
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.confinement import Cell
+from sandbox.runner.forks import Forks, Order
 from sandbox.runner.limits import RunLimits
-from sandbox.runner.process import Flag, TesterChannels
+from sandbox.runner.process import TesterChannels
 from sandbox.runner.programs import Program
 from sandbox.runner.requests import Call, Execute
 from sandbox.runner.supervision import End, Result, Started, Stream, Supervisor
@@ -33,8 +31,8 @@ _MOST_USERS_OF_JOB: Final = 1024
 MAX_VALUE_BYTES: Final = 16 << 20
 MAX_OUTCOMES_BYTES: Final = 16 << 20
 
-Life = Callable[[Flag], NoReturn]
-"""What a child does once it is confined; it raises the flag when it is about to become the program."""
+Life = tuple[Any, ...]
+"""What a child does once it is confined, see `process.become`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,7 +52,8 @@ class Runs:
         workplace: Workplace,
         supervisor: Supervisor,
         rules: Rules,
-        flag: mmap,
+        forks: Forks,
+        board: Board,
         environment: Mapping[str, str],
     ) -> None:
         """To be made when the runner has its final size.
@@ -64,14 +63,16 @@ class Runs:
             workplace: Where runs work.
             supervisor: Watches them.
             rules: Confine them.
-            flag: Tells the supervisor whether a child got as far as to become the program.
+            forks: Where they come from.
+            board: Tells the supervisor their numbers, and whether one got as far as to become the program.
             environment: Of programs that are started.
         """
         self._configuration = configuration
         self._workplace = workplace
         self._supervisor = supervisor
         self._rules = rules
-        self._flag = flag
+        self._forks = forks
+        self._board = board
         self._environment = environment
         self._number = 0
         self._own_uid = os.getuid()
@@ -96,11 +97,9 @@ class Runs:
             self._other_threads = others + (following is not None)
 
     def execute(self, program: Program, request: Execute) -> Result:
-        life: Life
-        if program.source is None:
+        life: Life = ("execute", request.arguments, program.environment)
+        if not program.is_python:
             life = self._start(program, request.arguments)
-        else:
-            life = partial(process.execute, program.source, request.arguments, program.environment)
         run = self._prepare(program, request.limits, {**program.files, **request.files}, [request.stdin])
         end = self._watch(run, life)
         stdout, stderr = run.outputs
@@ -108,11 +107,7 @@ class Runs:
         return Result(end, stdout, stderr, fetched=fetched)
 
     def call(self, program: Program, request: Call) -> Result:
-        life: Life
-        if program.source is None:
-            life = self._start(program, ())
-        else:
-            life = partial(process.call, program.source, request.function, program.environment)
+        life = ("call", request.function, program.environment) if program.is_python else self._start(program, ())
         run = self._prepare(program, request.limits, program.files, [b"", request.arguments], has_value=True)
         end = self._watch(run, life)
         stdout, stderr, value = run.outputs
@@ -124,15 +119,15 @@ class Runs:
         Raises:
             Unclean: it did not read all of them, so nobody knows where in the stream the next request begins.
         """
-        if program.source is None:
+        if not program.is_python:
             raise Unclean("tests can be run against Python only")
         candidate = self._prepare(program, limits, program.files, [b""])
         tester = self._prepare_tester(limits.for_tests())
         requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
         channels = TesterChannels(requests=3, replies=4, outcomes=5, source=6, taken=7, length=length)
-        candidates, testers = self._started(candidate, place=0), self._started(tester, place=1)
+        candidates, testers = self._started(candidate, RUN), self._started(tester, TESTER)
         cell = self._cell(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
-        life = partial(process.serve, program.source, 3, 4, program.environment)
+        life = ("serve", 3, 4, program.environment)
         outcomes_end, taken_end = tester.inner[1:]
         inner = [
             tester.inner[0],
@@ -145,11 +140,13 @@ class Runs:
             taken_end,
         ]
         tester_cell = self._cell(replace(tester, inner=inner))
-        tester_life = partial(process.test, channels, self._workplace.test)
+        tester_life = ("test", tuple(channels), self._workplace.test)
+        orders = [Order(RUN, tuple(cell), life), Order(TESTER, tuple(tester_cell), tester_life)]
         self._supervisor.prepare()
-        # One right after the other: what this process writes to in between has to be copied once more.
-        candidates.pid = self._fork(cell, life, place=0)
-        testers.pid = self._fork(tester_cell, tester_life, place=1)
+        # One right after the other: what is written to in between has to be copied once more.
+        for order in orders:
+            self._forks.fork(order)
+        self._forks.finish()
         for descriptor in (*candidate.inner, *tester.inner, *requests, *replies):
             os.close(descriptor)
         end, test_end = self._supervisor.watch_tests(candidates, testers)
@@ -172,7 +169,7 @@ class Runs:
     ) -> "_Prepared":
         """A run of a program: descriptors 0 and 3 have the inputs, 1, 2 and 4 are pipes."""
         self._number += 1
-        is_warm = program.source is not None
+        is_warm = program.is_python
         uid = self._uid(0)
         since = time.monotonic()
         with self._workplace.making(self._workplace.run, uid, files):
@@ -218,15 +215,8 @@ class Runs:
 
     def _watch(self, run: "_Prepared", life: Life) -> End:
         self._supervisor.prepare()
-        cell = self._cell(run)
-
-        def fork() -> int:
-            pid = self._fork(cell, life, place=0)
-            for descriptor in run.inner:
-                os.close(descriptor)
-            return pid
-
-        return self._supervisor.watch(self._started(run, place=0), fork)
+        order = Order(RUN, tuple(self._cell(run)), life)
+        return self._supervisor.watch(self._started(run, RUN), lambda: self._forks.fork(order), run.inner)
 
     def _cell(self, run: "_Prepared") -> Cell:
         return Cell(
@@ -241,42 +231,23 @@ class Runs:
             descriptors=run.inner,
             ruleset=run.ruleset,
             is_dumpable=run.is_candidate,
+            is_prepared=self._forks.are_prepared,
         )
 
     def _started(self, run: "_Prepared", place: int) -> Started:
         return Started(
+            board=self._board,
             uid=run.uid,
             since=run.since,
             limits=run.limits,
             base_bytes=run.base_resident_bytes,
             watch_memory=self._configuration.watch_memory or not run.data_limit,
             streams=run.outer,
-            flag=place,
+            place=place,
         )
 
-    def _fork(self, cell: Cell, life: Life, place: int) -> int:
-        pid = kernel.fork()
-        if pid == 0:
-            self._live(cell, life, place)
-        return pid
-
     def _start(self, program: Program, arguments: Sequence[str]) -> Life:
-        argv = [*program.argv, *arguments]
-        return partial(process.start, argv, {**self._environment, **program.environment})
-
-    def _live(self, cell: Cell, life: Life, place: int) -> NoReturn:
-        """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program."""
-        try:
-            confinement.restore_signals()
-            confinement.shut_in(cell)
-            life(Flag(self._flag, place))
-        except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
-            with suppress(OSError):
-                os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
-        finally:
-            if not self._flag.closed:
-                os.kill(os.getpid(), signal.SIGKILL)
-            os._exit(1)
+        return ("start", [*program.argv, *arguments], {**self._environment, **program.environment})
 
     def _uid(self, offset: int) -> int:
         if self._configuration.single_uid:

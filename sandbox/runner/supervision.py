@@ -9,7 +9,6 @@ promise of the program's is needed for anything. How a run ended is decided in o
 """
 
 import math
-import mmap
 import os
 import select
 import signal
@@ -20,6 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from sandbox.runner import measures
+from sandbox.runner.board import Board
 from sandbox.runner.frames import Closed
 from sandbox.runner.limits import RunLimits
 from sandbox.runner.population import Population, Tally, has_ended
@@ -121,6 +121,8 @@ class Stream:
 class Started:
     """A run that is being started."""
 
+    board: Board
+    """Where its number will be told."""
     uid: int
     since: float
     """time.monotonic() before the fork."""
@@ -129,10 +131,13 @@ class Started:
     """Resident memory that each of its processes has in common with the runner."""
     watch_memory: bool
     streams: Sequence[Stream] = ()
-    flag: int = 0
-    """Which byte of the shared flag it sets."""
-    pid: int = 0
-    """0: it is still to be forked."""
+    place: int = 0
+    """On the board."""
+
+    @property
+    def pid(self) -> int:
+        """0: it is still to be forked."""
+        return self.board.number(self.place)
 
 
 class Supervisor:
@@ -142,7 +147,7 @@ class Supervisor:
         self,
         population: Population,
         oom: measures.OomCounter,
-        flag: mmap.mmap,
+        board: Board,
         *,
         control: int,
         wake: int,
@@ -153,7 +158,7 @@ class Supervisor:
         Args:
             population: Of the box.
             oom: Its counter.
-            flag: Shared with runs, which set a byte of it to 1 when they are about to become the program.
+            board: Shared with runs, which raise a flag on it when they are about to become the program.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
             cpus: How fast CPU time can be used up.
@@ -161,7 +166,7 @@ class Supervisor:
         self._population = population
         self._oom = oom
         self._oom_kills = 0
-        self._flag = flag
+        self._board = board
         self._control = control
         self._wake = wake
         self._cpus = cpus
@@ -174,12 +179,17 @@ class Supervisor:
     def prepare(self) -> None:
         """To be called before each fork."""
         self._oom_kills = self._oom.read()
-        self._flag[0] = self._flag[1] = 0
+        self._board.clear()
 
-    def watch(self, run: Started, fork: Callable[[], int]) -> End:
+    def watch(self, run: Started, fork: Callable[[], None], inner: Sequence[int]) -> End:
         """Fork, and watch until the run has ended and the box is empty.
 
         What is done before the fork need not be copied after it, as all is that both sides write to.
+
+        Args:
+            run: What is to be watched.
+            fork: Has it forked, now or soon.
+            inner: Its descriptors, which are closed once it has them.
 
         Raises:
             Unclean: it cannot be emptied.
@@ -187,11 +197,13 @@ class Supervisor:
         """
         guard = _Guard(run, self._population, self._cpus)
         self._open(run.streams)
-        run.pid = fork()
+        fork()
         while not (self._turn(guard) and has_ended(run.pid)):
             guard.bury(run.pid)
         guard.reap()
         self._empty(guard, run.uid)
+        for descriptor in inner:
+            os.close(descriptor)
         self._close()
         return self._end(guard)
 
@@ -282,7 +294,7 @@ class Supervisor:
         reason = decide(
             code,
             guard.reason,
-            has_started=bool(self._flag[guard.run.flag]),
+            has_started=self._board.has_begun(guard.run.place),
             is_over_cpu=tally.cpu_s > guard.run.limits.cpu_s,
             has_overflowed=has_overflowed,
             oom_kills=self._oom.read() - self._oom_kills if code else 0,

@@ -1,6 +1,7 @@
 """Of the forks that serve jobs, one has its turn while the next one waits, made ahead."""
 
 import os
+from collections.abc import Collection
 from mmap import mmap
 from struct import Struct
 from typing import Final
@@ -15,6 +16,8 @@ _TOKEN: Final = b"t"
 
 class Turn:
     """Made once, before the first fork; all of them share it."""
+
+    can_be_lost = True
 
     def __init__(self, page: mmap) -> None:
         """
@@ -57,6 +60,10 @@ class Turn:
         """The process that waits, which belongs to no job; 0: there is none."""
         pid: int = _PID.unpack_from(self._page, _PID_PLACE)[0]
         return pid
+
+    @property
+    def own(self) -> Collection[int]:
+        return (self.following,)
 
     @property
     def is_lost(self) -> bool:

@@ -10,7 +10,7 @@ Paths are the same for every run, so that no program can tell runs apart by them
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final
 
 from sandbox.runner.cleaning import empty
@@ -72,9 +72,10 @@ class Workplace:
             Unclean: that cannot be done.
         """
         for path in self._made:
-            with suppress(OSError):
-                os.rmdir(path)  # which is all there is to do after most runs
-            empty(os.path.dirname(path))
+            try:
+                os.rmdir(path)  # which is all there is to do after most runs: nobody can make anything beside it
+            except OSError:
+                empty(os.path.dirname(path))
         self._made.clear()
         return sum(empty(path, kept) for path, kept in self._cleaned.items())
 

@@ -1,15 +1,17 @@
-"""The runner: process 1 of a box, which loads one program at a time and forks a fresh process for each of its runs.
+"""The runner: process 1 of a box, which loads one program at a time and has a fresh process forked for each of its runs.
 
     frames ──► Runner ──► load     programs    put its files where runs cannot write, compile it once
-                          runs     runs        fork ──► confinement ──► process      in the child: never comes back
-                                               └──────► supervision                  watches, ends, empties the box
+                          runs     runs        forks ──► confinement ──► process     in the child: never comes back
+                                               └───────► supervision                 watches, ends, empties the box
                           unload   cleaning    nothing of it may be left
+
+Where the kernel can do it, `templates` fork the runs, and the runner serves all jobs itself. Elsewhere each job is served
+by a fork of the runner, which forks the runs itself.
 
 The runner touches what programs made only in ways it need not trust them for: it reads pipes, removes files, waits for
 processes. It holds no expected answers, and ends (`EXIT_UNCLEAN`) rather than go on in a box that is not as it was.
 """
 
-import mmap
 import os
 import signal
 import sys
@@ -17,14 +19,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
-from sandbox.runner import frames, kernel, landlock, programs, requests
+from sandbox.runner import frames, kernel, landlock, programs, requests, templates
 from sandbox.runner.answers import Answer, loaded_answer, result_answer
+from sandbox.runner.board import Board
 from sandbox.runner.configuration import Configuration
+from sandbox.runner.forks import Forks, OwnForks
 from sandbox.runner.frames import EXIT_UNCLEAN, PROTOCOL, Closed
 from sandbox.runner.limits import parse
 from sandbox.runner.mappings import inherit_page_tables, open_own_memory
 from sandbox.runner.measures import data_bytes
-from sandbox.runner.population import Population
+from sandbox.runner.population import Kin, Population
 from sandbox.runner.preparation import (
     close_terminals,
     leave_as_to_be_inherited,
@@ -76,9 +80,6 @@ COMMON_MODULES: Final = (
 )
 """What judged programs usually import. Each makes every fork a little slower."""
 
-TEST_MODULES: Final = ("unittest",)
-"""What tests import that are no program's."""
-
 
 def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
     """Serve until the service is gone.
@@ -123,25 +124,26 @@ class Runner:
         os.environ.clear()  # noqa: TID251 - of programs
         os.environ.update(environment)  # noqa: TID251 - of programs
         if not configuration.once:
-            preload((*COMMON_MODULES, *TEST_MODULES))
+            preload(COMMON_MODULES)
         self._preloaded = preload(configuration.preload)
-        flag = mmap.mmap(-1, mmap.PAGESIZE)
         rules = make_rules(configuration, self._workplace)
-        self._turn = Turn(flag)
-        self._population = Population(self._turn, is_init=configuration.init, single_uid=configuration.single_uid)
-        supervisor = Supervisor(
-            self._population,
-            oom_counter(configuration),
-            flag,
-            control=self._source,
-            wake=wake_descriptor(),
-            cpus=configuration.cpus,
-        )
+        oom = oom_counter(configuration)
+        wake = wake_descriptor()
         leave_as_to_be_inherited(configuration, self._workplace)
         inherit_page_tables(memory)
-        self._runs = Runs(configuration, self._workplace, supervisor, rules, flag, environment)
-        self._data_bytes = data_bytes()
-        self._has_forks = not configuration.once and _can_fork_for_jobs(configuration)
+        board = Board()
+        self._turn = Turn(board.page)
+        kin: Kin
+        self._forks: Forks
+        if not configuration.once and not configuration.single_uid and templates.can_be_used(board):
+            kin = self._forks = templates.Templates(board, data_bytes(), control=self._source, wake=wake)
+            self._has_forks = False
+        else:
+            kin, self._forks = self._turn, OwnForks(board, data_bytes())
+            self._has_forks = not configuration.once and _can_fork_for_jobs(configuration)
+        self._population = Population(kin, is_init=configuration.init, single_uid=configuration.single_uid)
+        supervisor = Supervisor(self._population, oom, board, control=self._source, wake=wake, cpus=configuration.cpus)
+        self._runs = Runs(configuration, self._workplace, supervisor, rules, self._forks, board, environment)
         self._has_had_program = False
         self._program: Program | None = None
         self._dirty = 0
@@ -157,9 +159,9 @@ class Runner:
     def serve(self) -> NoReturn:
         """Answer one request after the other.
 
-        Each job is served by a fork of this process: what was read and written for a program is in no memory that the
-        programs after it are forked from. After the first job, one is always made ahead, and waits for its turn. A box
-        that is used once needs none.
+        Without templates each job is served by a fork of this process: what was read and written for a program is in no
+        memory that the programs after it are forked from. After the first job, one is always made ahead, and waits for
+        its turn. A box that is used once needs none.
 
         Raises:
             Closed: the service is gone.
@@ -247,12 +249,13 @@ class Runner:
         self._has_had_program = True
         self._forget()
         body = self._body(body_bytes)
+        self._forks.begin()
         self._runs.count_threads(self._turn.following if self._has_forks else None)
         try:
             load = requests.read_load(header, body)
         except BadPath as error:
             return loaded_answer(Loaded(None, str(error)))
-        loaded = programs.load(load, self._workplace, self._data_bytes, self._compile)
+        loaded = programs.load(load, self._workplace, self._forks, self._compile)
         self._program = loaded.program
         return loaded_answer(loaded)
 
@@ -279,6 +282,7 @@ class Runner:
 
     def _forget(self) -> None:
         self._program = None
+        self._forks.end()
         self._workplace.clear_program()
 
     def _loaded(self) -> Program:

@@ -296,7 +296,7 @@ except OSError:
 """
     async with opened(state_dir, BoxSize(processes=20)) as made:
         seen = await probed(made, probe)
-    assert 10 < seen["started"] < 20
+    assert 20 <= seen["started"] < 30, "its own, beside the few of the runner"
 
 
 @both_tiers

@@ -28,6 +28,7 @@ from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox, fleet, job, seat
 from sandbox.pool.compile_cache import CompileCache
 from sandbox.pool.counters import Reason
+from sandbox.pool.programs import Plan
 from tests.sandbox.scripted_boxes import ScriptedBackend
 
 
@@ -247,6 +248,25 @@ async def test_the_box_has_imported_what_the_program_imports(
     async with pool_of(backend) as pool:
         await run(pool, "ok", source=source)
     assert [box.profile for box in backend.made if box.loaded] == [profile]
+
+
+@pytest.mark.parametrize(
+    ("source", "test", "profile", "needs"),
+    [
+        ("", Tests(TestStyle.ASSERTS, cases=["assert 1"]), Profile.PLAIN, set()),
+        ("", Tests(TestStyle.UNITTEST, files={"test_it.py": ""}), Profile.TESTS, set()),
+        ("", Tests(TestStyle.PYTEST, files={"test_it.py": ""}), Profile.TESTS, {"pytest"}),
+        ("import numpy", Tests(TestStyle.UNITTEST, files={"test_it.py": ""}), Profile.SCIENCE, {"numpy"}),
+        ("import numpy", Tests(TestStyle.PYTEST, files={"test_it.py": ""}), Profile.TESTS, {"pytest"}),
+        ("", Tests(TestStyle.ASSERTS, setup="import sympy", cases=["assert 1"]), Profile.SCIENCE, set()),
+    ],
+)
+def test_the_box_has_imported_what_tests_are_written_with(
+    source: str, test: Tests, profile: Profile, needs: set[str]
+) -> None:
+    """Without pytest, tests of unittest are judged all the same."""
+    plan = Plan.of(Program(source), [test])
+    assert (plan.profile, set(plan.needs)) == (profile, needs)
 
 
 # ---- boxes that die

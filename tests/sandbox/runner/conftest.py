@@ -10,6 +10,9 @@ from tests.sandbox.runner.driver import Box
 
 KINDS = ("namespaces", "namespaces-user", "landlock", "landlock-user")
 
+KINDS_WITH_TEMPLATES = ("namespaces", "landlock")
+"""In the others everything is one user's."""
+
 MakeBox = Callable[..., Box]
 
 

@@ -133,7 +133,11 @@ class Box:
         self.send({"ask": ask, **fields}, body)
         return self.receive()
 
-    def load(
+    def load(self, source: str | bytes, **fields: Any) -> Answer:
+        self.send_load(source, **fields)
+        return self.receive()
+
+    def send_load(
         self,
         source: str | bytes,
         *,
@@ -142,7 +146,8 @@ class Box:
         argv: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         **fields: Any,
-    ) -> Answer:
+    ) -> None:
+        """Whose answer is still to be received."""
         text = source.encode(errors="surrogateescape") if isinstance(source, str) else source
         everything = {main: text, **(files or {})}
         header: dict[str, Any] = {
@@ -155,7 +160,7 @@ class Box:
             "environment": {},
             "data_limit": True,
         }
-        return self.ask("load", b"".join(everything.values()), **{**header, **fields})
+        self.send({"ask": "load", **header, **fields}, b"".join(everything.values()))
 
     def execute(
         self,

@@ -50,6 +50,24 @@ def test_a_mess_is_removed(box: Box, name: str, where: str) -> None:
     assert dirty == 0, "what the mess before left was told with its own job"
 
 
+SIBLINGS = """
+import ctypes, os, time
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+for at_end in (0, 10, 17):
+    flags = ctypes.c_ulong(CLONE_PARENT | at_end)
+    if ctypes.PyDLL(None).syscall(ctypes.c_long(clone), flags, *[ctypes.c_void_p()] * 4) == 0:
+        time.sleep(1000)
+print("made")
+""".replace("CLONE_PARENT", "0x8000")
+
+
+def test_processes_that_are_made_to_be_the_runners_own_children_are_ended(box: Box) -> None:
+    for _ in range(2):
+        result = box.run(SIBLINGS)
+        assert (result.out, result.left) == (b"made\n", 3), result.err
+    assert box.run("import os\nos.abort()").signal == 6
+
+
 def test_what_was_left_outside_the_own_directory_is_told(box: Box) -> None:
     box.load(f"open('own', 'w')\nfor i in range(3): open({box.configuration.cleaned[0]!r} + f'/{{i}}', 'w')")
     box.execute()

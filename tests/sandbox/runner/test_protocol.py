@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from sandbox.boxes import Profile
 from sandbox.runner import frames, landlock
 from sandbox.runner.population import Population
 from sandbox.runner.trouble import Unclean
 from sandbox.runner.turn import Turn
-from tests.sandbox.runner.conftest import KINDS, MakeBox
+from tests.sandbox.runner.conftest import KINDS, KINDS_WITH_TEMPLATES, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
 from tests.service.redis_server import eventually
 
@@ -50,7 +51,8 @@ def test_a_box_for_one_program_imports_what_tests_need_when_they_need_it(make_bo
     assert (result.passed, result.is_complete) == ([True], True)
 
 
-def test_other_boxes_have_imported_it_already(box: Box) -> None:
+def test_boxes_for_tests_have_imported_it_already(make_box: MakeBox) -> None:
+    box = make_box("landlock", preload=Profile.TESTS.preload)
     assert box.run("import sys\nprint('unittest' in sys.modules)").out == b"True\n"
 
 
@@ -167,7 +169,7 @@ def test_a_runner_that_is_killed_takes_its_processes_with_it(make_box: MakeBox) 
 
 
 def test_without_the_fork_for_the_next_job_it_gives_up(make_box: MakeBox) -> None:
-    box = make_box("landlock")
+    box = make_box("namespaces-user")
     for _ in range(2):
         assert box.run("print(1)").out == b"1\n"
     eventually(lambda: len(_forks(box)) == 2)
@@ -179,12 +181,74 @@ def test_without_the_fork_for_the_next_job_it_gives_up(make_box: MakeBox) -> Non
     assert "ended with -9" in words
 
 
+LEAVES_A_PROCESS = "import os, time\nos.fork() or time.sleep(1000)\nprint(1)"
+
+
 def test_the_fork_for_the_next_job_is_replaced_when_a_job_ends_all_processes(make_box: MakeBox) -> None:
-    box = make_box("namespaces")
+    box = make_box("namespaces-user")
     for _ in range(3):
-        assert box.run("import os, time\nos.fork() or time.sleep(1000)\nprint(1)").left == 1
+        assert box.run(LEAVES_A_PROCESS).left == 1
         assert box.run("print(2)").out == b"2\n"
     eventually(lambda: len(_forks(box)) == 2)
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
+def test_what_programs_are_forked_from_is_spared_when_a_job_ends_all_processes(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind)
+    template = _first_template(box)
+    original = _forks(box)[0]
+    for _ in range(3):
+        assert box.run(LEAVES_A_PROCESS).left == 1
+        assert box.run("while True: pass", cpu_s=0.1).ended == "cpu"
+        assert _forks(box)[0] == original
+    assert template not in _forks(box)
+
+
+@pytest.mark.parametrize("which", ["original", "template", "next template"])
+@pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
+def test_without_what_programs_are_forked_from_it_gives_up(make_box: MakeBox, kind: str, which: str) -> None:
+    box = make_box(kind)
+    assert box.load("print(1)").ok
+    eventually(lambda: len(_forks(box)) == 3)
+    os.kill(_forks(box)[["original", "template", "next template"].index(which)], signal.SIGKILL)
+    with pytest.raises(BoxDied) as died:
+        _run_programs(box, 3)
+    code, words = died.value.args
+    assert code == frames.EXIT_UNCLEAN
+    assert "which programs are forked from, has ended" in words
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
+def test_it_gives_up_when_the_template_is_ended_while_it_compiles(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind)
+    template = _first_template(box)
+    os.kill(template, signal.SIGSTOP)
+    box.send_load("print(1)")
+    eventually(lambda: len(_forks(box)) == 3)
+    os.kill(template, signal.SIGKILL)
+    with pytest.raises(BoxDied) as died:
+        box.receive()
+    assert died.value.args[0] == frames.EXIT_UNCLEAN
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
+def test_it_ends_while_it_waits_for_a_template_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind)
+    os.kill(_first_template(box), signal.SIGSTOP)
+    box.send_load("print(1)")
+    eventually(lambda: len(_forks(box)) == 3)
+    assert box.end() == (0, "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_service_need_not_wait_for_a_template(make_box: MakeBox, kind: str) -> None:
+    """Nor need those that were made ahead be there when a job comes."""
+    box = make_box(kind)
+    for n in range(20):
+        box.send_load(f"print({n})")
+        box.send({"ask": "unload"})
+    assert [box.receive().answer for _ in range(40)] == ["loaded", "unloaded"] * 20
+    assert box.run("print(7)").out == b"7\n"
 
 
 def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
@@ -202,7 +266,8 @@ def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
 
     work()
     # The fork for the job after the next one is made, where such forks are.
-    eventually(lambda: len(_forks(box)) == 2 or landlock.version() < landlock.SCOPES_SIGNALS)
+    forks = 3 if box.kind in KINDS_WITH_TEMPLATES else 2
+    eventually(lambda: len(_forks(box)) == forks or landlock.version() < landlock.SCOPES_SIGNALS)
     descriptors, memory = grown()
     for _ in range(5):
         work()
@@ -229,6 +294,18 @@ def _forks(box: Box) -> list[int]:
     runner = _runner(box)
     with open(f"/proc/{runner}/task/{runner}/children") as file:
         return list(map(int, file.read().split()))
+
+
+def _run_programs(box: Box, count: int) -> None:
+    for _ in range(count):
+        box.execute()
+        box.load("print(2)")
+
+
+def _first_template(box: Box) -> int:
+    """Of a box that has had no job."""
+    eventually(lambda: len(_forks(box)) == 2)
+    return _forks(box)[1]
 
 
 def _runner(box: Box) -> int:

@@ -37,8 +37,8 @@ def test_a_hang_costs_only_its_own_test_and_those_after_it(box: Box) -> None:
 
 
 def test_the_end_of_tests_costs_nothing_but_the_program(make_box: MakeBox) -> None:
-    """Neither is the program let go on, nor is the process lost that waits for the next job."""
-    box = make_box("namespaces")
+    """Neither is the program let go on, nor is a process lost that programs are forked from."""
+    box = make_box("namespaces-user")
     box.run("print(1)")
     eventually(lambda: len(_forks(box)) == 2)
     current, following = _forks(box)
@@ -71,7 +71,7 @@ def test_tests_that_hang_are_ended_too(make_box: MakeBox) -> None:
         box.send_tests({"cases": ["assert f(1) == 1", hang, "assert f(1) == 1"]}, cpu_s=0.1, wall_s=0.1)
     for box in boxes:
         result = box.receive()
-        assert result.ended in ("cpu", "wall")
+        assert result.ended in ("cpu", "wall", "starved")  # as the machine let them run
         assert (result.passed, result.is_complete) == ([True], False)
 
 

@@ -1,0 +1,104 @@
+"""Where the runs of a program are forked, and what becomes of such a fork.
+
+    Order ──► Forks.fork ──► a child: confinement ──► flag ──► the program
+
+`OwnForks` are the runner's own. Those of `sandbox.runner.templates` are faster, where the kernel can do that.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from mmap import mmap
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+from sandbox.runner import confinement, kernel, process
+from sandbox.runner.board import Board
+from sandbox.runner.compiling import compile_program
+from sandbox.runner.confinement import Cell
+from sandbox.runner.process import Flag, PythonSource
+
+
+class Order(NamedTuple):
+    """A run that is to be forked. Nothing but what `marshal` can take."""
+
+    place: int
+    """On the board: where the flag is, and where the process's number is told."""
+    cell: tuple[Any, ...]
+    """The fields of a `Cell`."""
+    life: tuple[Any, ...]
+    """What the process does once it is confined, see `process.become`."""
+
+
+class Forks(Protocol):
+    """Of one job after the other."""
+
+    @property
+    def are_prepared(self) -> bool:
+        """They are forked from a process that has done what `confinement.prepare` does."""
+
+    def begin(self) -> None:
+        """A job begins."""
+
+    def end(self) -> None:
+        """It is over, and with it what was compiled for it; it may never have begun."""
+
+    def compile(self, text: bytes, path: str) -> None:
+        """Make this the source of the job's runs.
+
+        Raises:
+            NotCompiled: it cannot be.
+        """
+
+    def fork(self, order: Order) -> None:
+        """The process's number will be on the board."""
+
+    def finish(self) -> None:
+        """Wait until all that was ordered has been forked: descriptors that are theirs alone may be closed then."""
+
+
+class OwnForks:
+    """Forks of the process that asks for them."""
+
+    are_prepared = False
+
+    def __init__(self, board: Board, data_bytes: int) -> None:
+        """
+        Args:
+            board: Where the numbers are told.
+            data_bytes: What this process's memory counts towards a process's limit.
+        """
+        self._board = board
+        self._data_bytes = data_bytes
+        self._source: PythonSource | None = None
+
+    def begin(self) -> None:
+        self._source = None
+
+    def end(self) -> None:
+        self._source = None
+
+    def compile(self, text: bytes, path: str) -> None:
+        self._source = compile_program(text, path, self._data_bytes)
+
+    def fork(self, order: Order) -> None:
+        pid = kernel.fork()
+        if pid == 0:
+            live(order, self._source, self._board.page)
+        self._board.tell(order.place, pid)
+
+    def finish(self) -> None:
+        """They have been."""
+
+
+def live(order: Order, source: PythonSource | None, page: mmap) -> NoReturn:
+    """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program."""
+    try:
+        confinement.shut_in(Cell(*order.cell))
+        process.become(order.life, source, Flag(page, order.place))
+    except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
+        with suppress(OSError):
+            os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
+    finally:
+        if not page.closed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        os._exit(1)
