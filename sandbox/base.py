@@ -105,7 +105,8 @@ class Call:
     function: str
     """At module level, or a method of its class `Solution`."""
     arguments: bytes
-    """JSON: `[positional, keywords]`, a list and an object."""
+    """JSON: `[positional, keywords]`, a list and an object. And for Python alone, as a third, the
+    image of the positional ones (see `sandbox.runner.values`), where JSON changes them: it has no tuples, for one."""
     limits: Limits = Limits()
 
 

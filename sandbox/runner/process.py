@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import mmap
-from types import CodeType, ModuleType
+from types import CodeType, CoroutineType, ModuleType
 from typing import Any, Final, NamedTuple, NoReturn
 
 from sandbox.runner import candidate, tester, values
@@ -111,6 +111,8 @@ def call(
         exec(source.code, module.__dict__)  # noqa: S102 - what boxes are for
         positional, keywords = _arguments()
         value = _find(module.__dict__, function)(*positional, **keywords)
+        if type(value) is CoroutineType:
+            value = importlib.import_module("asyncio").run(value)
         _write_all(_PRIVATE_OUT, values.encode(value))
 
     status = _run(call_function)
@@ -283,6 +285,8 @@ def _finish(status: int, main: ModuleType) -> NoReturn:
         _report(error)
     atexit._run_exitfuncs()
     is_flushed = _flush_standard_streams()
+    for name, _ in _STREAMS:  # what the program has in their place is not asked again when its names are gone
+        setattr(sys, name, getattr(sys, f"__{name}__", None))
     _clear(main.__dict__)
     for stream in _own_streams:  # which the program may have put out of its sight
         _flush(stream)
@@ -304,7 +308,7 @@ def _flush_standard_streams() -> bool:
 def _flush(stream: Any) -> BaseException | None:
     """What was in the way; a stream that was closed or taken away has nothing to lose."""
     try:
-        if stream is not None and not stream.closed:
+        if stream is not None and not getattr(stream, "closed", False):
             stream.flush()
     except BaseException as error:  # noqa: BLE001 - the program may have put anything in the stream's place
         return error
@@ -328,10 +332,10 @@ def _arguments() -> tuple[list[Any], dict[str, Any]]:
     digits = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
-        positional, keywords = json.loads(text)
+        positional, keywords, *images = json.loads(text)
     finally:
         sys.set_int_max_str_digits(digits)
-    return positional, keywords
+    return (values.decode_image(images[0]) if images else positional), keywords
 
 
 def _find(namespace: dict[str, Any], name: str) -> Any:

@@ -109,7 +109,12 @@ def decode(data: bytes) -> object:
     Raises:
         Undecodable: malformed, too deep or too large.
     """
-    return Decoder(PLAIN_BUILDERS).value(parsed(data))
+    return decode_image(parsed(data))
+
+
+def decode_image(image: Image) -> Any:
+    """`decode` for what has been parsed already."""
+    return Decoder(PLAIN_BUILDERS).value(image)
 
 
 def parsed(data: bytes) -> Image:

@@ -22,6 +22,7 @@ def returned(result: Answer) -> object:
         ("class Solution:\n    def g(self): pass\ndef f(x): return -x", [5], -5),
         ("def f(x): return {1: {2, 3}, 'k': (x, None)}", [1.5], {1: {2, 3}, "k": (1.5, None)}),
         ("def f(): return None", [], None),
+        ("async def f(x):\n    return x", [1], 1),
         ("import sys\ndef f(x): return len(x)", ["\ud800" * 1000], 1000),
         ("if __name__ == '__main__': raise SystemExit\ndef f(): return __name__", [], "solution"),
         ("def f(x): return x", [list(range(100_000))], list(range(100_000))),
@@ -33,6 +34,13 @@ def test_a_value_comes_back_as_it_is(box: Box, source: str, arguments: list[obje
     box.ask("unload")
     assert (result.code, result.ended) == (0, None)
     assert returned(result) == value
+
+
+def test_arguments_may_be_what_json_has_not(box: Box) -> None:
+    box.load("def f(x, y): return x[y], {x[y]: y}")
+    given: list[object] = [{(1, 2): b"a", 3: {4}}, (1, 2)]
+    body = json.dumps([None, {}, json.loads(values.encode(given))]).encode()
+    assert returned(box.ask("call", body, function="f", limits=dict(LIMITS))) == (b"a", {b"a": (1, 2)})
 
 
 def test_arguments_may_be_longer_than_python_reads_of_strangers(box: Box) -> None:

@@ -87,7 +87,13 @@ PROGRAMS = {
     "is_empty": "",
     "hashes_the_same": "print(hash('text') == hash('text'), {'b', 'a'} == {'a', 'b'})",
     "has_the_signals_of_a_new_process": "import signal\n"
-    "print([signal.getsignal(s) for s in (2, 15, 1, 17, 13)], signal.pthread_sigmask(0, []))",
+    "print([signal.getsignal(s) for s in (2, 15, 1, 13)], signal.pthread_sigmask(0, []))",
+    "handles_the_end_of_children": "import os, signal, time\nended = []\n"
+    "signal.signal(signal.SIGCHLD, lambda *_: ended.append(1))\n"
+    "if os.fork() == 0: os._exit(0)\nwhile not ended: time.sleep(0.01)\nprint(os.wait()[1])",
+    "flushes_a_stream_of_its_own": "import os, sys\nclass Stream:\n    lines = []\n    write = lines.append\n"
+    "    def flush(self):\n        os.write(1, ''.join(self.lines).encode())\n        self.lines.clear()\n"
+    "sys.stdout = Stream()\nprint('a')",
     "reads_an_int_too_long": "print(len(str(int('9' * 4300))))\nint('9' * 4301)",
 }
 
