@@ -23,7 +23,7 @@ _OPEN_FILES: Final = 256
 
 # Plain integers, and the function below `signal.signal`: its enums touch 80 pages, which each child would have to copy.
 _set_handler: Final[Callable[[int, Any], object]] = importlib.import_module("_signal").signal
-_DEFAULT_SIGNALS: Final = tuple(int(n) for n in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGXFSZ))
+_DEFAULT_SIGNALS: Final = tuple(int(n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGXFSZ))
 _DEFAULT_HANDLER: Final = int(signal.SIG_DFL)
 _INTERRUPT: Final = int(signal.SIGINT)
 _BROKEN_PIPE: Final = int(signal.SIGPIPE)
@@ -117,7 +117,10 @@ def shut_in(cell: Cell) -> None:
 
 
 def restore_signals() -> None:
-    """As a process has them that nobody did anything to, but that too large a file ends it."""
+    """As a process has them that nobody did anything to, but that too large a file ends it.
+
+    That of ended children keeps the runner's handler, which does nothing: `sandbox.runner.seccomp` has it stay.
+    """
     signal.set_wakeup_fd(-1)
     for number in _DEFAULT_SIGNALS:
         _set_handler(number, _DEFAULT_HANDLER)

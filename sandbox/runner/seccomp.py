@@ -1,7 +1,9 @@
 """Which system calls programs are refused: those that namespaces, user ids and limits do not already make harmless.
 
 A list of what is denied on top of what the container's own profile allows. It is installed once in the runner, which
-needs none of these calls itself, and inherited by all that comes from it. The numbers are from the kernel's system call
+needs none of these calls itself, and inherited by all that comes from it. One call is not refused but left undone:
+whoever has the end of children ignored is not charged for their CPU time, and nobody else is; so SIGCHLD does for good
+what it does. (To programs of Python their own handlers are called all the same, by the interpreter.) The numbers are from the kernel's system call
 tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the form from seccomp(2) and linux/filter.h.
 """
 
@@ -30,6 +32,8 @@ class Architecture:
     """bind, connect"""
     prlimit64: int
     ioctl: int
+    sigaction: int
+    """rt_sigaction"""
     scheduling_by_first: tuple[int, ...]
     """sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument says of which process."""
     scheduling_by_second: tuple[int, ...]
@@ -131,6 +135,7 @@ X86_64: Final = Architecture(
     other_socket_calls=(49, 42),
     prlimit64=302,
     ioctl=16,
+    sigaction=13,
     scheduling_by_first=(142, 144, 203, 314),
     scheduling_by_second=(141, 251),
     has_x32=True,
@@ -206,6 +211,7 @@ AARCH64: Final = Architecture(
     other_socket_calls=(200, 203),
     prlimit64=261,
     ioctl=29,
+    sigaction=134,
     scheduling_by_first=(118, 119, 122, 274),
     scheduling_by_second=(140, 30),
 )
@@ -222,6 +228,8 @@ _KILL_PROCESS: Final = 0x80000000
 _ERRNO: Final = 0x00050000
 _NUMBER, _MACHINE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 """Offsets in struct seccomp_data; of arguments, the lower half of a little-endian machine."""
+_UPPER_HALF: Final = 4
+_SIGCHLD: Final = 17
 
 _X32_BIT: Final = 0x40000000
 _NEW_NAMESPACES: Final = 0x7E020000
@@ -293,7 +301,20 @@ def _instructions(architecture: Architecture, sockets: bool, schedules_others: b
             yield from _refuse_argument(number, _SECOND_ARGUMENT, (_JUMP_IF_EQUAL, 1, 0, 0))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _refuse_argument(architecture.ioctl, _SECOND_ARGUMENT, (_JUMP_IF_EQUAL, 0, 1, request))
+    yield from _leave_undone(architecture.sigaction)
     yield _RETURN, 0, 0, _ALLOW
+
+
+def _leave_undone(sigaction: int) -> Iterator[Instruction]:
+    """A change of what SIGCHLD does, which succeeds without doing anything; asking for it (no second argument) is allowed."""
+    yield _JUMP_IF_EQUAL, 0, 7, sigaction
+    yield _LOAD, 0, 0, _FIRST_ARGUMENT
+    yield _JUMP_IF_EQUAL, 0, 5, _SIGCHLD
+    yield _LOAD, 0, 0, _SECOND_ARGUMENT
+    yield _JUMP_IF_EQUAL, 0, 2, 0
+    yield _LOAD, 0, 0, _SECOND_ARGUMENT + _UPPER_HALF
+    yield _JUMP_IF_EQUAL, 1, 0, 0
+    yield _RETURN, 0, 0, _ERRNO
 
 
 def _refuse(number: int, error: int) -> Iterator[Instruction]:

@@ -32,10 +32,26 @@ def _the_box_is_fit_for_more(box: Box) -> Any:
         "try:\n    while True: pass\nexcept BaseException: pass\nwhile True: pass",
         # Each child uses a little and is waited for: only their sum is too much.
         "import os\nfor i in range(1000):\n    if os.fork() == 0:\n        for _ in range(10 ** 6): pass\n        os._exit(0)\n    os.wait()",
+        # Nobody waits for the children, and nobody would be charged for them if they could be ignored.
+        "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nfor i in range(30):\n    r, w = os.pipe()\n"
+        "    if os.fork() == 0:\n        for _ in range(3 * 10 ** 6): pass\n        os._exit(0)\n"
+        "    os.close(w)\n    os.read(r, 1)\n    os.close(r)",
         # Each child is the parent of the next.
         "import os\nfor i in range(1000):\n    for _ in range(10 ** 6): pass\n    if os.fork(): os._exit(0)",
     ],
-    ids=["loop", "c_loop", "regex", "deaf", "forks", "threads", "daemon", "stubborn", "children", "chain"],
+    ids=[
+        "loop",
+        "c_loop",
+        "regex",
+        "deaf",
+        "forks",
+        "threads",
+        "daemon",
+        "stubborn",
+        "children",
+        "ignored_children",
+        "chain",
+    ],
 )
 def test_cpu_seconds_of_all_processes_are_limited(box: Box, source: str) -> None:
     result = box.run(source, cpu_s=0.5)
