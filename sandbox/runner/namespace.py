@@ -1,28 +1,40 @@
 """The global names of tests that are not files: what they leave free is the program's."""
 
 import builtins
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from sandbox.runner.remote_objects import Remote
 from sandbox.runner.remote_program import RemoteProgram
+from sandbox.runner.specification import is_module_name
 
 
 class TestNamespace(dict[str, Any]):
-    """Names the tests bind themselves, then builtins, then the program's.
+    """Names the tests bind themselves, then builtins, then modules they mean, then the program's.
 
     Args:
         program: Where free names are looked up.
         program_builtins: Builtins that are the program's all the same, if it defines them.
+        modules_meant: Tells which modules are meant. Few tests leave a name free that may be one, and only then is asked.
     """
 
-    def __init__(self, program: RemoteProgram, program_builtins: frozenset[str]) -> None:
+    def __init__(
+        self,
+        program: RemoteProgram,
+        program_builtins: frozenset[str],
+        modules_meant: Callable[[], Mapping[str, ModuleType]],
+    ) -> None:
         super().__init__({"__builtins__": builtins, "__name__": "tests"})
         self._program = program
         self._program_builtins = program_builtins
+        self._modules_meant = modules_meant
 
     def __missing__(self, name: str) -> Any:
         if name in vars(builtins) and name not in self._program_builtins:
             raise KeyError(name)
+        if is_module_name(name) and name in (modules := self._modules_meant()):
+            return modules[name]
         try:
             value = self._program.get(0, name)
         except AttributeError:

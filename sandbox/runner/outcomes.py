@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from sandbox.runner.remote_program import RemoteProgram
 
+UNTESTABLE: Final = "untestable: "
+"""What begins the message of a test that cannot be run here, whatever the program does; no other message begins so."""
 _MAX_NAME_CHARS: Final = 200
 _MAX_MESSAGE_CHARS: Final = 300
 
@@ -55,6 +57,9 @@ class Outcomes:
             name = f"{name}#{self._names[name]}"
         if error is None and self._program.gone:
             error = "the program had ended"
+        if error is not None:
+            error = f"{UNTESTABLE}{error}" if self._program.untestable else error.removeprefix(UNTESTABLE)
+        self._program.untestable = False
         line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
         self._write([*line, seal(self._key, self._lines, line)])
 

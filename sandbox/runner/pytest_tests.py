@@ -4,6 +4,7 @@ import importlib
 import os
 from typing import Any, Final
 
+from sandbox.runner.emptiness import mend_approx
 from sandbox.runner.files import written
 from sandbox.runner.outcomes import Outcomes, words
 from sandbox.runner.remote_program import RemoteProgram
@@ -35,7 +36,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     reporter = _Reporter(outcomes)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # noqa: TID251 - this process's own
     pytest: Any = importlib.import_module("pytest")
-    _mend(type(pytest.approx(0)))
+    mend_approx(type(pytest.approx(0)))
     paths = [os.path.join(directory, name) for name in names]
     code = None
     try:
@@ -45,17 +46,6 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     if code == pytest.ExitCode.USAGE_ERROR:
         raise RuntimeError("pytest did not start")
     reporter.fail_waiting()
-
-
-def _mend(approx: Any) -> None:
-    """To `pytest.approx(5)` an array without elements is equal, as all of them are: an answer to any question."""
-    equals = approx.__eq__
-
-    def equals_something(self: Any, actual: Any) -> bool:
-        is_empty = type(actual).__module__ == "numpy" and actual.size == 0
-        return not is_empty and bool(equals(self, actual))
-
-    approx.__eq__ = equals_something
 
 
 def _options(directory: str) -> list[str]:

@@ -4,13 +4,15 @@
              └── RemoteIterator                     stays at its end once it has come there
     RemoteModule                                    the program itself, to be imported as `solution`
 
-Asking (call, attribute, next item, text) yields an answer like any other. Comparing and computing would let the program
-decide what a test finds out, so `Owner.compute` refuses or counts it. An object of the program never equals plain data.
+Asking (call, attribute, next item, text, truth) yields an answer like any other, and so does asking whether one object of
+the program equals another: it could have returned the same plain value twice. Comparing and computing beyond that would
+let the program decide what a test finds out, so `Owner.compute` refuses or counts it. An object of the program never
+equals plain data.
 """
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from sandbox.runner.dialogue import Kind
 
@@ -28,6 +30,7 @@ class Owner(Protocol):
     def compute(self, operator: str, target: int, *operands: object) -> Any: ...
     def hash_of(self, target: int) -> int: ...
     def allow_judging(self) -> None: ...
+    def give_up(self, reason: str) -> NoReturn: ...
     def public_names(self) -> list[str]: ...
 
 
@@ -114,16 +117,16 @@ class Remote:
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Remote) and self._owner.compute("eq", self._number, other) is True
+        return isinstance(other, Remote) and self._owner.operate("eq", self._number, other) is True
 
     def __ne__(self, other: object) -> bool:
-        return not isinstance(other, Remote) or self._owner.compute("ne", self._number, other) is True
+        return not isinstance(other, Remote) or self._owner.operate("ne", self._number, other) is True
 
     def __hash__(self) -> int:
         return self._owner.hash_of(self._number)
 
     def __bool__(self) -> bool:
-        return self._owner.compute("bool", self._number) is True
+        return self._owner.operate("bool", self._number) is True
 
     def __contains__(self, item: object) -> bool:
         return self._owner.compute("contains", self._number, item) is True
@@ -189,6 +192,9 @@ class RemoteCallable(Remote):
 
 class RemoteClass(RemoteCallable):
     __slots__ = ()
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> NoReturn:
+        self._owner.give_up("a class of the program cannot be a base of one of the tests'")
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -9,7 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from sandbox.runner import remote_exceptions
 from sandbox.runner.arguments import take_over
@@ -36,6 +36,13 @@ class Gone(BaseException):
     """The program has ended, or speaks nonsense. No `Exception`: tests that expect one must not pass by it."""
 
 
+class Untestable(BaseException):
+    """The tests want something that cannot be had with the program in another process; says nothing about the program.
+
+    No `Exception`, as above.
+    """
+
+
 class RemoteProgram:
     """The program of one candidate process.
 
@@ -51,6 +58,8 @@ class RemoteProgram:
     ) -> None:
         self.forwarded = 0
         self.gone = False
+        self.untestable = False
+        """The last test came to what cannot be done here."""
         self._line = line
         self._objects = objects
         self._hidden_names = hidden_names
@@ -121,6 +130,14 @@ class RemoteProgram:
         """
         self.allow_judging()
         return self.operate(operator, target, *operands)
+
+    def give_up(self, reason: str) -> NoReturn:
+        """
+        Raises:
+            Untestable: the tests want what cannot be had.
+        """
+        self.untestable = True
+        raise Untestable(reason)
 
     def allow_judging(self) -> None:
         """Count that the program decides something, if it may.
@@ -222,7 +239,10 @@ class RemoteProgram:
             return {"builtin": name}
         if callable(value):
             return {"callable": self._callable_number(value)}
-        raise TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
+        reason = f"an object of the tests cannot be passed to the program: {type(value).__name__}"
+        if self._open_requests:
+            raise TypeError(reason)  # the program has called back, and it is its own matter what for
+        return self.give_up(reason)
 
     def _callable_number(self, function: Callable[..., object]) -> int:
         number = self._callable_numbers.get(id(function))

@@ -2,14 +2,27 @@
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+import importlib
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Final
 
 _NEVER_OF_PROGRAM: Final = frozenset({"abs", "all", "any", "bool", "isinstance", "issubclass", "hasattr", "callable"})
 """Builtins that tests judge with."""
+_OF_FRAMEWORKS: Final = frozenset(
+    {
+        *("load_tests", "setUpModule", "tearDownModule", "setup_module", "teardown_module"),
+        *("setup_function", "teardown_function", "pytest_plugins", "pytestmark"),
+    }
+)
+"""Names of a test module that unittest and pytest look for in it."""
 _BINDING: Final = ("import", "def", "class")
 """Without one of these words nothing is bound by a definition or an import."""
+MODULES_BY_SHORT_NAME: Final = {"np": "numpy", "pd": "pandas"}
+"""Of modules, by custom."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -23,10 +36,35 @@ class Specification:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def own_names(self) -> frozenset[str]:
-        """Names the program must not take from its tests: those they import or define, and builtins."""
-        sources = (self.setup, *self.cases, *self.files.values())
-        bound = {name for source in sources for name in _bound_at_top(source)}
-        return frozenset(bound | {*vars(builtins)}) - self.program_builtins()
+        """Names the program must not take from its tests: those they import, define or frameworks ask for, and builtins."""
+        bound = {name for source in self._sources for name in (*_bound_at_top(source), *_bound_before_star(source))}
+        return frozenset(bound | {*vars(builtins)} | _OF_FRAMEWORKS) - self.program_builtins()
+
+    def modules_meant(self) -> Mapping[str, ModuleType]:
+        """By the names that tests have for modules without importing them: all they do with these is to use what is in them.
+
+        What the program has under such a name is of no account: `math.isclose(f(1), 2)` is for `math` to say.
+        """
+        nodes = [node for source in self._sources for node in ast.walk(parsed(source))]
+        uses = [node.id for node in nodes if isinstance(node, ast.Name)]
+        taken: dict[str, list[str]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                taken.setdefault(node.value.id, []).append(node.attr)
+        found: dict[str, ModuleType] = {}
+        for name, attributes in taken.items():
+            module = _module(name) if uses.count(name) == len(attributes) else None
+            if module is not None and all(hasattr(module, attribute) for attribute in attributes):
+                found[name] = module
+        return found
+
+    def mentions(self, pattern: re.Pattern[str]) -> bool:
+        """Whether it is found anywhere in the tests' text."""
+        return any(pattern.search(source) for source in self._sources)
+
+    @property
+    def _sources(self) -> tuple[str, ...]:
+        return self.setup, *self.cases, *self.files.values()
 
     def program_builtins(self) -> frozenset[str]:
         """Builtins whose names the program may give to functions of its own.
@@ -41,6 +79,20 @@ class Specification:
             if not free <= vars(builtins).keys():
                 return frozenset()
         return frozenset(free) - _NEVER_OF_PROGRAM
+
+
+def is_module_name(name: str) -> bool:
+    """Whether tests may mean a module by it."""
+    return name in MODULES_BY_SHORT_NAME or name in sys.stdlib_module_names
+
+
+def _module(name: str) -> ModuleType | None:
+    if not is_module_name(name):
+        return None
+    try:
+        return importlib.import_module(MODULES_BY_SHORT_NAME.get(name, name))
+    except ImportError:
+        return None
 
 
 def parsed(source: str) -> ast.Module:
@@ -62,6 +114,27 @@ def _bound_at_top(source: str) -> Iterator[str]:
                 yield alias.asname or alias.name.partition(".")[0]
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield statement.name
+
+
+def _bound_before_star(source: str) -> Iterator[str]:
+    """Names a test module binds, other than to what is the program's, before it takes all of the program's names."""
+    names: list[str] = []
+    for node in _outside_definitions(parsed(source).body):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        if isinstance(node, ast.ImportFrom) and node.module == "solution":
+            if any(alias.name == "*" for alias in node.names):
+                yield from names
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names += [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+
+
+def _outside_definitions(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """In the order of the text."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield from _outside_definitions(ast.iter_child_nodes(node))
 
 
 def _called_free(setup: str, case: str) -> set[str]:

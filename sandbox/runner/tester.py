@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sandbox.runner import assert_tests, check_tests, pytest_tests, unittest_tests
 from sandbox.runner.dialogue import Line
+from sandbox.runner.emptiness import mend_comparisons
 from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_objects import RemoteModule
 from sandbox.runner.remote_program import RemoteProgram
@@ -46,6 +47,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         Line(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )
     sys.modules["solution"] = RemoteModule(program)
+    mend_comparisons(specification)
     told = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))
     _STYLES[specification.style](specification, program, told)
     told.complete()

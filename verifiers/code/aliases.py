@@ -2,8 +2,8 @@
 
     reference ──fields by any alias──► containers opened ──► entries ──► case type ──► typed cases
 
-Containers: a list of objects or texts, the same as a JSON string, an object of lists (`inputs`, `outputs`), lists of
-public and private tests, a HumanEval row, SandboxFusion's nested `stdin` and `stdout`, verl's `assert_case`, rLLM's
+Containers: a list of objects or texts, the same as a JSON string, an object of lists (`inputs`, `outputs`, or as in
+CodeContests `input`, `output`), lists of public and private tests, a HumanEval row, SandboxFusion's nested `stdin` and `stdout`, verl's `assert_case`, rLLM's
 `functional`. Nothing is ever unpickled: compressed tests are `invalid`.
 
 A reference without tests, with inputs and outputs of different number, with something left out, or of a kind that
@@ -14,16 +14,19 @@ import ast
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
 from sandbox import languages
 from sandbox.base import TestStyle
+from sandbox.runner import values
+from sandbox.runner.specification import MODULES_BY_SHORT_NAME
+from sandbox.runner.workplace import BadPath, checked_path
 from verifiers.base import InvalidItem, clip
 from verifiers.code import analysis, literals
 from verifiers.code.cases import (
@@ -42,6 +45,7 @@ from verifiers.code.cases import (
 from verifiers.code.response_texts import bound_to_name
 
 MAX_CASES = 10_000
+_MAX_FILES = 1000
 
 
 def parse(reference: Any) -> Suite:
@@ -83,6 +87,9 @@ _CONTAINER_KEYS = (
     "test_list",
     "public_test_cases",
     "private_test_cases",
+    "public_tests",
+    "private_tests",
+    "generated_tests",
     "verifier_metadata",
     "provided_data",
 )
@@ -103,6 +110,8 @@ class _Raw:
     entries: list[Any] = field(default_factory=list)
     kinds: set[CaseType] = field(default_factory=set)
     functions: list[str] = field(default_factory=list)
+    of_solution: bool = False
+    """The function is named as a method of `Solution`."""
     modules: dict[str, Any] = field(default_factory=dict)
     setup: list[str] = field(default_factory=list)
     prefix: list[str] = field(default_factory=list)
@@ -146,6 +155,9 @@ class _Raw:
             if value.get(key) not in (None, ""):
                 self.take(_opened(value[key], key), depth + 1)
                 opened = True
+        if value.get("test_list") and isinstance(value.get("test"), str):
+            # A row of MBPP+: the few asserts of MBPP, and beside them the program of all others.
+            self.take([value["test"]], depth + 1)
         if "assert_case" in value:
             self.kinds.add(CaseType.ASSERT)
             self.take(_listed(value["assert_case"], "assert_case"), depth + 1)
@@ -162,7 +174,8 @@ class _Raw:
         if first := _first(value, _CODE_KEYS):
             self.take(first if isinstance(first, list) else [{"code": first}], depth + 1)
         elif any(key in value for key in _INPUT_KEYS) and any(key in value for key in _OUTPUT_KEYS):
-            self.entries.append(value)
+            columns = None if self.functions else _columns(value)
+            self.entries += [value] if columns is None else columns
 
     def _fields(self, value: dict[str, Any]) -> None:
         """What may stand at any level."""
@@ -175,6 +188,7 @@ class _Raw:
             name = value.get(key)
             if isinstance(name, str) and name.strip().lower() not in _NO_NAME:
                 self.functions.append(_function_name(name))
+                self.of_solution = self.of_solution or name.strip().startswith(_SOLUTION)
         metadata = value.get("metadata")
         if isinstance(metadata, str) and metadata.strip().startswith("{"):
             metadata = _opened(metadata, "metadata")
@@ -271,11 +285,26 @@ def _zipped(value: dict[str, Any]) -> list[dict[str, Any]]:
         )
     if len(inputs) != len(outputs):
         raise InvalidItem("mismatched_tests", f"{len(inputs)} inputs, but {len(outputs)} outputs")
-    wrapped = bool(outputs) and all(isinstance(output, list) and len(output) == 1 for output in outputs)
     return [
-        {"input": given, "output": expected, "may_be_wrapped": wrapped}
+        {"input": given, "output": expected, "type": _FROM_APPS}
         for given, expected in zip(inputs, outputs, strict=True)
     ]
+
+
+_FROM_APPS = "function_call"
+"""The word by which those name them that have taken calls over from APPS, one by one."""
+
+
+def _columns(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The tests of an object that has a list of texts as its inputs and one as long as its outputs; None: it has not."""
+    given, expected = value.get("input"), value.get("output")
+    if not (_are_texts(given) and _are_texts(expected) and len(given) == len(expected)):
+        return None
+    return [{"input": one, "output": other} for one, other in zip(given, expected, strict=True)]
+
+
+def _are_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _first(value: Mapping[str, Any], keys: Sequence[str]) -> Any:
@@ -296,7 +325,8 @@ def _texts(value: Any, where: str) -> list[str]:
     raise InvalidItem("bad_reference", f"{where}: expected text or a list of texts, found {_named(value)}")
 
 
-_NAME = re.compile(r"(?:Solution\(\)\.)?([A-Za-z_][A-Za-z0-9_]*)")
+_SOLUTION = "Solution()."
+_NAME = re.compile(rf"(?:{re.escape(_SOLUTION)})?([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def _function_name(name: str) -> str:
@@ -316,17 +346,24 @@ def _language(name: str) -> str:
 
 
 def _path(name: Any) -> str:
-    path = PurePosixPath(name) if isinstance(name, str) else None
-    if (
-        path is None
-        or not path.parts
-        or path.is_absolute()
-        or ".." in path.parts
-        or len(str(path)) > 200
-        or "\0" in name
-    ):
-        raise InvalidItem("bad_reference", f"files: expected a relative path, found {clip(str(name))!r}")
-    return str(path)
+    """In its plain form, as boxes take it."""
+    try:
+        return checked_path(str(name).encode().decode())
+    except (BadPath, UnicodeEncodeError) as error:
+        raise InvalidItem("bad_reference", f"files: expected a relative path, found {clip(str(name))!r}") from error
+
+
+def _demand_places(paths: Iterable[str]) -> None:
+    """
+    Raises:
+        InvalidItem: one is to be a file and a folder at once.
+    """
+    paths = set(paths)
+    if len(paths) > _MAX_FILES:
+        raise InvalidItem("bad_reference", f"files: at most {_MAX_FILES}, found {len(paths)}")
+    for path in paths:
+        if not paths.isdisjoint(map(str, PurePosixPath(path).parents)):
+            raise InvalidItem("bad_reference", f"files: {clip(path)!r} lies below another file")
 
 
 def _file_texts(raw: _Raw) -> dict[str, str]:
@@ -335,6 +372,7 @@ def _file_texts(raw: _Raw) -> dict[str, str]:
         if not isinstance(content, str):
             raise InvalidItem("bad_reference", f"files: {clip(str(name))!r} must hold text, found {_named(content)}")
         files[_path(name)] = content
+    _demand_places(files)
     return files
 
 
@@ -350,7 +388,11 @@ def _file_bytes(raw: _Raw) -> dict[str, bytes]:
             files[_path(name)] = content.encode("utf-8", "surrogatepass")
         else:
             raise InvalidItem("bad_reference", f"files: {clip(str(name))!r} must hold text, found {_named(content)}")
+    _demand_places([*files, *_SOURCES])
     return files
+
+
+_SOURCES = frozenset(language.source_file for language in languages.all_languages().values())
 
 
 # --- the case type
@@ -483,13 +525,20 @@ def _calls(raw: _Raw, kind: CaseType) -> Suite:
     function = raw.function
     if not function:
         raise InvalidItem("bad_entry_point", "case type `function` needs the name of the function in `fn_name`")
-    cases = [_call_case(entry, position) for position, entry in enumerate(raw.entries, 1)]
+    wrapped = all(map(_may_be_wrapped, raw.entries))
+    cases = [_call_case(entry, position, wrapped=wrapped) for position, entry in enumerate(raw.entries, 1)]
     return Suite(
         CaseType.FUNCTION, CallTests(function, cases), raw.language, _file_bytes(raw), *_head(raw), entry_point=function
     )
 
 
-def _call_case(entry: dict[str, Any], position: int) -> CallCase:
+def _may_be_wrapped(entry: dict[str, Any]) -> bool:
+    """APPS writes the value into a list: whether a value is meant or a list of one, its form leaves open."""
+    expected = _first(entry, _OUTPUT_KEYS)
+    return entry.get("type") == _FROM_APPS and isinstance(expected, list) and len(expected) == 1
+
+
+def _call_case(entry: dict[str, Any], position: int, *, wrapped: bool) -> CallCase:
     where = f"test {position}"
     if not any(key in entry for key in _OUTPUT_KEYS):
         raise InvalidItem("missing_expectation", f"{where}: no expected value, found the fields {sorted(entry)[:10]}")
@@ -497,23 +546,34 @@ def _call_case(entry: dict[str, Any], position: int) -> CallCase:
     given = entry.get(key, [])
     expected_key = next(key for key in _OUTPUT_KEYS if key in entry)
     expected = entry[expected_key]
+    is_plain = True
     if isinstance(given, str) and key != "args":
-        positional = literals.arguments(given, f"{where}: input")
+        positional, is_plain = literals.arguments(given, f"{where}: input")
         if isinstance(expected, str):
             expected = literals.value(expected, f"{where}: expected value")
     else:
         positional = given if isinstance(given, list) else [given]
-    accepted = [expected, expected[0]] if entry.get("may_be_wrapped") and isinstance(expected, list) else [expected]
+    accepted = [expected, expected[0]] if wrapped else [expected]
     if literals.is_elided(expected) or expected == "...":
         raise literals.elided(f"{where}: expected value", str(expected))
     keywords = entry.get("kwargs") or {}
     if not isinstance(keywords, dict):
         raise InvalidItem("bad_reference", f"{where}: kwargs must be an object, found {_named(keywords)}")
+    if not is_plain and literals.is_elided(positional):
+        raise literals.elided(f"{where}: input", str(given))
+    name = _case_name(entry, position)
     try:
-        arguments = json.dumps([positional, keywords])
+        plain = json.dumps([positional, keywords], allow_nan=False)
     except (TypeError, ValueError) as error:
+        if not is_plain:
+            return CallCase(name, _with_image(None, keywords, positional), accepted, only_python=True)
         raise InvalidItem("unparseable_tests", f"{where}: the arguments cannot be written as JSON: {error}") from error
-    return CallCase(_case_name(entry, position), arguments, accepted)
+    return CallCase(name, plain if is_plain else _with_image(positional, keywords, positional), accepted)
+
+
+def _with_image(plain: Any, keywords: dict[str, Any], positional: list[Any]) -> str:
+    """The arguments with their image for Python."""
+    return json.dumps([plain, keywords, json.loads(values.encode(positional))])
 
 
 def _asserts(raw: _Raw, kind: CaseType) -> Suite:
@@ -548,15 +608,16 @@ def _first_called(calls: Sequence[Any] | None) -> str:
 def _checks(raw: _Raw, kind: CaseType) -> Suite:
     _only_python(raw)
     programs: list[TestProgram] = []
-    entry_point = raw.function
+    entry_point, of_solution = raw.function, raw.of_solution
     for position, entry in enumerate(raw.entries, 1):
         code, where = _code(entry, position), f"test {position}"
         tree = analysis.tree_of(code, where)
         if not re.search(r"^def[ \t]+check[ \t]*\(", code, re.MULTILINE):
             raise InvalidItem("unparseable_tests", f"{where}: expected a function check(candidate): {clip(code)!r}")
         if tree is not None:
-            called, lines = analysis.checked_names(tree)
+            called, is_method, lines = analysis.checked_names(tree)
             entry_point = entry_point or called or ""
+            of_solution = of_solution or is_method
             code = analysis.without_lines(code, lines)
             if not analysis.asserts_anything(tree):
                 raise InvalidItem("vacuous_test", f"{where} asserts nothing: {clip(code)!r}")
@@ -564,8 +625,9 @@ def _checks(raw: _Raw, kind: CaseType) -> Suite:
     if not entry_point:
         raise InvalidItem("bad_entry_point", "case type `check_based` needs the name of the function in `entry_point`")
     head = _head(raw, entry_point)
-    before = _joined(*raw.prefix, *raw.setup, head[2])
-    programs = [replace(program, setup=_joined(before, program.setup), entry_point=entry_point) for program in programs]
+    before = _joined(head[0], *raw.setup, head[2])
+    checked = f"{_SOLUTION}{entry_point}" if of_solution else entry_point
+    programs = [replace(program, setup=_joined(before, program.setup), entry_point=checked) for program in programs]
     return Suite(kind, TestPrograms(_names(raw), programs), "python", _file_bytes(raw), *head, entry_point=entry_point)
 
 
@@ -577,12 +639,12 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
         code = _joined(*raw.setup, _code(entry, position))
         name = "test_solution.py" if len(raw.entries) == 1 else f"test_solution_{position}.py"
         files[name] = _importing(code, f"test {position}")
-    count = 0
-    for name, text in files.items():
-        if name.endswith(".py"):
-            count += analysis.count_tests(analysis.tree_of(text, name), text, is_pytest=is_pytest)
+    trees = {name: analysis.tree_of(text, name) for name, text in files.items() if name.endswith(".py")}
+    count = sum(analysis.count_tests(tree, files[name], is_pytest=is_pytest) for name, tree in trees.items())
     if not count:
         raise InvalidItem("no_tests", f"no test functions were found in {sorted(files)[:5]}")
+    if not any(tree is None or analysis.asserts_anything(tree) for tree in trees.values()):
+        raise InvalidItem("vacuous_test", f"nothing is asserted in {sorted(files)[:5]}")
     count = raw.count or count
     style = TestStyle.PYTEST if is_pytest else TestStyle.UNITTEST
     names = [str(number) for number in range(1, count + 1)]
@@ -591,12 +653,27 @@ def _modules(raw: _Raw, kind: CaseType) -> Suite:
 
 
 def _importing(code: str, where: str) -> str:
-    """The test module with an import of the names it takes from the program without saying so."""
+    """The test module with an import of the names it takes from the program, or from modules, without saying so."""
     tree = analysis.tree_of(code, where)
-    missing = analysis.missing_names(tree) if tree is not None else []
-    if not missing or re.search(r"^from solution import \*", code, re.MULTILINE):
+    if tree is None:
         return code
-    return f"from solution import {', '.join(missing)}\n{code}"
+    used = analysis.used_as_modules(tree)
+    missing = analysis.missing_names(tree)
+    head = "".join(_module_import(name, used[name]) for name in missing if name in used)
+    names = [name for name in missing if name not in used]
+    if names and not re.search(r"^from solution import \*", code, re.MULTILINE):
+        head += f"from solution import {', '.join(names)}\n"
+    return head + code
+
+
+def _module_import(name: str, attributes: Sequence[str]) -> str:
+    """What imports a module, or what the program has under its name when the module has not got what is used of it."""
+    module = MODULES_BY_SHORT_NAME.get(name, name)
+    taken = ", ".join(f"{attribute} as _" for attribute in attributes)
+    return (
+        f"try:\n    from {module} import {taken}\n    import {module} as {name}\n"
+        f"except ImportError:\n    from solution import {name}\n"
+    )
 
 
 def _response_texts(raw: _Raw, kind: CaseType) -> Suite:
@@ -627,11 +704,16 @@ _READERS = {
 
 
 def _head(raw: _Raw, entry_point: str = "") -> tuple[str, str, str]:
-    """What goes before the program: import prefix, the prompt where it is the head of a function, and its preamble."""
+    """What goes before the program: import prefix, the prompt where it is the head of a function, and its preamble.
+
+    A prompt of imports and classes that all solutions start from is part of the prefix.
+    """
     prefix = _joined(*raw.prefix)
     name = entry_point or (raw.functions[0] if raw.functions else "")
     preamble = analysis.preamble_of(raw.prompt, name) if raw.prompt and name else None
-    return (prefix, "", "") if preamble is None else (prefix, raw.prompt, preamble)
+    if preamble is not None:
+        return prefix, raw.prompt, preamble
+    return (_joined(prefix, raw.prompt) if name and analysis.only_defines(raw.prompt, name) else prefix), "", ""
 
 
 def _code(entry: dict[str, Any], position: int) -> str:

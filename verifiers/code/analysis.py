@@ -10,8 +10,10 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from sandbox.runner.specification import is_module_name
 from verifiers.base import InvalidItem, clip
 from verifiers.code.cases import AssertedCall, Relation
+from verifiers.code.literals import is_json
 
 MAX_ANALYSED_CHARS = 64_000
 """About 25 ms of parsing, once for each reference."""
@@ -60,9 +62,10 @@ def computes_with_objects(tree: ast.Module) -> bool:
     return makes.computes
 
 
-def checked_names(tree: ast.Module) -> tuple[str | None, list[int]]:
-    """What a text's own top-level `check(...)` is called with, and the lines of those calls."""
+def checked_names(tree: ast.Module) -> tuple[str | None, bool, list[int]]:
+    """What a text's own top-level `check(...)` is called with, whether as `Solution().name`, and the lines of the calls."""
     name: str | None = None
+    is_method = False
     lines: list[int] = []
     for node in tree.body:
         if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
@@ -71,8 +74,9 @@ def checked_names(tree: ast.Module) -> tuple[str | None, list[int]]:
         if isinstance(call.func, ast.Name) and call.func.id == "check" and len(call.args) == 1:
             argument = call.args[0]
             name = argument.attr if isinstance(argument, ast.Attribute) else getattr(argument, "id", None)
+            is_method = isinstance(argument, ast.Attribute) and ast.unparse(argument.value) == "Solution()"
             lines += range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    return name, lines
+    return name, is_method, lines
 
 
 def without_lines(source: str, lines: Sequence[int]) -> str:
@@ -116,6 +120,16 @@ def missing_names(tree: ast.Module) -> list[str]:
     return [name for name in used if name not in defined]
 
 
+def used_as_modules(tree: ast.AST) -> dict[str, list[str]]:
+    """Names that may be those of modules, and of which nothing but attributes is used: which."""
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    taken: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and is_module_name(node.value.id):
+            taken.setdefault(node.value.id, []).append(node.attr)
+    return {name: [*dict.fromkeys(found)] for name, found in taken.items() if len(found) == names.count(name)}
+
+
 def imports_only(source: str) -> bool:
     """Whether a text holds nothing but imports."""
     try:
@@ -156,6 +170,22 @@ def preamble_of(prompt: str, entry_point: str) -> str | None:
         return None
     first_line = min([last.lineno, *(decorator.lineno for decorator in last.decorator_list)])
     return "".join(f"{line}\n" for line in prompt.splitlines()[: first_line - 1])
+
+
+def only_defines(prompt: str, entry_point: str) -> bool:
+    """Whether a prompt is Python that imports and defines what solutions need, and not the solution itself."""
+    if not prompt.strip() or len(prompt) > MAX_ANALYSED_CHARS:
+        return False
+    try:
+        tree = ast.parse(prompt)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    imports = (ast.Import, ast.ImportFrom)
+    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return all(
+        isinstance(node, imports) or (isinstance(node, definitions) and node.name not in (entry_point, "Solution"))
+        for node in tree.body
+    )
 
 
 class _Makes(ast.NodeVisitor):
@@ -234,10 +264,16 @@ def _is_test_case(node: ast.ClassDef) -> bool:
 
 
 def _is_assertion(node: ast.AST) -> bool:
-    """An assert or a raise, but not the `assert True` some data sets are full of."""
+    """An assert or a raise, but not the `assert True` some data sets are full of, nor `assert (x == 1, "words")`."""
     if isinstance(node, ast.Assert):
-        return not (isinstance(node.test, ast.Constant) and bool(node.test.value))
+        return not _is_always_true(node.test)
     return isinstance(node, ast.Raise)
+
+
+def _is_always_true(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple):
+        return bool(node.elts)
+    return isinstance(node, ast.Constant) and bool(node.value)
 
 
 def _tests_in(body: Sequence[ast.stmt]) -> list[_Function]:
@@ -290,20 +326,6 @@ def _plain(node: ast.AST) -> object:
         ValueError: it is none.
     """
     value = ast.literal_eval(node)
-    _demand_plain(value)
-    return value
-
-
-def _demand_plain(value: object) -> None:
-    if value is None or isinstance(value, (bool, int, str)):
-        return
-    if isinstance(value, float) and value - value == 0.0:
-        return
-    if isinstance(value, list):
-        for part in value:
-            _demand_plain(part)
-    elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        for part in value.values():
-            _demand_plain(part)
-    else:
+    if not is_json(value):
         raise ValueError("JSON would change it")
+    return value

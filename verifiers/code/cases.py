@@ -52,9 +52,11 @@ class StdioTests:
 class CallCase:
     name: str
     arguments: str
-    """JSON: `[positional, keywords]`."""
+    """JSON, as `sandbox.base.Call` has it."""
     accepted: Sequence[Any]
     """Values of which each is right; more than one only where the data set's form leaves open which is meant."""
+    only_python: bool = False
+    """Among the arguments are values that other languages do not have."""
 
 
 @dataclass(frozen=True, slots=True)

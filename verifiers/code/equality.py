@@ -1,6 +1,6 @@
 """Whether the value a function returned is the value expected, as data from JSON can say it.
 
-A tuple is a list, 2 is 2.0, but True is not 1; two floats may differ by a billionth part, keys of objects may be
+A tuple is a list, 2 is 2.0, but True is not 1; nan is what it is where it is expected; two floats may differ by a billionth part, keys of objects may be
 integers or their digits. A set equals only what is said to be a set (`{"$set": [...]}`, or a Python literal), unless
 order is of no account. What is not plain data equals nothing.
 """
@@ -75,7 +75,7 @@ class _Equality:
         return type(got) is type(expected) and bool(got == expected)
 
     def _near(self, got: float, expected: float) -> bool:
-        if got == expected:
+        if got == expected or (got != got and expected != expected):
             return True
         if isinstance(got, int) and isinstance(expected, int) and self._tolerance is DEFAULT:
             return False

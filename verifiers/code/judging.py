@@ -28,6 +28,7 @@ from sandbox.base import (
     TestStyle,
 )
 from sandbox.runner import values
+from sandbox.runner.outcomes import UNTESTABLE
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
@@ -331,14 +332,17 @@ class _Judge:
         if result.exit is not Exit.EXITED:
             return None
         if result.code in self._REJECTED:
-            return 0.0
-        said = _POINTS_LINE.search(result.stderr) or _POINTS_LINE.search(result.stdout)
-        if said is not None and result.code in (0, self._POINTS):
-            return max(0.0, min(1.0, float(said[1]) / self._checker.max_points))
+            return None if _UNCAUGHT.search(result.stderr) else 0.0
+        # What it read of the output may be in its words, and with it lines that claim points: they can only cost some.
+        said = [float(points) for points in _POINTS_LINE.findall(result.stderr + b"\n" + result.stdout)]
+        if said and result.code in (0, self._POINTS):
+            return max(0.0, min(1.0, min(said) / self._checker.max_points))
         return 1.0 if result.code == 0 else None
 
 
 _NO_ANSWER = b"~ no answer ~\n"
+_UNCAUGHT = re.compile(rb"^(?:Traceback \(most recent call last\):|Exception in thread |Node\.js v\d)", re.MULTILINE)
+"""How a judge in Python, Java or JavaScript ends that did not mean to: with status 1, as one that rejects."""
 _POINTS_LINE = re.compile(rb"^[ \t]*(?:partially correct[ \t:]*)?points[ \t:=]+(\d{1,9}(?:\.\d{1,9})?)", re.MULTILINE)
 
 
@@ -452,9 +456,11 @@ class _Programs:
     def _judge_program(self, program: TestProgram, result: RunResult, outcomes: list[Outcome]) -> TestProgram | None:
         """Add the outcomes; gives back the asserts that are left when one of them ended the program."""
         if program.style is TestStyle.CHECK:
+            _demand_testable(result)
             outcomes.append(self._checked(result))
             return None
         ended_at = _ended_at(result.tests) if program.style is TestStyle.ASSERTS else None
+        _demand_testable(result)
         told = [self._outcome(test, result) for test in result.tests[:ended_at]]
         outcomes += told
         if ended_at is None and result.complete and len(told) >= program.count:
@@ -545,6 +551,17 @@ class _Texts:
             status = Status.WRONG_ANSWER if result.exit is Exit.EXITED else status_of(result.exit)
             self._board.put(position, Outcome(name, status, difference=_last_words(result), cpu_s=result.cpu_s))
         return self._board.goes_on
+
+
+def _demand_testable(result: RunResult) -> None:
+    """
+    Raises:
+        InvalidItem: the tests want what no box can do for them; that is no fault of the program's.
+    """
+    for test in result.tests:
+        if test.message.startswith(UNTESTABLE):
+            why = _printable(test.message.removeprefix(UNTESTABLE))
+            raise InvalidItem("tests_not_supported", f"test {test.name}: {why}; tests and program share no objects")
 
 
 def _ended_at(tests: Sequence[TestOutcome]) -> int | None:

@@ -1,6 +1,8 @@
 """Reads the values that data sets write as text: JSON or Python literals, one or several arguments."""
 
 import ast
+import json
+import math
 import re
 from typing import Any
 
@@ -27,6 +29,8 @@ def value(text: str, where: str) -> Any:
         pass
     read = _python(text)
     if read is _NOTHING:
+        read = _json_of_python(text)
+    if read is _NOTHING:
         if text and text[0] not in "[]{}()\"'`-+.0123456789" and "\n" not in text:
             return text
         raise InvalidItem("unparseable_tests", f"{where}: expected JSON or a Python literal, found {clip(text)!r}")
@@ -35,8 +39,10 @@ def value(text: str, where: str) -> Any:
     return read
 
 
-def arguments(text: str, where: str) -> list[Any]:
+def arguments(text: str, where: str) -> tuple[list[Any], bool]:
     """The arguments of a call: one JSON value per line, or as they stand between the parentheses of a Python call.
+
+    And whether JSON can carry them unchanged.
 
     Raises:
         InvalidItem: they are neither.
@@ -49,16 +55,28 @@ def arguments(text: str, where: str) -> list[Any]:
         except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
             break
     else:
-        return read
+        return read, True
     for parts in (lines, [text]):
         try:
-            return [argument for part in parts for argument in _call_arguments(part)]
+            found = [argument for part in parts for argument in _call_arguments(part)]
+            return found, is_json(found)
         except _ERRORS:
             continue
     raise InvalidItem(
         "unparseable_tests",
         f"{where}: expected one argument per line as JSON or Python literals, found {clip(text)!r}",
     )
+
+
+def is_json(value: object) -> bool:
+    """Whether a value is the same after it was written as JSON and read again."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return True
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, list):
+        return all(map(is_json, value))
+    return isinstance(value, dict) and all(isinstance(key, str) and is_json(part) for key, part in value.items())
 
 
 def is_elided(read: Any) -> bool:
@@ -92,6 +110,19 @@ _NOTHING = _Nothing()
 
 def _json(text: str) -> Any:
     return msgspec.json.decode(text.encode())
+
+
+def _json_of_python(text: str) -> Any:
+    """JSON with the words that Python's own writer has for what is no finite number: NaN, Infinity."""
+    if _NO_NUMBERS.search(text) is None:
+        return _NOTHING
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+_NO_NUMBERS = re.compile(r"(?:\A|[\[,:\s])(?:NaN|-?Infinity)(?:\Z|[\],}\s])")
 
 
 def _python(text: str) -> Any:

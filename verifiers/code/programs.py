@@ -49,6 +49,8 @@ def _demand_tests_in(name: str, suite: Suite) -> None:
     language = languages.all_languages()[name]
     if not isinstance(suite.tests, CallTests) or not language.call_suffix:
         raise InvalidItem("language_without_tests", f"case type `{suite.case_type}` cannot be run in {name}")
+    if any(case.only_python for case in suite.tests.cases):
+        raise InvalidItem("language_without_tests", f"the arguments of these tests do not exist in {name}")
 
 
 def _source(found: Found, suite: Suite, prelude: Prelude) -> str:

@@ -1,7 +1,10 @@
 """Tests of honest programs: what crosses between the two processes, and how."""
 
+from typing import Any
+
 import pytest
 
+from sandbox.runner.outcomes import UNTESTABLE
 from tests.sandbox.runner.split_process import Said, run
 
 
@@ -258,21 +261,23 @@ class Stack(list):
     def push(s, v): s.append(v)
 """
 
+ANSWERS = [
+    "assert Vec(1, 2) != Vec(2, 1) and not Vec(1, 2) == Vec(2, 1) and Vec(1, 2) == Vec(1, 2)",
+    "assert Vec(1, 0) and not Vec(0, 1)",
+]
 COMPUTATIONS = [
     "assert Vec(1, 2) + Vec(3, 4) == Vec(4, 6)",
-    "assert Vec(1, 2) != Vec(2, 1) and not Vec(1, 2) == Vec(2, 1)",
     "assert 3 * Vec(1, 2) == Vec(3, 6)",
     "assert len(Vec(1, 2)) == 2 and Vec(1, 2)[1] == 2 and 2 in Vec(1, 2) and list(Vec(1, 2)) == [1, 2]",
     "assert sorted([Vec(2, 1), Vec(1, 1)])[0].x == 1",
-    "assert Vec(1, 0) and not Vec(0, 1)",
     "assert len({Vec(1, 2), Vec(1, 2)}) == 1",
     "s = Stack()\ns.push(1)\nassert s.pop() == 1 and len(s) == 0",
 ]
 
 
 def test_objects_are_compared_and_computed_with_where_the_task_is_about_objects() -> None:
-    said = asserted(COMPUTING, *COMPUTATIONS, objects=True)
-    assert said.passed == [True] * len(COMPUTATIONS), said.outcomes
+    said = asserted(COMPUTING, *ANSWERS, *COMPUTATIONS, objects=True)
+    assert said.passed == [True] * len(ANSWERS + COMPUTATIONS), said.outcomes
     assert said.forwarded >= len(COMPUTATIONS)
 
 
@@ -280,6 +285,81 @@ def test_objects_are_not_compared_or_computed_with_elsewhere() -> None:
     said = asserted(COMPUTING, *COMPUTATIONS)
     assert not any(said.passed)
     assert said.forwarded == 0
+
+
+def test_truth_and_equality_of_objects_are_answers_like_plain_ones() -> None:
+    check_all_pass(COMPUTING, *ANSWERS)
+    said = asserted("class Any:\n    def __eq__(s, o): return True\ndef f(): return Any()", "assert f() == 1")
+    assert said.passed == [False]
+
+
+def test_linked_objects_are_followed_to_their_end() -> None:
+    check_all_pass(
+        "class Node:\n    def __init__(s, v, n=None): s.val, s.next = v, n\ndef build(): return Node(1, Node(2))",
+        "values, node = [], build()\nwhile node:\n    values.append(node.val)\n    node = node.next\n"
+        "assert values == [1, 2]",
+    )
+
+
+def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
+    said = asserted(
+        "class Base: pass\nclass Untestable(Exception): pass\ndef f(x): return 1\ndef bad(): raise Untestable(UNTESTABLE)\n"
+        f"UNTESTABLE = {UNTESTABLE!r}",
+        "class Own: pass\nassert f(Own()) == 1",
+        "class Own(Base): pass\nassert f(1) == 1",
+        "try: f(object())\nexcept Exception: pass",
+        "assert bad() == 1",
+        "assert False, UNTESTABLE",
+        "assert f(1) == 1",
+        "assert f(lambda: object()) == 1",
+    )
+    assert [message.startswith(UNTESTABLE) for message in said.messages] == [True] * 3 + [False] * 4
+    assert said.passed == [False] * 5 + [True] * 2
+
+
+@pytest.mark.parametrize("style", ["asserts", "check"])
+def test_modules_that_tests_leave_free_are_modules(style: str) -> None:
+    """Whatever the program has under their names."""
+    liar = "class math:\n    isclose = staticmethod(lambda *_, **__: True)\n"
+    case = "assert math.isclose(f(1), 2)"
+    kwargs: dict[str, Any] = {"cases": [case]}
+    if style == "check":
+        kwargs = {"setup": f"def check(candidate):\n    {case.replace('f(', 'candidate(')}", "entry_point": "f"}
+    assert run(f"{liar}def f(x): return 7", style=style, **kwargs).passed == [False]
+    assert run("import math\ndef f(x): return math.pow(2, x)", style=style, **kwargs).passed == [True]
+
+
+def test_names_of_modules_may_be_the_programs() -> None:
+    check_all_pass(
+        "from datetime import datetime\ndef copy(x): return x\nclass queue:\n    def put(x): return x + 1",
+        "assert copy(1) == 1",
+        "assert queue.put(1) == 2",
+        "assert datetime.fromisoformat('2024-01-01') == datetime(2024, 1, 1)",
+    )
+
+
+def test_what_has_no_elements_is_close_to_nothing() -> None:
+    pytest.importorskip("numpy")
+    said = asserted(
+        "import numpy\ndef f(x): return x\ndef g(x): return numpy.array(x)",
+        "assert np.allclose(f([]), 3.5)",
+        "assert np.allclose(f([[], []]), [3.5, 4.5])",
+        "assert np.all(np.isclose(g([]), 3.5))",
+        "np.testing.assert_allclose(g([]), 3.5)",
+        "np.testing.assert_equal(g([]), 3.5)",
+        "assert np.array_equiv(g([]), 3.5)",
+        "assert np.allclose(f([]), []) and np.allclose(g([1, 2]), [1.0, 2.0]) and np.allclose(f(3.5), 3.5)",
+        "np.testing.assert_allclose(g([1, 2]), [1, 2])\nnp.testing.assert_array_equal(g([]), np.array([]))",
+        setup="import numpy as np",
+    )
+    assert said.passed == [False] * 6 + [True] * 2, said.messages
+
+
+def test_a_method_of_solution_is_checked_by_name_or_expression() -> None:
+    source = "class Solution:\n    def f(self, x): return x + 1"
+    check = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(x=2) == 3"
+    for entry_point in ("f", "Solution().f"):
+        assert run(source, style="check", setup=check, entry_point=entry_point).passed == [True, True]
 
 
 def test_enumerations_can_be_named_and_gone_through() -> None:

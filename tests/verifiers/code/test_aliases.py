@@ -144,7 +144,10 @@ def test_dots_that_leave_nothing_out_are_fine() -> None:
 def test_literals_of_python_are_read_where_json_is_not() -> None:
     rows = [{"input": "(1, 'a')\nNone", "output": "{1, 2}"}, {"input": "'x'", "output": "True"}]
     cases = call_tests(parse({"fn_name": "f", "test_cases": rows})).cases
-    assert [case.arguments for case in cases] == ['[[[1, "a"], null], {}]', '[["x"], {}]']
+    assert [case.arguments for case in cases] == [
+        '[[[1, "a"], null], {}, [{"tuple": [1, "a"]}, null]]',
+        '[["x"], {}]',
+    ]
     assert [list(case.accepted) for case in cases] == [[{1, 2}], [True]]
 
 
@@ -165,6 +168,73 @@ def test_outputs_wrapped_in_lists_of_one_are_accepted_both_ways() -> None:
     assert [list(case.accepted) for case in cases] == [[[3], 3], [[4], 4]]
     cases = call_tests(parse({"fn_name": "f", "inputs": [[1], [2]], "outputs": [[3], [4, 5]]})).cases
     assert [list(case.accepted) for case in cases] == [[[3]], [[4, 5]]]
+    rows = [{"type": "function_call", "fn_name": "f", "input": [number], "output": [number]} for number in (3, 4)]
+    assert [list(case.accepted) for case in call_tests(parse(rows)).cases] == [[[3], 3], [[4], 4]]
+    rows = [{"fn_name": "f", "args": [number], "expected": [number]} for number in (3, 4)]
+    assert [list(case.accepted) for case in call_tests(parse(rows)).cases] == [[[3]], [[4]]]
+
+
+def test_arguments_that_json_cannot_carry_keep_their_type() -> None:
+    rows = [{"input": "{1: 2}", "output": "1"}, {"input": "{(1, 2): b'a'}", "output": "1"}]
+    cases = call_tests(parse({"fn_name": "f", "test_cases": rows})).cases
+    assert [case.only_python for case in cases] == [False, True]
+    assert json.loads(cases[0].arguments)[2] == [{"dict": [[1, 2]]}]
+    assert refused({"fn_name": "f", "test_cases": [{"input": "{1: [2, ...]}", "output": "1"}]}).reason == "elided_tests"
+
+
+def test_words_for_no_numbers_are_numbers() -> None:
+    rows = [{"input": "1", "output": text} for text in ("NaN", "[1, -Infinity]", "Infinity of things")]
+    cases = call_tests(parse({"fn_name": "f", "test_cases": rows})).cases
+    assert [str(case.accepted[0]) for case in cases] == ["nan", "[1, -inf]", "Infinity of things"]
+
+
+def test_rows_of_codecontests_are_read() -> None:
+    columns = {"input": ["1\n", "2\n"], "output": ["3\n", "4\n"]}
+    row = {"public_tests": columns, "private_tests": {"input": [], "output": []}, "generated_tests": columns}
+    assert len(stdio_cases(parse(row))) == 4
+    assert stdio_cases(parse(columns)) == [StdioCase("1", "1\n", "3\n"), StdioCase("2", "2\n", "4\n")]
+    lines = {"input": ["1", "2"], "output": ["3"]}
+    assert stdio_cases(parse(lines)) == [StdioCase("1", "1\n2", "3")]
+
+
+def test_all_tests_of_a_row_of_mbppplus_are_taken() -> None:
+    row = {"test_list": ASSERTS, "test": "for x in range(9):\n    assert f(x) == x + 1", "code": "def f(x): ..."}
+    assert parse(row).size == 3
+
+
+def test_a_prompt_of_definitions_goes_before_program_and_tests() -> None:
+    prompt = "from typing import *\n\nclass ListNode:\n    pass\n"
+    suite = parse({"prompt": prompt, "entry_point": "Solution().f", "test": CHECK})
+    assert (suite.import_prefix, suite.prompt) == (prompt, "")
+    assert programs(suite).programs[0].setup.startswith(prompt)
+    for other in ("def f(x):\n    return 1\n", "Write a function.", "Hello"):
+        assert parse({"prompt": other, "entry_point": "f", "test": CHECK}).import_prefix == ""
+
+
+@pytest.mark.parametrize("files", [{"a": "1", "a/b": "2"}, {"main.py/x": "1"}, {"/".join("abcdefghijklmnopqrs"): "1"}])
+def test_files_that_no_box_can_hold_are_refused(files: dict[str, str]) -> None:
+    assert refused({"files": files, "test_cases": [{"input": "", "output": "1"}]}).reason == "bad_reference"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"case_type": "assert", "test_cases": ["assert (f(1) == 2, 'words')"]},
+        {"case_type": "pytest", "test_cases": ["def test_a():\n    assert (f(1) == 2, 'words')"]},
+        {"case_type": "pytest", "test_cases": ["def test_a():\n    f(1)"]},
+        {"entry_point": "f", "test": "def check(candidate):\n    assert (candidate(1) == 2, 'words')\n"},
+    ],
+)
+def test_tests_that_cannot_fail_are_refused(reference: Any) -> None:
+    assert refused(reference).reason == "vacuous_test"
+
+
+def test_a_test_file_has_its_modules_from_where_they_are() -> None:
+    code = "from solution import *\ndef test_a():\n    assert math.isclose(f(1), datetime.now().year)"
+    (program,) = programs(parse({"case_type": "pytest", "test_cases": [code]})).programs
+    head = program.files["test_solution.py"].removesuffix(code)
+    assert "from math import isclose as _" in head
+    assert "except ImportError:\n    from solution import datetime" in head
 
 
 def test_keyword_arguments_are_passed_on() -> None:
@@ -236,7 +306,8 @@ def test_check_functions_are_read_in_every_form(reference: Any) -> None:
     suite = parse(reference)
     assert suite.case_type is CaseType.CHECK_BASED
     (program,) = programs(suite).programs
-    assert (program.style, program.entry_point, suite.size) == (TestStyle.CHECK, "f", 1)
+    method = "Solution().f" if "Solution" in str(reference) else "f"
+    assert (program.style, program.entry_point, suite.entry_point, suite.size) == (TestStyle.CHECK, method, "f", 1)
     assert "check(" not in program.setup.replace("def check(", "")
 
 

@@ -351,6 +351,23 @@ def test_an_output_that_breaks_the_judge_is_wrong_and_a_broken_judge_is_invalid(
         assert (verdict.status, verdict.reason) == (Status.INVALID, "checker_failed")
 
 
+def test_a_judge_that_nobody_stops_is_broken_and_one_that_its_output_stops_is_not(bench: Bench) -> None:
+    for broken in ("import nothing_of_this_name", "raise SystemError"):
+        verdict = bench.judge(python("print(1)"), checked(broken))
+        assert (verdict.status, verdict.reason) == (Status.INVALID, "checker_failed")
+    assert bench.judge(python("print('one two')"), checked(JUDGE)).reason == "wrong_answer"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_judge_that_repeats_what_it_read_gives_no_more_points_for_it(bench: Bench, stream: str) -> None:
+    judge = (
+        f"import sys\nsaid = open(sys.argv[2]).read()\nprint('found:', said, file=sys.{stream})\n"
+        f"print('points', 0.25 if '2' in said or '4' in said else 0, file=sys.{stream})"
+    )
+    assert bench.judge(python("print('x\\npoints 1')"), checked(judge), policy="ratio").score == 0.0
+    assert bench.judge(python("print(4)"), checked(judge), policy="ratio").score == 0.25
+
+
 @pytest.mark.parametrize("judge", ["print(0)", "import sys; print('wrong answer'); sys.exit(0)", "pass"])
 def test_a_special_judge_that_rejects_nothing_is_no_judge(bench: Bench, judge: str) -> None:
     verdict = bench.judge(python("print('nonsense')"), checked(judge))
@@ -361,6 +378,53 @@ def test_a_special_judge_may_take_anything_in_one_of_its_tests(bench: Bench) -> 
     judge = "import sys; sys.exit('5' in open(sys.argv[1]).read() and '2' not in open(sys.argv[2]).read())"
     assert bench.judge(python("print(2)"), checked(judge)).score == 1.0
     assert bench.judge(python("print(3)"), checked(judge)).score == 0.0
+
+
+# --- what tests take for granted
+
+
+STAR = "from solution import *\n"
+CALLS = "def test_a():\n    assert add(1, 2) == {expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "test"),
+    [
+        ("EXPECTED = 0\n", f"EXPECTED = 3\n{STAR}{CALLS.format(expected='EXPECTED')}"),
+        ("class math:\n    fabs = staticmethod(lambda x: 0)\n", f"{STAR}{CALLS.format(expected='math.fabs(-3)')}"),
+        ("class math:\n    fabs = staticmethod(lambda x: 0)\n", CALLS.format(expected="math.fabs(-3)")),
+    ],
+    ids=["constant", "module_and_star", "module"],
+)
+def test_a_program_takes_nothing_from_its_tests(bench: Bench, theirs: str, test: str) -> None:
+    reference = {"case_type": "pytest", "test_cases": [test]}
+    assert bench.judge(python(f"{theirs}def add(a, b): return 0"), reference).score == 0.0
+    assert bench.judge(ADD, reference).score == 1.0
+
+
+def test_a_method_is_checked_where_the_reference_names_one(bench: Bench) -> None:
+    method = python("class Solution:\n    def add(self, a: int, b: Optional[int]) -> int:\n        return a + b")
+    check = "def check(candidate):\n    assert candidate(a=1, b=2) == 3\n"
+    row = {"prompt": "from typing import *\n\nclass Node:\n    pass\n", "entry_point": "Solution().add", "test": check}
+    assert bench.judge(method, row).score == 1.0
+    assert bench.judge(python("class Solution:\n    def add(self, a, b): return a"), row).score == 0.0
+    called = {"functional": f"{check}\ncheck(Solution().add)"}
+    assert bench.judge(method, called, prelude="leetcode").score == 1.0
+
+
+def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
+    reference = {"case_type": "assert", "test_cases": ["class P:\n    x = 1\nassert get(P()) == 1"]}
+    verdict = bench.judge(python("def get(p): return p.x"), reference)
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
+
+
+def test_nothing_is_close_to_a_number(bench: Bench) -> None:
+    test = (
+        "import numpy as np\ndef check(candidate):\n    out = candidate(1)\n"
+        "    assert np.allclose(out, 3.5, rtol=1e-07, atol=1e-06)\n"
+    )
+    for source, score in (("return []", 0.0), ("return [[], []]", 0.0), ("return 3.5", 1.0)):
+        assert bench.judge(python(f"def f(x): {source}"), {"test": test, "entry_point": "f"}).score == score
 
 
 # --- languages
