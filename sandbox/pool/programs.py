@@ -160,14 +160,22 @@ def _check_paths(program: Program, runs: Sequence[Run]) -> None:
 
 def _profile(program: Program, runs: Sequence[Run]) -> tuple[Profile, frozenset[str]]:
     """And what must be there of what it has."""
-    tests = [run for run in runs if isinstance(run, Tests)]
-    styles = {run.style for run in tests}
+    styles = {run.style for run in runs if isinstance(run, Tests)}
     if program.needs_pytest or TestStyle.PYTEST in styles:
         return Profile.TESTS, frozenset({"pytest"})
-    if any(_SCIENCE.search(text) for text in (program.source, *(run.setup for run in tests))):
-        imports = " ".join(found[0] for found in _SCIENCE.finditer(program.source))
+    imports = _scientific_imports(program, runs)
+    if imports:
         return Profile.SCIENCE, frozenset(name for name in Profile.SCIENCE.preload if name in imports)
     return Profile.TESTS if TestStyle.UNITTEST in styles else Profile.PLAIN, frozenset()
+
+
+def _scientific_imports(program: Program, runs: Sequence[Run]) -> str:
+    """Lines of the program and its tests that import what not every box has."""
+    texts = [program.source]
+    for run in runs:
+        if isinstance(run, Tests):
+            texts += [run.setup, *run.cases, *run.files.values()]
+    return "\n".join(found[0] for text in texts for found in _SCIENCE.finditer(text))
 
 
 def _execute(run: Execute, limits: Limits) -> bytes:

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Final
 
 from sandbox.runner.namespace import TestNamespace
-from sandbox.runner.outcomes import Outcomes, words
+from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification, parsed
 
@@ -48,7 +48,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
             with steps.step():
                 namespace["check"](candidate)
     except BaseException as failure:  # noqa: BLE001 - whatever tests raise, those to come have not passed
-        steps.fail_rest(words(failure))
+        steps.fail_rest(outcomes.words(failure))
     steps.fail_rest("it was not reached")
 
 
@@ -62,7 +62,7 @@ def _loaded(
     """The tests' namespace, with `check` in it. Calls of it that are in the tests themselves do nothing."""
     [stand_in] = ast.parse(_STAND_IN).body
     rest: list[ast.stmt] = [stand_in if _is_check(node) else node for node in tree.body]
-    namespace = TestNamespace(program, specification.program_builtins(), cache(specification.modules_meant))
+    namespace = TestNamespace(program, specification.program_builtins(), cache(specification.module_meant))
     for body in (rest, [check]):
         module = ast.fix_missing_locations(ast.Module([*body], tree.type_ignores))
         exec(compile(module, "<check>", "exec"), namespace)  # noqa: S102 - this box is for running tests
@@ -94,7 +94,7 @@ class _Steps:
         try:
             yield
         except BaseException as failure:  # noqa: BLE001 - whatever a test raises, it has not passed
-            error = words(failure)
+            error = self._outcomes.words(failure)
         self._end(error)
 
     def fail_rest(self, reason: str) -> None:

@@ -1,7 +1,7 @@
 """The global names of tests that are not files: what they leave free is the program's."""
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -16,25 +16,25 @@ class TestNamespace(dict[str, Any]):
     Args:
         program: Where free names are looked up.
         program_builtins: Builtins that are the program's all the same, if it defines them.
-        modules_meant: Tells which modules are meant. Few tests leave a name free that may be one, and only then is asked.
+        module_meant: Tells which module is meant by a name, asked for those that may be one.
     """
 
     def __init__(
         self,
         program: RemoteProgram,
         program_builtins: frozenset[str],
-        modules_meant: Callable[[], Mapping[str, ModuleType]],
+        module_meant: Callable[[str], ModuleType | None],
     ) -> None:
         super().__init__({"__builtins__": builtins, "__name__": "tests"})
         self._program = program
         self._program_builtins = program_builtins
-        self._modules_meant = modules_meant
+        self._module_meant = module_meant
 
     def __missing__(self, name: str) -> Any:
         if name in vars(builtins) and name not in self._program_builtins:
             raise KeyError(name)
-        if is_module_name(name) and name in (modules := self._modules_meant()):
-            return modules[name]
+        if is_module_name(name) and (module := self._module_meant(name)) is not None:
+            return module
         try:
             value = self._program.get(0, name)
         except AttributeError:

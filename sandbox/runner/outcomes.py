@@ -14,6 +14,7 @@ from sandbox.runner.remote_program import RemoteProgram
 
 UNTESTABLE: Final = "untestable: "
 """What begins the message of a test that cannot be run here, whatever the program does; no other message begins so."""
+_MAX_CAUSES: Final = 8
 _MAX_NAME_CHARS: Final = 200
 _MAX_MESSAGE_CHARS: Final = 300
 
@@ -73,6 +74,23 @@ class Outcomes:
         rest = memoryview(json.dumps(line).encode() + b"\n")
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
+
+    def words(self, error: BaseException) -> str:
+        """What an exception says that ended a test."""
+        if _is_missing_here(error):
+            self._program.untestable = True
+        return words(error)
+
+
+def _is_missing_here(error: BaseException) -> bool:
+    """Whether tests import what this box has not. That the program said so shows in that it names no module to us."""
+    seen = 0
+    found: BaseException | None = error
+    while found is not None and seen < _MAX_CAUSES:
+        if type(found) is ModuleNotFoundError and found.name:
+            return True
+        found, seen = found.__cause__, seen + 1
+    return False
 
 
 def words(error: BaseException) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sandbox.runner.emptiness import mend_approx
 from sandbox.runner.files import written
-from sandbox.runner.outcomes import Outcomes, words
+from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification
 
@@ -42,7 +42,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     try:
         code = pytest.main([*_options(directory), *paths], plugins=[reporter])
     except BaseException as failure:  # noqa: BLE001 - pytest itself came to an end
-        reporter.problem = words(failure)
+        reporter.problem = outcomes.words(failure)
     if code == pytest.ExitCode.USAGE_ERROR:
         raise RuntimeError("pytest did not start")
     reporter.fail_waiting()
@@ -80,6 +80,9 @@ class _Reporter:
         """Tests that have not been run will not be."""
         while self._waiting:
             self._outcomes.add(self._waiting.pop(0), self.problem)
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        self._outcomes.words(call.excinfo.value)
 
     def pytest_collectreport(self, report: Any) -> None:
         if not report.passed:

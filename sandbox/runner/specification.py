@@ -40,23 +40,21 @@ class Specification:
         bound = {name for source in self._sources for name in (*_bound_at_top(source), *_bound_before_star(source))}
         return frozenset(bound | {*vars(builtins)} | _OF_FRAMEWORKS) - self.program_builtins()
 
-    def modules_meant(self) -> Mapping[str, ModuleType]:
-        """By the names that tests have for modules without importing them: all they do with these is to use what is in them.
+    def module_meant(self, name: str) -> ModuleType | None:
+        """The module that tests mean by a name they do not bind: all they do with it is to use what is in that module.
 
-        What the program has under such a name is of no account: `math.isclose(f(1), 2)` is for `math` to say.
+        What the program has under the name is then of no account: `math.isclose(f(1), 2)` is for `math` to say.
+
+        Raises:
+            ImportError: no module of this name is here, and none but a module is meant.
         """
-        nodes = [node for source in self._sources for node in ast.walk(parsed(source))]
-        uses = [node.id for node in nodes if isinstance(node, ast.Name)]
-        taken: dict[str, list[str]] = {}
-        for node in nodes:
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                taken.setdefault(node.value.id, []).append(node.attr)
-        found: dict[str, ModuleType] = {}
-        for name, attributes in taken.items():
-            module = _module(name) if uses.count(name) == len(attributes) else None
-            if module is not None and all(hasattr(module, attribute) for attribute in attributes):
-                found[name] = module
-        return found
+        uses, taken = 0, list[str]()
+        for node in (node for source in self._sources for node in ast.walk(parsed(source))):
+            uses += _is_name(node, name)
+            if isinstance(node, ast.Attribute) and _is_name(node.value, name):
+                taken.append(node.attr)
+        module = _module(name) if uses == len(taken) else None
+        return module if all(hasattr(module, attribute) for attribute in taken) else None
 
     def mentions(self, pattern: re.Pattern[str]) -> bool:
         """Whether it is found anywhere in the tests' text."""
@@ -86,12 +84,16 @@ def is_module_name(name: str) -> bool:
     return name in MODULES_BY_SHORT_NAME or name in sys.stdlib_module_names
 
 
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
 def _module(name: str) -> ModuleType | None:
-    if not is_module_name(name):
-        return None
     try:
         return importlib.import_module(MODULES_BY_SHORT_NAME.get(name, name))
     except ImportError:
+        if name in MODULES_BY_SHORT_NAME:
+            raise  # no program has it then, and what one has in its place is not what is meant
         return None
 
 

@@ -10,7 +10,7 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sandbox.runner.files import load, written
-from sandbox.runner.outcomes import Outcomes, words
+from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification
 
@@ -29,7 +29,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
         try:
             module = load(name)
         except BaseException as failure:  # noqa: BLE001 - a file that cannot be imported
-            outcomes.add(name, words(failure))
+            outcomes.add(name, outcomes.words(failure))
             continue
         _run_module(module, outcomes)
 
@@ -39,14 +39,14 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
     try:
         suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     except BaseException as failure:  # noqa: BLE001 - a module's own `load_tests`
-        outcomes.add(module.__name__, words(failure))
+        outcomes.add(module.__name__, outcomes.words(failure))
         return
     waiting = [test.id() for test in _tests(suite) if type(test).__module__ == module.__name__]
     result: Any = type("Result", (_Teller, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
     except BaseException as failure:  # noqa: BLE001 - what unittest itself lets through, as SystemExit in setUpClass
-        result.problem = words(failure)
+        result.problem = outcomes.words(failure)
     result.fail_waiting()
 
 
@@ -119,4 +119,5 @@ class _Teller(_TestResult):
         self._error = "it was expected to fail, and did not"
 
     def _note(self, error: _ErrorInfo) -> None:
-        self._error = self._error or (words(error[1]) if error[1] is not None else "it failed")
+        said = self._outcomes.words(error[1]) if error[1] is not None else "it failed"
+        self._error = self._error or said

@@ -258,7 +258,7 @@ async def test_the_box_has_imported_what_the_program_imports(
         ("", Tests(TestStyle.PYTEST, files={"test_it.py": ""}), Profile.TESTS, {"pytest"}),
         ("import numpy", Tests(TestStyle.UNITTEST, files={"test_it.py": ""}), Profile.SCIENCE, {"numpy"}),
         ("import numpy", Tests(TestStyle.PYTEST, files={"test_it.py": ""}), Profile.TESTS, {"pytest"}),
-        ("", Tests(TestStyle.ASSERTS, setup="import sympy", cases=["assert 1"]), Profile.SCIENCE, set()),
+        ("", Tests(TestStyle.ASSERTS, setup="import sympy", cases=["assert 1"]), Profile.SCIENCE, {"sympy"}),
     ],
 )
 def test_the_box_has_imported_what_tests_are_written_with(
@@ -423,6 +423,9 @@ async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backen
         with pytest.raises(SandboxUnavailable, match="no sympy in the boxes"):
             await run(pool, "ok", source="from sympy import Symbol")
         await run(pool, "ok", source="import numpy")
+        tests = Tests(TestStyle.ASSERTS, ["import sympy\nassert f(sympy.Symbol('x'))"])
+        with pytest.raises(SandboxUnavailable, match="no sympy in the boxes"):
+            await pool.run(Program("def f(x): return x"), [tests])
 
 
 async def test_science_boxes_are_made_when_wanted_and_then_kept(backend: ScriptedBackend) -> None:

@@ -561,7 +561,7 @@ def _demand_testable(result: RunResult) -> None:
     for test in result.tests:
         if test.message.startswith(UNTESTABLE):
             why = _printable(test.message.removeprefix(UNTESTABLE))
-            raise InvalidItem("tests_not_supported", f"test {test.name}: {why}; tests and program share no objects")
+            raise InvalidItem("tests_not_supported", f"test {test.name} cannot be run in a box: {why}")
 
 
 def _ended_at(tests: Sequence[TestOutcome]) -> int | None:

@@ -304,17 +304,32 @@ def test_linked_objects_are_followed_to_their_end() -> None:
 def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
     said = asserted(
         "class Base: pass\nclass Untestable(Exception): pass\ndef f(x): return 1\ndef bad(): raise Untestable(UNTESTABLE)\n"
+        "def missing(): import nothing_of_this_name\n"
         f"UNTESTABLE = {UNTESTABLE!r}",
         "class Own: pass\nassert f(Own()) == 1",
         "class Own(Base): pass\nassert f(1) == 1",
         "try: f(object())\nexcept Exception: pass",
+        "import nothing_of_this_name",
         "assert bad() == 1",
         "assert False, UNTESTABLE",
+        "assert missing() == 1",
         "assert f(1) == 1",
         "assert f(lambda: object()) == 1",
     )
-    assert [message.startswith(UNTESTABLE) for message in said.messages] == [True] * 3 + [False] * 4
-    assert said.passed == [False] * 5 + [True] * 2
+    assert [message.startswith(UNTESTABLE) for message in said.messages] == [True] * 4 + [False] * 5
+    assert said.passed == [False] * 7 + [True] * 2
+
+
+@pytest.mark.parametrize("style", ["unittest", "pytest"])
+def test_a_file_that_imports_what_is_not_here_is_no_fault_of_the_program(style: str) -> None:
+    pytest.importorskip("pytest")
+    text = (
+        "import nothing_of_this_name\nfrom unittest import TestCase\nclass TestF(TestCase):\n    def test_f(self): pass"
+    )
+    said = run("def f(x): return x", style=style, files={"test_f.py": text})
+    assert said.messages[0].startswith(UNTESTABLE)
+    late = text.replace("pass", "import nothing_of_this_name").partition("\n")[2]
+    assert run("def f(x): return x", style=style, files={"test_f.py": late}).messages[0].startswith(UNTESTABLE)
 
 
 @pytest.mark.parametrize("style", ["asserts", "check"])
