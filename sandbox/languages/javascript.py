@@ -3,6 +3,9 @@
 Node decides by the nearest package.json; so does "compiling", which writes one for a program that has such a line.
 Functions are tested by `call.js`, which is put after the program: it tells what the function returned in the images
 that `sandbox.runner.values` defines.
+
+Node learns of the end of its children by SIGCHLD, which programs cannot have (`sandbox.runner.seccomp`): `child_process`
+waits for ever.
 """
 
 from pathlib import Path

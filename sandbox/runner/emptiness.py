@@ -19,7 +19,7 @@ _COMPARING: Final = ("allclose", "isclose", "array_equiv")
 
 def mend_comparisons(specification: Specification) -> None:
     """Those of numpy, if it is here or the tests are going to import it."""
-    if "numpy" not in sys.modules and not specification.mentions(_ABOUT_NUMPY):
+    if "numpy" not in sys.modules and not specification.mentions(_ABOUT_NUMPY, "numpy", "np.", "pandas", "pd."):
         return
     try:
         numpy = importlib.import_module("numpy")
@@ -27,7 +27,7 @@ def mend_comparisons(specification: Specification) -> None:
         return
     for name in _COMPARING:
         setattr(numpy, name, _mended(numpy, getattr(numpy, name)))
-    if specification.mentions(_ABOUT_TESTING):
+    if specification.mentions(_ABOUT_TESTING, "testing"):
         _mend_testing(numpy)
 
 

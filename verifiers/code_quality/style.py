@@ -9,7 +9,9 @@ It starts at 1 and loses
     0.05    for an except that names nothing
     0.05    for a function whose name is not snake_case
     0.05    for tabs and spaces both used to indent
-    0.05    when there is neither a docstring nor a comment
+    0.05    when there is neither a docstring nor a comment that is for people
+
+Comments that tell linters to be silent do nothing.
 
 A text that is no Python, or nested so deeply that linters give up, has 0.
 """
@@ -36,6 +38,10 @@ MAX_FINDINGS: Final = 20
 
 _UNUSED: Final = (messages.UnusedImport, messages.UnusedVariable)
 _SNAKE_CASE: Final = re.compile(r"_*[a-z0-9][a-z0-9_]*|_+")
+_TO_TOOLS: Final = re.compile(
+    r"#(?:[\W_]*$|!|[\s#]*(?:noqa|flake8|pylint|ruff|mypy|pyright|type|fmt|isort|pragma|nosec|coding)\b)"
+)
+"""The beginning of comments that are no words to anybody."""
 _VISITOR: Final = re.compile(r"visit_[A-Z]\w*|do_[A-Z]+|setUp|tearDown|setUpClass|tearDownClass")
 """Names that the standard library asks for."""
 
@@ -127,6 +133,7 @@ def _has_docstring(tree: ast.Module) -> bool:
 
 def _has_comment(source: str) -> bool:
     try:
-        return any(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(source).readline))
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        return any(token.type == tokenize.COMMENT and not _TO_TOOLS.match(token.string) for token in tokens)
     except (tokenize.TokenError, SyntaxError):
         return False

@@ -56,6 +56,16 @@ def test_a_comment_or_a_docstring_is_enough_words() -> None:
     assert kinds("x = 1\n") == {"no_words"}
     assert kinds("# one\nx = 1\n") == set()
     assert kinds("x = '# one'\n") == {"no_words"}
+    for said in (
+        "# noqa",
+        "#!/usr/bin/python",
+        "#",
+        "# ---",
+        "# pylint: disable=all",
+        "# type: ignore",
+        "# flake8: noqa",
+    ):
+        assert kinds(f"{said}\nx = 1\n") == {"no_words"}
 
 
 def test_names_that_the_library_asks_for_are_nobodys_choice() -> None:
