@@ -83,6 +83,30 @@ def outcome(response: str, **params: Any) -> str:
     return extraction.reason if extraction.answer is None else extraction.answer
 
 
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("<answer>5 <answer>7</answer></answer>", "conflicting_answers"),
+        ("<answer>5 <answer>7</answer>", "conflicting_answers"),
+        ("<answer><answer>7</answer> 5</answer>", "conflicting_answers"),
+        ("<answer>5<answer>6<answer>7</answer></answer></answer>", "conflicting_answers"),
+        ("<answer>\\boxed{5} <answer>\\boxed{7}</answer></answer>", "conflicting_answers"),
+        ("<answer><answer>7</answer></answer>", "7"),
+        ("<answer>7<answer>7</answer></answer>", "7"),
+        ("<answer>7</answer></answer>", "7"),
+        ("<answer>7 <answer>", "truncated"),
+        ("<answer>7 <answer></answer></answer>", "no_answer"),
+        ("I put it in <answer> tags. <answer>7</answer>", "7"),
+        ("It belongs into <answer>...</answer>: <answer>7</answer>", "7"),
+        ("The `<answer>` tag holds it: <answer>7</answer>", "7"),
+        ("答案放在<answer>标签里：<answer>7</answer>", "7"),
+        ("<answer>5</answer> Wait, that is wrong. <answer>7</answer>", "7"),
+    ],
+)
+def test_no_answer_is_chosen_by_how_tags_are_nested(response: str, expected: str) -> None:
+    assert outcome(response) == expected
+
+
 # --- laws
 
 

@@ -34,7 +34,7 @@ class XmlParams(DocumentParams):
 
 class Xml(Verifier[XmlParams]):
     name = "xml"
-    version = "3"
+    version = "4"
     params = XmlParams
     summary = "The response is one well-formed XML document, with the elements asked for"
 

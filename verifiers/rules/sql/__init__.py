@@ -57,7 +57,7 @@ class SqlParams(answers.ExtractionParams):
 
 class Sql(Verifier[SqlParams]):
     name = "sql"
-    version = "3"
+    version = "4"
     params = SqlParams
     summary = "The query of the response returns the reference's rows on a read-only SQLite database"
     concurrency = None
