@@ -34,7 +34,7 @@ class CountdownParams(PuzzleParams):
 
 class Countdown(PuzzleVerifier[CountdownParams]):
     name = "countdown"
-    version = "3"
+    version = "4"
     params = CountdownParams
     summary = "An arithmetic expression of the given numbers, each used once, that equals the target (also the 24 game)"
 
@@ -96,22 +96,39 @@ def _number(value: Any, form: re.Pattern[str]) -> Fraction:
 def _offers(text: str, _: _Puzzle) -> list[Offer[str]]:
     """All of the text, or those of its lines that are nothing but an expression, or end in one behind words."""
     whole = _bare(text)
-    if whole is not None:
+    if whole is not None and ("\n" not in whole or _is_equation(whole)):
         return [Offer(0, len(text), whole)]
+    lines = text.splitlines(keepends=True)
+    end = sum(map(len, lines[:-_MAX_LINES]))
     found: list[Offer[str]] = []
-    start = 0
-    for line in text.splitlines(keepends=True)[:_MAX_LINES]:
-        if (expression := _bare(line)) is not None or (expression := _behind_words(line)) is not None:
-            found.append(Offer(start, start + len(line), expression))
-        start += len(line)
-    return found
+    for line in lines[-_MAX_LINES:]:
+        start, end = end, end + len(line)
+        if (expression := _bare(line)) is not None:
+            found.append(Offer(start, start + len(line.rstrip()), expression))
+        elif (expression := _behind_words(line)) is not None:
+            found.append(Offer(start + _expression_start(line), start + len(line.rstrip()), expression))
+    last = _core(found[-1].answer) if found else ""
+    return [offer._replace(answer=found[-1].answer) if _core(offer.answer) == last else offer for offer in found]
+
+
+def _core(expression: str) -> str:
+    """What is the same in `1 + 2` and `1+2 = 3`."""
+    return max("".join(expression.split()).split("="), key=len)
+
+
+def _is_equation(text: str) -> bool:
+    try:
+        return bool(arithmetic.equation(text))
+    except (arithmetic.NotArithmetic, arithmetic.DividesByZero):
+        return False
 
 
 _MAX_LINES = 200
 _MAX_LINE_CHARS = 2 * arithmetic.MAX_CHARS
 _MARKUP = re.compile(r"`{1,3}|\*\*|\$+|\\[()\[\]]|__")
 _EXPRESSION = re.compile(r"(?=[^0-9]*[0-9])[-+*/(){}F=0-9. \t\n]+")
-_BEHIND_WORDS = re.compile(r"(?:[:：]|[A-Za-z]{2,})\s{1,4}([-+*/(){}F=0-9. \t]+)$")
+_BEHIND_WORDS = re.compile(r"(?:(?:[:：]|[A-Za-z]{2,})\s{1,4}|[:：\u4e00-\u9fff]\s{0,4})([-+*/(){}F=0-9. \t]+)$")
+_WORDS = re.compile(r"[:：\u4e00-\u9fff]|(?<![A-Za-z\\])[A-Za-z]{2,}")
 
 
 _UNCOMMITTED = re.compile(r"\b(?:or|either|not|nor|maybe|perhaps|whether)\s{1,4}$", re.IGNORECASE)
@@ -135,9 +152,14 @@ def _behind_words(line: str) -> str | None:
     return match[1].strip() if match and _EXPRESSION.fullmatch(match[1]) and not match[1].strip().isdigit() else None
 
 
+def _expression_start(line: str) -> int:
+    """Where the expression begins that words lead to: behind the last of them, commands of LaTeX aside."""
+    return max((match.end() for match in _WORDS.finditer(line)), default=0)
+
+
 def _plain(text: str) -> str:
     text = _MARKUP.sub(" ", _POWER.sub("?", text)).strip()
-    return arithmetic.plain(text).strip().rstrip(".;,").strip()
+    return arithmetic.plain(text).strip().rstrip(".;,。；✓✔✅").strip()
 
 
 _POWER = re.compile(r"(?<=[\d)])\s?\*\*\s?(?=[\d(])")
@@ -165,8 +187,18 @@ def _uses(written: Sequence[str], wanted: _Puzzle) -> bool:
     return used == wanted.numbers if wanted.use == "exactly_once" else used <= wanted.numbers
 
 
-_AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.LAST_LINE)
-_RULES = Rules(_read, _offers, _check, auto=_AUTO, folds=False)
+def _claims_target(answer: str, wanted: _Puzzle) -> bool:
+    """Whether an expression is put forward as an answer: of the right numbers, and not said to be something else."""
+    try:
+        sides = arithmetic.equation(answer)
+    except (arithmetic.DividesByZero, arithmetic.NotArithmetic):
+        return False
+    told = [side.value for side in sides if len(side.numbers) == 1]
+    return any(_uses(side.numbers, wanted) for side in sides) and all(value == wanted.target for value in told)
+
+
+_AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
+_RULES = Rules(_read, _offers, _check, is_whole=_claims_target, auto=_AUTO, folds=False)
 
 
 # --- examples

@@ -17,7 +17,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
     name = "graph_coloring"
-    version = "3"
+    version = "4"
     params = PuzzleParams
     summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
 
@@ -96,7 +96,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 _NAME = r"[\w.+-]{1,60}(?:[ ][\w.+-]{1,60}){0,3}"
 _LINE = re.compile(
     rf"[\s*•\-(|`\"']{{0,8}}(?:(?:vertex|node|region)\s)?(?P<vertex>{_NAME})[`\"'*)]{{0,3}}\s{{0,4}}"
-    rf"(?::|=>|->|→|=|\||[-–—](?=\s)|\bis\b)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
+    rf"(?::|=>|->|→|=|\||\(|[-–—](?=\s)|\bis\b)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
     re.IGNORECASE,
 )
 
@@ -139,7 +139,7 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     first = start = last = 0
     pieces = re.split(r"(\n|[,;](?=\s))", text)
     for piece in pieces:
-        match = _LINE.fullmatch(piece) if len(piece) <= 200 else None
+        match = _line(piece, names) if len(piece) <= 200 else None
         if match is not None and match["vertex"] in names:
             color = match["color"].casefold()
             first = start if not block else first
@@ -155,7 +155,19 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     return found
 
 
+def _line(piece: str, names: set[str]) -> re.Match[str] | None:
+    """`vertex: color`, also behind words that end in a colon."""
+    match = _LINE.fullmatch(piece)
+    if (match is None or match["vertex"] not in names) and ":" in piece:
+        return _LINE.fullmatch(piece, piece.index(":") + 1)
+    return match
+
+
 _TWICE = ""
+
+
+def _colors_all(answer: Coloring, puzzle_: _Puzzle) -> bool:
+    return answer.keys() >= set(puzzle_.graph.vertices)
 
 
 def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
@@ -174,7 +186,7 @@ def _check(answer: Coloring, puzzle_: _Puzzle) -> str | None:
     return None
 
 
-_RULES = Rules(_read, _offers, _check, _impossible)
+_RULES = Rules(_read, _offers, _check, _impossible, _colors_all)
 
 _PATH = {"vertices": ["A", "B", "C"], "edges": [["A", "B"], ["B", "C"]], "colors": ["red", "blue"]}
 _TRIANGLE = {"edges": [[0, 1], [1, 2], [2, 0]], "num_colors": 2}

@@ -26,7 +26,7 @@ from verifiers.puzzles.statements import Statement
 
 class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
     name = "knights_and_knaves"
-    version = "3"
+    version = "4"
     params = PuzzleParams
     summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
 
@@ -185,6 +185,9 @@ _BETWEEN = frozenset(
         "so",
         "indeed",
         "definitely",
+        "tells",
+        "truth",
+        "lies",
         "text",
     ]
 )
@@ -195,25 +198,60 @@ _TOKEN = re.compile(r"[^\W\d_][\w’-]*|\d+|[^\w\s]|\n")
 
 
 class _Claim(NamedTuple):
-    line: int
+    start: int
+    end: int
+    """Where its first name begins and its role ends."""
     names: tuple[str, ...]
     role: bool | None
     """None: a choice of roles, or a role that is denied."""
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
-    """What all of the text says together; where that is a contradiction, an offer of it and what its last lines say."""
-    end = len(text)
-    claims = _claims(text[-_MAX_CHARS:], puzzle_)
+    """What all of the text says together; where that is a contradiction, what its last claims say that name everybody,
+    after the earlier ones that say something else.
+    """
+    skipped = max(0, len(text) - _MAX_CHARS)
+    claims = _claims(text[skipped:], puzzle_)
     roles = _together(claims)
-    if end <= _MAX_CHARS and roles is not None:
-        return [Offer(0, end, roles)] if set(roles) == set(puzzle_.names) else []
-    roles = _last_complete(claims, puzzle_.names)
-    return [] if roles is None else [Offer(0, 0, _CONTRADICTION), Offer(end, end, roles)]
+    if roles is not None and not skipped:
+        return [_offer(claims, roles, skipped)] if set(roles) == set(puzzle_.names) else []
+    at = _last_complete(claims, puzzle_.names)
+    roles = _together(claims[at:])
+    if roles is None or set(roles) != set(puzzle_.names):
+        return []
+    return [
+        *([Offer(0, skipped, _UNREAD)] if skipped else []),
+        *[_offer(group, _CONTRADICTION, skipped) for group in _assignments(claims[:at]) if _contradicts(group, roles)],
+        _offer(claims[at:], roles, skipped),
+    ]
 
 
 _MAX_CHARS = 8_000
-_CONTRADICTION: Roles = {}
+_UNREAD: Roles = {}
+_CONTRADICTION: Roles = {"": False}
+
+
+def _assignments(claims: Sequence[_Claim]) -> list[list[_Claim]]:
+    """Claims in groups, none of which speaks of somebody twice."""
+    groups: list[list[_Claim]] = []
+    spoken: set[str] = set()
+    for claim in claims:
+        if not groups or spoken.intersection(claim.names):
+            groups.append([])
+            spoken = set()
+        groups[-1].append(claim)
+        spoken.update(claim.names)
+    return groups
+
+
+def _contradicts(claims: Sequence[_Claim], roles: Roles) -> bool:
+    return any(
+        claim.role is not None and any(roles[name] is not claim.role for name in claim.names) for claim in claims
+    )
+
+
+def _offer(claims: Sequence[_Claim], roles: Roles, skipped: int) -> Offer[Roles]:
+    return Offer(skipped + claims[0].start, skipped + claims[-1].end, roles)
 
 
 def _together(claims: Sequence[_Claim]) -> Roles | None:
@@ -226,17 +264,14 @@ def _together(claims: Sequence[_Claim]) -> Roles | None:
     return roles
 
 
-def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> Roles | None:
-    """The claims of the last lines that speak of everybody."""
+def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> int:
+    """Where the last claims begin that speak of everybody; 0 also where none do."""
     missing = set(names)
     at = len(claims)
     while at and missing:
         at -= 1
         missing -= set(claims[at].names)
-        while at and claims[at - 1].line == claims[at].line:
-            at -= 1
-            missing -= set(claims[at].names)
-    return None if missing else _together(claims[at:])
+    return at
 
 
 def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
@@ -248,20 +283,20 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
     terms = puzzle_.terms
     names: list[str] = []
     heading: bool | None = None
-    line, at, sentence = 0, 0, 0
-    written = _TOKEN.findall(text.translate(_IGNORED))
+    at, sentence, begin = 0, 0, 0
+    places = list(_TOKEN.finditer(text.translate(_IGNORED)))
+    written = [place[0] for place in places]
     tokens = [word.casefold() for word in written]
     is_linked = False
     while at < len(tokens):
         word = tokens[at]
         term, width = _term(tokens, at, terms) if word in beginnings else (None, 1)
         if word == "\n":
-            line += 1
             names, heading, is_linked, sentence = [], None, False, len(found)
         elif term is not None:
             role = None if _is_choice(tokens, at, width, terms) else term
             if names and is_linked:
-                found.append(_Claim(line, tuple(names), role))
+                found.append(_Claim(begin, places[min(at + width, len(places)) - 1].end(), tuple(names), role))
                 names, heading = [], None
             elif (not names or heading is not None) and tokens[at + width : at + width + 1] == [":"]:
                 names, heading = [], role
@@ -271,15 +306,16 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
         elif word in known and (word not in reserved or written[at] != word):
             name = known[word]
             names = [*names, name] if names and (tokens[at - 1] in (",", "and", "&") or heading is not None) else [name]
+            begin = places[at].start() if len(names) == 1 or heading is not None else begin
             if heading is not None:
-                found.append(_Claim(line, (name,), heading))
+                found.append(_Claim(begin, places[at].end(), (name,), heading))
             is_linked = False
             at += name.count(" ")
         elif word in _BETWEEN or word in _SIGNS_BETWEEN:
             is_linked = bool(names)
         elif word == "not" or word.endswith("n’t"):
             if names:
-                found.append(_Claim(line, tuple(names), None))
+                found.append(_Claim(begin, places[at].end(), tuple(names), None))
             names = []
         elif word not in (",", "and", "&", "1", ")"):
             names, is_linked = [], False

@@ -18,7 +18,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class NQueens(PuzzleVerifier[PuzzleParams]):
     name = "n_queens"
-    version = "3"
+    version = "4"
     params = PuzzleParams
     summary = "A placement of n queens that attack each other nowhere and keeps the queens that were given"
 
@@ -132,6 +132,7 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
         queens = _placed(cells, side)
         if queens is not None and queens != puzzle_.given:
             found.append(Offer(start, end, queens))
+    found.extend(_in_columns(text, side))
     for run in _PAIRS.finditer(text):
         places = [(int(pair[1]), int(pair[2])) for pair in _PAIR.finditer(run[0])]
         if len(places) == side:
@@ -139,7 +140,36 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
     if not found and (pairs := list(_PAIR.finditer(text))):
         queens = _from_pairs([(int(pair[1]), int(pair[2])) for pair in pairs], side)
         found.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
-    return sorted(found, key=lambda offer: offer.start)
+    return _told_once(sorted(found, key=lambda offer: offer.start))
+
+
+def _told_once(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
+    """The offers without those that are another reading of the same place, and say the same."""
+    found: list[Offer[Queens]] = []
+    for offer in offers:
+        if not found or offer.start >= found[-1].end or offer.answer != found[-1].answer:
+            found.append(offer)
+    return found
+
+
+def _in_columns(text: str, side: int) -> list[Offer[Queens]]:
+    """Lists of a column for each row behind words (`Solution: [2, 4, 1, 3]`), and lines `Row 1: column 2`."""
+    found: list[Offer[Queens]] = []
+    for listed in _LIST.finditer(text):
+        columns = [int(number) for number in listed["columns"].split(",")]
+        if len(columns) == side:
+            found.append(Offer(listed.start(), listed.end(), _from_pairs(list(enumerate(columns)), side, True)))
+    rows = list(_ROW.finditer(text))
+    for at in range(0, len(rows) if len(rows) % side == 0 else 0, side):
+        places = [(int(row["row"]), int(row["column"])) for row in rows[at : at + side]]
+        found.append(Offer(rows[at].start(), rows[at + side - 1].end(), _from_pairs(places, side)))
+    return found
+
+
+_LIST = re.compile(
+    r"(?<![\[(,\d])[\[(]\s{0,4}(?P<columns>\d{1,3}(?:\s{0,4},\s{0,4}\d{1,3})*+)\s{0,4}[\])](?!\s{0,4}[\])])"
+)
+_ROW = re.compile(r"\brow\s{0,2}(?P<row>\d{1,3})\W{1,8}(?:column|col)\s{0,2}(?P<column>\d{1,3})\b", re.IGNORECASE)
 
 
 def _placed(cells: Grid, side: int) -> Queens | None:
@@ -170,7 +200,11 @@ def _check(answer: Queens, puzzle_: _Puzzle) -> str | None:
     return None if on_board and not _attacks(answer) else "wrong_answer"
 
 
-_RULES = Rules(_read, _offers, _check, _impossible)
+def _has_all_queens(answer: Queens, puzzle_: _Puzzle) -> bool:
+    return len(answer) == puzzle_.side
+
+
+_RULES = Rules(_read, _offers, _check, _impossible, _has_all_queens)
 
 _BOARD = "_ Q _ _\n_ _ _ _\n_ _ _ _\n_ _ _ _"
 

@@ -4,8 +4,8 @@
     response ──answers.extract──► text ──offers──► one answer ──check──► None (right) or a reason
 
 *Commitment.* In an answer tag, a box or any other named channel everything offered must be the same; two different
-offers are `conflicting_answers`. In a plain text the last offer is the answer, unless it is given as an alternative
-to the one before it. Offers that only repeat the puzzle are none.
+offers are `conflicting_answers`. In a plain text the last offer is the answer where it corrects or concludes from the
+one before it; side by side they commit to none (commitment.py). Offers that only repeat the puzzle are none.
 
 *Limits.* References beyond `MAX_PARTS` values are `invalid`; answers beyond `MAX_ANSWER_CHARS` are wrong. What is
 small is judged where we are, the rest in a worker. Whether a puzzle can be solved at all is asked only where an answer is
@@ -13,7 +13,6 @@ wrong, and within a fixed number of steps, so that it costs right answers nothin
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -23,7 +22,7 @@ from verifiers import answers
 from verifiers.answers import Channel
 from verifiers.base import InvalidItem, Item, Verdict, Verifier
 from verifiers.long_texts import INLINE_CHARS
-from verifiers.puzzles import structures
+from verifiers.puzzles import commitment, structures
 from verifiers.rules import bounded, documents
 
 MAX_PARTS = 50_000
@@ -102,6 +101,8 @@ class Rules(NamedTuple, Generic[Q, Z, A]):
     """None when the answer solves the puzzle, else a reason."""
     impossible: Callable[[Z], str | None] = lambda _: None
     """Why the puzzle has no solution, if that is found within a fixed number of steps."""
+    is_whole: Callable[[A, Z], bool] = lambda *_: True
+    """Whether an offer before the last is an answer, right or wrong, and not just a part of one or a step to it."""
     auto: Sequence[Channel] = AUTO
     folds: bool = True
     """Whether offers are searched for in the NFKC form of the text, which makes a 2 of ², without invisible signs."""
@@ -121,7 +122,13 @@ def judge(item: Item[Q], rules: Rules[Q, Z, A]) -> Verdict:
 
 
 def _judge(item: Item[Q], rules: Rules[Q, Z, A], puzzle: Z) -> Verdict:
-    found = find(item, lambda text: rules.offers(text, puzzle), rules.auto, rules.folds)
+    found = find(
+        item,
+        lambda text: rules.offers(text, puzzle),
+        rules.auto,
+        rules.folds,
+        lambda answer: rules.is_whole(answer, puzzle),
+    )
     if found.answer is None:
         return Verdict.wrong(found.reason, found.text, **found.detail)
     reason = rules.check(found.answer, puzzle)
@@ -140,7 +147,11 @@ class Found(NamedTuple, Generic[A]):
 
 
 def find(
-    item: Item[Q], offers: Callable[[str], Sequence[Offer[A]]], auto: Sequence[Channel] = AUTO, folds: bool = True
+    item: Item[Q],
+    offers: Callable[[str], Sequence[Offer[A]]],
+    auto: Sequence[Channel] = AUTO,
+    folds: bool = True,
+    is_whole: Callable[[A], bool] = lambda _: True,
 ) -> Found[A]:
     """The one answer that a response commits to."""
     extraction = answers.extract(item.response, item.params, auto)
@@ -154,36 +165,17 @@ def find(
     if not offered:
         return Found(None, "no_answer", text, detail)
     last = offered[-1]
+    is_plain = extraction.channel is Channel.WHOLE
     others = [offer for offer in offered if offer.answer != last.answer]
-    if others and (
-        extraction.channel is not Channel.WHOLE
-        or item.params.on_conflict == "reject"
-        or _ALTERNATIVE.search(text, max(others[-1].end, last.start - _MAX_GAP_CHARS), last.start)
-    ):
+    if is_plain and item.params.on_conflict == "last":
+        others = [offer for offer in others if is_whole(offer.answer)]
+        if others and not commitment.replaces(text, last, others):
+            return Found(None, "conflicting_answers", text, detail)
+    elif others:
         return Found(None, "conflicting_answers", text, detail)
-    if extraction.channel is Channel.WHOLE and _is_denied(text, last.start):
-        return Found(None, "no_answer", text, detail)
+    if (reason := commitment.doubt(text, last, is_plain)) is not None:
+        return Found(None, reason, text, detail)
     return Found(last.answer, "found", text[last.start : last.end], detail)
-
-
-_DENIES = re.compile(r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it)\b|不是)[\s:*`]{0,8}\Z", re.IGNORECASE)
-_BEGINS_WITH_DENIAL = re.compile(
-    r"[\W_]{0,4}(?:i (?:do not|don['’]t) know|(?:(?:it|this|that|the (?:answer|solution|path)) (?:is|was)\s)?not)\b",
-    re.IGNORECASE,
-)
-_DENIAL_CHARS = 24
-
-
-def _is_denied(text: str, start: int) -> bool:
-    """Whether what is offered at a place is denied, or said not to be known."""
-    return (
-        _DENIES.search(text[max(0, start - _DENIAL_CHARS) : start]) is not None
-        or _BEGINS_WITH_DENIAL.match(text, start) is not None
-    )
-
-
-_MAX_GAP_CHARS = 100
-_ALTERNATIVE = re.compile(r"\b(?:or|alternatively|alternative|either|another|also|other)\b|或", re.IGNORECASE)
 
 
 # --- references

@@ -33,7 +33,7 @@ class ShortestPathParams(PuzzleParams):
 
 class ShortestPath(PuzzleVerifier[ShortestPathParams]):
     name = "shortest_path"
-    version = "3"
+    version = "4"
     params = ShortestPathParams
     summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
 
@@ -137,7 +137,7 @@ _HEDGE = re.compile(
 _ARROW = re.compile(r"\s*(?:->|-->|=>|→|⟶|\\(?:to|rightarrow|longrightarrow)(?![A-Za-z])|>|➔|➡)\s*")
 _MOVE = re.compile(r"\b(?:up|down|left|right)\b|[↑↓←→]|⬆|⬇|⬅|➡", re.IGNORECASE)
 _MOVE_LINE = re.compile(
-    r"(?:[^\n]{0,80}[:：]|\s)?[\s\[\"'`*]{0,8}(?P<moves>(?:(?:(?i:up|down|left|right)\b|[↑↓←→⬆⬇⬅➡])[\s,;>\"'`-]{0,6})+)[\s\]\"'`*.]{0,8}"
+    r"(?:[^\n]{0,80}[:：]|\s|\s{0,4}(?:\d{1,3}[.)]|[-•])\s)?[\s\[\"'`*]{0,8}(?P<moves>(?:(?:(?i:up|down|left|right)\b|[↑↓←→⬆⬇⬅➡])[\s,;>\"'`-]{0,6})+)[\s\]\"'`*.]{0,8}"
 )
 _LETTER_LINE = re.compile(r"[\s\[\"'`*]{0,8}(?P<moves>[UDLR](?:[\s,\"'-]{0,4}[UDLR])*)[\s\]\"'`*.]{0,8}")
 _NAMES = {"↑": "up", "⬆": "up", "↓": "down", "⬇": "down", "←": "left", "⬅": "left", "→": "right", "➡": "right"}
@@ -216,8 +216,11 @@ def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
             found.append(Offer(start, end, _Answer("path", steps)))
     start = 0
     for line in text.split("\n"):
-        if len(line) <= _MAX_LINE_CHARS and (steps := _arrows(line, network)) is not None:
-            found.append(Offer(start, start + len(line), _Answer("path", steps)))
+        if len(line) <= _MAX_LINE_CHARS:
+            for first, chain in _chains(line, network):
+                if (steps := _arrows(chain, network)) is not None:
+                    begin, end = _span(chain, steps)
+                    found.append(Offer(start + first + begin, start + first + end, _Answer("path", steps)))
         start += len(line) + 1
     return sorted(found, key=lambda offer: offer.start) or _in_last_line(text, network)
 
@@ -262,9 +265,45 @@ def _arrows(line: str, network: _Network) -> tuple[str, ...] | None:
     names = [name.strip("`*\"'$()[]{} ") for name in _ARROW.split(line)]
     if len(names) < 2:
         return None
+    names[1:-1] = [name if _is_vertex(name, network) else _bare_name(name) for name in names[1:-1]]
     names[0] = _last_name(names[0], network)
     names[-1] = _first_name(names[-1], network)
     return _known(names, network)
+
+
+def _chains(line: str, network: _Network) -> list[tuple[int, str]]:
+    """The parts of a line that are one chain each: where more than a name is between two arrows, a new one begins."""
+    arrows = list(_ARROW.finditer(line))
+    cuts = [0]
+    for before, behind in pairwise(arrows):
+        between = line[before.end() : behind.start()]
+        if not _is_vertex(_bare_name(between), network) and (at := _cut(between, network)):
+            cuts.append(before.end() + at)
+    return [(start, line[start:end]) for start, end in pairwise([*cuts, len(line)])] if arrows else []
+
+
+def _cut(text: str, network: _Network) -> int:
+    """Where the name before the next arrow begins in a text that begins with another name; 0 where it is not so."""
+    last = _last_name(text, network)
+    if not _is_vertex(last, network) or not _is_vertex(_first_name(text, network), network):
+        return 0
+    return max(text.rfind(last), 0)
+
+
+def _bare_name(text: str) -> str:
+    """A name without marks, and without a remark behind it: `B (2)`."""
+    return _REMARK.sub("", text).strip("`*\"'$()[]{} ")
+
+
+_REMARK = re.compile(r"(?<=\S)\s{0,4}\([^()]{0,30}\)\s{0,4}$")
+
+
+def _span(line: str, steps: Sequence[str]) -> tuple[int, int]:
+    """Where a chain begins and ends in its line: at the names beside its first and its last arrow."""
+    arrows = list(_ARROW.finditer(line))
+    before, behind = line[: arrows[0].start()].casefold(), line[arrows[-1].end() :].casefold()
+    start = max(before.rfind(steps[0].casefold()), 0)
+    return start, arrows[-1].end() + max(behind.find(steps[-1].casefold()), 0) + len(steps[-1])
 
 
 _MAX_NAME_WORDS = 4
@@ -326,7 +365,16 @@ def _check_network(answer: _Answer, network: _Network, is_optimal: bool) -> str 
     return None if not is_optimal or length == _shortest(network) else "not_shortest"
 
 
-_RULES = Rules(_read, _offers, _check)
+def _is_of_the_ends(answer: _Answer, puzzle_: _Puzzle) -> bool:
+    place = puzzle_.field
+    return (
+        isinstance(place, Maze)
+        or answer.kind != "path"
+        or (answer.steps[0], answer.steps[-1]) == (place.start, place.goal)
+    )
+
+
+_RULES = Rules(_read, _offers, _check, is_whole=_is_of_the_ends)
 
 _ROADS = {"edges": [["A", "B", 1], ["B", "C", 2], ["A", "C", 5]], "start": "A", "goal": "C"}
 _MAZE = {"matrix": ["* O O", "X X O", "# O O"]}

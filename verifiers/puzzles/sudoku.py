@@ -23,7 +23,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class Sudoku(PuzzleVerifier[PuzzleParams]):
     name = "sudoku"
-    version = "3"
+    version = "4"
     params = PuzzleParams
     summary = "A completed sudoku that keeps the givens and breaks no rule (4x4 to 25x25)"
 
@@ -246,7 +246,11 @@ def _check(answer: Values, puzzle_: _Puzzle) -> str | None:
     return "wrong_answer" if any(_repeats(unit) for unit in _units(answer, puzzle_.box)) else None
 
 
-_RULES = Rules(_read, _offers, _check, _impossible)
+def _is_filled(answer: Values, _: _Puzzle) -> bool:
+    return all(map(all, answer))
+
+
+_RULES = Rules(_read, _offers, _check, _impossible, _is_filled)
 
 _SMALL = [[1, 0, 0, 4], [0, 4, 1, 0], [2, 0, 4, 0], [0, 3, 0, 1]]
 

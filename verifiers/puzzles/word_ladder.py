@@ -29,7 +29,7 @@ class WordLadderParams(PuzzleParams):
 
 class WordLadder(PuzzleVerifier[WordLadderParams]):
     name = "word_ladder"
-    version = "3"
+    version = "4"
     params = WordLadderParams
     summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
 
@@ -51,6 +51,8 @@ class _Puzzle(NamedTuple):
 
 
 Ladder = tuple[str, ...]
+_Place = tuple[int, int, str]
+"""A word in lower case, with its start and end."""
 
 
 # --- the puzzle
@@ -131,17 +133,34 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
 def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
     found: list[Offer[Ladder]] = []
     for run in _run_pattern(len(puzzle_.start), link).finditer(text):
-        ladder = [word[0].casefold() for word in _WORD.finditer(run[0])]
-        if puzzle_.start not in ladder:
-            continue
-        ladder = ladder[_last(ladder, puzzle_.start) if ladder[-1] == puzzle_.end else ladder.index(puzzle_.start) :]
-        if len(ladder) > 1:
-            found.append(Offer(run.start(), run.end(), tuple(ladder)))
+        words = [
+            (run.start() + word.start(), run.start() + word.end(), word[0].casefold())
+            for word in _WORD.finditer(run[0])
+        ]
+        starts = [at for at, (start, _, word) in enumerate(words) if word == puzzle_.start and _begins(text, start)]
+        first = next((at for at, (_, _, word) in enumerate(words) if word == puzzle_.start), len(words))
+        for at, stop in pairwise([*sorted({first, *starts}), len(words)]):
+            ladder = _up_to_end(text, words[at:stop], puzzle_.end)
+            if len(ladder) > 1:
+                found.append(Offer(ladder[0][0], ladder[-1][1], tuple([word for _, _, word in ladder])))
     return found
 
 
-def _last(words: Sequence[str], word: str) -> int:
-    return max(at for at, other in enumerate(words) if other == word)
+def _up_to_end(text: str, words: Sequence[_Place], end: str) -> Sequence[_Place]:
+    """The words of a ladder without those that follow its last word in another line."""
+    for at, (place, following) in enumerate(pairwise(words), start=1):
+        if place[2] == end and "\n" in text[place[1] : following[0]]:
+            return words[:at]
+    return words
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether nothing but marks is before a word in its line."""
+    before = text[max(0, start - _MAX_INDENT) : start].rpartition("\n")[2]
+    return not any(char.isalnum() for char in before)
+
+
+_MAX_INDENT = 40
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -170,7 +189,11 @@ def _is_step(word: str, following: str) -> bool:
     return len(word) == len(following) and sum(a != b for a, b in zip(word, following, strict=True)) == 1
 
 
-_RULES = Rules(_read, _offers, _check)
+def _leads_to_end(answer: Ladder, puzzle_: _Puzzle) -> bool:
+    return answer[-1] == puzzle_.end
+
+
+_RULES = Rules(_read, _offers, _check, is_whole=_leads_to_end)
 
 _COLD = {"start_word": "COLD", "end_word": "WARM", "words": ["cord", "card", "ward", "word", "worm", "cold", "warm"]}
 

@@ -31,7 +31,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "3"
+    version = "4"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 
@@ -51,7 +51,7 @@ def judge(item: Item[ZebraParams]) -> Verdict:
         wanted = _read(item.params)
     except InvalidItem as error:
         return Verdict.invalid(error.reason, str(error))
-    found = find(item, lambda text: _offers(text, wanted))
+    found = find(item, lambda text: _offers(text, wanted), is_whole=lambda table: table.keys() >= wanted.keys())
     if found.answer is None:
         return Verdict.wrong(found.reason, found.text, **found.detail)
     right, cells = _count(found.answer, wanted)
