@@ -94,6 +94,14 @@ PARIS_FORMS = {
         "<arg_value>2</arg_value>\n</tool_call>"
     ),
     "phi": "<|tool_call|>" + json.dumps([PARIS]) + "<|/tool_call|>",
+    "functionary": f">>>get_weather\n{_ARGUMENTS}",
+    "functionary, text first": f">>>all\nI will look.>>>get_weather\n{_ARGUMENTS}<|eot_id|>",
+    "functionary, text first, as the prompt left off": f"all\nI will look.\n>>>get_weather\n{_ARGUMENTS}",
+    "functionary 2": f"<|recipient|>get_weather\n<|content|>{_ARGUMENTS}<|stop|>",
+    "hunyuan, open": "<tool_calls:opensource>\n<tool_call:opensource>get_weather<tool_sep:opensource>\n"
+    "<arg_key:opensource>city</arg_key:opensource>\n<arg_value:opensource>Paris</arg_value:opensource>\n"
+    "<arg_key:opensource>days</arg_key:opensource>\n<arg_value:opensource>2</arg_value:opensource>\n"
+    "</tool_call:opensource>\n</tool_calls:opensource>",
     "python list": '[get_weather(city="Paris", days=2)]',
     "python": "get_weather(days=2, city='Paris')",
     "python in a fence": 'Like this:\n```python\n[get_weather(city="Paris", days=2)]\n```',
@@ -161,6 +169,20 @@ PARIS_FORMS = {
     "langchain": json.dumps([{"name": "get_weather", "args": PARIS["arguments"], "id": "1", "type": "tool_call"}]),
     "gemini": json.dumps({"functionCall": {"name": "get_weather", "args": PARIS["arguments"]}}),
 }
+
+
+def test_what_functionary_writes_behind_its_prompt_is_a_call_where_one_is_wanted() -> None:
+    text = f"get_weather\n{_ARGUMENTS}"
+    assert ask(text, PARIS).score == ask(hermes(PARIS), text).score == 1.0
+    assert ask(text, [TIME]).score == ask(f"{text}\nor\nnow\n{{}}", PARIS).score == 0.0
+    assert ask("Output\n{}", []).score == ask(">>>all\nIt rains.", []).score == ask(">>> f\n1", []).score == 1.0
+
+
+def test_what_hunyuan_thinks_is_no_call() -> None:
+    call = f'<tool_calls:opensource>[{{"name": "get_weather", "arguments": {_ARGUMENTS}}}]</tool_calls:opensource>'
+    assert ask(f"<think:opensource>>>>now\n{{}}</think:opensource>\n{call}", PARIS).score == 1.0
+    assert ask(f"<think:opensource>{call}</think:opensource>\nIt rains.", PARIS).reason == "no_call"
+    assert ask(f"<think:opensource>{call}", PARIS).reason == "truncated"
 
 
 @pytest.mark.parametrize("name", PARIS_FORMS)

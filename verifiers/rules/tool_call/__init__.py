@@ -105,7 +105,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "4"
+    version = "5"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -144,12 +144,15 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
         return Verdict.invalid("bad_tools", params.tools_)
     if isinstance(params.wanted, str):
         return Verdict.invalid("bad_reference", params.wanted)
-    segment = final_segment(item.response, params.think)
+    response = forms.plain_tokens(item.response)
+    segment = final_segment(response, params.think)
     if segment.reason != "found":
         return Verdict.wrong("no_answer" if segment.reason == "empty" else segment.reason)
-    text = turns.without_thought(item.response[segment.start : segment.end])
+    text = turns.without_thought(response[segment.start : segment.end])
     try:
         calls = forms.calls_in(text)
+        if not calls and params.wanted:
+            calls = turns.prefilled(text)
     except Malformed as error:
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
     if not calls and turns.is_blank(text):

@@ -15,7 +15,7 @@ A text with one of these marks holds calls there, whatever stands beside it, and
     <|tools_prefix|>[{"f": {…}}]<|tools_suffix|>    function call<|role_sep|>{…}                       Apertus, GigaChat
     functools[{…}]                                                                              Phi-4-mini, FireFunction
     arguments in elements, as `elements` shows them                        Qwen3-Coder, GLM, Claude, MiniMax, DeepSeek …
-    Gemma's notation, the tokens of DeepSeek, Kimi and gpt-oss, and ReAct's Action               see `gemma` and `turns`
+    Gemma's notation, the tokens of DeepSeek, Kimi, gpt-oss and Functionary, ReAct's Action      see `gemma` and `turns`
 
 Without a mark, calls are all of the text, or all of its code fences: JSON (objects, a list, an OpenAI message) or
 Python's form. Prose, and data that is no call, is no call.
@@ -57,6 +57,15 @@ def calls_in(text: str) -> list[Call]:
         if len(found) > MAX_CALLS:
             raise Malformed(f"more than {MAX_CALLS} calls")
     return found
+
+
+_SUFFIX = ":opensource>"
+_SUFFIXED = re.compile(r"<(/?)(think|tool_calls?|tool_sep|arg_key|arg_value):opensource>")
+
+
+def plain_tokens(response: str) -> str:
+    """The response with the tokens of Hunyuan's open models, which have a suffix, as its other models write them."""
+    return _SUFFIXED.sub(r"<\1\2>", response) if _SUFFIX in response else response
 
 
 def is_quick(text: str) -> bool:
@@ -169,7 +178,7 @@ _MAX_PLACES = 1_000
 
 def _may_begin_otherwise(text: str) -> bool:
     """Whether there may be a mark that does not begin with `<`."""
-    if text.startswith("to=") or any(word in text for word in ("[TOOL_CALLS]", "functools[", "role_sep")):
+    if text.startswith("to=") or any(word in text for word in ("[TOOL_CALLS]", "functools[", "role_sep", ">>>")):
         return True
     return "Action" in text and ("Input" in text or "json" in text)
 
@@ -338,5 +347,6 @@ _READERS: Mapping[str, Callable[[str, int], tuple[list[Call], int]]] = {
     "deepseek": turns.deepseek,
     "kimi": turns.kimi,
     "harmony": turns.harmony,
+    "functionary": turns.functionary,
     "react": turns.react,
 }

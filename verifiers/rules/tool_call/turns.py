@@ -5,6 +5,7 @@
     <|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{…}<|tool_call_end|>…   Kimi K2
     <|channel|>commentary to=functions.f <|constrain|>json<|message|>{…}<|call|>                         gpt-oss (Harmony)
     <|start|>assistant to=functions.f<|channel|>commentary json<|message|>{…}<|call|>
+    >>>f⏎{…}    >>>all⏎It rains.    <|recipient|>f⏎<|content|>{…}                                                Functionary
     Action: f⏎Action Input: {…}                                                                            ReAct, LangChain
 
 Each reader is given the text and where the mark ends that `MARKS` found; it returns the one call there, and where that
@@ -25,6 +26,7 @@ MARKS = (
     rf"|(?P<deepseek><{_BAR}tool{_BLANK}call{_BLANK}begin{_BAR}>)"
     r"|(?P<harmony>(?:<\|channel\|>(?:commentary|analysis)|<\|start\|>assistant|\A(?=to=[^\n]{1,300}<\|channel\|>))"
     r"\s{0,4}to=(?:functions\.)?)"
+    rf"|(?P<functionary>>>>(?=(?:all\n|{_NAME}\n\s{{0,8}}\{{))|<\|recipient\|>\s?(?={_NAME}\s{{0,4}}<\|content\|>))"
     r"|(?P<react>(?m:^)[ \t*_]{0,8}Action[ \t*_]{0,4}:(?=[^\n]{1,300}\n\s{0,8}[*_]{0,2}Action\sInput))"
 )
 _STEP = re.compile(r"function<｜tool_sep｜>\s*(?=<steptml:)")
@@ -89,6 +91,31 @@ def harmony(text: str, position: int) -> tuple[list[Call], int]:
         raise Malformed("a call without a message")
     arguments, position = _arguments(text, opening.end())
     return [Call(opening[1], arguments)], position
+
+
+_FUNCTIONARY = re.compile(rf"({_NAME})(?:\s{{0,4}}<\|content\|>|\n)\s{{0,8}}")
+_TO_USER = "all"
+
+
+def functionary(text: str, position: int) -> tuple[list[Call], int]:
+    opening = _FUNCTIONARY.match(text, position)
+    if opening is None:
+        raise Malformed("a call without a name")
+    if opening[1] == _TO_USER:
+        return [], opening.end()
+    arguments, position = _arguments(text, opening.end())
+    return [Call(opening[1], arguments)], position
+
+
+def prefilled(text: str) -> list[Call]:
+    """The one call of a text whose `>>>` the prompt ends with, so that it begins with the function's name."""
+    if _PREFILLED.match(text) is None:
+        return []
+    calls, end = functionary(text, 0)
+    return calls if not text[end:].strip() else []
+
+
+_PREFILLED = re.compile(rf"{_NAME}\n\s{{0,8}}\{{")
 
 
 def react(text: str, position: int) -> tuple[list[Call], int]:
