@@ -23,7 +23,7 @@ _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{")
 _PART_AFTER = re.compile(
     r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d"
     r"|\\(?![%$,;!: )\]\\]|text|mathrm|quad|qquad|degree|circ|end)|[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])"
-    r"|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹√]|(?:squared|cubed|factorial|mod)\b|times\s\$?\d)|[ ][xyznk](?!\w)"
+    r"|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹√]|(?:squared|cubed|factorial|mod)\b|times\s\$?\d)|[ ][xyznk](?!\w)|以[上下内]|[多余餘](?![于於])"
 )
 _SCALE = re.compile(
     r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",

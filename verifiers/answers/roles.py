@@ -67,7 +67,7 @@ _BOUND_WORD = re.compile(
     r"|cos|tan|lg|exp|sqrt(?:\sof)?"
     r"|roots?\sof|squared?\sof|cubed?\sof|power\sof|multiples?\sof|factors?\sof|(?:fraction|half|third|quarter"
     r"|percent)\sof|\d\sin|\d\sof"
-    r"|(?:divid|multipl)\w{1,6}(?:\s\w{1,12}){0,2}\sby)|至少|至多|最多|超过|大于|小于|不足|除以|乘以|负)[\s$*(]{0,4}$"
+    r"|(?:divid|multipl)\w{1,6}(?:\s\w{1,12}){0,2}\sby)|至少|至多|最多|超过|大于|小于|多于|少于|高于|低于|不足|不到|除以|乘以|负)[\s$*(]{0,4}$"
     r"|[√∛≤≥≠≡^²³|][ $*(]{0,3}$|[<>!]=[ $]{0,3}$|\\(?:sqrt|log|ln|ne|neq|leq?|geq?|lt|gt|equiv|pmod|bmod"
     r"|mod)[ ({$]{0,3}$|[A-Za-z]\($"
     r"|\b[a-z]\s?(?:→|\\to)[ ]?$",

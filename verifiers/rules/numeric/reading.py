@@ -36,9 +36,10 @@ _NUMBER = re.compile(
 _HEDGE = re.compile(
     r"(?<![A-Za-z\\])(?:or|either|not|between|if|unless|otherwise|more|less|fewer|greater|smaller|least|most|than|over|under"
     r"|above|below|exceeds?|half|plus|times|squared|cubed|infinit\w*|nan|up\sto"
-    r"|(?:is|was)\s(?:wrong|incorrect|false))(?![A-Za-z])|n['’]t(?![A-Za-z])|[或不至到]|以上|以下|超过|多于|少于",
+    r"|(?:is|was)\s(?:wrong|incorrect|false))(?![A-Za-z])|n['’]t(?![A-Za-z])|[或不至到]|以[上下内]|超过|多于|少于",
     re.IGNORECASE,
 )
+_MORE_BEHIND = re.compile(r"\s?[多余餘](?![于於])")
 _SEVERAL = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|;|،|؛|、|或|和|至|到)\s?", re.IGNORECASE)
 _NEGATIVE_WORD = re.compile(r"\b(?:negative|minus)\s?$|负$", re.IGNORECASE)
 _PERCENT_BEHIND = re.compile(r"\s?(?:percent|per\scent|pct)(?![A-Za-z])", re.IGNORECASE)
@@ -79,7 +80,7 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     before, after = text[: match.start()], text[match.end() :]
     currency, after = currencies.currency_beside(match["currency"], before, after)
     scale, after = scales.scale_behind(after, bool(currency))
-    if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)):
+    if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)) or _MORE_BEHIND.match(after):
         return Unreadable("conflicting_answers")
     negative = _NEGATIVE_WORD.search(before)
     if not _is_wording(before[: negative.start()] if negative else before) or not _is_unit(after):
