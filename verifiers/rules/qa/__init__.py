@@ -15,6 +15,7 @@ scores of `f1`, `drop` and the likeness metrics are graded; `threshold` makes th
 meaning: give a threshold, or mix it with a metric that cannot.
 """
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -159,7 +160,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
-    answer = visible(extraction.answer)
+    answer = _untexted(visible(extraction.answer))
     if trouble := _trouble(answer, references, params):
         return Verdict.wrong(trouble, extraction.answer, **detail)
     scores = [_score(answer, parts, params) for parts in references]
@@ -179,6 +180,14 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return _verdict(float(scores[best]), extraction.answer, detail)
     detail["likeness"] = float(scores[best])
     return _verdict(float(scores[best] >= Fraction(str(params.threshold))), extraction.answer, detail)
+
+
+_TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{([^{}]*)\}")
+
+
+def _untexted(answer: str) -> str:
+    r"""Words as they are; in a box they stand in `\text{…}` and its like."""
+    return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
 def _says_none(response: str, params: QaParams) -> Verdict | None:

@@ -20,7 +20,7 @@ _NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than", "whe
 _DENYING_ENDS = ("n't", "isnt", "wasnt", "arent")
 _DENYING_HAN = frozenset(["不是", "并非", "而非", "不在", "不为"])
 _SKIPPED = frozenset(["", "a", "an", "the", "in", "by", "of"])
-_DENIAL_CHARS = 40
+_DENIAL_CHARS = 60
 MIN_CONTAINS_WORDS = 16
 CONTAINS_WORDS_PER_WORD = 4
 """An answer may be so much longer than the reference, or have `MIN_CONTAINS_WORDS`, and still be called by it."""
@@ -160,4 +160,15 @@ def _stands_in(given: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 def _is_denied(before: Sequence[str]) -> bool:
     """Whether the word before an occurrence denies it; "not in Oslo" does, "not only Oslo" does not."""
     last = next((word for word in reversed(before) if word not in _SKIPPED), "")
-    return last in _NEGATIONS or last.endswith(_DENYING_ENDS) or "".join(before[-2:]) in _DENYING_HAN
+    if last in _NEGATIONS or last.endswith(_DENYING_ENDS) or "".join(before[-2:]) in _DENYING_HAN:
+        return True
+    return _DENIED.search(" ".join(before)) is not None or _DENIED_HAN.search("".join(before)) is not None
+
+
+_DENIED = re.compile(
+    r"(?:(?<!no )(?<!without )\b(?:doubt|doubtful|disagree|deny|unlikely|impossible|false)|\bno (?:way|chance)|\banything but"
+    r"|(?:\bnot|\bnever|\bcannot|n['’]?t) (?:think|believe|say|claim|sure|certain|true|correct|likely|possible|mean|agree|be|possibly))"
+    r"(?: (?:s|really|that|if|it|it['’]?s|its|he|she|they|this|was|is|are|would|could|be|think|correct|true|answer|in|at|to))* ?$"
+)
+"""What denies a whole clause: "I do not think that it is …"."""
+_DENIED_HAN = re.compile(r"(?:不认为|不觉得|不相信|不可能|绝不|并不|不应该?)(?:是|它是|答案是|在|为)?$")
