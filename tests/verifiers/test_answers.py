@@ -900,3 +900,39 @@ def test_a_last_number_below_others_that_are_no_list_is_taken(response: str) -> 
 def test_tags_of_answers_between_boxes_do_not_make_the_last_one_a_correction() -> None:
     boxes = " ".join(rf"<answer>\boxed{{{number}}}</answer>" for number in (1, 2, 3))
     assert outcome(boxes, extract="boxed") == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "I do not believe that the answer is 42.",
+        "It is not the case that the answer is 42.",
+        "I doubt the answer is 42.",
+        "No way the answer is 42.",
+        "The answer is unlikely to be 42",
+        "我不认为答案是42",
+        "I don't think it is \\boxed{42}.",
+        "It cannot be \\boxed{42}",
+        "I don't believe the answer is \\boxed{42}",
+        "我不认为是\\boxed{42}",
+    ],
+)
+def test_what_is_denied_as_a_whole_is_no_answer(response: str) -> None:
+    assert outcome(response) == in_math(response) == "no_answer"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "There is no doubt that the answer is 42",
+        "I am not sure about step 2, but the answer is 42.",
+        "I don't think it's hard: the answer is 42.",
+        "I don't think the answer is 41. The answer is 42.",
+        "It is impossible to be 41. The answer is 42.",
+        "There's no doubt it is \\boxed{42}.",
+        "It cannot be negative, so x = \\boxed{42}",
+        "我认为答案是42",
+    ],
+)
+def test_what_is_denied_before_says_nothing_of_the_answer(response: str) -> None:
+    assert outcome(response) == in_math(response) == "42"

@@ -27,7 +27,7 @@ _BECAUSE = re.compile(
 _DISPLAY_MATH = {"$$": "$$", "\\[": "\\]"}
 _MAX_LINE_CHARS = 4000
 _HEDGE = re.compile(
-    r"(?:(?:maybe|perhaps|possibly|not (?:sure|certain)|unsure|uncertain|(?:i|we) (?:don['’]t|do not) know"
+    r"(?:(?:maybe|perhaps|possibly|unlikely|not (?:sure|certain)|unsure|uncertain|(?:i|we) (?:don['’]t|do not) know"
     r"|no idea|idk|not known)\b"
     r"|不确定|不知道|也许|可能)|(?:yes|true)\s?/\s?(?:no|false)$",
     re.IGNORECASE,

@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from verifiers.answers.denials import DENIAL_CHARS, denies
 from verifiers.answers.offers import Offer
 
 _BESIDE_CHARS = 48
@@ -57,8 +58,8 @@ _NEGATION_BEFORE = re.compile(
 )
 _NEGATION_ENDS = frozenset("tTrRnNfFeE是非")
 """With what those words end: mostly there is no other letter to look at."""
-_TELLING_ENDS = frozenset(bound[-1] for bound in _BOUNDS) | _NEGATION_ENDS
-"""With what a bound or a negation ends: mostly there is no other letter to look at."""
+_TELLING_ENDS = frozenset(bound[-1] for bound in _BOUNDS)
+"""With what a bound ends: mostly there is no other letter to look at."""
 _REJECTED = re.compile(
     r"(?:[\s$*)\]}.,!;—–-]|\\[\])]){0,9}(?:(?:no|wait|but|however|sorry|hmm|actually|although|and)\b[,.\s…]{1,4}){0,3}"
     r"(?:(?:that|this|it|which|the (?:last|second) one)\s(?:answer\s|value\s)?)?"
@@ -94,7 +95,9 @@ def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
     """
     before = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
     head = before.rstrip(" \n\t$*(\\[")
-    if head[-1:] in _TELLING_ENDS and (head.lower().endswith(_BOUNDS) or is_negated(text, start, box.outer_start)):
+    if head[-1:] in _TELLING_ENDS and head.lower().endswith(_BOUNDS):
+        return False
+    if head[-1:].isalpha() and is_negated(text, start, box.outer_start):
         return False
     if not before.endswith(_OPENINGS) and not before.isspace() and _binds_left(text, start, box.outer_start, before):
         return False
@@ -161,9 +164,11 @@ def _binds_right(text: str, start: int, end: int, position: int, before: str) ->
 
 def is_negated(text: str, start: int, position: int) -> bool:
     """Whether what leads to a position says that this is not the answer."""
-    before = text[max(start, position - 40) : position]
+    before = text[max(start, position - DENIAL_CHARS) : position]
     last = before.rstrip(" \n\t$*(\\")[-1:]
-    return (last in _NEGATION_ENDS or last.isspace()) and _NEGATION_BEFORE.search(before) is not None
+    if (last in _NEGATION_ENDS or last.isspace()) and _NEGATION_BEFORE.search(before) is not None:
+        return True
+    return denies(before)
 
 
 def with_name(text: str, start: int, box: Offer) -> Offer:

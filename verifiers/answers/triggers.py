@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 import re2
 
+from verifiers.answers.denials import denies
 from verifiers.answers.offers import MAX_OFFERS, last_matches
 from verifiers.sightings import ASCII_SPACE, SPACE, has_other_alphabets
 
@@ -130,7 +131,8 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
         tail = _AFTER_CJK.match(text, word.end(), end)
         if tail is None:
             return None
-        return Trigger(outer_start, tail.end(), is_negated=_NOT.match(text, tail.end(), end) is not None)
+        is_negated = _NOT.match(text, tail.end(), end) is not None or denies(before)
+        return Trigger(outer_start, tail.end(), is_negated=is_negated)
     tail = _AFTER_WORD.match(text, word.end(), end)
     if tail is None:
         return None
@@ -144,7 +146,8 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
     if _NOT.match(text, tail.end(), end):
         is_negated = _denies_value(text, tail, end)
         return Trigger(outer_start, tail.end(), is_negated=is_negated) if is_negated or not tail["verb"] else None
-    return Trigger(outer_start, tail.end(), bool(tail["verb"]))
+    head = before[: outer_start - word.start() + len(before)]
+    return Trigger(outer_start, tail.end(), bool(tail["verb"]), bool(tail["verb"]) and denies(head))
 
 
 def _lead_start(before: str) -> int:
