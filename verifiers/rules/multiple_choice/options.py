@@ -89,7 +89,9 @@ class Options:
             return label
         match = _LABEL_AND_TEXT.match(text)
         if match and (label := self.label(match["label"] or match["bare"] or match["dashed"])):
-            rest = match["rest"].strip(EDGES)
+            rest = self._beyond_own_text(match["rest"], label).strip(EDGES)
+            if not rest:
+                return label
             other = self.by_text(rest)
             if other is None and (_SAID_WRONG.match(rest) or (self.forms and _WRONG.match(rest))):
                 return None
@@ -98,10 +100,17 @@ class Options:
             )
             return None if contradicts else label
         for match in (_LABEL_BESIDE_TEXT.match(text), _TEXT_BESIDE_LABEL.match(text)):
-            if match and (label := self.label(match["label"])) and self.by_text(match["text"]) == label:
-                return label
+            if match and (label := self.label(match["label"])) and (other := self.by_text(match["text"])):
+                return label if other == label else None
         is_declared = is_declared or _LABEL_AND_REASON.match(text) is not None
         return self._declared(text) if is_declared else None
+
+    def _beyond_own_text(self, rest: str, label: str) -> str:
+        """What follows an option's text behind its label: the text itself may speak of other labels ("Both A and B")."""
+        own = self.texts[label]
+        if not own or rest[: len(own)].casefold() != own.casefold() or rest[len(own) : len(own) + 1].isalnum():
+            return rest
+        return rest[len(own) :]
 
     def _declared(self, text: str) -> str | None:
         """An option, followed by something that is not part of its name and says nothing for another one."""
