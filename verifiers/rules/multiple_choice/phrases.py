@@ -77,8 +77,8 @@ _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|opti
 LEADS = (
     rf"\b(?:(?:correct|right|best){SPACE}(?:one|option|choice|letter){SPACE}(?:is|here{SPACE}is)|so|thus|hence|therefore"
     r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choice"
-    rf"|go(?:ing)?{SPACE}with|settle{SPACE}on"
-    rf"|(?:it|that|this)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
+    rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
+    rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
 _SAYS_IT_IS = rf"[A-Z]{SPACE}it{SPACE}is\b"

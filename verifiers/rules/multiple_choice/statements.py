@@ -151,7 +151,8 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 _CONCLUDES = re.compile(
     r"(?:\b(?:(?:correct|right|best)\s(?:one|option|choice|letter)\s(?:is|here\sis)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choice"
-    r"|go(?:ing)?\swith|settle\son|(?:it|that|this)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe))"
+    r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
+    r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe))"
     r")\b|=>|→|⇒|∴|➜)",
     re.IGNORECASE,
 )
