@@ -59,7 +59,11 @@ _SENTENCE_END = re.compile(r"[.!?;](?=\s)|[。！？；]|\n\s*\n")
 _OR_BEFORE = re.compile(
     r"(?:\b(?:or|either|maybe|perhaps|possibly)|或|或者|要么|可能是?)[\s:*`$\"'(\[{,]{0,8}\Z", re.IGNORECASE
 )
-_DENIED_BEFORE = re.compile(r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it)\b|不是)[\s:*`]{0,8}\Z", re.IGNORECASE)
+_DENIED_BEFORE = re.compile(
+    r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it|\binstead of|\brather than)\b|不是|而非)[\s:*`]{0,8}\Z",
+    re.IGNORECASE,
+)
+_DENIAL_CHARS = 24
 _DENIAL_AT_START = re.compile(
     r"[\W_]{0,4}(?:i (?:do not|don['’]t) know|(?:(?:it|this|that|the (?:answer|solution|path)) (?:is|was)\s)?not)\b",
     re.IGNORECASE,
@@ -85,16 +89,22 @@ def doubt(text: str, last: Place, is_plain: bool) -> Literal["conflicting_answer
     if _OR_BEFORE.search(lead) or _OR_BEHIND.match(text, last.end):
         return "conflicting_answers"
     if is_plain and (
-        _DENIED_BEFORE.search(lead)
-        or _DENIAL_AT_START.match(text, last.start)
-        or _WRONG_BEHIND.search(text[last.end : last.end + _TAIL_CHARS])
+        _DENIAL_AT_START.match(text, last.start) or _WRONG_BEHIND.search(text[last.end : last.end + _TAIL_CHARS])
     ):
         return "no_answer"
     return None
 
 
-def replaces(text: str, last: Place, before: Sequence[Place]) -> bool:
-    """Whether the last answer replaces the one before it; `before`: those that differ from it, in order."""
+def is_denied(text: str, place: Place) -> bool:
+    """Whether what is offered at a place is said not to be the answer: "not A -> C"."""
+    return _DENIED_BEFORE.search(text[max(0, place.start - _DENIAL_CHARS) : place.start]) is not None
+
+
+def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) -> bool:
+    """Whether the last answer replaces the one before it; `before`: those that differ from it, in order.
+
+    `restates`: it was given before them, too.
+    """
     earlier = before[-1]
     gap = text[max(earlier.end, last.start - _FAR_CHARS) : last.start]
     is_far = last.start - earlier.end > _FAR_CHARS
@@ -104,7 +114,7 @@ def replaces(text: str, last: Place, before: Sequence[Place]) -> bool:
     start = before[-2].end if len(before) > 1 else max(0, earlier.start - _LEAD_CHARS)
     if lead == _lead(text[max(start, earlier.start - _LEAD_CHARS) : earlier.start]) and (lead or not is_far):
         return _PROGRESSES.search(lead) is not None
-    return is_far or any(words.search(gap) for words in (_CONCLUDES, _CORRECTS, _PROGRESSES))
+    return is_far or restates or any(words.search(gap) for words in (_CONCLUDES, _CORRECTS, _PROGRESSES))
 
 
 def _is_alternative(gap: str) -> bool:

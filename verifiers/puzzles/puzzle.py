@@ -161,15 +161,16 @@ def find(
     if len(extraction.answer) > MAX_ANSWER_CHARS:
         return Found(None, "too_long", extraction.answer, detail)
     text = answers.fold(extraction.answer) if folds else extraction.answer
-    offered = offers(text)
+    is_plain = extraction.channel is Channel.WHOLE
+    offered = [offer for offer in offers(text) if not (is_plain and commitment.is_denied(text, offer))]
     if not offered:
         return Found(None, "no_answer", text, detail)
     last = offered[-1]
-    is_plain = extraction.channel is Channel.WHOLE
     others = [offer for offer in offered if offer.answer != last.answer]
     if is_plain and item.params.on_conflict == "last":
         others = [offer for offer in others if is_whole(offer.answer)]
-        if others and not commitment.replaces(text, last, others):
+        restates = bool(others) and any(offer.answer == last.answer for offer in offered[: offered.index(others[-1])])
+        if others and not commitment.replaces(text, last, others, restates):
             return Found(None, "conflicting_answers", text, detail)
     elif others:
         return Found(None, "conflicting_answers", text, detail)

@@ -262,10 +262,13 @@ def _known(names: Sequence[str], network: _Network) -> tuple[str, ...] | None:
 
 def _arrows(line: str, network: _Network) -> tuple[str, ...] | None:
     """A chain of names with arrows, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`)."""
-    names = [name.strip("`*\"'$()[]{} ") for name in _ARROW.split(line)]
-    if len(names) < 2:
+    parts = _ARROW.split(line)
+    if len(parts) < 2:
         return None
-    names[1:-1] = [name if _is_vertex(name, network) else _bare_name(name) for name in names[1:-1]]
+    names = [name.strip(_MARKS) for name in parts]
+    names[1:-1] = [
+        name if _is_vertex(name, network) else _bare_name(part) for name, part in zip(names, parts, strict=True)
+    ][1:-1]
     names[0] = _last_name(names[0], network)
     names[-1] = _first_name(names[-1], network)
     return _known(names, network)
@@ -292,9 +295,10 @@ def _cut(text: str, network: _Network) -> int:
 
 def _bare_name(text: str) -> str:
     """A name without marks, and without a remark behind it: `B (2)`."""
-    return _REMARK.sub("", text).strip("`*\"'$()[]{} ")
+    return _REMARK.sub("", text).strip(_MARKS)
 
 
+_MARKS = "`*\"'$()[]{} "
 _REMARK = re.compile(r"(?<=\S)\s{0,4}\([^()]{0,30}\)\s{0,4}$")
 
 
@@ -314,7 +318,12 @@ def _last_name(text: str, network: _Network) -> str:
     for at in range(max(0, len(words) - _MAX_NAME_WORDS), len(words)):
         if _is_vertex(name := " ".join(words[at:]), network):
             return name
-    return text
+    behind = _BEHIND_HAN.search(text[-_MAX_NAME_CHARS:])
+    return behind[0] if behind else text
+
+
+_MAX_NAME_CHARS = 60
+_BEHIND_HAN = re.compile(r"(?<=[\u4e00-\u9fff])[A-Za-z0-9_]{1,40}\Z")
 
 
 def _first_name(text: str, network: _Network) -> str:
@@ -323,7 +332,10 @@ def _first_name(text: str, network: _Network) -> str:
         for name in (" ".join(words[:count]), " ".join(words[:count]).rstrip(".,;:)=")):
             if _is_vertex(name, network):
                 return name
-    return text
+    return _FIRST_PART.split(text, maxsplit=1)[0].strip(_MARKS)
+
+
+_FIRST_PART = re.compile(r"[,;，；。]")
 
 
 def _is_vertex(name: str, network: _Network) -> bool:
