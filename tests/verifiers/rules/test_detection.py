@@ -143,6 +143,14 @@ def test_the_last_tag_counts_and_three_are_a_flood() -> None:
     assert score(f"<think>{right}", [CAT]) == 0.0
 
 
+@pytest.mark.parametrize("form", ["{0} {1}</answer>", "{0}\n{1}", "<answer>{1}{2}</answer>"])
+def test_lists_in_tags_inside_each_other_are_none(form: str) -> None:
+    right, wrong = json.dumps([CAT]), json.dumps([[1, 2, 3, 4]])
+    for first, second in ((wrong, right), (right, wrong)):
+        response = form.format(f"<answer>{first}", f"<answer>{second}</answer>", first)
+        assert score(response, [CAT]) == 0.0
+
+
 @pytest.mark.parametrize("metric", ["coco_ap", "voc_ap"])
 def test_a_class_that_nothing_is_predicted_of_has_no_precision(metric: str) -> None:
     dog = {"bbox_2d": [50, 50, 60, 60], "label": "dog"}

@@ -15,6 +15,7 @@ The answer stands in the last answer tag (`extract: "whole"` takes the text or i
 and which of its items are boxes, is told in `boxes.py`. All is computed in exact fractions of the decimals as written.
 """
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -209,14 +210,18 @@ _MAX_COMMITTED = 2
 def _last_of_adjacent(
     response: str, extraction: answers.Extraction, on_conflict: answers.OnConflict
 ) -> answers.Candidate | None:
-    """The last of two lists in tags with nothing said between them: it corrects the first. Three are a flood."""
+    """The last of two lists in tags, one behind the other, with nothing said between them: it corrects the first.
+
+    Three are a flood, and tags inside each other hold no list.
+    """
     tags = extraction.candidates
     if extraction.reason != "conflicting_answers" or on_conflict == "reject" or len(tags) != _MAX_COMMITTED:
         return None
     between = response[tags[0].span[1] : tags[1].span[0]]
-    closing, _, rest = between.partition(">")
-    opening = rest.rpartition("<")[0]
-    return None if any(map(str.isalnum, opening)) or "answer" not in closing.lower() else tags[1]
+    return tags[1] if _ADJACENT.fullmatch(between) else None
+
+
+_ADJACENT = re.compile(r"[\W_]*</answer\s{0,4}>[\W_]*<answer\s{0,4}>[\W_]*", re.IGNORECASE)
 
 
 _QWEN_RANGE = 1000
