@@ -13,7 +13,8 @@ from verifiers.answers.offers import NO_OFFERS, Offer, Offers
 from verifiers.answers.roles import is_bound_to_words, is_label
 from verifiers.answers.spans import strip
 
-_NUMBER = re.compile(rf"(?<![A-Za-z\d_.\\^]){NUMBER}")
+_NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
+"""What a number begins with is looked at first: letters are passed over in two thirds of the time."""
 _NUMBER_CHARS = 400
 _PART_BEFORE = re.compile(
     r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|[\^_]|\\(?:times|cdot|div|le|ge|leq|geq|lt|gt)|(?<!\\text)(?<!\\textbf)(?<!\\mathbf)"

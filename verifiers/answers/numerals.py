@@ -17,16 +17,16 @@ NUMBER = (
 """A number as it stands in text: sign, currency, thousands separators, decimals, powers of ten, fractions, percent."""
 ANY_DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]+")
 """A run of digits, or of fractions that are one character."""
-_CHUNK = 1 << 16
+_FIRST_CHUNK, _MAX_CHUNK = 1 << 7, 1 << 16
 
 
 def last_digit_end(text: str, start: int, end: int) -> int | None:
-    """End of the last run of digits."""
-    stop = end
+    """End of the last run of digits, looked for from the end in ever longer pieces."""
+    stop, size = end, _FIRST_CHUNK
     while stop > start:
-        chunk = max(start, stop - _CHUNK)
+        chunk = max(start, stop - size)
         runs = last_matches(ANY_DIGIT.finditer(text, chunk, stop), 1)
         if runs:
             return runs[0].end()
-        stop = chunk
+        stop, size = chunk, min(2 * size, _MAX_CHUNK)
     return None

@@ -80,7 +80,7 @@ def _think_tags(text: str) -> tuple[int, int]:
     found: list[Iterable[re.Match[str]]] = []
     if (first := text.find("<")) >= 0:
         found.append(_THINK_TAG.finditer(text, first, text.rfind("<") + _MAX_THINK_TAG_CHARS))
-    if ("K" in text and text.rfind("THINK]") >= 0) or "think▷" in text:
+    if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text:
         found.append(_OTHER_THINK_TAG.finditer(text))
     for matches in found:
         for match in matches:
@@ -93,13 +93,15 @@ def _think_tags(text: str) -> tuple[int, int]:
 
 _THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
 """What begins and ends thinking: gpt-oss (Harmony), Cohere's models."""
+_ANY_TOKEN = re.compile(r"<\|")
+"""What they all begin with: looked for twice as fast as by `in`, and a text without its first sign many times."""
 _SPOKEN = re.compile(r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>)")
 """What begins an answer behind that."""
 
 
 def _behind_thought_tokens(text: str, start: int) -> int | None:
     """Where thinking in a model's own tokens is over; None where it never is."""
-    if "<|" not in text:
+    if "<" not in text or _ANY_TOKEN.search(text, start) is None:
         return start
     for opening, closing in _THOUGHT_TOKENS:
         if (place := text.rfind(opening, start)) >= 0:
