@@ -5,16 +5,20 @@ A loop is a stretch of at most `_MAX_PERIOD` characters that comes at least `_MI
 
     suspects    at few places, far enough apart that no loop fits between them, a few characters are looked for again
                 within the longest period. A long period makes a long loop, so that the farther is looked, the fewer
-                places there are. Nothing found, no loop: most texts end here
+                places there are. The first eight of them are looked for at all places in one go, as numbers. Nothing
+                found, no loop: most texts end here
     looped      near suspects, at each place in `_STRIDE`, the loop itself is measured
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from verifiers.rules.arrays import NDArray, np
 from verifiers.rules.words import beyond_ascii
 
 _PROBE = 16  # a power of two, so that halving it reaches every length
+_GRAM = 8  # twice the bytes of a number that is compared at once; no probe is shorter
 _STRIDE = 40
 _MAX_PERIOD = 1_000
 _MIN_ROUNDS = 4
@@ -49,13 +53,15 @@ def evened(text: str) -> str:
     word.
     """
     others = beyond_ascii(text)
-    if others != others.lower() or any(map(str.isspace, others)):
+    if others != others.lower() or _SPACE.search(others):
         return " ".join(text.lower().split())
-    plain = text.encode("utf-8", "surrogatepass").translate(_EVENED)
-    pieces = (piece.strip(b" ") for piece in plain.split(b"  "))
-    return b" ".join(filter(None, pieces)).decode("utf-8", "surrogatepass")
+    plain = np.frombuffer(text.encode("utf-8", "surrogatepass").translate(_EVENED), np.uint8)
+    is_kept = plain != ord(" ")
+    is_kept[1:] |= is_kept[:-1]
+    return plain[is_kept].tobytes().rstrip(b" ").decode("utf-8", "surrogatepass")
 
 
+_SPACE = re.compile(r"\s")
 _EVENED = bytes(ord(" ") if byte < 0x80 and chr(byte).isspace() else byte for byte in bytes(range(0x100)).lower())
 
 
@@ -85,13 +91,63 @@ def looped(text: str) -> int:
 
 def _suspects(text: str) -> Iterator[tuple[int, int, int]]:
     """Where loops may be seen from: from a place to a place, up to a period; in order, none overlapping another."""
+    grams = _grams(text)
     found = sorted(
         (place - scale.stride + 1, place + _STRIDE, scale.longest)
         for scale in _SCALES
-        for place in range(0, len(text) - scale.probe, scale.stride)
-        if text[place : place + scale.probe] in text[place + 1 : place + scale.probe + scale.longest]
+        for place in _places(grams, len(text), scale)
+        if _comes_thrice(text, place, scale)
     )
     return _merged(found)
+
+
+def _grams(text: str) -> NDArray[np.uint32]:
+    """A number for the `_GRAM` characters from each place on: where they are the same, it is.
+
+    Of a character beyond ASCII its last byte counts. Zeros follow, so that from each place it is a longest period to
+    the end.
+    """
+    if text.isascii():
+        chars = text.encode()
+    else:
+        chars = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint8).tobytes()
+    chars += _PADDING
+    halves = np.ndarray(len(chars) - _GRAM // 2 + 1, np.uint32, chars, 0, (1,)).copy()
+    grams = halves[: -_GRAM // 2] * _FACTOR
+    grams ^= halves[_GRAM // 2 :]
+    return grams
+
+
+_FACTOR = np.uint32(0x9E3779B1)
+_PADDING = bytes(_MAX_PERIOD + 2 * _GRAM)
+
+
+def _places(grams: NDArray[np.uint32], size: int, scale: _Scale) -> list[int]:
+    """Places of a scale of which the gram comes again, a longest period far."""
+    count = len(range(0, size - scale.probe, scale.stride))
+    if not count:
+        return []
+    step = grams.itemsize
+    later = np.ndarray((count, scale.longest), np.uint32, grams, step, (scale.stride * step, step))
+    comes_again = later == grams[: count * scale.stride : scale.stride, None]
+    if not comes_again.any():
+        return []
+    rows = comes_again.any(axis=1).nonzero()[0]
+    return [row * scale.stride for row in rows.tolist()]
+
+
+def _comes_thrice(text: str, place: int, scale: _Scale) -> bool:
+    """Whether a probe comes again, and once more behind that or before, each within the longest period.
+
+    In a loop it does at each place of which it comes again: there are at least three places of the same phase, as
+    `max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS) - probe + 1` is at least `3 * period` for the periods of each scale.
+    """
+    probe, reach = text[place : place + scale.probe], scale.probe + scale.longest
+    again = text.find(probe, place + 1, place + reach)
+    if again < 0:
+        return False
+    is_behind = text.find(probe, again + 1, again + reach) >= 0
+    return is_behind or text.find(probe, max(0, place - scale.longest), place + scale.probe - 1) >= 0
 
 
 def _merged(spans: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:

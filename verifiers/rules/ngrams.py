@@ -7,17 +7,12 @@ such a sum of its words' numbers. All of it is done modulo 2^64. That two of 1,0
 3e-14; the numbers are the same in every process, and so is what is counted.
 """
 
-import os
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-# Before its library is loaded, which would begin threads for matrices; processes are forked from some that load it.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - written, not read
+from verifiers.rules.arrays import NDArray, np
 
-import numpy as np
-from numpy.typing import NDArray
-
-_Numbers = NDArray[np.uint64]
+_Numbers: TypeAlias = NDArray[np.uint64]
 
 MAX_WORD_BYTES: Final = 160
 """Texts with longer words are not counted here: polynomials modulo 2^64 do not tell apart some of 1,024 bytes and more."""

@@ -104,3 +104,14 @@ def test_far_from_suspects_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) 
 @example("")
 def test_space_is_evened_as_split_and_join_do(text: str) -> None:
     assert evened(text) == " ".join(text.lower().split())
+
+
+@given(texts_with_rounds())
+@example("Wait, no. " * 40)
+@example("的是" * 100 + "é" * 61)
+@example("\U0001f600a" * 40 + "ab\x00" * 30 + "\x00" * 70)
+def test_a_look_at_numbers_finds_each_place_that_comes_again(text: str) -> None:
+    for scale in loops._SCALES:
+        places = range(0, len(text) - scale.probe, scale.stride)
+        again = [at for at in places if text.find(text[at : at + 12], at + 1, at + scale.probe + scale.longest) >= 0]
+        assert set(again) <= set(loops._places(loops._grams(text), len(text), scale))
