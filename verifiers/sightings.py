@@ -24,6 +24,13 @@ _ASCII = bytes(range(0x80))
 _ASCII_CHARS = frozenset(map(chr, _ASCII))
 
 
+def beyond_ascii(text: str) -> str:
+    """The characters that are not ASCII, in order: in most texts few, and ten times faster to get than to look past."""
+    if text.isascii():
+        return ""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+
+
 def has_other_alphabets(text: str) -> bool:
     """Whether there is a letter that is neither Latin nor Greek, or something else beyond U+0400 that is no sign."""
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
@@ -31,9 +38,12 @@ def has_other_alphabets(text: str) -> bool:
 
 def hides_ascii(text: str) -> bool:
     """Whether a character that is not ASCII folds into some that are, or into nothing: ﬁ, Ａ, a no-break space."""
-    return not text.isascii() and any(
-        map(_folds, set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")))
-    )
+    return any(map(_folds, set(_MAY_FOLD.findall(beyond_ascii(text)))))
+
+
+_NEVER_FOLD = "£§©¬°±¶·×÷À-ÖØ-öø-ıĴ-ľŁ-ňŊ-žƀ-ǃΆΈ-ΊΌΎ-ϏА-џ‐‒-–—‘’“”†‡•€→←↑↓⇒∀-∫∮-⋿■-◿一-鿿"
+"""What most texts have, and asking is not needed for."""
+_MAY_FOLD = re.compile(f"[^{_NEVER_FOLD}]")
 
 
 @lru_cache(maxsize=4096)

@@ -41,6 +41,7 @@ OTHER_ANSWER_STEMS = (
         "正确的选项",
     ),
 )
+_OTHER_ANSWER_STEM = re2.compile(f"(?i){'|'.join(OTHER_ANSWER_STEMS)}".encode())
 _AFTER_WORD = re.compile(
     r"[ \t*_`\"'’)\]]{0,8}"
     r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s)?"
@@ -100,7 +101,7 @@ def answer_words(text: str, start: int, end: int, stems: Sequence[int] | None) -
         stems = [
             stem.start() for stem in last_matches(_ANSWER_STEM.finditer(text.encode("ascii", "replace"), start, end))
         ]
-        if has_other_alphabets(text):
+        if has_other_alphabets(text) and _OTHER_ANSWER_STEM.search(text.encode("utf-8", "replace")):
             stems += _positions_of(OTHER_ANSWER_STEMS, text.lower(), start, end)
     places = sorted(stems)[-MAX_OFFERS:]
     return [word for place in places if (word := _ANSWER_WORD.match(text, place, end)) is not None]

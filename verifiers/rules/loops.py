@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiers.rules.arrays import NDArray, np
-from verifiers.rules.words import beyond_ascii
+from verifiers.sightings import beyond_ascii
 
 _PROBE = 16  # a power of two, so that halving it reaches every length
 _GRAM = 8  # twice the bytes of a number that is compared at once; no probe is shorter
@@ -58,7 +58,8 @@ def evened(text: str) -> str:
     plain = np.frombuffer(text.encode("utf-8", "surrogatepass").translate(_EVENED), np.uint8)
     is_kept = plain != ord(" ")
     is_kept[1:] |= is_kept[:-1]
-    return plain[is_kept].tobytes().rstrip(b" ").decode("utf-8", "surrogatepass")
+    kept: bytes = plain[is_kept].tobytes()
+    return kept.rstrip(b" ").decode("utf-8", "surrogatepass")
 
 
 _SPACE = re.compile(r"\s")

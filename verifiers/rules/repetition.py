@@ -35,6 +35,7 @@ from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Ve
 from verifiers.long_texts import INLINE_CHARS, is_short, judge_all
 from verifiers.rules import ngrams, words
 from verifiers.rules.loops import evened, looped
+from verifiers.sightings import beyond_ascii
 
 
 class RepetitionParams(Params):
@@ -109,7 +110,7 @@ def _ngrams(response: str, params: RepetitionParams) -> tuple[int, int]:
         return ngrams.distinct(params.completion_ids, params.n)
     if params.preset == "characters":
         return ngrams.distinct("".join(response.lower().split()), params.n)
-    others = words.beyond_ascii(response)
+    others = beyond_ascii(response)
     is_mixed = params.preset == "mixed"
     if is_mixed and words.has_unspaced(others):
         return ngrams.distinct(_mixed(response.lower()), params.n)

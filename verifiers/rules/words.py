@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
+from verifiers.sightings import beyond_ascii
+
 Unit = Annotated[
     Literal["characters", "words", "lines", "tokens"],
     BeforeValidator(lambda name: "characters" if name == "chars" else name),
@@ -45,13 +47,6 @@ def visible(text: str) -> str:
     if text.encode("ascii", "ignore").translate(None, _SHOWN):
         text = text.translate(_WITHOUT_CONTROLS)
     return text.strip()
-
-
-def beyond_ascii(text: str) -> str:
-    """The characters that are not ASCII, in order: in most texts few, and ten times faster to get than to look past."""
-    if text.isascii():
-        return ""
-    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 _ASCII = bytes(range(128))

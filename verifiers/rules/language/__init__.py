@@ -42,7 +42,7 @@ from verifiers.rules.language.scripts import (
     main_script,
     others_of,
 )
-from verifiers.rules.words import beyond_ascii
+from verifiers.sightings import beyond_ascii
 
 _BORROWING = "漢あア한"
 """One letter of each script whose texts hold names and terms in Latin."""
