@@ -7,7 +7,7 @@ from verifiers.answers.boxes import with_boxes
 from verifiers.answers.factorials import FORMULA_GOES_ON, takes_factorial
 from verifiers.answers.json_fields import json_answer
 from verifiers.answers.numerals import last_digit_end
-from verifiers.answers.offers import Offer, Offers
+from verifiers.answers.offers import NO_OFFERS, Offer, Offers
 from verifiers.answers.spans import strip, trim
 from verifiers.answers.triggers import Trigger, answer_words, trigger_of
 
@@ -51,6 +51,8 @@ def read_lines(text: str, start: int, end: int, stems: Sequence[int] | None = No
         for word in answer_words(text, start, end, stems)
         if (trigger := trigger_of(text, start, end, word)) is not None
     ]
+    if not triggers:
+        return NO_OFFERS
     offers: list[Offer] = []
     used = False
     for index, trigger in enumerate(triggers):

@@ -103,6 +103,8 @@ def answer_words(text: str, start: int, end: int, stems: Sequence[int] | None) -
         ]
         if has_other_alphabets(text) and _OTHER_ANSWER_STEM.search(text.encode("utf-8", "replace")):
             stems += _positions_of(OTHER_ANSWER_STEMS, text.lower(), start, end)
+    if not stems:
+        return []
     places = sorted(stems)[-MAX_OFFERS:]
     return [word for place in places if (word := _ANSWER_WORD.match(text, place, end)) is not None]
 

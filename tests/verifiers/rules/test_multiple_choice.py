@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.base import Status
 from verifiers.rules import multiple_choice
-from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
+from verifiers.rules.multiple_choice import MultipleChoiceParams, judge, statements
 from verifiers.rules.multiple_choice.first_look import FirstLook
 
 # Written for this project; the same licence as the code.
@@ -739,7 +739,14 @@ def test_the_first_look_misses_nothing(choices: list[str], text: str, multi: boo
     seen = judge(text, params)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FirstLook, "may_name", lambda *_: True)
-        patch.setattr(FirstLook, "leads", lambda *_: None)
+        patch.setattr(statements, "_leads", lambda seen, *_: statements._LEADS.finditer(seen, 0))
         multiple_choice._options.cache_clear()
         assert judge(text, params) == seen
     multiple_choice._options.cache_clear()
+
+
+@pytest.mark.parametrize("remark", ["That is all of it.", "That is all of it, and of Madrid.", "That is all of $x$."])
+def test_a_conclusion_counts_whatever_else_is_mentioned_behind_it(remark: str) -> None:
+    steps = "So we go on with the next step of this long way. " * 70
+    thanks = "Thanks for reading all of this, have a nice day and good luck."
+    assert options(f"Let us see. So it's C. {steps}\n{remark}\n{thanks}", CITIES) == "C"

@@ -10,21 +10,22 @@ that fold into none of it:
     more pieces than any list of options has                                "1, 2, 3, ..."
 
 What is looked for here is that and more, so that it can be found by RE2 in one pass. A text that is not declared to be the
-answer must begin with that, or hold two of it, each at the beginning of a phrase.
+answer must begin with that, or hold three of it, each at the beginning of a phrase; or two if it offers a choice.
 """
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Any
 
 import re2
 
-from verifiers.rules.multiple_choice.forms import EDGES, is_without_markup, without_markup
+from verifiers.rules.multiple_choice.forms import EDGES, OR, is_without_markup, without_markup
 from verifiers.rules.multiple_choice.phrases import LEADS
-from verifiers.rules.multiple_choice.scripts import CIRCLED
-from verifiers.sightings import ASCII_SPACE, Scene, has_other_alphabets, hides_ascii
+from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
+from verifiers.sightings import ASCII_SPACE, Scene, beyond_ascii, hides_ascii
 
 MAX_PIECES = 64
 _JOINTS = bytes(ord(" ") if chr(byte) in f"{EDGES},;/&+\n" else byte for byte in range(256))
@@ -35,35 +36,45 @@ _LOWERED = bytes(ord(" ") if chr(byte).isspace() else byte for byte in range(0x8
 """In lower case, with one kind of space."""
 _PARTED = bytes(ord(" ") if byte == ord("_") else byte for byte in range(256))
 """An underscore may be emphasis, or a part of a word."""
-_SIGNS = frozenset("".join(CIRCLED))
+_SIGNS = frozenset("".join((*CIRCLED, *PLACES)))
+"""What is a label, or stands for one by its place."""
 _KEY = re.compile(r"[a-z0-9]{1,8}")
 _JOINTS_IN_WORDS = "(?:and|or|und|oder|et|ou|y)"
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
-_FILLERS = (
-    "the|an|is|are|its?|s|options?|choices?|letters?|answers?|correct|right|best|final|indeed|clearly|definitely|certainly|obviously"
-    "|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|les?|der|die|de|letra|lettre|lettera|opcion"
-    "|opzione|alternativa|buchstabe|antwort"
+_ENDING = re.compile(
+    rb"\s*(?:\Z|\n|[^a-z0-9\s]|(?:and|or|und|oder|et|ou|y)(?![a-z])|because|since|as(?![a-z]))", re.IGNORECASE
 )
-"""Words that may stand between a lead, or the beginning of a phrase, and an option; and more."""
-_FILLER = re.compile(_FILLERS.encode())
+"""The same."""
+_FILLER_WORDS = (
+    "the|an|is|are|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
+    "|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|le|les|der"
+    "|die|de|letra|lettre|lettera|opcion|opzione|alternativa|buchstabe|antwort"
+)
+"""What may stand between a lead, or the beginning of a phrase, and an option; and more."""
+_FILLERS = frozenset(_FILLER_WORDS.encode().split(b"|"))
 _ARTICLES = (b"a", b"o")
 """Portuguese fillers, which may be labels."""
+_SKIPPED = _FILLERS.union(_ARTICLES, (b"both", b"either", b"all", b"of"))
 _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
 _LEAD = re2.compile(f"(?i){LEADS}".encode())
-_GAP = rf"(?:[^a-z0-9]|{_FILLERS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
+_GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
 _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
-_BEGINS = rf"(?:\A|[,;/&+\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
-_MAX_SEARCHES = 16
-_MAX_SEARCHED_CHARS = 32_000
-"""A search may read the rest of a text; where there are more of them, or more text, each lead is looked at by itself."""
-_MAX_LEADS = 64
+_BEGINS = rf"(?:\A|[,;/&+?\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
+_MAX_BESIDE = 2
+"""So many options in a text that is no list of them commit to nothing only where they are a choice; more always do."""
+_MAX_FILLERS = 4
+"""Before an option; where there are more of them, it may be one."""
 _FOLLOWS_CHARS = 200
 """Behind a lead; more than may stand between it and the first word of an option, and that."""
+
+
+_Source = Callable[[tuple[str, ...]], str]
+"""From labels to an expression about them."""
 
 
 class FirstLook:
@@ -77,16 +88,20 @@ class FirstLook:
         texts = [form for form in plain if _LETTER.search(form) or not _DIGIT.search(form)]
         self._forms = [(form, max(form.split(), key=len, default=b"")) for form in texts]
         """With the longest word of each."""
+        self._shortest = min((len(word) for _, word in self._forms), default=sys.maxsize)
         self._has_digits = len(self._forms) < len(plain) or any(map(_DIGIT.search, map(str.encode, self._keys)))
         self._has_numbers = has_numbers
         beginnings = [_first_word(_plain(form)) for form in forms]
-        self._beginnings = {*map(str.encode, self._keys), *_ARTICLES, *beginnings}
-        self._is_blind = not all(map(_KEY.fullmatch, self._keys)) or any(map(_FILLER.fullmatch, self._beginnings))
+        self._labels = frozenset(map(str.encode, self._keys))
+        self._beginnings = frozenset(beginnings)
+        """First words of texts."""
+        words = self._labels | self._beginnings
+        self._is_blind = not all(map(_KEY.fullmatch, self._keys)) or not _FILLERS.isdisjoint(words)
         self._passes_all = self._is_blind or b"" in beginnings
 
     def may_name(self, text: str, is_declared: bool) -> bool:
         """Whether a text may name one; behind a label in one that is declared to be the answer may stand anything."""
-        if self._is_blind or (not text.isascii() and (is_declared or not self._is_ascii or _may_be_other_label(text))):
+        if self._is_blind or (not text.isascii() and (is_declared or not self._is_ascii or self._may_hide(text))):
             return True
         if "\\" in text and not is_without_markup(text := without_markup(text, depth=3)):
             return True
@@ -95,63 +110,100 @@ class FirstLook:
             return True
         parted, plain = shadow.translate(_PARTED, _EMPHASIS), shadow.translate(None, _MARKS)
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
-        labels = _beginning_with_label if is_whole else _named_by_label
-        places = _places(labels(self._keys), parted)
-        if self._has_digits or self._has_numbers():
-            places = chain(places, _places(_named_by_number(self._keys), plain))
+        places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
-        if first is not None and (first == 0 or not is_whole or self._has_two(parted, places)):
+        if first is not None and (first == 0 or not is_whole or self._has_more(text, parted, first, places)):
             return True
-        if is_declared and (b"=" in shadow or self._may_begin(shadow, 0)):
+        if is_declared and (b"=" in shadow or self._may_begin(shadow)):
             return True
         return len(plain) > MAX_PIECES and len(plain.translate(_JOINTS).split()) > MAX_PIECES
 
-    def _has_two(self, parted: bytes, other_places: Iterator[int]) -> bool:
-        """Whether a second phrase begins with an option; the last of a list may go on behind it."""
-        return next(other_places, None) is not None or len([*_places(_beginning_loosely(self._keys), parted)]) > 1
+    def _named_places(self, parted: bytes, plain: bytes, by_label: _Source) -> Iterator[int]:
+        """Where an option may be named by its label or, if one is a number, by that: in one pass over what is the same."""
+        if not self._may_be_number:
+            return _places(_pattern(self._keys, by_label), parted)
+        if parted == plain:
+            return _places(_pattern(self._keys, by_label, _named_by_number), plain)
+        labels, numbers = _pattern(self._keys, by_label), _pattern(self._keys, _named_by_number)
+        return chain(_places(labels, parted), _places(numbers, plain))
 
-    def leads(self, seen: Scene, start: int) -> list[int] | None:
-        """Where `LEADS` are, in a text that has a shadow, that an option may follow; None where there are too many."""
+    @cached_property
+    def _may_be_number(self) -> bool:
+        """Whether digits may name an option."""
+        return self._has_digits or self._has_numbers()
+
+    def _may_hide(self, text: str) -> bool:
+        """Whether characters beyond ASCII may be labels, or hide one."""
+        others = beyond_ascii(text)
+        return not _SIGNS.isdisjoint(others) or hides_ascii(others)
+
+    def _has_more(self, text: str, parted: bytes, first: int, others: Iterator[int]) -> bool:
+        """Whether a second phrase, and but for a choice a third one, begins with an option.
+
+        The last of a list may go on behind it.
+        """
+        found = [first, *islice(others, _MAX_BESIDE)]
+        if len(found) <= _MAX_BESIDE:
+            found += set(_places(_pattern(self._keys, _beginning_loosely), parted)).difference(found)
+        return len(found) > _MAX_BESIDE or (len(found) == _MAX_BESIDE and OR.search(text) is not None)
+
+    def leads(self, seen: Scene, start: int) -> Sequence[int]:
+        """Where `LEADS` are, in a text that has a shadow, that an option may follow."""
         shadow = seen.shadow or b""
-        is_short = not self._passes_all and len(shadow) - start <= _MAX_SEARCHED_CHARS
-        if is_short and not self._hides_or_mentions(seen.text[start:], shadow[start:]):
-            leads = _leads_to(self._keys, self._has_digits or self._has_numbers())
-            found = [*islice(_places(leads, shadow, start), _MAX_SEARCHES + 1)]
-            if len(found) <= _MAX_SEARCHES:
-                return found
-        spans = [lead.span() for lead in islice(_LEAD.finditer(shadow, start), _MAX_LEADS + 1)]
-        if len(spans) > _MAX_LEADS:
-            return None
-        return [first for first, end in spans if self._passes_all or self._may_begin(shadow, end)]
+        spans = map(_span, _LEAD.finditer(shadow, start))
+        return [first for first, end in spans if self._passes_all or self._may_follow(shadow, end)]
 
-    def _hides_or_mentions(self, text: str, shadow: bytes) -> bool:
-        if not text.isascii() and not self._is_ascii:
-            return True
-        return self._mentions(shadow, in_part="\\" in text) or hides_ascii(text)
-
-    def _mentions(self, shadow: bytes, in_part: bool = False) -> bool:
-        """Whether the whole text of an option, as a shadow shows it, is somewhere in another text; or a word of it."""
-        if not self._forms:
+    def _mentions(self, shadow: bytes) -> bool:
+        """Whether the whole text of an option, as a shadow shows it, is somewhere in another text."""
+        if len(shadow) < self._shortest:
             return False
         plain = shadow.translate(_LOWERED, _MARKS)
         forms = [form for form, word in self._forms if word in plain]
-        while forms and not in_part and b"  " in plain:
+        while forms and b"  " in plain:
             plain = plain.replace(b"  ", b" ")
-        return any(in_part or form in plain for form in forms)
+        return any(form in plain for form in forms)
 
-    def _may_begin(self, shadow: bytes, position: int) -> bool:
-        """Whether what stands at a place, fillers left out, may begin an option's name."""
-        end = position + _FOLLOWS_CHARS
-        while found := _NEXT_WORD.match(shadow, position, end):
+    def _may_begin(self, shadow: bytes) -> bool:
+        """Whether what a text begins with, fillers left out, may begin an option's name."""
+        position = 0
+        while found := _NEXT_WORD.match(shadow, position, _FOLLOWS_CHARS):
             position = found.end()
-            if found[2] or position == end or b"_" in found[1]:
+            word = _word(found)
+            if word is None or position == _FOLLOWS_CHARS:
                 return True
-            word = found[1].lower().translate(None, _MARKS)
-            if not _FILLER.fullmatch(word):
-                break
-        return word in self._beginnings or (
-            _DIGIT.search(word) is not None and (self._has_digits or self._has_numbers())
-        )
+            if word not in _FILLERS:
+                return word in self._labels or word in _ARTICLES or self._may_be_text(word)
+        return True
+
+    def _may_follow(self, shadow: bytes, position: int) -> bool:
+        """Whether what stands at a place, fillers left out, may be an option: a label that is no part of a phrase, or
+        what begins as a text does.
+        """
+        end = position + _FOLLOWS_CHARS
+        for _ in range(_MAX_FILLERS):
+            found = _NEXT_WORD.match(shadow, position, end)
+            assert found is not None, "matches anything"
+            position = found.end()
+            word = _word(found)
+            if word is None or position == end:
+                return True
+            if word in self._labels:
+                if len(word) < len(found[1]) or _ENDING.match(shadow, position, end):
+                    return True
+            elif word not in _SKIPPED:
+                return self._may_be_text(word)
+        return True
+
+    def _may_be_text(self, word: bytes) -> bool:
+        return word in self._beginnings or (self._may_be_number and _DIGIT.search(word) is not None)
+
+
+def _word(found: re.Match[bytes]) -> bytes | None:
+    """A word without emphasis; None where a shadow does not show enough of it."""
+    word, sign = found.groups()
+    if sign or b"_" in word:
+        return None
+    return word.lower() if word.isalnum() else word.lower().translate(None, _MARKS)
 
 
 def _places(pattern: Any, shadow: bytes, start: int = 0) -> Iterator[int]:
@@ -161,9 +213,9 @@ def _places(pattern: Any, shadow: bytes, start: int = 0) -> Iterator[int]:
         start = match.start() + 1
 
 
-def _may_be_other_label(text: str) -> bool:
-    """Whether there is more than ASCII and signs that are no labels."""
-    return has_other_alphabets(text) or hides_ascii(text) or not _SIGNS.isdisjoint(text)
+def _span(match: Any) -> tuple[int, int]:
+    span: tuple[int, int] = match.span()
+    return span
 
 
 def _plain(text: str) -> bytes:
@@ -172,43 +224,36 @@ def _plain(text: str) -> bytes:
 
 def _first_word(form: bytes) -> bytes:
     """The first word of an option's text that is no filler."""
-    return next((word for word in _WORD.findall(form) if not _FILLER.fullmatch(word)), b"")
+    return next((word for word in _WORD.findall(form) if word not in _FILLERS), b"")
 
 
-@lru_cache(maxsize=256)
-def _named_by_label(keys: tuple[str, ...]) -> Any:
+@lru_cache(maxsize=512)
+def _pattern(keys: tuple[str, ...], *sources: _Source) -> Any:
+    """What matches one of several expressions about some labels."""
+    return re2.compile(f"(?i){'|'.join(f'(?:{source(keys)})' for source in sources)}".encode())
+
+
+def _named_by_label(keys: tuple[str, ...]) -> str:
     """A label as a word of its own, with nothing behind it that makes it part of a phrase, or capitals in a row."""
-    return re2.compile(rf"(?i)(?:{_any_of(keys)}){_ENDS}|(?-i:[A-Z][)\]]?{ASCII_SPACE}?[(\[]?[A-Z])".encode())
+    return rf"(?:{_any_of(keys)}){_ENDS}|(?-i:[A-Z][)\]]?{ASCII_SPACE}?[(\[]?[A-Z])"
 
 
-@lru_cache(maxsize=256)
-def _beginning_with_label(keys: tuple[str, ...]) -> Any:
+def _beginning_with_label(keys: tuple[str, ...]) -> str:
     """A phrase that begins with a label and ends, or goes on in signs, or nothing but capitals."""
     label = rf"{_BEGINS}(?:{'|'.join(keys)}){_ENDS}"
-    return re2.compile(rf"(?i){label}|\A{_GAP}(?-i:[A-Z][^a-z0-9]*[A-Z])[^a-z0-9]*\z".encode())
+    return rf"{label}|\A{_GAP}(?-i:[A-Z][^a-z0-9]*[A-Z])[^a-z0-9]*\z"
 
 
-@lru_cache(maxsize=256)
-def _beginning_loosely(keys: tuple[str, ...]) -> Any:
-    return re2.compile(rf"(?i){_BEGINS}(?:{'|'.join(keys)})(?:\z|[^a-z0-9])".encode())
+def _beginning_loosely(keys: tuple[str, ...]) -> str:
+    return rf"{_BEGINS}(?:{'|'.join(keys)})(?:\z|[^a-z0-9])"
 
 
-@lru_cache(maxsize=256)
-def _leads_to(keys: tuple[str, ...], has_numbers: bool) -> Any:
-    """`LEADS`, and behind one a label, or a number where `has_numbers`, or what a shadow does not show."""
-    label = rf"(?:\b|_)(?:{'|'.join(keys)}){_ENDS}"
-    hidden = r"[?\\<]|[a-z0-9]+[$*`_]+[a-z0-9]"
-    number = rf"|(?:\b(?:{'|'.join(keys)})[^a-z0-9]+)?[0-9]+(?:\z|[^a-z0-9 ]| [^a-z]| (?:because|since|as)\b)"
-    return re2.compile(rf"(?i)(?:{LEADS}){_GAP}(?:{label}|{hidden}{number if has_numbers else ''})".encode())
-
-
-@lru_cache(maxsize=256)
-def _named_by_number(keys: tuple[str, ...]) -> Any:
+def _named_by_number(keys: tuple[str, ...]) -> str:
     """A phrase with a digit and without letters, except for fillers and a label beside it."""
-    joint = rf"[,;/&+\n]|{_JOINT}"
+    joint = rf"[,;/&+?\n]|{_JOINT}"
     before = rf"(?:\A|{joint}){_GAP}(?:(?:{_any_of(keys)})[^a-z0-9]+)?"
     beside = rf"(?:(?:option|choice)[^a-z]*)?(?:(?:{_any_of(keys)})[^a-z0-9]*)?"
-    return re2.compile(rf"(?i){before}[0-9][^a-z]*{beside}(?:\z|{joint})".encode())
+    return rf"{before}[0-9][^a-z]*{beside}(?:\z|{joint})"
 
 
 def _any_of(keys: Iterable[str]) -> str:

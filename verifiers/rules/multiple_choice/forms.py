@@ -5,6 +5,8 @@ import re
 from verifiers import answers
 
 EDGES = " \t\n.,;:!?'\"()[]{}<>*_`$~-–—、。“”‘’«»‹›「」『』【】《》〈〉〔〕"
+OR = re.compile(r"(?<![A-Za-z])(?:or|either|oder|ou)(?![A-Za-z])|/|或|还是", re.IGNORECASE)
+"""What makes several options a choice between them."""
 _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|bf|rm|operatorname|underline|emph|mbox|hbox)\s?"
     r"\{([^{}]*)\}"

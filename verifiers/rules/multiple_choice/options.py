@@ -8,7 +8,7 @@ from functools import lru_cache
 from verifiers import answers
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.first_look import MAX_PIECES, FirstLook
-from verifiers.rules.multiple_choice.forms import EDGES, clean, form_of
+from verifiers.rules.multiple_choice.forms import EDGES, OR, clean, form_of
 from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
 
 HEDGED: frozenset[str] = frozenset()
@@ -165,7 +165,7 @@ class Options:
 
     def _several(self, text: str) -> frozenset[str] | None:
         text = _BOTH.sub("", text.strip("[]{}"))
-        is_choice = _OR.search(text) is not None
+        is_choice = OR.search(text) is not None
         pieces = [piece for piece in _SEPARATOR.split(text) if piece.strip(EDGES)]
         if len(pieces) > MAX_PIECES:
             return HEDGED
@@ -244,7 +244,6 @@ _REJECTS = re.compile(
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
 _GLUED_LABEL = re.compile(r"([A-Z])\)")
 _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
-_OR = re.compile(r"(?<![A-Za-z])(?:or|either|oder|ou)(?![A-Za-z])|/|或|还是", re.IGNORECASE)
 _BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
 _SEPARATOR = re.compile(
     r"\s*(?:[,;/&+、،؛\n]|(?<![A-Za-z])(?:and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*", re.IGNORECASE

@@ -30,12 +30,13 @@ _MAX_STATEMENTS = 64
 _LAST_SENTENCE = re.compile(r"[.!?]\s|\n")
 _JOINED_BEFORE = Ending(
     re.compile(
-        r"(?:\b(?P<nor>n?or|whether|if|neither|not)|(?P<beside>[^\n.:;!?,/&]{0,60})(?:\band|[,/&]))[\s(*]*(?:(?:option|choice)\s)?$",
+        r"(?:\b(?P<nor>n?or|whether|if|neither|not)|(?P<joint>\band|[,/&]))[\s(*]*(?:(?:option|choice)\s)?$",
         re.IGNORECASE,
     ),
     rf"(?i)(?:n?or|whether|if|neither|not|and|[,/&])[\x00-\x20\x7F?(*]*(?:(?:option|choice){SPACE})?\n?\z",
 )
 _JOINED_CHARS = 60
+_PARTS = re.compile(r"[\n.:;!?,/&]")
 _MAY_LEAD = re.compile(
     r"(?:^|[\n.,:;!?。，*(>/&—-]|\b(?:option|choice|answer|letter|so|thus|hence|therefore|clearly|only|then|believe|think"
     r"|conclude|say|see|means|and|n?or|neither|either|both|whether|if|that|not))[\s(*\[]*$",
@@ -108,9 +109,11 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
         lead = text[max(0, match.start() - 24) : match.start("option")]
         if not options.label(option) or not _MAY_LEAD.search(lead) or (option in "aAI" and not _is_clear(text, match)):
             continue
-        before = _JOINED_BEFORE.search(seen, max(0, match.start() - _JOINED_CHARS), match.start("option"))
-        if before and before["beside"] is not None and not _is_offered(before["beside"], options):
-            before = None
+        first = max(0, match.start() - _JOINED_CHARS)
+        before = _JOINED_BEFORE.search(seen, first, match.start("option"))
+        if before and before["joint"]:
+            beside = _PARTS.split(text[first : before.start("joint")])[-1]
+            before = before if _is_offered(beside, options) else None
         if before and before["nor"] and before["nor"].lower() != "or":
             continue
         offers[match.span("option")] = f"{option} or other" if before else option
@@ -126,6 +129,8 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
     offers = {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
     last = max((start for start, _ in offers), default=-1)
     offers |= dict(_conclusions(clues, options, last))
+    if not offers:
+        return None
     found = commit(sorted(((text, span) for span, text in offers.items()), key=_start), "statement", params, options)
     if found is None or not found.labels or found.span is None:
         return found
@@ -201,10 +206,9 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
 def _leads(seen: Scene, options: Options, start: int) -> Iterable[re.Match[str]]:
     """The last leads, less those that no option follows."""
     if seen.shadow is not None and not _LEADS.hides_in(seen):
-        places = options.first_look.leads(seen, start)
-        leads = None if places is None else [_CONCLUDES.match(seen.text, place) for place in places]
-        if leads is not None and None not in leads:
-            return [lead for lead in leads if lead is not None]
+        leads = [_CONCLUDES.match(seen.text, place) for place in options.first_look.leads(seen, start)]
+        if None not in leads:
+            return _last(lead for lead in leads if lead is not None)
     return _last(_LEADS.finditer(seen, start))
 
 
