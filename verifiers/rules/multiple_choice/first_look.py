@@ -195,15 +195,18 @@ class FirstLook:
         return True
 
     def _may_be_text(self, word: bytes) -> bool:
-        return word in self._beginnings or (self._may_be_number and _DIGIT.search(word) is not None)
+        return word in self._beginnings or (self._may_be_number and not word.isalpha())
 
 
 def _word(found: re.Match[bytes]) -> bytes | None:
     """A word without emphasis; None where a shadow does not show enough of it."""
+    word: bytes
     word, sign = found.groups()
-    if sign or b"_" in word:
+    if sign:
         return None
-    return word.lower() if word.isalnum() else word.lower().translate(None, _MARKS)
+    if word.isalnum():
+        return word.lower()
+    return None if b"_" in word else word.lower().translate(None, _MARKS)
 
 
 def _places(pattern: Any, shadow: bytes, start: int = 0) -> Iterator[int]:

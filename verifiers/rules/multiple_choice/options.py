@@ -169,16 +169,7 @@ class Options:
         pieces = [piece for piece in _SEPARATOR.split(text) if piece.strip(EDGES)]
         if len(pieces) > MAX_PIECES:
             return HEDGED
-        labels: Sequence[str | None] = [self._one(clean(piece), is_declared=False) for piece in pieces]
-        if len(pieces) == 1:
-            labels = self._run(clean(text))
-        elif (
-            pieces
-            and labels[-1] is None
-            and (match := _LABEL_FIRST.match(piece := clean(pieces[-1])))
-            and not _SAYS_ELSE.match(piece, match.end())
-        ):
-            labels = [*labels[:-1], self.label(match["label"])]
+        labels = self._run(clean(text)) if len(pieces) == 1 else self._of_pieces(pieces, 2 if is_choice else 3)
         found = {label for label in labels if label is not None}
         if is_choice and len(found) > 1:
             return HEDGED
@@ -187,6 +178,22 @@ class Options:
         if len(found) < 2 or None in labels:
             return HEDGED if len(found) > 2 else None
         return frozenset(found) if self.multi else HEDGED
+
+    def _of_pieces(self, pieces: Sequence[str], enough: int) -> Sequence[str | None]:
+        """The option that each piece names; no more of them once one names none and fewer than `enough` others can."""
+        labels: list[str | None] = []
+        for left, piece in zip(range(len(pieces), 0, -1), pieces, strict=True):
+            if None in labels and len({*labels}) - 1 + left < enough:
+                return labels
+            labels.append(self._one(clean(piece), is_declared=False))
+        if (
+            labels
+            and labels[-1] is None
+            and (match := _LABEL_FIRST.match(piece := clean(pieces[-1])))
+            and not _SAYS_ELSE.match(piece, match.end())
+        ):
+            labels[-1] = self.label(match["label"])
+        return labels
 
     def _run(self, text: str) -> Sequence[str | None]:
         """Labels without anything between them: `AC`, `A C`, `(A)(C)`, 甲丙."""
