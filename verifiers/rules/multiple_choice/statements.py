@@ -27,7 +27,7 @@ from verifiers.sightings import SPACE, Ending, Scene, Sighting
 
 _MAX_STATEMENTS = 64
 """Of each form; earlier ones are not looked at."""
-_LAST_SENTENCE = re.compile(r"[.!?]\s|\n")
+_EARLIER_SENTENCES = re.compile(r".*(?:[.!?]\s|\n)", re.DOTALL)
 _JOINED_BEFORE = Ending(
     re.compile(
         r"(?:\b(?P<nor>n?or|whether|if|neither|not)|(?P<joint>\band|[,/&]))[\s(*]*(?:(?:option|choice)\s)?$",
@@ -121,9 +121,9 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
         for match in _last((*IS_CORRECT_CJK.finditer(text), *ARE_CORRECT_CJK.finditer(text))):
             offers[match.span("option")] = match["option"]
     for match in _last(TEXTS_ARE_CORRECT.finditer(seen, clues.called_correct)):
-        start = match.start() - len(
-            _LAST_SENTENCE.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start()])[-1]
-        )
+        start = max(0, match.start() - MAX_LINE_CHARS)
+        earlier = _EARLIER_SENTENCES.match(text, start, match.start())
+        start = earlier.end() if earlier else start
         if options.by_text(text[start : match.start()]):
             offers[start, match.start()] = text[start : match.start()]
     offers = {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
@@ -167,7 +167,7 @@ _CONCLUDED = re.compile(
     re.IGNORECASE,
 )
 _LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜")
-_MAX_LEAD_CHARS = 300
+_MAX_LEAD_CHARS = 80
 """More than lies between the beginning of such a lead and the end of what may stand before its option."""
 _UNCERTAIN = re.compile(
     r"\b(?:not|never|no|nor|neither|maybe|perhaps|possibly|might|may|could|if|unless|whether|or|either|doubt|unsure|except|wrong)\b"
