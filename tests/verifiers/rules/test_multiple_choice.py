@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -14,6 +14,8 @@ from verifiers.base import Status
 from verifiers.rules import multiple_choice
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge, statements
 from verifiers.rules.multiple_choice.first_look import FirstLook
+from verifiers.rules.multiple_choice.options import Options
+from verifiers.sightings import scene
 
 # Written for this project; the same licence as the code.
 ROWS = [
@@ -729,6 +731,7 @@ _PIECES = (
         "\u00a0",
     ),
     *("a ", "3.5 ", "\\text{", "}", "x = ", "?", " because ", " as ", "ﬁ", "naïve ", "wait "),
+    *("和", "、", "或", "дом", " both ", "B", "C ", "/", "/ ", "fish", "it is ", "correct "),
 )
 
 
@@ -743,6 +746,78 @@ def test_the_first_look_misses_nothing(choices: list[str], text: str, multi: boo
         multiple_choice._options.cache_clear()
         assert judge(text, params) == seen
     multiple_choice._options.cache_clear()
+
+
+_NAMES = ("A", "B", "(C)", "c", "D)", "18", "15", "12", "Paris", "naïve", "fish", "it is", "AC", "B C")
+_BESIDE_NAMES = (
+    *(", ", " and ", " or ", "/", "和", "、", "; ", "\n", " ", "  ", " because ", " is right", ": ", " — ", "? "),
+    *(
+        "the ",
+        "option ",
+        "both ",
+        "clearly ",
+        "the correct choice is ",
+        "la letra ",
+        "of ",
+        "дом",
+        "word ",
+        "**",
+        "_",
+        ".",
+    ),
+)
+_PHRASES = st.lists(st.one_of(st.sampled_from(_NAMES), st.sampled_from(_BESIDE_NAMES)), min_size=1, max_size=7).map(
+    "".join
+)
+_CHOICES = pytest.mark.parametrize("choices", [CITIES, NUMBERS, ["naïve", "Paris", "fish", "it is"]])
+
+
+def named_by_all_of_it(options: Options, text: str, is_declared: bool) -> frozenset[str] | None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FirstLook, "may_name", lambda *_: True)
+        return options._named(text, is_declared)
+
+
+@_CHOICES
+@given(text=_PHRASES, multi=st.booleans(), is_declared=st.booleans())
+@example(text="word, A/B", multi=False, is_declared=False)
+@example(text="word, A, B, D)", multi=False, is_declared=False)
+@example(text="word和A和B和D)", multi=False, is_declared=False)
+@example(text="word or A or B", multi=False, is_declared=False)
+@example(text="word, A, B, D of it", multi=False, is_declared=False)
+@example(text="word, A or B of it", multi=False, is_declared=False)
+@example(text="_ and A, C of it", multi=False, is_declared=False)
+@example(text="12; **c和_", multi=False, is_declared=False)
+@example(text="and and A, C of it", multi=False, is_declared=False)
+@example(text="ابجد", multi=False, is_declared=False)
+@example(text="①", multi=False, is_declared=False)
+@example(text="15 or 18", multi=True, is_declared=False)
+def test_what_is_named_passes_the_first_look(choices: list[str], text: str, multi: bool, is_declared: bool) -> None:
+    options = Options(dict(zip("ABCD", choices, strict=True)), multi)
+    if named_by_all_of_it(options, text, is_declared) is not None:
+        assert options.first_look.may_name(text, is_declared)
+
+
+@_CHOICES
+@given(
+    lead=st.sampled_from(["so", "Thus,", "it's", "that is", "choose", "=>", "the correct option is"]), behind=_PHRASES
+)
+@example(lead="so", behind="the option is the one that is clearly it is B")
+@example(lead="so", behind="the the the the the B")
+@example(lead="so", behind="A because it is")
+@example(lead="so", behind="C Paris")
+@example(lead="so", behind="a letra B")
+@example(lead="so", behind="o B")
+@example(lead="so", behind="it is definitely the correct option B")
+@example(lead="so", behind="36/2")
+def test_what_follows_a_lead_passes_the_first_look(choices: list[str], lead: str, behind: str) -> None:
+    options = Options(dict(zip("ABCD", choices, strict=True)), False)
+    text = f"Well, {lead} {behind}. And so on"
+    found = options.first_look.leads(scene(text), 0)
+    for match in statements._CONCLUDES.finditer(text):
+        concluded = statements._CONCLUDED.match(text, match.end())
+        labels = concluded and named_by_all_of_it(options, concluded["option"].strip(), False)
+        assert not labels or len(labels) > 1 or match.start() in found
 
 
 @pytest.mark.parametrize("remark", ["That is all of it.", "That is all of it, and of Madrid.", "That is all of $x$."])

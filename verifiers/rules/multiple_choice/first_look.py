@@ -40,6 +40,8 @@ _SIGNS = frozenset("".join((*CIRCLED, *PLACES)))
 """What is a label, or stands for one by its place."""
 _KEY = re.compile(r"[a-z0-9]{1,8}")
 _JOINTS_IN_WORDS = "(?:and|or|und|oder|et|ou|y)"
+_NOTHING = re.compile(rf"(?i)(?:[^a-z0-9]|(?<![a-z]){_JOINTS_IN_WORDS}(?![a-z]))*".encode())
+"""Before the first phrase of a list."""
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
@@ -112,7 +114,8 @@ class FirstLook:
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
-        if first is not None and (first == 0 or not is_whole or self._has_more(text, parted, first, places)):
+        is_named = first is not None and (not is_whole or _NOTHING.fullmatch(parted, 0, first) is not None)
+        if is_named or (first is not None and self._has_more(text, parted, first, places)):
             return True
         if is_declared and (b"=" in shadow or self._may_begin(shadow)):
             return True
@@ -125,7 +128,7 @@ class FirstLook:
         if parted == plain:
             return _places(_pattern(self._keys, by_label, _named_by_number), plain)
         labels, numbers = _pattern(self._keys, by_label), _pattern(self._keys, _named_by_number)
-        return chain(_places(labels, parted), _places(numbers, plain))
+        return iter(sorted(chain(_places(labels, parted), _places(numbers, plain))))
 
     @cached_property
     def _may_be_number(self) -> bool:
