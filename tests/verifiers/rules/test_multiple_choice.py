@@ -788,6 +788,7 @@ def named_by_all_of_it(options: Options, text: str, is_declared: bool) -> frozen
 @example(text="word, A or B of it", multi=False, is_declared=False)
 @example(text="_ and A, C of it", multi=False, is_declared=False)
 @example(text="12; **c和_", multi=False, is_declared=False)
+@example(text="clearly  and : c and (C)", multi=False, is_declared=False)
 @example(text="and and A, C of it", multi=False, is_declared=False)
 @example(text="ابجد", multi=False, is_declared=False)
 @example(text="①", multi=False, is_declared=False)

@@ -40,8 +40,6 @@ _SIGNS = frozenset("".join((*CIRCLED, *PLACES)))
 """What is a label, or stands for one by its place."""
 _KEY = re.compile(r"[a-z0-9]{1,8}")
 _JOINTS_IN_WORDS = "(?:and|or|und|oder|et|ou|y)"
-_NOTHING = re.compile(rf"(?i)(?:[^a-z0-9]|(?<![a-z]){_JOINTS_IN_WORDS}(?![a-z]))*".encode())
-"""Before the first phrase of a list."""
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
@@ -65,6 +63,8 @@ _DIGIT = re.compile(rb"[0-9]")
 _LEAD = re2.compile(f"(?i){LEADS}".encode())
 _GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
+_NOTHING = re2.compile(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*".encode())
+"""What may stand before the first phrase of a list; and more."""
 _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
 _BEGINS = rf"(?:\A|[,;/&+?\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
 _MAX_BESIDE = 2
@@ -114,7 +114,7 @@ class FirstLook:
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
-        is_named = first is not None and (not is_whole or _NOTHING.fullmatch(parted, 0, first) is not None)
+        is_named = first is not None and (not is_whole or _NOTHING.fullmatch(parted[:first]) is not None)
         if is_named or (first is not None and self._has_more(text, parted, first, places)):
             return True
         if is_declared and (b"=" in shadow or self._may_begin(shadow)):
