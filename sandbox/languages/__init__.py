@@ -34,6 +34,9 @@ class Language:
     data_limit: bool = True
     """Whether the memory limit can also be set as RLIMIT_DATA, which gives programs a clean out-of-memory error.
     Not for run times that reserve far more than they use."""
+    handles_children: bool = False
+    """Whether the run time learns of the end of its children by a handler of SIGCHLD. Others have no say about that
+    signal: who has it ignored is not charged for the CPU time of children."""
     cpu_factor: float = 1.0
     """CPU limits are multiplied by this: what the run time needs more than a compiled program."""
     start_cpu_s: float = 0.0

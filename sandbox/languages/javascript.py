@@ -3,9 +3,6 @@
 Node decides by the nearest package.json; so does "compiling", which writes one for a program that has such a line.
 Functions are tested by `call.js`, which is put after the program: it tells what the function returned in the images
 that `sandbox.runner.values` defines.
-
-Node learns of the end of its children by SIGCHLD, which programs cannot have (`sandbox.runner.seccomp`): `child_process`
-waits for ever.
 """
 
 from pathlib import Path
@@ -33,6 +30,7 @@ LANGUAGE = Language(
     packages=("nodejs",),
     # V8 reserves gigabytes of address space for its code and its heap.
     data_limit=False,
+    handles_children=True,
     cpu_factor=1.5,
     start_cpu_s=0.1,
     call_suffix=CALL_SUFFIX,

@@ -21,6 +21,7 @@ LANGUAGE = Language(
     needs=("esbuild", "node"),
     packages=("esbuild", "nodejs"),
     data_limit=False,
+    handles_children=True,
     cpu_factor=1.5,
     start_cpu_s=0.1,
     call_suffix=CALL_SUFFIX,

@@ -87,6 +87,7 @@ class Plan:
             "keep": language.keep,
             "environment": language.environment,
             "data_limit": language.data_limit,
+            "handles_children": language.handles_children,
         }
         max_body_bytes = MAX_KEPT_BYTES if compiles else 0
         return Question(frame("load", fields, [data for _, data in files]), read_loaded, hear, max_body_bytes)

@@ -119,7 +119,8 @@ def shut_in(cell: Cell) -> None:
 def restore_signals() -> None:
     """As a process has them that nobody did anything to, but that too large a file ends it.
 
-    That of ended children keeps the runner's handler, which does nothing: `sandbox.runner.seccomp` has it stay.
+    That of ended children keeps the runner's handler, which does nothing: a filter has it stay, but for run times that
+    are to have theirs, which are other programs and so begin without any.
     """
     signal.set_wakeup_fd(-1)
     for number in _DEFAULT_SIGNALS:

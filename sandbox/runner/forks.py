@@ -11,7 +11,7 @@ from contextlib import suppress
 from mmap import mmap
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from sandbox.runner import confinement, kernel, process
+from sandbox.runner import confinement, kernel, process, seccomp
 from sandbox.runner.board import Board
 from sandbox.runner.compiling import compile_program
 from sandbox.runner.confinement import Cell
@@ -36,8 +36,12 @@ class Forks(Protocol):
     def are_prepared(self) -> bool:
         """They are forked from a process that has done what `confinement.prepare` does."""
 
-    def begin(self) -> None:
-        """A job begins."""
+    def begin(self, *, handles_children: bool) -> None:
+        """A job begins.
+
+        Args:
+            handles_children: Its programs may say what SIGCHLD does, see `sandbox.runner.seccomp`.
+        """
 
     def end(self) -> None:
         """It is over, and with it what was compiled for it; it may never have begun."""
@@ -61,18 +65,23 @@ class OwnForks:
 
     are_prepared = False
 
-    def __init__(self, board: Board, data_bytes: int) -> None:
+    def __init__(self, board: Board, data_bytes: int, job_filter: bytes | None) -> None:
         """
         Args:
             board: Where the numbers are told.
             data_bytes: What this process's memory counts towards a process's limit.
+            job_filter: Of jobs whose programs have no say about SIGCHLD. Where one process serves all jobs, it stays.
         """
         self._board = board
+        self._job_filter = job_filter
         self._data_bytes = data_bytes
         self._source: PythonSource | None = None
 
-    def begin(self) -> None:
+    def begin(self, *, handles_children: bool) -> None:
         self._source = None
+        if self._job_filter is not None and not handles_children:
+            seccomp.install(self._job_filter)
+            self._job_filter = None
 
     def end(self) -> None:
         self._source = None

@@ -17,6 +17,7 @@ what it is in its field `ask` or `answer`, and has these others:
            keep: [path, ...]               to send back
            environment: {name: value}
            data_limit: bool                RLIMIT_DATA
+           handles_children: bool          its programs may say what SIGCHLD does
     execute  limits, arguments, stdin: bytes,             files, then stdin            result
              files: [[path, bytes], ...], fetch: [path, ...]
     call   limits, function                               [positional, keywords]       result

@@ -121,7 +121,7 @@ def wake_descriptor() -> int:
 def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace) -> None:
     """Do once what every child would have to do, and put the memory in the state that forks share best."""
     if configuration.seccomp:
-        architecture = seccomp.ARCHITECTURES[os.uname().machine]
+        architecture = _architecture()
         program = seccomp.filter_program(
             architecture, sockets=not configuration.landlock, schedules_others=not configuration.single_uid
         )
@@ -134,6 +134,15 @@ def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace)
     gc.collect()
     gc.freeze()
     kernel.give_back_free_memory()
+
+
+def job_filter(configuration: Configuration) -> bytes | None:
+    """Of `sandbox.runner.seccomp`; None where none is wanted."""
+    return seccomp.unheard_children_program(_architecture()) if configuration.seccomp else None
+
+
+def _architecture() -> seccomp.Architecture:
+    return seccomp.ARCHITECTURES[os.uname().machine]
 
 
 def _take_streams_of_runs() -> None:

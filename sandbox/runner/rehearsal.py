@@ -37,6 +37,7 @@ _LOAD: Final[dict[str, Any]] = {
     "keep": [],
     "environment": {},
     "data_limit": True,
+    "handles_children": False,
 }
 _EXECUTE: Final[dict[str, Any]] = {
     "ask": "execute",

@@ -1,16 +1,18 @@
 """Which system calls programs are refused: those that namespaces, user ids and limits do not already make harmless.
 
 A list of what is denied on top of what the container's own profile allows. It is installed once in the runner, which
-needs none of these calls itself, and inherited by all that comes from it. One call is not refused but left undone:
-whoever has the end of children ignored is not charged for their CPU time, and nobody else is; so SIGCHLD does for good
-what it does. (To programs of Python their own handlers are called all the same, by the interpreter.) The numbers are from the kernel's system call
-tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the form from seccomp(2) and linux/filter.h.
+needs none of these calls itself, and inherited by all that comes from it.
+
+Another filter is installed for each job. It leaves one call undone: whoever has the end of children ignored is not
+charged for their CPU time, and nobody else is; so SIGCHLD does for good what it does. To programs of Python their own
+handlers are called all the same, by the interpreter; run times that learn of their children by a handler of their own
+(`sandbox.languages.Language.handles_children`) are spared it. The numbers are from the kernel's system call tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the form from seccomp(2) and linux/filter.h.
 """
 
 import ctypes
 import errno
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -249,8 +251,12 @@ def filter_program(architecture: Architecture, *, sockets: bool, schedules_other
         sockets: Whether AF_UNIX sockets may be made; pairs of them always may.
         schedules_others: Whether a process may change the priority and the processors of another of its user.
     """
-    instructions = list(_instructions(architecture, sockets, schedules_others))
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions)
+    return _packed(_instructions(architecture, sockets, schedules_others))
+
+
+def unheard_children_program(architecture: Architecture) -> bytes:
+    """The filter for each job: nothing is changed about SIGCHLD any more."""
+    return _packed(_left_undone(architecture.sigaction))
 
 
 def install(program: bytes) -> None:
@@ -263,6 +269,10 @@ def install(program: bytes) -> None:
     length = len(program) // struct.calcsize("=HBBI")
     whole = _Program(length, ctypes.addressof(code))
     kernel.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(whole))
+
+
+def _packed(instructions: Iterable[Instruction]) -> bytes:
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions)
 
 
 class _Program(ctypes.Structure):
@@ -301,12 +311,15 @@ def _instructions(architecture: Architecture, sockets: bool, schedules_others: b
             yield from _refuse_argument(number, _SECOND_ARGUMENT, (_JUMP_IF_EQUAL, 1, 0, 0))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _refuse_argument(architecture.ioctl, _SECOND_ARGUMENT, (_JUMP_IF_EQUAL, 0, 1, request))
-    yield from _leave_undone(architecture.sigaction)
     yield _RETURN, 0, 0, _ALLOW
 
 
-def _leave_undone(sigaction: int) -> Iterator[Instruction]:
-    """A change of what SIGCHLD does, which succeeds without doing anything; asking for it (no second argument) is allowed."""
+def _left_undone(sigaction: int) -> Iterator[Instruction]:
+    """A change of what SIGCHLD does, which succeeds without doing anything; asking for it (no second argument) is allowed.
+
+    Calls by the numbers of another architecture have been refused by the other filter.
+    """
+    yield _LOAD, 0, 0, _NUMBER
     yield _JUMP_IF_EQUAL, 0, 7, sigaction
     yield _LOAD, 0, 0, _FIRST_ARGUMENT
     yield _JUMP_IF_EQUAL, 0, 5, _SIGCHLD
@@ -315,6 +328,7 @@ def _leave_undone(sigaction: int) -> Iterator[Instruction]:
     yield _LOAD, 0, 0, _SECOND_ARGUMENT + _UPPER_HALF
     yield _JUMP_IF_EQUAL, 1, 0, 0
     yield _RETURN, 0, 0, _ERRNO
+    yield _RETURN, 0, 0, _ALLOW
 
 
 def _refuse(number: int, error: int) -> Iterator[Instruction]:

@@ -19,11 +19,11 @@ import marshal
 import os
 import select
 import signal
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from struct import Struct
 from typing import Any, Final, NoReturn
 
-from sandbox.runner import confinement, kernel
+from sandbox.runner import confinement, kernel, seccomp
 from sandbox.runner.board import RUN, TEMPLATES, TESTER, Board
 from sandbox.runner.compiling import NotCompiled, compile_program
 from sandbox.runner.descriptors import high
@@ -36,7 +36,7 @@ from sandbox.runner.trouble import Unclean
 _HEAD: Final = Struct("BI")
 """What is asked, and how many bytes follow."""
 _WHAT: Final = 0
-_COMPILE, _ANSWER = 100, 101
+_COMPILE, _ANSWER, _FILTER = 100, 101, 102
 """Asked of a template; less than that is the place of a run that is to be forked."""
 _PIECE_BYTES: Final = 1 << 16
 
@@ -73,12 +73,13 @@ class Templates:
     can_be_lost = False
     are_prepared = True
 
-    def __init__(self, board: Board, data_bytes: int, *, control: int, wake: int) -> None:
+    def __init__(self, board: Board, data_bytes: int, job_filter: bytes | None, *, control: int, wake: int) -> None:
         """Make the original and the first template, which are forks of this process as it is now.
 
         Args:
             board: Where their numbers are told, and those of runs.
             data_bytes: What this process's memory counts towards a process's limit.
+            job_filter: Of jobs whose programs have no say about SIGCHLD.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
         """
@@ -95,7 +96,8 @@ class Templates:
         board.tell(TEMPLATES[0], 0)
         self._original = cloner.child()
         if self._original == 0:
-            _be_original(runner, cloner, board, data_bytes, self._wanted, self._lines)
+            templates = [_Template(cloner, board, data_bytes, job_filter, line) for line in self._lines]
+            _be_original(runner, cloner, board, templates, self._wanted)
         self._want()
 
     def lose(self) -> None:
@@ -106,7 +108,7 @@ class Templates:
         there = (self._original, self._ended, *map(self._board.number, TEMPLATES))
         return [number for number in there if number]
 
-    def begin(self) -> None:
+    def begin(self, *, handles_children: bool) -> None:
         self.end()
         self._check_alive()
         if self._ended:
@@ -116,6 +118,8 @@ class Templates:
         self._next = 1 - self._next
         self._await_current()
         self._want()
+        if not handles_children:
+            self._line.order.send(_FILTER, None)
 
     def end(self) -> None:
         """The template is ended: where it was, the next one but one is made."""
@@ -221,7 +225,7 @@ class _Line:
 
 
 def _be_original(
-    runner: int, cloner: kernel.Cloner, board: Board, data_bytes: int, wanted: int, lines: "list[_Line]"
+    runner: int, cloner: kernel.Cloner, board: Board, templates: Sequence["_Template"], wanted: int
 ) -> NoReturn:
     try:
         kernel.die_with_parent(runner)
@@ -232,18 +236,21 @@ def _be_original(
             pid = forking[which]()
             if pid == 0:
                 kernel.die_with_parent(runner)
-                _Template(cloner, board, data_bytes, lines[which]).serve()
+                templates[which].serve()
     finally:
         os._exit(EXIT_UNCLEAN)
 
 
 class _Template:
-    """In its own process."""
+    """Made in the original, and served in a process of its own."""
 
-    def __init__(self, cloner: kernel.Cloner, board: Board, data_bytes: int, line: _Line) -> None:
+    def __init__(
+        self, cloner: kernel.Cloner, board: Board, data_bytes: int, job_filter: bytes | None, line: _Line
+    ) -> None:
         self._forking = [cloner.sibling(board.address(place), shares_descriptors=False) for place in (RUN, TESTER)]
         self._board = board
         self._data_bytes = data_bytes
+        self._job_filter = job_filter
         self._line = line
         self._source: PythonSource | None = None
 
@@ -256,15 +263,18 @@ class _Template:
             message = receive()
             what = message[_WHAT]
             if what >= len(forking):
-                self._answer(what, message)
+                self._do(what, message)
                 continue
             pid = forking[what]()
             if pid == 0:
                 live(Order(*_value(message)), self._source, self._board.page)
         raise OSError("no more processes")
 
-    def _answer(self, what: int, message: bytes) -> None:
-        self._line.answer.send(_ANSWER, self._compile(*_value(message)) if what == _COMPILE else "")
+    def _do(self, what: int, message: bytes) -> None:
+        if what != _FILTER:
+            self._line.answer.send(_ANSWER, self._compile(*_value(message)) if what == _COMPILE else "")
+        elif self._job_filter is not None:
+            seccomp.install(self._job_filter)
 
     def _compile(self, text: bytes, path: str) -> str:
         """Why it cannot be; empty when it can."""

@@ -31,6 +31,7 @@ from sandbox.runner.measures import data_bytes
 from sandbox.runner.population import Kin, Population
 from sandbox.runner.preparation import (
     close_terminals,
+    job_filter,
     leave_as_to_be_inherited,
     make_environment,
     make_rules,
@@ -136,10 +137,12 @@ class Runner:
         kin: Kin
         self._forks: Forks
         if not configuration.once and not configuration.single_uid and templates.can_be_used(board):
-            kin = self._forks = templates.Templates(board, data_bytes(), control=self._source, wake=wake)
+            kin = self._forks = templates.Templates(
+                board, data_bytes(), job_filter(configuration), control=self._source, wake=wake
+            )
             self._has_forks = False
         else:
-            kin, self._forks = self._turn, OwnForks(board, data_bytes())
+            kin, self._forks = self._turn, OwnForks(board, data_bytes(), job_filter(configuration))
             self._has_forks = not configuration.once and _can_fork_for_jobs(configuration)
         self._population = Population(kin, is_init=configuration.init, single_uid=configuration.single_uid)
         supervisor = Supervisor(self._population, oom, board, control=self._source, wake=wake, cpus=configuration.cpus)
@@ -249,7 +252,7 @@ class Runner:
         self._has_had_program = True
         self._forget()
         body = self._body(body_bytes)
-        self._forks.begin()
+        self._forks.begin(handles_children=header["handles_children"])
         self._runs.count_threads(self._turn.following if self._has_forks else None)
         try:
             load = requests.read_load(header, body)

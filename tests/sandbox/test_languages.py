@@ -182,6 +182,14 @@ async def test_javascript_is_a_script_or_a_module(boxes: PooledSandbox, source: 
     assert await output(boxes, "javascript", source, b"hello\n") == "hello\n"
 
 
+async def test_javascript_learns_of_the_end_of_its_children(boxes: PooledSandbox) -> None:
+    source = (
+        "const { execSync, spawn } = require('child_process');\nconsole.log(execSync('echo one').toString().trim());\n"
+    )
+    source += "spawn('sh', ['-c', 'exit 2']).on('exit', code => console.log(code));"
+    assert await output(boxes, "javascript", source) == "one\n2\n"
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -159,6 +159,7 @@ class Box:
             "keep": [],
             "environment": {},
             "data_limit": True,
+            "handles_children": False,
         }
         self.send({"ask": "load", **header, **fields}, b"".join(everything.values()))
 

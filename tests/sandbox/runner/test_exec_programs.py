@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.runner.conftest import MakeBox
+from tests.sandbox.runner.conftest import KINDS, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
 
 ECHO = '#include <stdio.h>\nint main(int n, char **v) { int a, b; scanf("%d %d", &a, &b); printf("%d %s\\n", a + b, v[1]); return 3; }'
@@ -122,6 +122,33 @@ def test_a_broken_pipe_ends_a_program_as_it_does_in_a_shell(box: Box) -> None:
     result = box.shell("yes | head -n 1; echo ${PIPESTATUS:-ok}; (yes; echo $? >&2) | true")
     assert result.out == b"y\nok\n"
     assert "Broken pipe" not in result.err
+
+
+IGNORING_CHILDREN = """
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    os._exit(0)
+try:
+    print("waited for", os.wait()[1])
+except ChildProcessError:
+    print("gone")
+"""
+
+
+@pytest.mark.parametrize(("handles_children", "seen"), [(False, b"waited for 0\n"), (True, b"gone\n")])
+def test_only_run_times_that_must_have_a_say_about_the_end_of_children(
+    make_box: MakeBox, handles_children: bool, seen: bytes
+) -> None:
+    """Who ignores it is not charged for their CPU time."""
+    for kind in KINDS:
+        box = make_box(kind)
+        for _ in range(2):
+            argv = ["/usr/bin/python3", "{program}/main.py"]
+            box.load(IGNORING_CHILDREN, mode="exec", argv=argv, handles_children=handles_children)
+            result = box.execute()
+            assert (result.out, result.err, result.left) == (seen, "", 0)
+            box.ask("unload")
 
 
 def test_memory_is_limited_with_a_clean_error(box: Box) -> None:

@@ -118,6 +118,7 @@ def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
         "keep": [],
         "environment": {},
         "data_limit": True,
+        "handles_children": False,
     }
     execute = {"ask": "execute", "limits": dict(LIMITS), "arguments": [], "stdin": 2, "files": [], "fetch": []}
     spec = json.dumps(
@@ -303,8 +304,8 @@ def _run_programs(box: Box, count: int) -> None:
 
 
 def _first_template(box: Box) -> int:
-    """Of a box that has had no job."""
-    eventually(lambda: len(_forks(box)) == 2)
+    """Of a box that has had no job, when it waits for its first order."""
+    eventually(lambda: len(_forks(box)) == 2 and _status(_forks(box)[1], "State") == "S")
     return _forks(box)[1]
 
 
