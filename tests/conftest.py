@@ -1,4 +1,4 @@
-"""A real server in a process of its own, as `rewardline serve` starts it."""
+"""A real server in a process of its own, as `rewardline serve` starts it, or forked when its modules were imported."""
 
 import gc
 import os
@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = (
     "0"  # in a fork, which asks nothing of gRPC, its threads would use our descriptors
@@ -20,8 +21,16 @@ import httpx
 import pytest
 
 from tests.dockerd import NoDocker, docker_with_image
+from tests.forked_servers import ForkedServer, Seed
 
 ROOT = Path(__file__).parents[1]
+_seed: Seed | None = None
+"""While tests run. What is measured outside of them is started anew."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    global _seed
+    _seed = Seed(ROOT)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -87,7 +96,7 @@ class Served:
 
     url: str
     grpc: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | ForkedServer
     log: Path
     ops: str = ""
     """Where operators ask, with the setting `ops_port`."""
@@ -109,13 +118,17 @@ def serving(
     environment |= {f"REWARDLINE_{name.upper()}": value for name, value in settings.items()}
     if plugins is not None:
         environment["PYTHONPATH"] = str(plugins)
-    command = [sys.executable, "-m", "service", "serve", "--http-port", "0", "--grpc-port", "0", *arguments]
-    with (
-        log.open("w") as errors,
-        subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=ROOT
-        ) as process,
-    ):
+    can_be_forked = _seed is not None and _seed.suits(environment)
+    with _running(log, arguments, environment, _seed if can_be_forked else None) as served:
+        yield served
+
+
+@contextmanager
+def _running(
+    log: Path, arguments: Sequence[str], environment: Mapping[str, str], seed: Seed | None
+) -> Iterator[Served]:
+    command = ("serve", "--http-port", "0", "--grpc-port", "0", *arguments)
+    with log.open("w") as errors, _started(command, environment, errors, seed) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         found = re.search(r"HTTP on (\S+) and gRPC on (\S+)\.(?: Operations on (\S+)\.)?", line)
@@ -130,6 +143,15 @@ def serving(
                 process.wait(timeout=40)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _started(
+    command: Sequence[str], environment: Mapping[str, str], errors: IO[str], seed: Seed | None
+) -> subprocess.Popen[str] | ForkedServer:
+    if seed is not None:
+        return seed.fork(command, environment, errors)
+    whole = [sys.executable, "-m", "service", *command]
+    return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=ROOT)
 
 
 def _await_readiness(url: str) -> None:
@@ -154,8 +176,9 @@ def docker_address() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server with the defaults, shared by all tests that do it no harm."""
-    with serving(tmp_path_factory.mktemp("served") / "log.jsonl") as server:
+    """One server with the defaults, shared by all tests that do it no harm; started as users start it, never forked."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("REWARDLINE_")}
+    with _running(tmp_path_factory.mktemp("served") / "log.jsonl", (), environment, None) as server:
         yield server
 
 

@@ -1,0 +1,191 @@
+"""Servers forked from a process that has imported the service: what they do afterwards is all there is to see of them.
+
+Importing takes most of the CPU of a start, and a run of all tests starts hundreds. A forked server is a process like any
+other, with its own command line (as far as the program looks at it), settings, streams, signals, children and exit code,
+and goes through `service.__main__.main`, as `rewardline serve` does. Only what modules do at import it does not do again.
+
+    test ── arguments, settings, streams ──► seed, which forks ──► server
+    test ◄── its number, later how it ended ── seed
+"""
+
+import atexit
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import IO, Self
+
+_MANY_BYTES = 65536
+_END_S = 60.0
+_OWN = ("REWARDLINE_", "PYTEST_")
+"""Variables that a server reads after it has been forked, or never."""
+
+
+class ForkedServer:
+    """One that runs, with as much of `subprocess.Popen` as tests need."""
+
+    def __init__(self, pid: int, stdout: IO[str], ending: socket.socket) -> None:
+        self.pid = pid
+        self.stdout: IO[str] | None = stdout
+        self.returncode: int | None = None
+        self._ending = ending
+        self._lock = Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.stdout is not None
+        self.stdout.close()
+        self.wait()
+        self._ending.close()
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return self.wait(0.0)
+        return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code once it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired
+        """
+        with self._lock:
+            if self.returncode is None:
+                if not select.select([self._ending], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired("rewardline", timeout or 0.0)
+                status = self._ending.recv(_MANY_BYTES)
+                assert status, "the process that servers are forked from has ended"
+                self.returncode = os.waitstatus_to_exitcode(int(status))
+            return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):  # it has ended at this moment
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class Seed:
+    """The process that servers are forked from: begun when the first is wanted, and ended with this process."""
+
+    def __init__(self, folder: Path) -> None:
+        """Servers work in this folder."""
+        self._folder = folder
+        self._environment = _foreign(os.environ)
+        self._cores = os.sched_getaffinity(0)
+        self._control: socket.socket | None = None
+        self._lock = Lock()
+
+    def suits(self, environment: Mapping[str, str]) -> bool:
+        """Whether a server with these variables, started here, gets nothing from outside that the seed has otherwise."""
+        return _foreign(environment) == self._environment and os.sched_getaffinity(0) == self._cores
+
+    def fork(self, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[str]) -> ForkedServer:
+        """Run `rewardline` with these arguments and variables."""
+        own = {name: value for name, value in environment.items() if name.startswith(_OWN)}
+        request = json.dumps([arguments, own]).encode()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        readable, writable = os.pipe()
+        stdout = open(readable, encoding="utf-8")  # noqa: SIM115 - closed with the server
+        try:
+            socket.send_fds(self._begun(), [request], [writable, stderr.fileno(), theirs.fileno()])
+        finally:
+            os.close(writable)
+            theirs.close()
+        number = ours.recv(_MANY_BYTES)
+        assert number, "the process that servers are forked from has ended"
+        return ForkedServer(int(number), stdout, ours)
+
+    def _begun(self) -> socket.socket:
+        with self._lock:
+            if self._control is None:
+                self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                with theirs:
+                    process = subprocess.Popen(
+                        [sys.executable, "-m", "tests.forked_servers", str(theirs.fileno())],
+                        cwd=self._folder,
+                        env=self._environment,
+                        pass_fds=[theirs.fileno()],
+                    )
+                atexit.register(_end, self._control, process)
+            return self._control
+
+
+def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    control.close()
+    process.wait(_END_S)
+
+
+def _foreign(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.startswith(_OWN)}
+
+
+# --- the seed
+
+
+def be_forked(control: socket.socket) -> None:
+    """Fork servers as told; returns in each of them. What their tests left running is ended with the tests' process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for all of the group
+    readable, writable = os.pipe2(os.O_NONBLOCK)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    endings: dict[int, socket.socket] = {}
+    while True:
+        ready, _, _ = select.select([control.fileno(), readable], [], [])
+        if readable in ready:
+            os.read(readable, _MANY_BYTES)
+            _tell_ends(endings)
+            continue
+        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 3)
+        if not request:
+            for pid in endings:
+                os.kill(pid, signal.SIGTERM)
+            sys.exit()
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number, stream in enumerate(fds[:2], start=1):
+                os.dup2(stream, number)
+            for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
+                os.close(fd)
+            arguments, own = json.loads(request)
+            sys.argv[1:] = arguments
+            os.environ.update(own)
+            return
+        for stream in fds[:2]:
+            os.close(stream)
+        endings[pid] = socket.socket(fileno=fds[2])
+        endings[pid].send(str(pid).encode())
+
+
+def _tell_ends(endings: dict[int, socket.socket]) -> None:
+    for pid in list(endings):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            with endings.pop(pid) as ending, suppress(BrokenPipeError):  # nobody may wait for it any more
+                ending.send(str(status).encode())
+
+
+if __name__ == "__main__":
+    gc.disable()
+    from service import server
+    from service.__main__ import main
+
+    server.load_verifiers()
+    gc.freeze()  # what all have in common shall not be looked through, and so copied, by each
+    be_forked(socket.socket(fileno=int(sys.argv[1])))
+    main()
