@@ -187,13 +187,14 @@ Serve = Callable[..., Served]
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts servers of the test's own: `serve(max_items_in_flight="10")`."""
+    """Starts servers of the test's own: `serve(max_items_in_flight="10")`; without boxes, unless `sandbox` says otherwise."""
     with ExitStack() as stack:
         count = 0
 
         def start(*arguments: str, **settings: str) -> Served:
             nonlocal count
             count += 1
+            settings = {"sandbox": "none", **settings}
             return stack.enter_context(serving(tmp_path / f"log{count}.jsonl", arguments, None, **settings))
 
         yield start

@@ -95,6 +95,7 @@ def test_programs_travel_by_tls_to_hosts_that_know_their_callers(serve: Serve, t
     trust = {"ca": str(authority.ca), "cert": str(ours[0]), "key": str(ours[1])}
     host = serve(sandbox="local", box_slots="2", workers="1", **tls)
     front = serve(
+        sandbox="remote",
         box_hosts=f"https://localhost:{urlsplit(host.url).port}",
         workers="1",
         **{f"box_hosts_tls_{name}": path for name, path in trust.items()},

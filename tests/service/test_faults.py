@@ -260,7 +260,7 @@ def framed(key: bytes, value: object) -> bytes:
 @pytest.fixture(scope="module")
 def battered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One server for all the tests below, which it has to survive in a row."""
-    with serving(tmp_path_factory.mktemp("battered") / "log.jsonl", workers="2") as server:
+    with serving(tmp_path_factory.mktemp("battered") / "log.jsonl", sandbox="none", workers="2") as server:
         yield server
         assert server.process.poll() is None
 

@@ -22,7 +22,7 @@ SLOW = {
 
 @pytest.fixture
 def served_with_ops(serve: Serve) -> tuple[Served, str]:
-    served = serve(ops_port="0", api_keys="me=0123456789abcdef-ops", workers="1", drain_timeout_s="60")
+    served = serve(sandbox="auto", ops_port="0", api_keys="me=0123456789abcdef-ops", workers="1", drain_timeout_s="60")
     return served, served.ops
 
 

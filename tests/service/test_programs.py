@@ -56,7 +56,7 @@ def test_programs_are_judged(served: Served) -> None:
 
 
 def test_a_program_that_uses_up_all_its_time_is_judged_however_long_items_may_take(serve: Any) -> None:
-    served = serve(item_deadline_s="0.5")
+    served = serve(sandbox="auto", item_deadline_s="0.5")
     (result,) = score(served, code("```python\nwhile True: pass\n```", time_limit_s=1, policy="ratio"))
     assert (result["status"], result["score"], result["reason"]) == ("ok", 0.0, "time_limit")
 
@@ -129,7 +129,7 @@ def test_a_sandbox_that_is_demanded_and_cannot_be_had_stops_the_start(options: d
 def test_without_docker_this_machine_makes_the_boxes(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("MKL", "OMP", "OPENBLAS"):  # as many set it, and boxes have it: it comes from nowhere outside
         monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
-    served = serve(docker_host="unix:///nonexistent.sock")
+    served = serve(sandbox="auto", docker_host="unix:///nonexistent.sock")
     assert httpx.get(f"{served.url}/v1/sandbox").json()["kind"] == "local"
     assert score(served, code(RIGHT))[0]["score"] == 1.0
 

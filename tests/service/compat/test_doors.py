@@ -189,7 +189,7 @@ def test_many_callers_at_once_get_their_own_answers(served: Served) -> None:
 
 
 def test_sigterm_lets_callers_have_what_they_wait_for_and_sends_new_ones_away(serve: Serve) -> None:
-    served = serve(box_slots="1", workers="1")
+    served = serve(sandbox="auto", box_slots="1", workers="1")
     path, body = slow("slime", 2)
     with ThreadPoolExecutor() as threads, httpx.Client(base_url=served.url, timeout=60) as kept:
         kept.get("/healthz")

@@ -204,7 +204,7 @@ def test_what_nobody_could_judge_in_its_time_is_submitted_again(without_boxes: S
 
 
 def test_sigterm_waits_for_a_task_and_for_who_polls_for_it(serve: Serve) -> None:
-    served = serve(box_slots="1", workers="1")
+    served = serve(sandbox="auto", box_slots="1", workers="1")
     task_id = submit(served, sleeper(3))
     served.process.send_signal(signal.SIGTERM)
     eventually(lambda: httpx.get(f"{served.url}/readyz").status_code == 503)
@@ -217,7 +217,7 @@ def test_sigterm_waits_for_a_task_and_for_who_polls_for_it(serve: Serve) -> None
 def test_with_redis_every_replica_answers_for_a_task_even_for_one_of_a_dead_process(
     serve: Serve, redis_server: RedisServer, start_redis: Callable[..., RedisServer]
 ) -> None:
-    settings = {"redis_url": redis_server.url, "box_slots": "1", "workers": "1"}
+    settings = {"redis_url": redis_server.url, "sandbox": "auto", "box_slots": "1", "workers": "1"}
     one, other = serve(**settings), serve(**settings)
 
     # Submitted here, polled for there: done, and under way.
@@ -261,7 +261,7 @@ def test_with_redis_every_replica_answers_for_a_task_even_for_one_of_a_dead_proc
 
 @pytest.mark.slow
 def test_a_process_that_has_no_time_left_leaves_its_tasks_to_others(serve: Serve, redis_server: RedisServer) -> None:
-    settings = {"redis_url": redis_server.url, "box_slots": "1", "workers": "1"}
+    settings = {"redis_url": redis_server.url, "sandbox": "auto", "box_slots": "1", "workers": "1"}
     one, other = serve(**settings, drain_timeout_s="1"), serve(**settings)
     task_id = submit(one, sleeper(5))
     assert one.stop() == 0

@@ -286,7 +286,7 @@ def test_ping_answers_as_the_original_does(served: Served) -> None:
 
 
 def test_a_key_can_stand_in_the_url_as_these_clients_cannot_send_another(serve: Any) -> None:
-    served = serve(api_keys=f"train={KEY}")
+    served = serve(sandbox="auto", api_keys=f"train={KEY}")
     body = {"code": "print(1)", "language": "python"}
     url = f"{served.url}/run_code"
     assert httpx.post(url, json=body).status_code == 401
@@ -343,7 +343,7 @@ def test_a_caller_who_hangs_up_gives_the_box_back(narrow: Served) -> None:
 
 
 def test_many_callers_wait_for_their_turn_instead_of_being_refused(serve: Any) -> None:
-    served = serve(box_slots="1", max_items_in_flight="2", max_items_per_request="1")
+    served = serve(sandbox="auto", box_slots="1", max_items_in_flight="2", max_items_per_request="1")
     with ThreadPoolExecutor(12) as threads:
         found = list(threads.map(lambda n: run_code(served, code=f"print({n})"), range(12)))
     assert [one["run_result"]["stdout"] for one in found] == [f"{n}\n" for n in range(12)]
