@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -152,6 +153,25 @@ def _started(
         return seed.fork(command, environment, errors)
     whole = [sys.executable, "-m", "service", *command]
     return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=ROOT)
+
+
+def rewardline(*arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, with `REWARDLINE_<NAME>` settings; without boxes, unless `sandbox` says otherwise.
+
+    Forked like servers, from a process that has imported what commands import.
+    """
+    assert _seed is not None
+    environment = {f"REWARDLINE_{name.upper()}": value for name, value in {"sandbox": "none", **settings}.items()}
+    command = [*map(str, arguments)]
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+        _seed.fork(command, environment, errors) as process,
+    ):
+        assert process.stdout is not None
+        told = process.stdout.read()
+        code = process.wait(120)
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, code, told, errors.read())
 
 
 def _await_readiness(url: str) -> None:

@@ -1,8 +1,9 @@
 """Servers forked from a process that has imported the service: what they do afterwards is all there is to see of them.
 
-Importing takes most of the CPU of a start, and a run of all tests starts hundreds. A forked server is a process like any
-other, with its own command line (as far as the program looks at it), settings, streams, signals, children and exit code,
-and goes through `service.__main__.main`, as `rewardline serve` does. Only what modules do at import it does not do again.
+Importing takes most of the CPU of a start, and a run of all tests starts hundreds. A forked server, or whatever else
+`rewardline` is told to do, is a process like any other, with its own command line (as far as the program looks at it),
+settings, streams, signals, children and exit code, and goes through `service.__main__.main`, as a user's does. Only what
+modules do at import it does not do again.
 
     test ── arguments, settings, streams ──► seed, which forks ──► server
     test ◄── its number, later how it ended ── seed
@@ -117,6 +118,7 @@ class Seed:
                         [sys.executable, "-m", "tests.forked_servers", str(theirs.fileno())],
                         cwd=self._folder,
                         env=self._environment,
+                        stdout=subprocess.DEVNULL,
                         pass_fds=[theirs.fileno()],
                     )
                 atexit.register(_end, self._control, process)

@@ -191,7 +191,8 @@ def _by_command(rows: Rows, folder: Path) -> list[Json]:
     source.write_text("".join(json.dumps(item) + "\n" for item in rows.items))
     target.unlink(missing_ok=True)
     command = [sys.executable, "-m", "service", "score", str(source), "-o", str(target)]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT, timeout=900)
+    environment = {**os.environ, "REWARDLINE_SANDBOX": "none"}  # no program is among what is judged
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env=environment, timeout=900)
     return [{name: row[name] for name in COMPARED} for row in _read(target)]
 
 

@@ -1,7 +1,8 @@
 """The same verdict whichever path decides: on every labelled row that the quick path decides, the general one agrees."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pytest
 
@@ -45,13 +46,12 @@ def test_both_paths_give_the_same_verdict(options: Options) -> None:
     assert sum(outcome.value == paths.UNSOUND for outcome in outcomes) < 0.01 * len(outcomes)
 
 
-def _pairs() -> Iterator[tuple[str, str]]:
+@cache
+def _pairs() -> Sequence[tuple[str, str]]:
     """Reference and extracted answer of every labelled row that has an answer."""
-    for rows in _labelled():
-        for item in rows.items:
-            answer = extract(item["response"], ExtractionParams()).answer
-            if answer is not None:
-                yield item["reference"], answer
+    items = [item for rows in _labelled() for item in rows.items]
+    answers = [extract(item["response"], ExtractionParams()).answer for item in items]
+    return [(item["reference"], answer) for item, answer in zip(items, answers, strict=True) if answer is not None]
 
 
 def _labelled() -> Iterator[Rows]:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT, rewardline
 
 
-def rewardline(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def anew(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """As a user runs it, with its own interpreter and the settings of a user who has none."""
     command = [sys.executable, "-m", "service", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT)
 
 
 def write(path: Path, rows: list[Any]) -> Path:
@@ -37,7 +38,7 @@ def rows(count: int) -> list[dict[str, Any]]:
 
 def test_line_k_of_the_output_judges_line_k_of_the_file(tmp_path: Path) -> None:
     source = write(tmp_path / "rollouts.jsonl", rows(3000))
-    done = rewardline("score", str(source), "--verifier", "numeric")
+    done = anew("score", str(source), "--verifier", "numeric")
     assert done.returncode == 0, done.stderr
     found = verdicts(tmp_path / "rollouts.verdicts.jsonl")
     assert [row["line"] for row in found] == list(range(3000))
@@ -155,7 +156,7 @@ def test_a_service_that_is_not_there_fails_lines_and_scores_none(tmp_path: Path)
 
 
 def test_verifiers_are_listed_and_shown() -> None:
-    listed = rewardline("verifiers").stdout
+    listed = anew("verifiers").stdout
     for name in ("exact_match", "math", "multiple_choice", "numeric", "regex"):
         assert name in listed
     shown = json.loads(rewardline("verifiers", "numeric").stdout)
@@ -167,13 +168,13 @@ def test_verifiers_are_listed_and_shown() -> None:
 
 
 def test_serve_refuses_the_open_network_without_keys() -> None:
-    done = rewardline("serve", "--host", "0.0.0.0")
+    done = anew("serve", "--host", "0.0.0.0")
     assert done.returncode == 2
     assert "api_keys" in done.stderr
 
 
 def test_check_host_says_what_boxes_stop_here() -> None:
-    done = rewardline("check-host", "--short", "--sandbox", "local", "--json")
+    done = anew("check-host", "--short", "--sandbox", "local", "--json")
     seen = {one["kind"]: one for one in json.loads(done.stdout)}
     assert set(seen) == {"local namespaces", "local landlock"}
     for one in seen.values():
@@ -184,14 +185,14 @@ def test_check_host_says_what_boxes_stop_here() -> None:
 
 
 def test_check_host_prints_a_table_for_people() -> None:
-    done = rewardline("check-host", "--short", "--sandbox", "local")
+    done = anew("check-host", "--short", "--sandbox", "local")
     assert "attack" in done.stdout
     assert "network" in done.stdout
     assert "stopped" in done.stdout
 
 
 def test_check_host_without_any_boxes_is_no_success() -> None:
-    done = rewardline("check-host", "--sandbox", "none", "--json")
+    done = anew("check-host", "--sandbox", "none", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (1, [])
 
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from service.dataset_audit.audit import SEGMENT_ROWS, Report, audit
 from service.dataset_audit.rows import WHOLE_ROW, BadData, Columns, read
 from service.engine import Engine
 from service.settings import Settings
-from tests.conftest import ROOT
+from tests.conftest import rewardline
 
 JSON = dict[str, Any]
 
@@ -119,9 +118,7 @@ async def test_a_file_that_is_no_data_set(tmp_path: Path) -> None:
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "service", "audit", *map(str, arguments)]
-    environment = {"PATH": "/usr/bin:/bin", "REWARDLINE_SANDBOX": "none"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, env=environment)
+    return rewardline("audit", *arguments)
 
 
 @pytest.mark.asyncio(loop_scope="function")

@@ -2,16 +2,14 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
-from tests.conftest import ROOT
+from tests.conftest import rewardline
 from tests.judge_upstream.grader import Grader, honest
 
 
 def _run(file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "service", "judges", str(file), "--wait-s", "30"]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)
+    return rewardline("judges", file, "--wait-s", "30")
 
 
 def test_what_endpoints_can_do_and_say_is_shown(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import rewardline
 from tests.service.redis_server import eventually
 
 JSON = dict[str, Any]
@@ -45,11 +43,6 @@ def score(served: Any, *items: JSON) -> list[JSON]:
 def has_reloaded(served: Any, outcome: str, times: int) -> bool:
     line = f'rewardline_recipes_reloads_total{{outcome="{outcome}"}} {times:.1f}'
     return line in httpx.get(f"{served.url}/metrics").text.splitlines()
-
-
-def rewardline(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "service", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT)
 
 
 def test_recipes_are_shown_with_all_their_defaults(serve: Callable[..., Any], file: Path) -> None:
