@@ -2,6 +2,7 @@
 
 `requirements/e2e-<name>.txt` pins what is in one, with hashes, made from an environment in which it ran; torch is not in it,
 since machines without a GPU take their own build of it. They lie below `.build/e2e`, and are made anew when their pins change.
+What all of them have is installed once, and is the same files in each.
 
 `python -m tests.e2e.environments` makes all of them ahead of the tests that will want them.
 """
@@ -9,9 +10,13 @@ since machines without a GPU take their own build of it. They lie below `.build/
 import fcntl
 import hashlib
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -30,7 +35,7 @@ class CannotBuild(Exception):
 
 
 def names() -> list[str]:
-    return sorted(path.stem.removeprefix("e2e-") for path in (ROOT / "requirements").glob("e2e-*.txt"))
+    return sorted(path.stem.removeprefix("e2e-") for path in _pins())
 
 
 def python_of(name: str) -> Path:
@@ -40,23 +45,57 @@ def python_of(name: str) -> Path:
         CannotBuild
     """
     pins = ROOT / "requirements" / f"e2e-{name}.txt"
-    folder, stamp = FOLDER / name, FOLDER / f"{name}.stamp"
-    made_of = (pins.read_bytes(), (CLIENT / "pyproject.toml").read_bytes(), TORCH.encode(), sys.version.encode())
-    state = hashlib.sha256(b"".join(made_of)).hexdigest()
+    folder = FOLDER / name
     python = folder / "bin" / "python"
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.exists() or stamp.read_text() != state:
-            stamp.unlink(missing_ok=True)
-            _run(sys.executable, "-m", "venv", "--clear", str(folder))
-            _run(str(python), *_PIP, TORCH)
+    with _stale(name, pins.read_bytes(), (CLIENT / "pyproject.toml").read_bytes()) as stale:
+        if stale:
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(_common(), folder, symlinks=True, copy_function=os.link)
             _run(str(python), *_PIP, "--no-deps", "--require-hashes", "-r", str(pins))
             with tempfile.TemporaryDirectory() as wheels:
                 _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
                 _run(str(python), *_PIP, "--no-deps", *map(str, Path(wheels).glob("*.whl")))
-            stamp.write_text(state)
     return python
+
+
+def _common() -> Path:
+    """An environment with torch and the pins that are in all files."""
+    each = [_entries(path.read_text()) for path in _pins()]
+    pins = "\n".join(sorted(set.intersection(*each)))
+    folder = FOLDER / "common"
+    with _stale("common", pins.encode()) as stale:
+        if stale:
+            python = str(folder / "bin" / "python")
+            _run(sys.executable, "-m", "venv", "--clear", str(folder))
+            _run(python, *_PIP, TORCH)
+            file = FOLDER / "common.txt"
+            file.write_text(pins)
+            _run(python, *_PIP, "--no-deps", "--require-hashes", "-r", str(file))
+    return folder
+
+
+def _pins() -> list[Path]:
+    return sorted((ROOT / "requirements").glob("e2e-*.txt"))
+
+
+def _entries(text: str) -> set[str]:
+    """A package with its version and hashes each."""
+    return {entry.strip() for entry in re.split(r"\n(?=[^\s])", text) if entry[:1].isalnum()}
+
+
+@contextmanager
+def _stale(name: str, *made_of: bytes) -> Iterator[bool]:
+    """Whether an environment has yet to be made of this: by this process, while it is in here, and by no other."""
+    stamp = FOLDER / f"{name}.stamp"
+    state = hashlib.sha256(b"".join((*made_of, TORCH.encode(), sys.version.encode()))).hexdigest()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stale = not stamp.exists() or stamp.read_text() != state
+        if stale:
+            stamp.unlink(missing_ok=True)
+        yield stale
+        stamp.write_text(state)
 
 
 def variables(**more: str) -> dict[str, str]:
