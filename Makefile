@@ -19,7 +19,7 @@ test: $(VENV)/test.stamp redis docker prometheus kubernetes chaos-tools
 	behind() { exec setsid sh -c '{ echo $$0 >/proc/self/autogroup; } 2>/dev/null; exec nice -n $$0 "$$@"' "$$@"; }; \
 	behind 5 $(BIN)/python -m tests.dockerd & image=$$!; \
 	behind 5 $(BIN)/python -m tests.e2e.environments & trainers=$$!; \
-	behind 5 sh -c '$(BIN)/python -m tests.fuzz --seconds 620 --seed 1 --out "$$FUZZING_BEGUN" \
+	behind 5 sh -c '$(BIN)/python -m tests.fuzz --seconds 606 --seed 1 --out "$$FUZZING_BEGUN" \
 		>"$$FUZZING_BEGUN/log.txt" 2>&1; touch "$$FUZZING_BEGUN/ended"' & fuzzing=$$!; \
 	trap 'code=$$?; set +ex; kill -s TERM -- -$$image -$$trainers -$$fuzzing 2>/dev/null; wait; exit $$code' EXIT; \
 	trap 'exit 130' INT TERM; \
