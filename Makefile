@@ -13,7 +13,9 @@ serve: $(VENV)/serve.stamp
 # What takes long begins at once, behind everything else: the images, the environments of real trainers, and ten CPU
 # minutes of fuzzing, whose findings are looked at by the last tests. None outlives the tests. Where Linux weighs sessions
 # against each other (sched_autogroup_enabled), niceness counts within a session alone, so the sessions get theirs too.
+# Modules are compiled once, even where the environment says that nobody shall keep what was compiled.
 test: export FUZZING_BEGUN := $(CURDIR)/.build/fuzzing
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/test.stamp redis docker prometheus kubernetes chaos-tools
 	@rm -rf "$$FUZZING_BEGUN"; mkdir -p "$$FUZZING_BEGUN"; \
 	behind() { exec setsid sh -c '{ echo $$0 >/proc/self/autogroup; } 2>/dev/null; exec nice -n $$0 "$$@"' "$$@"; }; \

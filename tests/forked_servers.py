@@ -2,15 +2,13 @@
 
 Importing takes most of the CPU of a start, and a run of all tests starts hundreds. A forked server, or whatever else
 `rewardline` is told to do, is a process like any other, with its own command line (as far as the program looks at it),
-settings, streams, signals, children and exit code, and goes through `service.__main__.main`, as a user's does. Only what
-modules do at import it does not do again.
+settings, streams, signals, children and exit code. Only what modules do at import it does not do again.
 
-    test ── arguments, settings, streams ──► seed, which forks ──► server
+    test ── arguments, settings, streams ──► seed (tests/server_seed.py), which forks ──► server
     test ◄── its number, later how it ended ── seed
 """
 
 import atexit
-import gc
 import json
 import os
 import select
@@ -26,6 +24,8 @@ from typing import IO, Self
 
 _MANY_BYTES = 65536
 _END_S = 60.0
+_MARK = "sandbox.workers"
+"""Is on the command line of every process that workers are forked from."""
 _OWN = ("REWARDLINE_", "PYTEST_")
 """Variables that a server reads after it has been forked, or never."""
 
@@ -115,9 +115,9 @@ class Seed:
                 self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 with theirs:
                     process = subprocess.Popen(
-                        [sys.executable, "-m", "tests.forked_servers", str(theirs.fileno())],
+                        [sys.executable, "-m", "tests.server_seed", str(theirs.fileno()), _MARK],
                         cwd=self._folder,
-                        env=self._environment,
+                        env=self._environment | {"PYTHONHASHSEED": "0"},  # as workers have it
                         stdout=subprocess.DEVNULL,
                         pass_fds=[theirs.fileno()],
                     )
@@ -132,62 +132,3 @@ def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 def _foreign(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(_OWN)}
-
-
-# --- the seed
-
-
-def be_forked(control: socket.socket) -> None:
-    """Fork servers as told; returns in each of them. What their tests left running is ended with the tests' process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for all of the group
-    readable, writable = os.pipe2(os.O_NONBLOCK)
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
-    endings: dict[int, socket.socket] = {}
-    while True:
-        ready, _, _ = select.select([control.fileno(), readable], [], [])
-        if readable in ready:
-            os.read(readable, _MANY_BYTES)
-            _tell_ends(endings)
-            continue
-        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 3)
-        if not request:
-            for pid in endings:
-                os.kill(pid, signal.SIGTERM)
-            sys.exit()
-        pid = os.fork()
-        if pid == 0:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            for number, stream in enumerate(fds[:2], start=1):
-                os.dup2(stream, number)
-            for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
-                os.close(fd)
-            arguments, own = json.loads(request)
-            sys.argv[1:] = arguments
-            os.environ.update(own)
-            return
-        for stream in fds[:2]:
-            os.close(stream)
-        endings[pid] = socket.socket(fileno=fds[2])
-        endings[pid].send(str(pid).encode())
-
-
-def _tell_ends(endings: dict[int, socket.socket]) -> None:
-    for pid in list(endings):
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            with endings.pop(pid) as ending, suppress(BrokenPipeError):  # nobody may wait for it any more
-                ending.send(str(status).encode())
-
-
-if __name__ == "__main__":
-    gc.disable()
-    from service import server
-    from service.__main__ import main
-
-    server.load_verifiers()
-    gc.freeze()  # what all have in common shall not be looked through, and so copied, by each
-    be_forked(socket.socket(fileno=int(sys.argv[1])))
-    main()

@@ -1,0 +1,163 @@
+"""The process that servers of tests are forked from (tests/forked_servers.py): it has imported what they import, once.
+
+Each goes through `service.__main__.main`, as a user's does. The process that its workers are forked from has been forked
+before, with nothing of the server in it, and goes through `sandbox.workers.zygote.main`; the one that comes after it, should
+it die, is started as ever.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from contextlib import suppress
+from functools import partial
+from typing import Any, NoReturn
+
+import msgspec
+
+import service.cli  # noqa: F401 - what `main` imports
+from sandbox.workers import Workers, link, zygote
+from sandbox.workers.frames import Order
+from service.__main__ import main
+from verifiers import registry
+from verifiers.base import Resources
+
+_MANY_BYTES = 65536
+
+
+def prepare() -> None:
+    """Import, and warm up, what servers and their workers would."""
+    workers = Workers(1)
+    registry.load(Resources(workers))
+    zygote._load(workers._order)
+    gc.collect()
+    gc.freeze()  # what all have in common shall not be looked through, and so copied, by each
+
+
+def be_forked(control: socket.socket) -> None:
+    """Fork servers as told; returns in each of them. What their tests left running is ended with the tests' process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for all of the group
+    readable, writable = os.pipe2(os.O_NONBLOCK)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    endings: dict[int, socket.socket] = {}
+    while True:
+        ready, _, _ = select.select([control.fileno(), readable], [], [])
+        if readable in ready:
+            os.read(readable, _MANY_BYTES)
+            _tell_ends(endings)
+            continue
+        request, fds, _, _ = socket.recv_fds(control, _MANY_BYTES, 3)
+        if not request:
+            for pid in endings:
+                os.kill(pid, signal.SIGTERM)
+            sys.exit()
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            for number, stream in enumerate(fds[:2], start=1):
+                os.dup2(stream, number)
+            for fd in (readable, writable, *fds, *(ending.detach() for ending in (control, *endings.values()))):
+                os.close(fd)
+            arguments, own = json.loads(request)
+            sys.argv[1:] = arguments
+            _fork_zygote()
+            os.environ.update(own)
+            return
+        for stream in fds[:2]:
+            os.close(stream)
+        endings[pid] = socket.socket(fileno=fds[2])
+        endings[pid].send(str(pid).encode())
+
+
+def _tell_ends(endings: dict[int, socket.socket]) -> None:
+    for pid in list(endings):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            with endings.pop(pid) as ending, suppress(BrokenPipeError):  # nobody may wait for it any more
+                ending.send(str(status).encode())
+
+
+# --- the process that its workers are forked from
+
+
+class _Zygote:
+    """As much of `subprocess.Popen` as `sandbox.workers.link` needs."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._ended = False
+
+    def poll(self) -> int | None:
+        self._ended = self._ended or os.waitpid(self.pid, os.WNOHANG)[0] != 0
+        return 0 if self._ended else None
+
+    def wait(self) -> None:
+        if not self._ended:
+            os.waitpid(self.pid, 0)
+            self._ended = True
+
+    def kill(self) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def _fork_zygote() -> None:
+    """Have it wait for its order, and ends with this process otherwise."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        _become_zygote(theirs)
+    theirs.close()
+    link._launch = partial(_launch, ours, pid, link._launch)
+
+
+def _launch(door: socket.socket, pid: int, launch_another: Any, order: Order) -> tuple[Any, socket.socket]:
+    """As `link._launch` does it, whose place this takes once."""
+    link._launch = launch_another
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with door, theirs, open(os.memfd_create("order"), "w+b") as file:
+        file.write(msgspec.msgpack.encode(order))
+        file.seek(0)
+        socket.send_fds(door, [b"order"], [theirs.fileno(), file.fileno()])
+    ours.setblocking(False)
+    return _Zygote(pid), ours
+
+
+def _become_zygote(door: socket.socket) -> NoReturn:
+    """With nothing of the server's but its standard error, as `link._launch` starts one."""
+    try:
+        said, fds, _, _ = socket.recv_fds(door, _MANY_BYTES, 2)
+        if not said:
+            os._exit(0)
+        control, order = fds
+        os.setsid()
+        os.chdir("/")
+        os.environ.clear()
+        os.environ.update(link._ENVIRONMENT)
+        os.dup2(order, 0)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.stdin = open(0)  # noqa: SIM115 - stays
+        for fd in map(int, os.listdir("/proc/self/fd")):
+            if fd > 2 and fd != control:
+                with suppress(OSError):  # it was of the list itself
+                    os.close(fd)
+        zygote.main(control, os.getppid())
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 - must not run on as a server
+        traceback.print_exc()
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    del os.environ["PYTHONHASHSEED"]  # servers have none; this process has it for their workers
+    prepare()
+    be_forked(socket.socket(fileno=int(sys.argv[1])))
+    main()
