@@ -29,11 +29,6 @@ _seed: Seed | None = None
 """While tests run. What is measured outside of them is started anew."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    global _seed
-    _seed = Seed(ROOT)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Thousands of tests are there to stay: looking through them for garbage takes a third of the time, then and later."""
@@ -61,6 +56,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Side by side only if the groups are seen: what shares user ids would kill each other's processes."""
     if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
         raise pytest.UsageError("pytest-xdist does not see the groups of tests")
+    global _seed
+    _seed = Seed(ROOT)  # now that modules have been imported, some of which set variables
 
 
 def _lateness(item: pytest.Item) -> int:
