@@ -202,7 +202,7 @@ def test_the_reward_loop_on_ray_outlives_a_restart_in_mid_batch(
     serve: Serve, python: Path, tokenizer: str, tmp_path: Path
 ) -> None:
     port = str(free_port())
-    server = serve("--http-port", port)
+    server = serve("--http-port", port, sandbox="auto")
     script = [str(python), str(SCRIPTS / "ray_loop.py"), server.url, tokenizer]
     environment = variables(**PLUGIN, RAY_TMPDIR=f"/tmp/rewardline-{os.getpid()}")
     with (
@@ -218,7 +218,7 @@ def test_the_reward_loop_on_ray_outlives_a_restart_in_mid_batch(
         _await_items(server.url, count)
         server.process.kill()
         server.process.wait()
-        serve("--http-port", port)
+        serve("--http-port", port, sandbox="auto")
         *_, last = trainer.stdout
         guard.cancel()
     outcome = json.loads(last)
