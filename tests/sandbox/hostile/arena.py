@@ -22,7 +22,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import docker
 import requests
@@ -49,8 +49,12 @@ _BACKSTOP_S: Final = 3.0
 the service's."""
 _CALM_S: Final = 10.0
 _LONGEST_S: Final = 120.0
+_TEMPLATES: Final = 3
+"""Of a box with users of its own: the original, the template for the next job, and that of the last until it is buried."""
 _FORKS_FOR_JOBS: Final = 2
-"""Of the runner: the one that has its turn, and the one that waits for its own."""
+"""Where all is one user's: the one that has its turn, and the one that waits for its own."""
+_RUNNERS: Final = ("sandbox.runner.zygote", "sandbox.local.nursery")
+"""Whose module it was started with, or what it was forked from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,34 +221,49 @@ def _unless_passed(what: str, verdict: Verdict) -> list[str]:
     return [] if verdict.score == 1.0 else [f"{what}: {verdict.status} {verdict.reason} {verdict.detail}"]
 
 
-def _living() -> dict[int, tuple[int, str, str]]:
-    """Parent, state and command line by process."""
+class _Process(NamedTuple):
+    parent: int
+    state: str
+    uid: str
+    command: str
+
+
+def _living() -> dict[int, _Process]:
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
-            found[int(process.name)] = int(parent), state, (process / "cmdline").read_text().replace("\0", " ")
+            uid = (process / "status").read_text().partition("\nUid:\t")[2].split()[0]
+            command = (process / "cmdline").read_text().replace("\0", " ")
+            found[int(process.name)] = _Process(int(parent), state, uid, command)
     return found
 
 
 def _in_boxes(known: Iterable[int]) -> list[str]:
     """Processes of runs in local boxes, and orphans that were adopted outside of them.
 
-    A box at rest is keeper, runner, and the runner's fork for the next job.
+    A box at rest is keeper, runner, and what the runner's programs are forked from, which is the runner's own user.
     """
     living = _living()
-    keepers = {pid for pid, (_, _, command) in living.items() if "enter.py" in command}
-    runners = {pid for pid, (parent, _, _) in living.items() if parent in keepers}
-    found = {pid for pid, (parent, _, _) in living.items() if parent <= 1} - set(known)
-    for runner in runners:
-        forks = sorted(pid for pid, (parent, _, _) in living.items() if parent == runner)
-        found |= _descendants(living, {runner}) - set(forks[:_FORKS_FOR_JOBS])
-    return [f"{pid} {living[pid][1]} {living[pid][2][-200:]}" for pid in found if pid not in keepers]
+    keepers = {pid for pid, process in living.items() if process.parent == os.getpid()}
+    runners = {
+        pid: process
+        for pid, process in living.items()
+        if process.parent in keepers and process.command.rstrip().endswith(_RUNNERS)
+    }
+    if not runners:
+        return ["there is no box, to know which processes are none of a program's"]
+    found = {pid for pid, process in living.items() if process.parent <= 1} - set(known)
+    most = _TEMPLATES if os.getuid() == 0 else _FORKS_FOR_JOBS
+    for runner, itself in runners.items():
+        own = sorted(pid for pid, process in living.items() if process.parent == runner and process.uid == itself.uid)
+        found |= _descendants(living, {runner}) - set(own[:most])
+    return [f"{pid} {living[pid].state} {living[pid].command[-200:]}" for pid in found if pid not in keepers]
 
 
-def _descendants(living: dict[int, tuple[int, str, str]], ancestors: set[int]) -> set[int]:
+def _descendants(living: dict[int, _Process], ancestors: set[int]) -> set[int]:
     found: set[int] = set()
-    while more := {pid for pid, (parent, _, _) in living.items() if parent in ancestors | found} - found:
+    while more := {pid for pid, process in living.items() if process.parent in ancestors | found} - found:
         found |= more
     return found
 

@@ -113,22 +113,26 @@ def _has_come(one: socket.socket) -> bool:
 
 def _files() -> frozenset[str]:
     """What belongs to users that only boxes have, or to this one if it is nobody special, in folders open to all."""
-    own = {os.getuid()} - {0}
     found = set()
     for folder in _SHARED_FOLDERS:
         for entry in os.scandir(folder):
             with contextlib.suppress(FileNotFoundError):
-                owner = entry.stat(follow_symlinks=False).st_uid
-                if owner in own or any(owner in ids for ids in _IDS_OF_BOXES):
+                if _is_of_boxes(entry.stat(follow_symlinks=False).st_uid):
                     found.add(entry.path)
     return frozenset(found)
 
 
 def _objects() -> frozenset[str]:
-    """Shared memory, semaphores and queues of System V."""
-    lines = {
-        f"{kind} {line}"
-        for kind in ("shm", "sem", "msg")
-        for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
-    }
-    return frozenset(" ".join(line.split()[:3]) for line in lines)
+    """Shared memory, semaphores and queues of System V that belong to such users: those of other tests do not."""
+    found = set()
+    for kind in ("shm", "sem", "msg"):
+        head, *lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
+        owner = head.split().index("uid")
+        fields = [line.split() for line in lines]
+        found |= {f"{kind} {one[0]} {one[1]}" for one in fields if _is_of_boxes(int(one[owner]))}
+    return frozenset(found)
+
+
+def _is_of_boxes(uid: int) -> bool:
+    """Whether it is a user that only boxes have, or this one if it is nobody special."""
+    return uid == (os.getuid() or None) or any(uid in ids for ids in _IDS_OF_BOXES)
