@@ -2,7 +2,8 @@
 
 R0 is the rate of bare `python3 -I -c pass`, two at a time: what anyone pays who starts an interpreter per test. Every
 figure is measured in several rounds, each round going through all of them, and is the median of its rounds; ratios are
-between medians of one run.
+between medians of one run. CPU time is what all of the machine was busy for, whoever did the work, so it is right only where
+nothing else runs.
 """
 
 import asyncio
@@ -65,19 +66,24 @@ async def _rates(rounds: int, tests: int) -> Report:
         boxes = {name: await stack.enter_async_context(_started(make)) for name, make in _backends().items()}
         fresh = await stack.enter_async_context(_started(lambda: _pooled(LocalBackend(python=_PYTHON), fresh=True)))
         for _ in range(rounds):
-            figures.rate("bare start", await asyncio.to_thread(_bare_starts, tests // 4))
-            figures.rate(
-                "bare start with the usual imports", await asyncio.to_thread(_bare_starts, tests // 8, _IMPORTS)
-            )
-            figures.rate("docker run --rm", await asyncio.to_thread(_docker_runs, max(4, tests // 100)))
-            figures.rate("fork of a warm interpreter, no box", await asyncio.to_thread(_warm_forks, tests))
+            await figures.add("bare start", tests // 4, partial(asyncio.to_thread, _bare_starts, tests // 4))
+            usual = partial(asyncio.to_thread, _bare_starts, tests // 8, _IMPORTS)
+            await figures.add("bare start with the usual imports", tests // 8, usual)
+            some = max(4, tests // 100)
+            await figures.add("docker run --rm", some, partial(asyncio.to_thread, _docker_runs, some))
+            await figures.add(_WARM_FORK, tests, partial(asyncio.to_thread, _warm_forks, tests))
             for name, sandbox in boxes.items():
-                figures.rate(f"{name}, 10 tests a program", await _ten_tests(sandbox, tests))
-            figures.rate("namespaces, fresh box per program of 1", await _one_test_programs(fresh, max(8, tests // 40)))
-    note = "Tests per second, two at a time on two cores, fresh process per test; `x docker run` is against its rate."
+                await figures.add(f"{name}, 10 tests a program", tests, partial(_ten_tests, sandbox, tests))
+            few = max(8, tests // 40)
+            await figures.add("namespaces, fresh box per program of 1", few, partial(_one_test_programs, fresh, few))
+    note = (
+        "Tests per second, two at a time on two cores, fresh process per test; `x docker run` is against its rate. CPU: "
+        "milliseconds of a test on all cores together, and the share that a warm fork's are of them."
+    )
     return Report("(e) Tests per second in boxes", note, figures.rows())
 
 
+_WARM_FORK: Final = "fork of a warm interpreter, no box"
 _IMPORTS: Final = (
     "import sys,os,math,re,collections,itertools,functools,heapq,bisect,random,string,typing,datetime,json,copy"
 )
@@ -85,28 +91,41 @@ _IMPORTS: Final = (
 
 @dataclass(slots=True)
 class _Figures:
-    """Rates by name, several rounds of each."""
+    """Rates and CPU milliseconds by name, several rounds of each."""
 
     rates: dict[str, list[float]] = field(default_factory=dict)
+    cpu_ms: dict[str, list[float]] = field(default_factory=dict)
 
-    def rate(self, name: str, per_s: float | None) -> None:
+    async def add(self, name: str, tests: int, measure: Callable[[], Awaitable[float | None]]) -> None:
+        before_s = _busy_s()
+        per_s = await measure()
         if per_s is not None:
             self.rates.setdefault(name, []).append(per_s)
+            self.cpu_ms.setdefault(name, []).append(1000 * (_busy_s() - before_s) / tests)
 
     def rows(self) -> list[dict[str, Cell]]:
         medians = {name: median(values) for name, values in self.rates.items()}
+        cpu_ms = {name: median(values) for name, values in self.cpu_ms.items()}
         bare, docker = medians["bare start"], medians.get("docker run --rm")
-        fork = medians["fork of a warm interpreter, no box"]
         return [
             {
                 "what": name,
                 "tests/s": per_s,
                 "x R0": per_s / bare,
                 "x docker run": per_s / docker if docker else None,
-                "of a warm fork": per_s / fork,
+                "of a warm fork": per_s / medians[_WARM_FORK],
+                "CPU ms": cpu_ms[name],
+                "of a warm fork, CPU": cpu_ms[_WARM_FORK] / cpu_ms[name],
             }
             for name, per_s in medians.items()
         ]
+
+
+def _busy_s() -> float:
+    """CPU seconds that this machine has worked, for whomever: user, nice, system, irq, softirq (proc_stat(5))."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(field) for field in file.readline().split()[1:]]
+    return sum(ticks[place] for place in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
 
 
 def _bare_starts(count: int, code: str = "pass") -> float:
