@@ -811,6 +811,9 @@ def test_what_is_named_passes_the_first_look(choices: list[str], text: str, mult
 @example(lead="so", behind="o B")
 @example(lead="so", behind="it is definitely the correct option B")
 @example(lead="so", behind="36/2")
+@example(lead="so", behind=" and B and B")
+@example(lead="so", behind="AA A")
+@example(lead="so", behind="*BB*")
 def test_what_follows_a_lead_passes_the_first_look(choices: list[str], lead: str, behind: str) -> None:
     options = Options(dict(zip("ABCD", choices, strict=True)), False)
     text = f"Well, {lead} {behind}. And so on"

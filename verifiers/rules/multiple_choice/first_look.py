@@ -39,7 +39,8 @@ _PARTED = bytes(ord(" ") if byte == ord("_") else byte for byte in range(256))
 _SIGNS = frozenset("".join((*CIRCLED, *PLACES)))
 """What is a label, or stands for one by its place."""
 _KEY = re.compile(r"[a-z0-9]{1,8}")
-_JOINTS_IN_WORDS = "(?:and|or|und|oder|et|ou|y)"
+_JOINT_WORDS = "and|or|und|oder|et|ou|y"
+_JOINTS_IN_WORDS = f"(?:{_JOINT_WORDS})"
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
@@ -56,7 +57,8 @@ _FILLER_WORDS = (
 _FILLERS = frozenset(_FILLER_WORDS.encode().split(b"|"))
 _ARTICLES = (b"a", b"o")
 """Portuguese fillers, which may be labels."""
-_SKIPPED = _FILLERS.union(_ARTICLES, (b"both", b"either", b"all", b"of"))
+_SKIPPED = _FILLERS.union(_ARTICLES, (b"both", b"either", b"all", b"of"), _JOINT_WORDS.encode().split(b"|"))
+"""Behind a lead, before the first option of a list; a list may begin with what joins others."""
 _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
@@ -194,8 +196,13 @@ class FirstLook:
                 if len(word) < len(found[1]) or _ENDING.match(shadow, position, end):
                     return True
             elif word not in _SKIPPED:
-                return self._may_be_text(word)
+                return self._may_be_text(word) or self._is_of_labels(found[1])
         return True
+
+    def _is_of_labels(self, word: bytes) -> bool:
+        """Whether it is capitals in a row, each of which is a label."""
+        letters = word.translate(None, _MARKS)
+        return letters.isupper() and all(letters[at : at + 1].lower() in self._labels for at in range(len(letters)))
 
     def _may_be_text(self, word: bytes) -> bool:
         return word in self._beginnings or (self._may_be_number and not word.isalpha())
