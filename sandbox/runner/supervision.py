@@ -219,11 +219,13 @@ class Supervisor:
         candidates = _Guard(candidate, self._population, self._cpus, other=tester.pid)
         testers = _Guard(tester, self._population, self._cpus, alone=True)
         self._open([*candidate.streams, *tester.streams])
-        while not (self._turn(candidates, testers) and has_ended(tester.pid)):
+        may_have_ended = True  # whoever waited for their forks may have heard of it instead
+        while not (may_have_ended and has_ended(tester.pid)):
             candidates.bury(candidate.pid, tester.pid)
             if candidates.status is None and has_ended(candidate.pid):
                 candidates.reap()
                 self._population.kill_all_but(tester.pid, candidate.uid)
+            may_have_ended = self._turn(candidates, testers)
         testers.reap()
         if candidates.status is None and has_ended(candidate.pid):
             candidates.reap()

@@ -98,6 +98,8 @@ class Templates:
         if self._original == 0:
             templates = [_Template(cloner, board, data_bytes, job_filter, line) for line in self._lines]
             _be_original(runner, cloner, board, templates, self._wanted)
+        if self._original < 0:
+            raise Unclean("no more processes")
         self._want()
 
     def lose(self) -> None:
