@@ -23,6 +23,8 @@ from sandbox.runner.frames import LENGTHS
 
 _HERE: Final = Path(__file__).parent
 RUNNER: Final = "sandbox.runner.zygote"
+ENVIRONMENT: Final[Mapping[str, str]] = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "TZ": "UTC", "LD_BIND_NOW": "1"}
+"""Of the interpreter, not of programs. What the loader binds at the start, forks need not bind one by one (ld.so(8))."""
 
 _BOOTSTRAP: Final = """\
 import importlib, json, os, struct, sys

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from sandbox import shipment
 from sandbox.boxes import BoxSize, Profile
 
 INTERPRETER: Final = "/usr/bin/python3"
@@ -61,7 +62,7 @@ def options(
         "Image": image,
         "Entrypoint": [],
         "Cmd": list(command),
-        "Env": ["PYTHONHASHSEED=0", "LANG=C.UTF-8", "TZ=UTC", "HOME=/box"],
+        "Env": [f"{name}={value}" for name, value in {**shipment.ENVIRONMENT, "HOME": "/box"}.items()],
         "User": "0:0",
         "WorkingDir": "/",
         "Hostname": "box",

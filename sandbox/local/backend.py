@@ -37,11 +37,9 @@ from sandbox.user_ids import FIRST_RUN, Range, Ranges
 Tier = Literal["auto", "namespaces", "landlock"]
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
+    **shipment.ENVIRONMENT,
     "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "LANG": "C.UTF-8",
     "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

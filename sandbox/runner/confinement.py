@@ -8,7 +8,7 @@ import importlib
 import os
 import resource
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sandbox.runner import kernel, landlock
@@ -31,17 +31,14 @@ _BROKEN_PIPE: Final = int(signal.SIGPIPE)
 Resources = Sequence[tuple[int, int]]
 """Numbers of resource limits, and their values."""
 
-_OURS: Final = (
-    resource.RLIMIT_CORE,
-    resource.RLIMIT_CPU,
-    resource.RLIMIT_DATA,
-    resource.RLIMIT_FSIZE,
-    resource.RLIMIT_NOFILE,
-    resource.RLIMIT_NPROC,
-    resource.RLIMIT_STACK,
-    resource.RLIMIT_MSGQUEUE,
-    resource.RLIMIT_MEMLOCK,
-)
+_OF_ALL_RUNS: Final = {
+    resource.RLIMIT_NOFILE: _OPEN_FILES,
+    resource.RLIMIT_STACK: _STACK_BYTES,
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_MSGQUEUE: 0,
+    resource.RLIMIT_MEMLOCK: 0,
+}
+_OF_EACH_RUN: Final = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_DATA)
 
 
 class Cell(NamedTuple):
@@ -49,20 +46,20 @@ class Cell(NamedTuple):
 
     directory: str
     """Its working directory."""
-    uid: int | None
-    """None: it stays the user that the runner is."""
     resources: Resources
     descriptors: Sequence[int]
     """What become its descriptors 0, 1, 2 and so on; all others are closed."""
     ruleset: int | None
     """Of Landlock."""
+    closed_to: int = MAX_DESCRIPTOR
+    """The highest descriptor that may have to be closed."""
     is_dumpable: bool = True
     is_prepared: bool = False
     """What it was forked from has done what `prepare` does."""
 
 
 def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, other_threads: int) -> Resources:
-    """The resource limits of a run, none above what the runner itself may have.
+    """The resource limits of a run that not all have in common, none above what the runner itself may have.
 
     Args:
         limits: Of the run.
@@ -74,46 +71,40 @@ def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, othe
     wanted = {
         resource.RLIMIT_CPU: net_s,
         resource.RLIMIT_FSIZE: limits.file_mb * _MB,
-        resource.RLIMIT_NOFILE: _OPEN_FILES,
         resource.RLIMIT_NPROC: limits.processes + other_threads,
-        resource.RLIMIT_STACK: _STACK_BYTES,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
     }
     if data_limit:
         wanted[resource.RLIMIT_DATA] = limits.memory_bytes + base_data_bytes
-    return [
-        (which, _at_most(value, hard))
-        for which, value in wanted.items()
-        if (hard := _HARD_LIMITS.get(which)) is not None
-    ]
+    return _possible(wanted)
 
 
-def shut_in(cell: Cell) -> None:
+def shut_in(uid: int | None, cell: Sequence[Any]) -> None:
     """Give up everything; the order matters.
+
+    Args:
+        uid: The user to become. None: it stays the user that the runner is.
+        cell: The fields of a `Cell`.
 
     Raises:
         OSError: something could not be given up.
     """
-    os.setpgid(0, 0)  # a session of its own would be a group of its own for the scheduler, which costs more than a fork
-    for number, descriptor in enumerate(cell.descriptors):
+    directory, resources, descriptors, ruleset, closed_to, is_dumpable, is_prepared = cell
+    for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
-    if not cell.is_prepared:
-        prepare(is_same_user=cell.uid is None)
-    for which, value in cell.resources:
+    if not is_prepared:
+        prepare(is_same_user=uid is None)
+    for which, value in resources:
         resource.setrlimit(which, (value, value))
-    os.chdir(cell.directory)
-    if cell.ruleset is not None:
-        landlock.restrict(cell.ruleset)
-    os.closerange(len(cell.descriptors), MAX_DESCRIPTOR + 1)
-    if cell.uid is None:
+    os.chdir(directory)
+    if ruleset is not None:
+        landlock.restrict(ruleset)
+    os.closerange(len(descriptors), closed_to + 1)
+    if uid is None:
         kernel.drop_capabilities()
     else:
-        os.setgroups([])
-        os.setresgid(cell.uid, cell.uid, cell.uid)
-        os.setresuid(cell.uid, cell.uid, cell.uid)
-    kernel.set_dumpable(cell.is_dumpable)
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    kernel.set_dumpable(is_dumpable)
 
 
 def restore_signals() -> None:
@@ -133,6 +124,14 @@ def restore_pipe_signal() -> None:
     _set_handler(_BROKEN_PIPE, _DEFAULT_HANDLER)
 
 
+def _possible(wanted: Mapping[int, int]) -> Resources:
+    return [
+        (which, _at_most(value, hard))
+        for which, value in wanted.items()
+        if (hard := _HARD_LIMITS.get(which)) is not None
+    ]
+
+
 def _at_most(value: int, hard: int) -> int:
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
@@ -145,7 +144,10 @@ def prepare(*, is_same_user: bool = False) -> None:
     """
     restore_signals()
     os.umask(0o077)
+    for which, value in _possible(_OF_ALL_RUNS):
+        resource.setrlimit(which, (value, value))
     if not is_same_user:
+        os.setgroups([])
         kernel.set_dumpable(True)
     _offer_to_oom_killer()
     if not is_same_user:
@@ -173,4 +175,6 @@ def _is_settable(which: int) -> bool:
     return True
 
 
-_HARD_LIMITS: Final = {which: resource.getrlimit(which)[1] for which in _OURS if _is_settable(which)}
+_HARD_LIMITS: Final = {
+    which: resource.getrlimit(which)[1] for which in (*_OF_ALL_RUNS, *_OF_EACH_RUN) if _is_settable(which)
+}

@@ -7,15 +7,18 @@
 
 import os
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from mmap import mmap
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, Final, NamedTuple, NoReturn, Protocol
 
 from sandbox.runner import confinement, kernel, process, seccomp
 from sandbox.runner.board import Board
 from sandbox.runner.compiling import compile_program
-from sandbox.runner.confinement import Cell
 from sandbox.runner.process import Flag, PythonSource
+
+FRAMES: Final = 6
+"""Between what calls `live` and the first of the program: `live`, `follow`, `process.lead`, three of what that does."""
 
 
 class Order(NamedTuple):
@@ -23,10 +26,18 @@ class Order(NamedTuple):
 
     place: int
     """On the board: where the flag is, and where the process's number is told."""
+    uid: int | None
+    """The user it is to be. None: the one that the runner is."""
+    task: "Task"
+
+
+class Task(NamedTuple):
+    """What most runs of a job have in common."""
+
     cell: tuple[Any, ...]
     """The fields of a `Cell`."""
     life: tuple[Any, ...]
-    """What the process does once it is confined, see `process.become`."""
+    """What the process does once it is confined, see `process.lead`."""
 
 
 class Forks(Protocol):
@@ -92,18 +103,27 @@ class OwnForks:
     def fork(self, order: Order) -> None:
         pid = kernel.fork()
         if pid == 0:
-            live(order, self._source, self._board.page)
+            process.leave_depth(FRAMES)
+            live(order.place, order.uid, order.task, self._source, self._board.page)
         self._board.tell(order.place, pid)
 
     def finish(self) -> None:
         """They have been."""
 
 
-def live(order: Order, source: PythonSource | None, page: mmap) -> NoReturn:
-    """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program."""
+def live(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
+    """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program.
+
+    Args:
+        place: Of an `Order`.
+        uid: Of it, too.
+        task: The fields of its `Task`.
+        source: The compiled program, of a job of Python.
+        page: Of the board.
+    """
     try:
-        confinement.shut_in(Cell(*order.cell))
-        process.become(order.life, source, Flag(page, order.place))
+        os.setpgid(0, 0)  # a session of its own would be a group of its own for the scheduler: more than a fork costs
+        os._exit(follow(place, uid, task, source, page))
     except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
         with suppress(OSError):
             os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
@@ -111,3 +131,10 @@ def live(order: Order, source: PythonSource | None, page: mmap) -> NoReturn:
         if not page.closed:
             os.kill(os.getpid(), signal.SIGKILL)
         os._exit(1)
+
+
+def follow(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> int:
+    """The status to end with."""
+    cell, life = task
+    confinement.shut_in(uid, cell)
+    return process.lead(life, source, Flag(page, place))

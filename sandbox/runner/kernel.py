@@ -32,6 +32,7 @@ _fork = ctypes.PyDLL(None).fork
 _clone = ctypes.PyDLL(None).syscall
 _clone.argtypes = (ctypes.c_long, ctypes.c_ulong, *(ctypes.c_void_p,) * 4)
 _clone.restype = ctypes.c_long
+_set_dumpable = ctypes.PyDLL(None).prctl  # with nothing to convert, and nobody to wait for: runs call it
 _prctl = _libc.prctl
 _prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -104,7 +105,8 @@ def give_back_free_memory() -> None:
 
 def set_dumpable(dumpable: bool) -> None:
     """Whether other processes of the same user may look into this one."""
-    prctl(_PR_SET_DUMPABLE, int(dumpable))
+    if _set_dumpable(_PR_SET_DUMPABLE, int(dumpable)) != 0:
+        fail("prctl dumpable")
 
 
 def die_with_parent(parent: int) -> None:

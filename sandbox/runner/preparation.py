@@ -14,6 +14,7 @@ from sandbox.runner.configuration import Configuration
 from sandbox.runner.descriptors import high
 from sandbox.runner.measures import OomCounter
 from sandbox.runner.process import prepare_random_state, prepare_standard_streams
+from sandbox.runner.rehearsal import INPUT, rehearse_run
 from sandbox.runner.runs import Rules
 from sandbox.runner.workplace import Workplace
 
@@ -129,8 +130,8 @@ def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace)
     sys.path[0] = workplace.run
     for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
         del sys.modules[name]  # a program may have a module of that name
-    _take_streams_of_runs()
     prepare_random_state()
+    _take_streams_of_runs(rehearses=not configuration.once)
     gc.collect()
     gc.freeze()
     kernel.give_back_free_memory()
@@ -145,13 +146,16 @@ def _architecture() -> seccomp.Architecture:
     return seccomp.ARCHITECTURES[os.uname().machine]
 
 
-def _take_streams_of_runs() -> None:
-    """Make the text streams of runs on descriptors of the kind that runs have."""
+def _take_streams_of_runs(*, rehearses: bool) -> None:
+    """Make the text streams of runs on descriptors of the kind that runs have, and rehearse a run with these."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
-    file = kernel.sealed_file(b"")
+    file = kernel.sealed_file(INPUT)
     own = [os.dup(descriptor) for descriptor in range(3)]
     for descriptor, kind in enumerate((file, writable, writable)):
         os.dup2(kind, descriptor)
+    if rehearses:
+        rehearse_run()
+        os.lseek(0, 0, os.SEEK_SET)
     prepare_standard_streams()
     for descriptor, before in enumerate(own):
         os.dup2(before, descriptor)

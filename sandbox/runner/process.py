@@ -1,7 +1,8 @@
 """What a forked and confined process does: becomes the program, as if an interpreter had been started for it.
 
 The interpreter is warm, so everything that `python main.py` would have made anew is made here: the module `__main__`,
-the standard streams, the random state, and the order of things at the end. The functions here never return.
+the standard streams, the random state, and the order of things at the end. What a process does is one of the functions
+of `_LIVES`, which returns the status that the process is to end with.
 """
 
 import atexit
@@ -69,6 +70,7 @@ def prepare_standard_streams() -> None:
     They take over what is learnt from the descriptors at this moment, whether they can seek and how large their blocks
     are: so these must be of the same kind as those of runs, a file and two pipes. They are the runner's no longer.
     """
+    _own_streams.clear()
     for descriptor, (name, errors) in enumerate(_STREAMS):
         stream = _text_stream(descriptor, f"<{name}>", errors)
         setattr(sys, name, stream)
@@ -86,13 +88,13 @@ def _text_stream(descriptor: int, name: str, errors: str) -> io.TextIOWrapper:
     return stream
 
 
-def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping[str, str], flag: Flag) -> NoReturn:
+def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping[str, str], flag: Flag) -> int:
     """Run as `__main__`."""
     _set_environment(environment)
     sys.argv = [source.path, *arguments]
     main = _module("__main__", source)
     flag.raise_for_good()
-    _finish(_run(lambda: exec(source.code, main.__dict__)), main)  # noqa: S102 - what boxes are for
+    return _finish(_run(lambda: exec(source.code, main.__dict__)), main)  # noqa: S102 - what boxes are for
 
 
 def call(
@@ -100,7 +102,7 @@ def call(
     function: str,
     environment: Mapping[str, str],
     flag: Flag,
-) -> NoReturn:
+) -> int:
     """Load as module `solution`, call a function, send its value; the process is over as soon as the value is out."""
     _set_environment(environment)
     sys.argv = [source.path]
@@ -117,10 +119,10 @@ def call(
 
     status = _run(call_function)
     _flush_standard_streams()
-    os._exit(status)
+    return status
 
 
-def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: Flag) -> NoReturn:
+def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: Flag) -> int:
     """Load as module `solution` and do what the tester asks."""
     _set_environment(environment)
     sys.argv = [source.path]
@@ -134,7 +136,7 @@ def serve(source: PythonSource, requests: int, replies: int, environment: Mappin
 
     status = _run(load_and_serve)
     _flush_standard_streams()
-    os._exit(status)
+    return status
 
 
 class TesterChannels(NamedTuple):
@@ -151,7 +153,7 @@ class TesterChannels(NamedTuple):
     """A byte is written here when all of them have been read."""
 
 
-def test(fields: Sequence[int], directory: str, flag: Flag) -> NoReturn:
+def test(fields: Sequence[int], directory: str, flag: Flag) -> int:
     """Read the tests and run them. Their text has been in no other process of the box.
 
     Args:
@@ -169,8 +171,7 @@ def test(fields: Sequence[int], directory: str, flag: Flag) -> NoReturn:
     flag.raise_for_good()
     _seed()
     spec: dict[str, object] = json.loads(text)
-    status = _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
-    os._exit(status)
+    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
 
 
 def start(argv: Sequence[str], environment: Mapping[str, str], flag: Flag) -> NoReturn:
@@ -188,17 +189,34 @@ def start(argv: Sequence[str], environment: Mapping[str, str], flag: Flag) -> No
         raise
 
 
-_OF_PYTHON: Final[Mapping[str, Callable[..., NoReturn]]] = {"execute": execute, "call": call, "serve": serve}
-_OTHERS: Final[Mapping[str, Callable[..., NoReturn]]] = {"test": test, "start": start}
+def leave_depth(frames: int) -> None:
+    """Let programs call as deep as if their own first frame were the lowest.
+
+    Args:
+        frames: How many there will be between the caller's own and that.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        frames, frame = frames + 1, frame.f_back  # type: ignore[assignment]  # the last has none
+    sys.setrecursionlimit(sys.getrecursionlimit() + frames)
 
 
-def become(life: Sequence[Any], source: PythonSource | None, flag: Flag) -> NoReturn:
+_OF_PYTHON: Final = ("execute", "call", "serve")
+_LIVES: Final[Mapping[str, Callable[..., int]]] = {
+    "execute": execute,
+    "call": call,
+    "serve": serve,
+    "test": test,
+    "start": start,
+}
+
+
+def lead(life: Sequence[Any], source: PythonSource | None, flag: Flag) -> int:
     """Do what the first of `life` names, one of the functions above, with the rest of it."""
     name, *arguments = life
     if name in _OF_PYTHON:
-        _OF_PYTHON[name](source, *arguments, flag)
-    _OTHERS[name](*arguments, flag)
-    raise AssertionError("never reached")
+        return _LIVES[name](source, *arguments, flag)
+    return _LIVES[name](*arguments, flag)
 
 
 def prepare_random_state() -> None:
@@ -233,7 +251,6 @@ def _module(name: str, source: PythonSource) -> ModuleType:
 
 def _run(step: Callable[[], None]) -> int:
     """Do it, and report what it raises as the interpreter does; the exit status that follows."""
-    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
     try:
         step()
     except SystemExit as request:
@@ -241,14 +258,6 @@ def _run(step: Callable[[], None]) -> int:
     except BaseException as error:  # noqa: BLE001 - whatever the program raises is reported as its own
         return _report(error)
     return 0
-
-
-def _depth() -> int:
-    """How many frames there are below the program's own first one."""
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        depth, frame = depth + 1, frame.f_back
-    return depth
 
 
 def _exit_status(request: SystemExit) -> int:
@@ -276,7 +285,7 @@ def _report(error: BaseException) -> int:
     return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else _EXCEPTION
 
 
-def _finish(status: int, main: ModuleType) -> NoReturn:
+def _finish(status: int, main: ModuleType) -> int:
     """End as an interpreter does: threads, atexit, streams, and the objects of the main module."""
     try:
         if threading.active_count() > 1:
@@ -291,11 +300,11 @@ def _finish(status: int, main: ModuleType) -> NoReturn:
     for stream in _own_streams:  # which the program may have put out of its sight
         _flush(stream)
     if not (is_flushed and _flush_standard_streams()):
-        os._exit(_FLUSH_FAILED)
+        return _FLUSH_FAILED
     if status == -signal.SIGINT:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
-    os._exit(status)
+    return status
 
 
 def _flush_standard_streams() -> bool:

@@ -16,7 +16,7 @@ from sandbox.runner import confinement, kernel, measures
 from sandbox.runner.board import RUN, TESTER, Board
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.confinement import Cell
-from sandbox.runner.forks import Forks, Order
+from sandbox.runner.forks import Forks, Order, Task
 from sandbox.runner.limits import RunLimits
 from sandbox.runner.process import TesterChannels
 from sandbox.runner.programs import Program
@@ -32,7 +32,7 @@ MAX_VALUE_BYTES: Final = 16 << 20
 MAX_OUTCOMES_BYTES: Final = 16 << 20
 
 Life = tuple[Any, ...]
-"""What a child does once it is confined, see `process.become`."""
+"""What a child does once it is confined, see `process.lead`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -141,7 +141,7 @@ class Runs:
         ]
         tester_cell = self._cell(replace(tester, inner=inner))
         tester_life = ("test", tuple(channels), self._workplace.test)
-        orders = [Order(RUN, tuple(cell), life), Order(TESTER, tuple(tester_cell), tester_life)]
+        orders = [self._order(RUN, candidate, cell, life), self._order(TESTER, tester, tester_cell, tester_life)]
         self._supervisor.prepare()
         # One right after the other: what is written to in between has to be copied once more.
         for order in orders:
@@ -215,13 +215,12 @@ class Runs:
 
     def _watch(self, run: "_Prepared", life: Life) -> End:
         self._supervisor.prepare()
-        order = Order(RUN, tuple(self._cell(run)), life)
+        order = self._order(RUN, run, self._cell(run), life)
         return self._supervisor.watch(self._started(run, RUN), lambda: self._forks.fork(order), run.inner)
 
     def _cell(self, run: "_Prepared") -> Cell:
         return Cell(
             directory=run.directory,
-            uid=None if self._configuration.single_uid else run.uid,
             resources=confinement.resources(
                 run.limits,
                 base_data_bytes=run.base_data_bytes,
@@ -233,6 +232,9 @@ class Runs:
             is_dumpable=run.is_candidate,
             is_prepared=self._forks.are_prepared,
         )
+
+    def _order(self, place: int, run: "_Prepared", cell: Cell, life: Life) -> Order:
+        return Order(place, None if self._configuration.single_uid else run.uid, Task(tuple(cell), life))
 
     def _started(self, run: "_Prepared", place: int) -> Started:
         return Started(

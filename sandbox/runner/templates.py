@@ -23,22 +23,23 @@ from collections.abc import Collection, Sequence
 from struct import Struct
 from typing import Any, Final, NoReturn
 
-from sandbox.runner import confinement, kernel, seccomp
+from sandbox.runner import confinement, kernel, process, seccomp
 from sandbox.runner.board import RUN, TEMPLATES, TESTER, Board
 from sandbox.runner.compiling import NotCompiled, compile_program
 from sandbox.runner.descriptors import high
-from sandbox.runner.forks import Order, live
+from sandbox.runner.forks import FRAMES, Order, Task, live
 from sandbox.runner.frames import EXIT_UNCLEAN, Closed
 from sandbox.runner.population import Children, has_ended
 from sandbox.runner.process import PythonSource
 from sandbox.runner.trouble import Unclean
 
-_HEAD: Final = Struct("BI")
-"""What is asked, and how many bytes follow."""
-_WHAT: Final = 0
+_HEAD: Final = Struct("BIi")
+"""What is asked, how many bytes follow, and the user that a run is to be."""
 _COMPILE, _ANSWER, _FILTER = 100, 101, 102
 """Asked of a template; less than that is the place of a run that is to be forked."""
 _PIECE_BYTES: Final = 1 << 16
+_CONSTRUCTORS: Final = 2
+"""A template is forked in the middle of so many; the interpreter counts the call of a class besides that of its method."""
 
 
 def can_be_used(board: Board) -> bool:
@@ -91,6 +92,8 @@ class Templates:
         self._next = 0
         self._ended = 0
         """The last job's template, which is still to be buried."""
+        self._tasks: dict[int, Task] = {}
+        """By place: the last the template was told, and need not be told again."""
         runner = os.getpid()
         cloner = kernel.Cloner()
         board.tell(TEMPLATES[0], 0)
@@ -118,6 +121,7 @@ class Templates:
             self._ended = 0
         self._current = self._next
         self._next = 1 - self._next
+        self._tasks.clear()
         self._await_current()
         self._want()
         if not handles_children:
@@ -138,7 +142,10 @@ class Templates:
             raise NotCompiled(message)
 
     def fork(self, order: Order) -> None:
-        self._line.order.send(order.place, tuple(order))
+        place, uid, task = order
+        is_known = self._tasks.get(place) == task
+        self._tasks[place] = task
+        self._line.order.send(place, None if is_known else tuple(task), uid or 0)
 
     def finish(self) -> None:
         """Orders are followed one after the other."""
@@ -196,14 +203,14 @@ class _Pipe:
     def __init__(self) -> None:
         self.reading, self._writing = map(high, os.pipe2(os.O_CLOEXEC | os.O_DIRECT))
 
-    def send(self, what: int, value: Any) -> None:
-        data = marshal.dumps(value)
-        rest = memoryview(_HEAD.pack(what, len(data)) + data)
+    def send(self, what: int, value: Any, uid: int = 0) -> None:
+        data = b"" if value is None else marshal.dumps(value)
+        rest = memoryview(_HEAD.pack(what, len(data), uid) + data)
         while rest:
             rest = rest[os.write(self._writing, rest) :]
 
     def receive(self) -> bytes:
-        """A whole one, of which so far nothing has been looked at but its first byte (`_WHAT`)."""
+        """A whole one, of which so far nothing has been looked at."""
         message = os.read(self.reading, _PIECE_BYTES)
         while len(message) < _HEAD.size + _HEAD.unpack_from(message)[1]:
             message += os.read(self.reading, _PIECE_BYTES)
@@ -211,7 +218,8 @@ class _Pipe:
 
 
 def _value(message: bytes) -> Any:
-    return marshal.loads(memoryview(message)[_HEAD.size :])  # noqa: S302 - of our own processes
+    """Not of a message without any."""
+    return marshal.loads(message[_HEAD.size :])  # noqa: S302 - of our own processes
 
 
 class _Line:
@@ -255,21 +263,27 @@ class _Template:
         self._job_filter = job_filter
         self._line = line
         self._source: PythonSource | None = None
+        self._tasks: list[Sequence[Any]] = [()] * len(self._forking)
+        """By place: the last that was told."""
 
     def serve(self) -> NoReturn:
         """Follow orders until it is ended."""
         confinement.prepare()
-        receive, forking = self._line.order.receive, self._forking
+        process.leave_depth(FRAMES + _CONSTRUCTORS)
+        receive, forking, tasks = self._line.order.receive, self._forking, self._tasks
+        head, head_bytes = _HEAD.unpack_from, _HEAD.size
         pid = 1
         while pid >= 0:
             message = receive()
-            what = message[_WHAT]
+            what, _, uid = head(message)
             if what >= len(forking):
                 self._do(what, message)
                 continue
+            if len(message) > head_bytes:
+                tasks[what] = _value(message)
             pid = forking[what]()
             if pid == 0:
-                live(Order(*_value(message)), self._source, self._board.page)
+                live(what, uid, tasks[what], self._source, self._board.page)
         raise OSError("no more processes")
 
     def _do(self, what: int, message: bytes) -> None:

@@ -42,7 +42,7 @@ from sandbox.runner.preparation import (
     wake_descriptor,
 )
 from sandbox.runner.programs import Loaded, Program
-from sandbox.runner.rehearsal import rehearse
+from sandbox.runner.rehearsal import rehearse_job
 from sandbox.runner.runs import Runs
 from sandbox.runner.supervision import Result, Supervisor
 from sandbox.runner.trouble import Unclean
@@ -215,7 +215,7 @@ class Runner:
         kernel.die_with_parent(runner)
         with _exiting():
             self._population.adopt()
-            rehearse()
+            rehearse_job()
             self._turn.wait()
             self._serve_job()
         raise AssertionError("never reached")

@@ -59,6 +59,9 @@ PROGRAMS = {
     "def f(n): return 0 if n == 0 else 1 + f(n - 1)\n"
     "t = threading.Thread(target=lambda: print(f(50000)))\nt.start()\nt.join()",
     "recurses_to_the_limit": "def f(n): return 0 if n == 0 else 1 + f(n - 1)\nprint(f(990))",
+    "recurses_as_deep_as_it_can": "n = 0\ndef f():\n    global n\n    n += 1\n    f()\n"
+    "try: f()\nexcept RecursionError: print(n)",
+    "asks_where_its_input_is": "import sys\ns = sys.stdin\nprint(s.tell(), s.buffer.tell(), s.buffer.raw.tell(), s.readline())",
     "recurses_too_deep": "def f(n): return f(n + 1)\ntry: f(0)\nexcept RecursionError as e: print(e)",
     "closes_stdout": "import sys\nprint(1)\nsys.stdout.close()",
     "loses_stdout": "import sys\nprint(1)\nsys.stdout = None",
@@ -163,6 +166,26 @@ def test_arguments_and_environment_are_those_asked_for(box: Box) -> None:
     result = box.execute(arguments=["a b", "ä"])
     box.ask("unload")
     assert result.out.decode() == "['a b', 'ä'] 1 True\n"
+
+
+def test_runs_of_one_program_may_differ_in_everything(box: Box) -> None:
+    source = "import sys, resource\nprint(sys.argv[1:], resource.getrlimit(resource.RLIMIT_FSIZE)[0] >> 20, input())"
+    box.load(source)
+    wanted = [(["a"], 8), (["a"], 8), (["b"], 8), (["b"], 4), (["a"], 8)]
+    results = [
+        box.execute(b"%d" % number, arguments=arguments, file_mb=megabytes).out.decode()
+        for number, (arguments, megabytes) in enumerate(wanted)
+    ]
+    box.ask("unload")
+    assert results == [f"{arguments} {megabytes} {number}\n" for number, (arguments, megabytes) in enumerate(wanted)]
+
+
+def test_what_another_job_was_told_is_forgotten(box: Box) -> None:
+    for arguments in (["secret"], [], ["secret"], []):
+        box.load("import sys\nprint(sys.argv[1:])")
+        result = box.execute(arguments=arguments)
+        box.ask("unload")
+        assert result.out.decode() == f"{arguments}\n"
 
 
 def test_a_large_output_comes_back_whole(box: Box) -> None:
