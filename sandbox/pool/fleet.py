@@ -23,6 +23,7 @@ from typing import Any, Final
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes import Backend, Profile
 from sandbox.link import Question
+from sandbox.pool.cores import Cores
 from sandbox.pool.counters import Counters, Reason
 from sandbox.pool.job import Loss
 from sandbox.pool.messages import Hello, frame, read_pong
@@ -102,6 +103,7 @@ class Fleet:
         self._waiting_s = 0.0
         self._busy = 0
         self._lent: set[Seat] = set()
+        self._cores = Cores.for_slots(terms.slots)
         self._starts = asyncio.Semaphore(STARTS_AT_ONCE)
         self._starting: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
@@ -262,6 +264,7 @@ class Fleet:
         shelf.lent += 1
         self._busy += 1
         self._lent.add(seat)
+        seat.core = self._cores.take()
         seat.ping_ends_s = None
         if self._terms.fresh:
             self._fill(shelf)
@@ -291,6 +294,8 @@ class Fleet:
 
     def _release(self, seat: Seat) -> None:
         self._lent.discard(seat)
+        self._cores.give_back(seat.core)
+        seat.core = None
         self._busy -= 1
         if not seat.is_alone:
             self._shelves[seat.profile].lent -= 1

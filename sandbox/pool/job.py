@@ -81,11 +81,11 @@ class Job:
     """Made for one box; `ending` is set once nothing more is to be had from it."""
 
     __slots__ = (
-        "_asked", "_built", "_is_over", "_is_unloading", "_left", "_link", "_loop", "_plan", "_position", "_submission",
-        "_window", "ending", "on_broken", "on_compiled", "on_emptied", "on_run", "patience_ends_s",
+        "_asked", "_built", "_core", "_is_over", "_is_unloading", "_left", "_link", "_loop", "_plan", "_position",
+        "_submission", "_window", "ending", "on_broken", "on_compiled", "on_emptied", "on_run", "patience_ends_s",
     )  # fmt: skip
 
-    def __init__(self, link: Link, plan: Plan, submission: Submission) -> None:
+    def __init__(self, link: Link, plan: Plan, submission: Submission, core: int | None) -> None:
         self._loop = asyncio.get_running_loop()
         self.ending: asyncio.Future[Ending] = self._loop.create_future()
         self.patience_ends_s = 0.0
@@ -97,6 +97,7 @@ class Job:
         self.on_broken: Callable[[Loss], None] = _ignore
         """After the end, the box turned out to be lost."""
         self._link = link
+        self._core = core
         self._plan = plan
         self._submission = submission
         self._built = Built(ok=False)
@@ -114,7 +115,7 @@ class Job:
         self._built = Built(ok=False, cached=kept is not None)
         compile_limits = self._plan.program.compile_limits
         self._expect(_patience_s(compile_limits))
-        self._link.ask(self._plan.load(kept, self._hear_loaded))
+        self._link.ask(self._plan.load(kept, self._hear_loaded, core=self._core))
 
     def lose(self, loss: Loss, why: str) -> None:
         """The box can be used no more. What has no result yet has none."""

@@ -182,7 +182,7 @@ class PooledSandbox(Sandbox):
 
     def _job(self, seat: Seat, plan: Plan, submission: Submission) -> Job:
         self.counters.jobs += 1
-        job = Job(seat.link, plan, submission)
+        job = Job(seat.link, plan, submission, seat.core)
         job.on_run = self._count
         job.on_emptied = partial(self._fleet.give_back, seat)
         job.on_broken = partial(self._discard, seat)

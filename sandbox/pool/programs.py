@@ -71,8 +71,14 @@ class Plan:
         profile, needs = _profile(program, runs) if _is_warm(language) else (Profile.PLAIN, frozenset[str]())
         return cls(program, language, source, profile, needs, key)
 
-    def load(self, kept: Files | None, hear: HeardLoaded) -> Question[tuple[Loaded, Files]]:
-        """The first question; `kept`: what the compiler made of it before."""
+    def load(self, kept: Files | None, hear: HeardLoaded, *, core: int | None) -> Question[tuple[Loaded, Files]]:
+        """The first question.
+
+        Args:
+            kept: What the compiler made of it before.
+            hear: Is told the answer.
+            core: On which processor all of it stays.
+        """
         language = self.language
         compiles = bool(language.compile) and kept is None
         source = {language.source_file: self.source.encode(errors="surrogatepass")}
@@ -88,6 +94,7 @@ class Plan:
             "environment": language.environment,
             "data_limit": language.data_limit,
             "handles_children": language.handles_children,
+            "core": core,
         }
         max_body_bytes = MAX_KEPT_BYTES if compiles else 0
         return Question(frame("load", fields, [data for _, data in files]), read_loaded, hear, max_body_bytes)

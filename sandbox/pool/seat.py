@@ -30,6 +30,8 @@ class Seat:
     is_alone: bool = False
     """Made for one program only."""
     job: Job | None = None
+    core: int | None = None
+    """Where it is to stay while it is lent, see `sandbox.pool.cores`."""
     jobs: int = 0
     """Programs it has had."""
     suspicions: int = 0

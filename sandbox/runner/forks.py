@@ -47,11 +47,12 @@ class Forks(Protocol):
     def are_prepared(self) -> bool:
         """They are forked from a process that has done what `confinement.prepare` does."""
 
-    def begin(self, *, handles_children: bool) -> None:
+    def begin(self, *, handles_children: bool, core: int | None) -> None:
         """A job begins.
 
         Args:
             handles_children: Its programs may say what SIGCHLD does, see `sandbox.runner.seccomp`.
+            core: On which processor all of the job had best stay, counted among those there are.
         """
 
     def end(self) -> None:
@@ -88,7 +89,7 @@ class OwnForks:
         self._data_bytes = data_bytes
         self._source: PythonSource | None = None
 
-    def begin(self, *, handles_children: bool) -> None:
+    def begin(self, *, handles_children: bool, core: int | None) -> None:
         self._source = None
         if self._job_filter is not None and not handles_children:
             seccomp.install(self._job_filter)

@@ -25,14 +25,14 @@ _CLONE_PARENT: Final = 0x8000
 _CLONE_PARENT_SETTID: Final = 0x100000
 _CLONE_CHILD_CLEARTID: Final = 0x200000
 _CLONE_CHILD_SETTID: Final = 0x1000000
+_KILL: Final = int(signal.SIGKILL)
 _SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _fork = ctypes.PyDLL(None).fork
 _clone = ctypes.PyDLL(None).syscall
-_clone.argtypes = (ctypes.c_long, ctypes.c_ulong, *(ctypes.c_void_p,) * 4)
 _clone.restype = ctypes.c_long
-_set_dumpable = ctypes.PyDLL(None).prctl  # with nothing to convert, and nobody to wait for: runs call it
+_prctl_of_numbers = ctypes.PyDLL(None).prctl  # with nothing to convert, and nobody to wait for: each fork calls it
 _prctl = _libc.prctl
 _prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -87,9 +87,10 @@ class Cloner:
 
     def _call(self, flags: int, tell: int | None) -> Callable[[], int]:
         """With all that it needs made ready: what a process touches right after a fork, it has to copy."""
-        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | signal.SIGCHLD
-        last = (None, self._thread_id) if self._takes_thread_last else (self._thread_id, None)
-        return partial(_clone, self._number, flags, None, tell, *last)
+        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | int(signal.SIGCHLD)
+        thread_id = ctypes.c_void_p(self._thread_id)
+        last = (0, thread_id) if self._takes_thread_last else (thread_id, 0)
+        return partial(_clone, self._number, flags, 0, ctypes.c_void_p(tell), *last)
 
 
 def address(page: mmap, place: int) -> int:
@@ -105,7 +106,7 @@ def give_back_free_memory() -> None:
 
 def set_dumpable(dumpable: bool) -> None:
     """Whether other processes of the same user may look into this one."""
-    if _set_dumpable(_PR_SET_DUMPABLE, int(dumpable)) != 0:
+    if _prctl_of_numbers(_PR_SET_DUMPABLE, int(dumpable)) != 0:
         fail("prctl dumpable")
 
 
@@ -115,7 +116,8 @@ def die_with_parent(parent: int) -> None:
     Args:
         parent: Who called `fork`; by now this may be somebody else's child.
     """
-    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _prctl_of_numbers(_PR_SET_PDEATHSIG, _KILL) != 0:
+        fail("prctl parent")
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 

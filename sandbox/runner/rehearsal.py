@@ -62,6 +62,7 @@ _LOAD: Final[dict[str, Any]] = {
     "environment": {},
     "data_limit": True,
     "handles_children": False,
+    "core": None,
 }
 _EXECUTE: Final[dict[str, Any]] = {
     "ask": "execute",
@@ -105,7 +106,9 @@ def rehearse_run() -> None:
     """
     if atexit._ncallbacks() or not _is_one_user():
         return  # what a run would call at its end, or become
-    source = process.PythonSource("main.py", compiling.compiled(_SOURCE, "main.py"))
+    for _ in range(_TIMES):
+        compiling.compile_program(b"", "main.py", 0)
+    source = compiling.compile_program(_SOURCE, "main.py", 0)
     limits = tuple((which, resource.getrlimit(which)[1]) for which in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE))
     cell = Cell(
         directory=".",

@@ -20,6 +20,7 @@ import os
 import select
 import signal
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from struct import Struct
 from typing import Any, Final, NoReturn
 
@@ -38,8 +39,8 @@ _HEAD: Final = Struct("BIi")
 _COMPILE, _ANSWER, _FILTER = 100, 101, 102
 """Asked of a template; less than that is the place of a run that is to be forked."""
 _PIECE_BYTES: Final = 1 << 16
-_CONSTRUCTORS: Final = 2
-"""A template is forked in the middle of so many; the interpreter counts the call of a class besides that of its method."""
+_FRAMES_OF_TEMPLATE: Final = 3
+"""Its own, below those of its runs, and two of constructors: the interpreter counts a call of a class besides the method's."""
 
 
 def can_be_used(board: Board) -> bool:
@@ -94,6 +95,8 @@ class Templates:
         """The last job's template, which is still to be buried."""
         self._tasks: dict[int, Task] = {}
         """By place: the last the template was told, and need not be told again."""
+        self._processors = sorted(os.sched_getaffinity(0))
+        self._core: int | None = None
         runner = os.getpid()
         cloner = kernel.Cloner()
         board.tell(TEMPLATES[0], 0)
@@ -113,7 +116,7 @@ class Templates:
         there = (self._original, self._ended, *map(self._board.number, TEMPLATES))
         return [number for number in there if number]
 
-    def begin(self, *, handles_children: bool) -> None:
+    def begin(self, *, handles_children: bool, core: int | None) -> None:
         self.end()
         self._check_alive()
         if self._ended:
@@ -123,6 +126,7 @@ class Templates:
         self._next = 1 - self._next
         self._tasks.clear()
         self._await_current()
+        self._stay_on(core)
         self._want()
         if not handles_children:
             self._line.order.send(_FILTER, None)
@@ -160,8 +164,20 @@ class Templates:
     def _ask(self, what: int, details: Any = None) -> str:
         self._line.order.send(what, details)
         self._await_answer()
-        answer: str = _value(self._line.answer.receive())
+        answer: str = self._line.answer.receive()[2]
         return answer
+
+    def _stay_on(self, core: int | None) -> None:
+        """With the template of the job, whose runs inherit it."""
+        processors = self._processors
+        allowed = processors if core is None else (processors[core % len(processors)],)
+        if core is None and self._core is None:
+            return
+        others = () if core == self._core else (0, self._original)
+        self._core = core
+        with suppress(OSError):  # they are not this box's to choose any more: nothing is lost but time
+            for process in (self._board.number(TEMPLATES[self._current or 0]), *others):
+                os.sched_setaffinity(process, allowed)
 
     def _want(self) -> None:
         """Another template, at the place that is free."""
@@ -202,6 +218,8 @@ class _Pipe:
 
     def __init__(self) -> None:
         self.reading, self._writing = map(high, os.pipe2(os.O_CLOEXEC | os.O_DIRECT))
+        self._packet = bytearray(select.PIPE_BUF)
+        self._into = [self._packet]  # what is read to memory of its own touches that which is kept about all memory
 
     def send(self, what: int, value: Any, uid: int = 0) -> None:
         data = b"" if value is None else marshal.dumps(value)
@@ -209,17 +227,16 @@ class _Pipe:
         while rest:
             rest = rest[os.write(self._writing, rest) :]
 
-    def receive(self) -> bytes:
-        """A whole one, of which so far nothing has been looked at."""
-        message = os.read(self.reading, _PIECE_BYTES)
-        while len(message) < _HEAD.size + _HEAD.unpack_from(message)[1]:
-            message += os.read(self.reading, _PIECE_BYTES)
-        return message
-
-
-def _value(message: bytes) -> Any:
-    """Not of a message without any."""
-    return marshal.loads(message[_HEAD.size :])  # noqa: S302 - of our own processes
+    def receive(self) -> tuple[int, int, Any]:
+        """A whole message: what was asked or answered, the user, and the value."""
+        count = os.readv(self.reading, self._into)
+        what, length, uid = _HEAD.unpack_from(self._packet)
+        if not length:
+            return what, uid, None
+        data = self._packet[_HEAD.size : count]
+        while len(data) < length:
+            data += os.read(self.reading, select.PIPE_BUF)
+        return what, uid, marshal.loads(data)  # noqa: S302 - of our own processes
 
 
 class _Line:
@@ -239,6 +256,8 @@ def _be_original(
 ) -> NoReturn:
     try:
         kernel.die_with_parent(runner)
+        confinement.prepare()
+        process.leave_depth(FRAMES + _FRAMES_OF_TEMPLATE)
         forking = [cloner.sibling(board.address(place), shares_descriptors=True) for place in TEMPLATES]
         pid = 1
         while pid > 0:
@@ -268,27 +287,23 @@ class _Template:
 
     def serve(self) -> NoReturn:
         """Follow orders until it is ended."""
-        confinement.prepare()
-        process.leave_depth(FRAMES + _CONSTRUCTORS)
         receive, forking, tasks = self._line.order.receive, self._forking, self._tasks
-        head, head_bytes = _HEAD.unpack_from, _HEAD.size
         pid = 1
         while pid >= 0:
-            message = receive()
-            what, _, uid = head(message)
+            what, uid, value = receive()
             if what >= len(forking):
-                self._do(what, message)
+                self._do(what, value)
                 continue
-            if len(message) > head_bytes:
-                tasks[what] = _value(message)
+            if value is not None:
+                tasks[what] = value
             pid = forking[what]()
             if pid == 0:
                 live(what, uid, tasks[what], self._source, self._board.page)
         raise OSError("no more processes")
 
-    def _do(self, what: int, message: bytes) -> None:
+    def _do(self, what: int, value: Any) -> None:
         if what != _FILTER:
-            self._line.answer.send(_ANSWER, self._compile(*_value(message)) if what == _COMPILE else "")
+            self._line.answer.send(_ANSWER, self._compile(*value) if what == _COMPILE else "")
         elif self._job_filter is not None:
             seccomp.install(self._job_filter)
 

@@ -252,7 +252,8 @@ class Runner:
         self._has_had_program = True
         self._forget()
         body = self._body(body_bytes)
-        self._forks.begin(handles_children=header["handles_children"])
+        core = header["core"] if self._configuration.cpus == 1 else None
+        self._forks.begin(handles_children=header["handles_children"], core=core)
         self._runs.count_threads(self._turn.following if self._has_forks else None)
         try:
             load = requests.read_load(header, body)

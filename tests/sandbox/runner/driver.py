@@ -160,6 +160,7 @@ class Box:
             "environment": {},
             "data_limit": True,
             "handles_children": False,
+            "core": None,
         }
         self.send({"ask": "load", **header, **fields}, b"".join(everything.values()))
 

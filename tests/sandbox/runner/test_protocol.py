@@ -119,6 +119,7 @@ def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
         "environment": {},
         "data_limit": True,
         "handles_children": False,
+        "core": None,
     }
     execute = {"ask": "execute", "limits": dict(LIMITS), "arguments": [], "stdin": 2, "files": [], "fetch": []}
     spec = json.dumps(
@@ -250,6 +251,23 @@ def test_the_service_need_not_wait_for_a_template(make_box: MakeBox, kind: str) 
         box.send({"ask": "unload"})
     assert [box.receive().answer for _ in range(40)] == ["loaded", "unloaded"] * 20
     assert box.run("print(7)").out == b"7\n"
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
+def test_a_job_stays_on_the_processor_it_is_told(make_box: MakeBox, kind: str) -> None:
+    box = make_box(kind)
+    there = sorted(os.sched_getaffinity(0))
+    for core in (0, 1, 1, None, len(there) + 1, None):
+        assert box.load("import os\nprint(sorted(os.sched_getaffinity(0)))", core=core).ok
+        seen = [json.loads(box.execute().out) for _ in range(2)]
+        box.ask("unload")
+        assert seen == [there if core is None else [there[core % len(there)]]] * 2
+
+
+def test_a_box_that_may_use_more_processors_uses_them(make_box: MakeBox) -> None:
+    box = make_box(cpus=2)
+    assert box.load("import os\nprint(len(os.sched_getaffinity(0)))", core=0).ok
+    assert int(box.execute().out) == len(os.sched_getaffinity(0))
 
 
 def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
