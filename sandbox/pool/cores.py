@@ -6,6 +6,7 @@ the processors' time is lost. Where there are fewer boxes than processors, there
 """
 
 import os
+import random
 
 
 class Cores:
@@ -17,6 +18,7 @@ class Cores:
             count: Of processors. 0: no box is told to stay.
         """
         self._boxes = [0] * count
+        self._first = random.randrange(count) if count else 0  # noqa: S311 - other services begin with others
 
     @classmethod
     def for_slots(cls, slots: int) -> "Cores":
@@ -28,11 +30,11 @@ class Cores:
         """One of those that have the fewest boxes."""
         if not self._boxes:
             return None
-        core = self._boxes.index(min(self._boxes))
-        self._boxes[core] += 1
-        return core
+        place = self._boxes.index(min(self._boxes))
+        self._boxes[place] += 1
+        return (place + self._first) % len(self._boxes)
 
     def give_back(self, core: int | None) -> None:
         """What `take` returned."""
         if core is not None:
-            self._boxes[core] -= 1
+            self._boxes[(core - self._first) % len(self._boxes)] -= 1
