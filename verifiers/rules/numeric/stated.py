@@ -4,11 +4,17 @@ Those who look for the last number of a text stop at what is no digit.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from verifiers import answers
 from verifiers.answers import Channel
 from verifiers.math import numerals
+from verifiers.rules.numeric import notation, spelled
 from verifiers.rules.numeric.currencies import CURRENCY_NAME
+from verifiers.rules.numeric.reading import read
+from verifiers.rules.numeric.values import Number, Unreadable
 
 _WIDER_CHARS = 40
 _DIGITS_BEFORE = re.compile(
@@ -19,15 +25,91 @@ _THOUSANDS_BEFORE = re.compile(r"(?:[$€£¥₹₩₽]\s?)?[-−]?\d{1,3} (?:\d
 _WORDS_BEHIND = re.compile(
     r"(?:[kKMB](?![A-Za-z])|\s?lakhs?\scrores?(?![A-Za-z])|\s?(?:bn|tn|mn|mio|mrd|lakhs?|crores?|percent|per\scent)(?![A-Za-z])|\s?[十百千]?[亿億万萬]|[克米瓦])?"
     rf"(?:\s?(?:{CURRENCY_NAME})(?![A-Za-z]))?"
-    r"(?:\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z]))?",
+    r"(?:\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z])"
+    r"|(?:\s[A-Za-z]{1,16}){0,2}(?:,?\sat\s(?:least|most)|\s(?:or|and)\s(?:more|less|fewer|above|below|higher|lower|over|under|up))"
+    r"(?=[*_]{0,2}(?:[.,;!?)\n]|\s{0,4}\Z))"
+    r"|[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))[\s$]{0,2}\\?[A-Za-z]"
+    r"|\sis\s(?:less|more|fewer|greater|larger|smaller)\sthan\s(?:or\sequal\sto\s)?\$?[A-Za-z](?!\w)"
+    r"|\s?(?:大于|小于|高于|低于|不等于)(?:或|且)?(?:等于)?\s?[A-Za-z])?",
     re.IGNORECASE,
 )
-_BOUND_BEFORE = re.compile(r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z")
+_BOUND_BEFORE = re.compile(
+    r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z"
+    r"|\b(?:than\sor\sequal\sto|(?<!turned\s)(?<!flipped\s)(?<!spread\s)over|under|above|below|beyond)\s[*$(]{0,3}\Z"
+    r"|(?:大于|小于|高于|低于|多于|少于|不)(?:或|且)?等于\s?\Z",
+    re.IGNORECASE,
+)
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z")
 """An en dash for a minus sign: nothing between it and the number, and no number before it."""
 _BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNORECASE)
 _MAX_BARE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a response states, or why it states no number."""
+
+    number: Number | None
+    reason: str
+    """Of a verdict, where there is no number."""
+    answer: str | None
+    detail: Mapping[str, Any]
+
+
+def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
+    """The number that the response commits to, in figures or in words."""
+    response = notation.without_remark(notation.with_ascii_marks(response))
+    extraction = answers.extract(response, params)
+    words = _in_figures(response, extraction, params)
+    if words is not None:
+        figures = answers.extract(words.text, params)
+        if figures.channel is Channel.LAST_NUMBER and figures.candidates[-1].span[0] == words.start:
+            said = _statement(words.text, figures, params, decimal_comma, explain)
+            if said.answer is None:
+                return said
+            detail = {**said.detail, "span": [words.start, words.end]}
+            return replace(said, answer=response[words.start : words.end], detail=detail)
+    return _statement(response, extraction, params, decimal_comma, explain)
+
+
+def _in_figures(
+    response: str, extraction: answers.Extraction, params: answers.ExtractionParams
+) -> spelled.Spelled | None:
+    """The response with its last words in figures, where they may be its number."""
+    is_open = extraction.channel is Channel.LAST_NUMBER or (
+        extraction.channel is None and extraction.reason == "no_answer" and _bare(response, params) is None
+    )
+    if not is_open or params.extract != "auto":
+        return None
+    segment = answers.final_segment(response, params.think)
+    start = extraction.candidates[-1].span[1] if extraction.candidates else segment.start
+    if not any(map(str.isalpha, response[start : segment.end])):
+        return None
+    has_figures = bool(extraction.candidates) or _FIGURE.search(response, start, segment.end) is not None
+    return spelled.in_figures(response, start, segment.end, has_figures)
+
+
+_FIGURE = re.compile(r"\d")
+
+
+def _statement(
+    response: str,
+    extraction: answers.Extraction,
+    params: answers.ExtractionParams,
+    decimal_comma: bool,
+    explain: bool,
+) -> Statement:
+    detail = extraction.detail(explain)
+    answer = stated(response, extraction, params)
+    if answer is None:
+        return Statement(None, extraction.reason, None, detail)
+    if trouble := fault(response, extraction, params):
+        return Statement(None, trouble, answer, detail)
+    number = read(answer, decimal_comma)
+    if isinstance(number, Unreadable):
+        return Statement(None, number.reason, answer, detail)
+    return Statement(number, "found", answer, detail)
 
 
 def stated(response: str, extraction: answers.Extraction, params: answers.ExtractionParams) -> str | None:
