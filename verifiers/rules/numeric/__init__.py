@@ -15,6 +15,7 @@ digits and exponent and never written out; tolerances do not reach there.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
@@ -124,23 +125,28 @@ def _equal(number: Number, expected: Number, params: NumericParams) -> bool:
         return (number.fraction, number.exponent) == (expected.fraction, expected.exponent) and percents_agree
     if left == right:
         return True
-    tolerance = max(Fraction(str(params.abs_tol)), _relative(left, right, params) * abs(right))
-    if abs(left - right) <= tolerance:
+    tolerance = max(_exact(params.abs_tol), _relative(left, right, params) * abs(right))
+    if tolerance and abs(left - right) <= tolerance:
         return True
     figures = params.significant_figures
     return figures is not None and _rounded(left, figures) == _rounded(right, figures)
 
 
-_MILLIONTH = Fraction(1, 10**6)
+_NONE, _MILLIONTH = Fraction(0), Fraction(1, 10**6)
+
+
+@lru_cache(maxsize=64)
+def _exact(tolerance: float) -> Fraction:
+    """As it is written."""
+    return Fraction(str(tolerance))
 
 
 def _relative(left: Fraction, right: Fraction, params: NumericParams) -> Fraction:
     if params.rel_tol is not None:
-        return Fraction(str(params.rel_tol))
-    if params.abs_tol or params.significant_figures is not None:
-        return Fraction(0)
-    is_rounded = _is_decimal(left) != _is_decimal(right) and 1 not in (left.denominator, right.denominator)
-    return _MILLIONTH if is_rounded else Fraction(0)
+        return _exact(params.rel_tol)
+    if params.abs_tol or params.significant_figures is not None or 1 in (left.denominator, right.denominator):
+        return _NONE
+    return _MILLIONTH if _is_decimal(left) != _is_decimal(right) else _NONE
 
 
 def _is_decimal(value: Fraction) -> bool:
