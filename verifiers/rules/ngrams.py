@@ -23,6 +23,7 @@ _MIX: Final = np.uint64(0xBF58476D1CE4E5B9)
 _STEP: Final = np.uint64(0xD6E8FEB86659FD93)
 _HALF: Final = np.uint64(32)
 _BLANK: Final = np.uint8(ord(" "))
+_CONTINUES, _CONTINUES_MASK = np.uint8(0x80), np.uint8(0xC0)
 
 
 def _powers(base: int) -> _Numbers:
@@ -63,15 +64,15 @@ def distinct(tokens: Sequence[Hashable], n: int) -> tuple[int, int]:
 def distinct_of_words(text: bytes, n: int, longest: int = MAX_WORD_BYTES) -> tuple[int, int] | None:
     """The same for the words of a text, in UTF-8, that blanks part.
 
-    None: not counted, as there is a word of more bytes than `longest`, which is `MAX_WORD_BYTES` at most.
+    None: not counted, as there is a word of more characters than `longest`, or of more bytes than `MAX_WORD_BYTES`.
     """
     found = []
-    for piece in _pieces(text):
+    for piece in _pieces(text) if len(text) > _PIECE_BYTES else (text,):
         words = _words(np.frombuffer(b" %b " % piece, np.uint8), longest)
         if words is None:
             return None
         found.append(words)
-    return _distinct(np.concatenate(found) if len(found) > 1 else found[0], n) if found else (0, 0)
+    return _distinct(np.concatenate(found) if len(found) > 1 else found[0], n)
 
 
 def with_long_words(text: bytes, longest: int, changed: Callable[[bytes], bytes]) -> bytes:
@@ -113,7 +114,8 @@ def _words(data: NDArray[np.uint8], longest: int) -> _Numbers | None:
     """A number for each word of a text that begins and ends with a blank; None when one is longer."""
     edges = _edges(data)
     starts = edges[::2]
-    if starts.size and (edges[1::2] - starts).max() > longest:
+    most_bytes = (edges[1::2] - starts).max(initial=0)
+    if most_bytes > longest and (most_bytes > MAX_WORD_BYTES or _most_chars(data, edges) > longest):
         return None
     terms = _BYTES.take(data)
     terms *= _POWERS[: data.size]
@@ -122,6 +124,12 @@ def _words(data: NDArray[np.uint8], longest: int) -> _Numbers | None:
     words *= _INVERSES[starts]
     words ^= words >> _HALF  # leaves no sums, which n-grams are made of again
     return words
+
+
+def _most_chars(data: NDArray[np.uint8], edges: NDArray[np.intp]) -> int:
+    """How many characters the longest word has: in UTF-8, the bytes that do not continue one."""
+    chars = ((data & _CONTINUES_MASK) != _CONTINUES).cumsum()[edges]
+    return int((chars[1::2] - chars[::2]).max())
 
 
 def _edges(data: NDArray[np.uint8]) -> NDArray[np.intp]:

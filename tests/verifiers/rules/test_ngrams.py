@@ -43,6 +43,8 @@ def test_longer_words_are_not_counted(longest: int, before: bytes) -> None:
     assert distinct_of_words(before + b"x" * longest, 3, longest) is not None
     assert distinct_of_words(before + b"x" * (longest + 1), 3, longest) is None
     assert distinct_of_words(before + b"x" * 1_000_000, 3, longest) is None
+    assert distinct_of_words(before + "é".encode() * 40, 3, longest) is not None
+    assert distinct_of_words(before + "é".encode() * 81, 3, longest) is None
 
 
 @given(st.lists(st.sampled_from([b"a", b"b" * 40, b"c" * 41, b"d" * 200, b"", b" "])), st.sampled_from([b"", b" "]))
