@@ -136,12 +136,19 @@ def defines(code: str, name: str) -> bool:
 
 
 def parses(code: str) -> bool:
-    """Whether it is Python. May take seconds for megabytes, and deep nesting may crash: only to be asked in a worker."""
+    """Whether it is Python, as `parsed` has it."""
+    return parsed(code) is not None and bool(code.strip())
+
+
+def parsed(code: str) -> ast.Module | None:
+    """Its statements; None if it is no Python.
+
+    May take seconds for megabytes, and deep nesting may crash: only to be asked in a worker.
+    """
     try:
-        ast.parse(code)
+        return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return bool(code.strip())
+        return None
 
 
 def language_of(tag: str) -> str | None:

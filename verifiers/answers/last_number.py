@@ -47,6 +47,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     offers: list[Offer] = []
     for match in _NUMBER.finditer(text, *window):
         number_start = match.start()
+        if text[number_start] == " ":
+            number_start += 1
         if not text[number_start].isdigit():
             number_start = strip(text, _without_dash(text, start, match), match.end())[0]
         if text[number_start] == "$" and text.startswith("$", match.end(), end):

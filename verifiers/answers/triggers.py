@@ -121,7 +121,7 @@ def _positions_of(stems: Iterable[str], text: str, start: int, end: int) -> Iter
 def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger | None:
     """The phrase around a word that may announce an answer, if it does."""
     before = text[max(start, word.start() - _BEFORE_CHARS) : word.start()]
-    if word["word"] and _IN_NAME.search(before):
+    if word["word"] and _IN_NAME.search(before[-4:]):
         return None
     outer_start = word.start() - len(before) + _lead_start(before)
     if word["choice"]:

@@ -1,16 +1,17 @@
 r"""The response gives its program in a code fence of the language asked for, and the program parses.
 
 Where the program stands is `verifiers.code_blocks`' to say, as for verifiers that run it: the last closed block of the
-language, after thinking. Python has to parse, and to hold a statement that is more than a comment; what other
-languages' compilers say is not asked here: their block must hold something. `only_code` allows nothing beside the
-fence. At most 256,000 characters are read. Nothing is run.
+language, after thinking. A block of nothing but comments holds no code. Python has to parse, and to do, define or
+compute something: docstrings and other literals, names, `pass` and `...` do not. What other languages' compilers say is
+not asked here. `only_code` allows nothing beside the fence. At most 256,000 characters are read. Nothing is run.
 
 The preset `open_r1` is Open R1's `code_format_reward`, exactly, in linear time:
 `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$`. Under MULTILINE, lines may follow; the
 language is any prefix of what stands behind the fence (`python` takes `pythonic`); nothing is parsed.
 """
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -37,7 +38,7 @@ class CodeFormatParams(Params):
 
 class CodeFormat(Verifier[CodeFormatParams]):
     name = "code_format"
-    version = "2"
+    version = "3"
     params = CodeFormatParams
     summary = "The program stands in a code fence of its language, and parses"
     concurrency = None
@@ -85,18 +86,58 @@ def judge(item: Item[CodeFormatParams]) -> Verdict:
         return Verdict.wrong("text_outside")
     if len(found.code) > _MAX_CHARS:
         return Verdict.wrong("too_large")
-    if language == "python" and not _is_program(found.code):
+    if _is_comment(found.code, _BASH_COMMENTS if language in ("python", "bash") else _C_COMMENTS):
+        return Verdict.wrong("no_code")
+    if language != "python":
+        return Verdict.correct()
+    module = code_blocks.parsed(found.code)
+    if module is None:
         return Verdict.wrong("syntax_error")
-    return Verdict.correct()
+    return Verdict.wrong("no_code") if all(map(_is_idle, module.body)) else Verdict.correct()
 
 
 _MAX_CHARS = 256_000
+_BASH_COMMENTS = {"#": "\n"}
+_C_COMMENTS = {"//": "\n", "/*": "*/"}
+"""What comments begin with, and what ends them; those that are not ended go on to the end of the text."""
 
 
-def _is_program(code: str) -> bool:
-    return any(line.strip() and not line.lstrip().startswith("#") for line in code.splitlines()) and code_blocks.parses(
-        code
-    )
+def _is_comment(code: str, comments: Mapping[str, str]) -> bool:
+    """Whether nothing else stands there."""
+    code = code.strip()
+    position = 0
+    while position < len(code):
+        opening = next((opening for opening in comments if code.startswith(opening, position)), None)
+        if opening is None:
+            return False
+        end = code.find(comments[opening], position + len(opening))
+        if end < 0:
+            return True
+        position = end + len(comments[opening])
+        while position < len(code) and code[position].isspace():
+            position += 1
+    return True
+
+
+def _is_idle(statement: ast.stmt) -> bool:
+    """Whether it does, defines and computes nothing: a literal, a name, `pass`."""
+    if isinstance(statement, ast.Expr):
+        return all(isinstance(node, _IDLE) for node in ast.walk(statement.value))
+    return isinstance(statement, ast.Pass)
+
+
+_IDLE = (
+    ast.Constant,
+    ast.Name,
+    ast.Tuple,
+    ast.List,
+    ast.Set,
+    ast.Dict,
+    ast.UnaryOp,
+    ast.USub,
+    ast.UAdd,
+    ast.expr_context,
+)
 
 
 def _is_alone(response: str, think: Think) -> bool:
@@ -133,7 +174,8 @@ EXAMPLES = (
     Example(f"Here it is:\n{_PROGRAM}", {}, 1.0, "correct", "a fence with a program"),
     Example("print(1)", {}, 0.0, "no_fence", "a program without a fence"),
     Example("```python\nprint(1\n```", {}, 0.0, "syntax_error", "looks like a program, but does not parse"),
-    Example("```python\n# todo\n```", {}, 0.0, "syntax_error", "a comment is no program"),
+    Example("```python\n# todo\n```", {}, 0.0, "no_code", "a comment is no program"),
+    Example('```python\n"""Sorts a list."""\n```', {}, 0.0, "no_code", "parses, but does nothing"),
     Example("```python\nprint(1)", {}, 0.0, "truncated", "the fence was never closed"),
     Example("```java\nclass A {}\n```", {}, 0.0, "no_code", "another language"),
     Example(f"Here it is:\n{_PROGRAM}", {"only_code": True}, 0.0, "text_outside", "prose beside it"),

@@ -10,11 +10,11 @@ A loop is a stretch of at most `_MAX_PERIOD` characters that comes at least `_MI
     looped      near suspects, at each place in `_STRIDE`, the loop itself is measured
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiers.rules.arrays import NDArray, np
+from verifiers.rules.words import lowered
 from verifiers.sightings import beyond_ascii
 
 _PROBE = 16  # a power of two, so that halving it reaches every length
@@ -47,23 +47,12 @@ _SCALES = (_scale(1, 40, 12), _scale(41, 200, 24), _scale(201, _MAX_PERIOD, 64))
 
 
 def evened(text: str) -> str:
-    """In lower case, with one space between words and none around them: `" ".join(text.lower().split())`.
-
-    Texts without space or capitals beyond ASCII's, which are most, are changed as bytes, which makes no string of each
-    word.
-    """
-    others = beyond_ascii(text)
-    if others != others.lower() or _SPACE.search(others):
-        return " ".join(text.lower().split())
-    plain = np.frombuffer(text.encode("utf-8", "surrogatepass").translate(_EVENED), np.uint8)
+    """In lower case, with one space between words and none around them: `" ".join(text.lower().split())`."""
+    plain = np.frombuffer(lowered(text, beyond_ascii(text)), np.uint8)
     is_kept = plain != ord(" ")
     is_kept[1:] |= is_kept[:-1]
     kept: bytes = plain[is_kept].tobytes()
     return kept.rstrip(b" ").decode("utf-8", "surrogatepass")
-
-
-_SPACE = re.compile(r"\s")
-_EVENED = bytes(ord(" ") if byte < 0x80 and chr(byte).isspace() else byte for byte in bytes(range(0x100)).lower())
 
 
 def looped(text: str) -> int:
@@ -130,11 +119,17 @@ def _places(grams: NDArray[np.uint32], size: int, scale: _Scale) -> list[int]:
         return []
     step = grams.itemsize
     later = np.ndarray((count, scale.longest), np.uint32, grams, step, (scale.stride * step, step))
-    comes_again = later == grams[: count * scale.stride : scale.stride, None]
-    if not comes_again.any():
-        return []
-    rows = comes_again.any(axis=1).nonzero()[0]
-    return [row * scale.stride for row in rows.tolist()]
+    comes_again = (later == grams[: count * scale.stride : scale.stride, None]).tobytes()
+    places: list[int] = []
+    found = comes_again.find(_YES)
+    while found >= 0:
+        row = found // scale.longest
+        places.append(row * scale.stride)
+        found = comes_again.find(_YES, (row + 1) * scale.longest)
+    return places
+
+
+_YES = 1
 
 
 def _comes_thrice(text: str, place: int, scale: _Scale) -> bool:

@@ -6,7 +6,7 @@
 Of several references the best counts. Distances are in units of the image's sides: coordinates of 0-1000 divided by
 `scale`. A point is written `<point>x, y</point>`, `{"point_2d": [x, y]}`, `pyautogui.click(x=1, y=2)`, `(x, y)` or
 `[x, y]`; of these forms the first one used decides, in the answer tag if there is one. Two different points commit to
-none, so that a screen cannot be sprayed; a box is no point.
+none, so that a screen cannot be sprayed; a box is no point. Coordinates may have exponents: `(5e2, 3.0e+02)`.
 """
 
 import math
@@ -69,7 +69,7 @@ class PointParams(answers.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "4"
+    version = "5"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 
@@ -115,7 +115,7 @@ def judge(response: str, params: PointParams, explain: bool = False) -> Verdict:
 
 # --- the point that a response names
 
-_N = r"([-+]?\d{1,7}(?:\.\d{1,15})?)"
+_N = r"([-+]?\d{1,7}(?:\.\d{1,15})?(?:e[-+]?\d{1,2}(?![\d.]))?)"
 _PAIR = rf"{_N}\s{{0,4}},\s{{0,4}}{_N}"
 _OPEN, _CLOSE = r"[(\[]\s{0,4}", r"\s{0,4}[)\]]"
 _FORMS = tuple(

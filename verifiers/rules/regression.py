@@ -41,7 +41,7 @@ class RegressionParams(answers.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "4"
+    version = "5"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 
@@ -66,16 +66,10 @@ def judge(response: str, params: RegressionParams, explain: bool = False) -> Ver
     if isinstance(expected, numeric.Unreadable) or wanted is None:
         message = f"reference {clip(str(params.reference))!r} is not one number of at most 2,000 digits"
         return Verdict.invalid("unparseable_reference", message)
-    extraction = answers.extract(response, params)
-    detail = extraction.detail(explain)
-    answer = numeric.stated(response, extraction, params)
-    if answer is None:
-        return Verdict.wrong(extraction.reason, **detail)
-    if fault := numeric.fault(response, extraction, params):
-        return Verdict.wrong(fault, answer, **detail)
-    number = numeric.read(answer, params.decimal_comma)
-    if isinstance(number, numeric.Unreadable):
-        return Verdict.wrong(number.reason, answer, **detail)
+    said = numeric.statement(response, params, params.decimal_comma, explain)
+    answer, number, detail = said.answer, said.number, dict(said.detail)
+    if number is None:
+        return Verdict.wrong(said.reason, answer, **detail)
     if explain:
         detail["compared"] = {"answer": number.show(), "reference": expected.show()}
     value = number.value(params.percent_as_fraction)

@@ -23,10 +23,8 @@ included, so that no tag hides a loop.
 
 import re
 from collections.abc import Iterator, Sequence
-from re import Match
 from typing import Annotated, Literal
 
-import re2
 from pydantic import Field, model_validator
 
 from sandbox.workers import Workers
@@ -110,32 +108,25 @@ def _ngrams(response: str, params: RepetitionParams) -> tuple[int, int]:
         return ngrams.distinct(params.completion_ids, params.n)
     if params.preset == "characters":
         return ngrams.distinct("".join(response.lower().split()), params.n)
-    others = beyond_ascii(response)
     is_mixed = params.preset == "mixed"
+    others = beyond_ascii(response)
     if is_mixed and words.has_unspaced(others):
-        return ngrams.distinct(_mixed(response.lower()), params.n)
-    text = response if others == others.lower() else response.lower()
-    if any(map(str.isspace, others)):
-        text = " ".join(text.split())
-    plain = text.encode("utf-8", "surrogatepass").lower()
+        response = words.spaced(response)
+    plain = words.lowered(response, others)
     counted = ngrams.distinct_of_words(plain, params.n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
     if counted is None and is_mixed:
-        counted = ngrams.distinct_of_words(_LONG_WORD.sub(_in_pieces, plain), params.n)
+        plain = ngrams.with_long_words(plain, _MAX_WORD_CHARS, _in_pieces)
+        counted = ngrams.distinct_of_words(plain, params.n)
     return counted or ngrams.distinct(response.lower().split(), params.n)
 
 
-def _mixed(text: str) -> Sequence[str]:
-    tokens: list[str] = []
-    for word in words.split(text):
-        if len(word) <= _MAX_WORD_CHARS:
-            tokens.append(word)
-        else:
-            tokens += _pieces(word)
-    return tokens
+def _in_pieces(long: bytes) -> bytes:
+    """A word of so many bytes, which may be fewer characters, in what it falls apart into."""
+    word = long.decode("utf-8", "surrogatepass")
+    return long if len(word) <= _MAX_WORD_CHARS else " ".join(_pieces(word)).encode("utf-8", "surrogatepass")
 
 
 def _pieces(word: str) -> Iterator[str]:
-    """What a word that is too long falls apart into."""
     for piece in _PIECE.findall(word):
         if len(piece) <= _MAX_WORD_CHARS:
             yield piece
@@ -143,14 +134,7 @@ def _pieces(word: str) -> Iterator[str]:
             yield from piece
 
 
-def _in_pieces(long: Match[bytes]) -> bytes:
-    word = long[0].decode("utf-8", "surrogatepass")
-    return long[0] if len(word) <= _MAX_WORD_CHARS else " ".join(_pieces(word)).encode("utf-8", "surrogatepass")
-
-
 _MAX_WORD_CHARS = 40
-_LONG_WORD = re2.compile(rb"[^\t-\r\x1c-\x20]{%d,}" % (_MAX_WORD_CHARS + 1))
-"""At least all of them: these are bytes."""
 _PIECE = re.compile(r"[^\W_]+|[\W_]")
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
+from verifiers.rules.arrays import np
 from verifiers.sightings import beyond_ascii
 
 Unit = Annotated[
@@ -28,6 +29,33 @@ def split(text: str) -> list[str]:
 def has_unspaced(text: str) -> bool:
     """Whether a character stands in it that is a word of its own."""
     return _UNSPACED_CHAR.search(text) is not None
+
+
+def spaced(text: str) -> str:
+    """The text with a blank on either side of each character that is a word of its own."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    is_unspaced = _IS_UNSPACED.take(codes, mode="clip")
+    is_apart = is_unspaced[1:] | is_unspaced[:-1]
+    places = np.arange(codes.size)
+    places[1:] += is_apart.cumsum()
+    parted = np.full(codes.size + np.count_nonzero(is_apart), ord(" "), "<u4")
+    parted[places] = codes
+    return parted.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def lowered(text: str, others: str) -> bytes:
+    """The text in lower case, in UTF-8, with a blank for each space; `others`: its characters beyond ASCII.
+
+    Most texts have neither capitals nor space among those; changed as bytes, no string is made of each word.
+    """
+    plain = (text if others == others.lower() else text.lower()).encode("utf-8", "surrogatepass")
+    if not others.isprintable():  # no space beyond ASCII is
+        for char in filter(str.isspace, set(others)):
+            plain = plain.replace(char.encode(), b" ")
+    return plain.translate(_LOWERED)
+
+
+_LOWERED = bytes(ord(" ") if byte < 0x80 and chr(byte).isspace() else byte for byte in bytes(range(0x100)).lower())
 
 
 def measure(text: str, unit: Unit) -> int:
@@ -54,10 +82,16 @@ _SHOWN = bytes(code for code in range(128) if chr(code).isprintable() or chr(cod
 _WITHOUT_CONTROLS = dict.fromkeys(set(_ASCII) - set(_SHOWN))
 
 
-_UNSPACED = (
-    r"\u2E80-\u2FD5\u3005\u3007\u3021-\u3029\u3038-\u303B\u3041-\u3096\u309D-\u309F\u30A1-\u30FA\u30FC-\u30FF"
-    r"\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9D\U0001B000-\U0001B16F\U00020000-\U000323AF"
+_UNSPACED_RANGES = (
+    *((0x2E80, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029), (0x3038, 0x303B), (0x3041, 0x3096)),
+    *((0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF)),
+    *((0xF900, 0xFAFF), (0xFF66, 0xFF9D), (0x1B000, 0x1B16F), (0x20000, 0x323AF)),
 )
+_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED_RANGES)
+_IS_UNSPACED = np.zeros(_UNSPACED_RANGES[-1][1] + 2, np.bool_)
+"""By code point; the last stands for all behind it."""
+for _first, _last in _UNSPACED_RANGES:
+    _IS_UNSPACED[_first : _last + 1] = True
 _UNSPACED_CHAR = re.compile(rf"[{_UNSPACED}]")
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 _INVISIBLE = re.compile(

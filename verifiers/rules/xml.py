@@ -5,7 +5,8 @@ document that has one is refused, and so there are no entities but XML's own fiv
 blow up. It may stand in one code fence, with nothing beside it. Elements are nested at most 100 deep.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated, NoReturn
 from xml.parsers import expat
 
@@ -64,17 +65,27 @@ def judge(response: str, params: XmlParams, explain: bool = False) -> Verdict:
     return Verdict.correct()
 
 
+class _Place(dict[str, "_Place"]):
+    """A path of elements, and by their names those that were met directly below it: most come again and again."""
+
+    __slots__ = ("depth", "path")
+
+    def __init__(self, path: str | None, depth: int) -> None:
+        super().__init__()
+        self.path = path
+        """None where nothing is required, there or below."""
+        self.depth = depth
+
+
 class _Reader:
     """Walks through a document and remembers which of the required paths it met."""
 
     def __init__(self, params: XmlParams) -> None:
         self._params = params
         self._allowed = None if params.allowed is None else frozenset(params.allowed)
-        self._wanted = frozenset(_and_above(params.required))
-        self._asks = bool(self._wanted) or params.root is not None or self._allowed is not None
-        self._path: list[str | None] = []
-        self._below: dict[tuple[str | None, str], str | None] = {}
-        """The paths of elements by that of the one around them and their name: most come again and again."""
+        self._wanted = _and_above(params.required)
+        self._around = [_Place("", 0)]
+        """The elements that are open, from the outermost on, and what is around that."""
         self.seen: set[str] = set()
         self.fault = ""
         self.message = ""
@@ -91,23 +102,23 @@ class _Reader:
             raise Unreadable("not_readable", str(error)) from error
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        path = self._path
-        if len(path) >= MAX_DEPTH:
-            raise Unreadable("too_deep")
-        if not self._asks:
-            path.append(None)
-            return
-        key = (path[-1] if path else "", name)
-        if key not in self._below:
-            self._below[key] = self._met(key[0], name.rpartition("}")[2])
-        path.append(self._below[key])
+        around = self._around[-1]
+        place = around.get(name)
+        self._around.append(self._met(around, name) if place is None else place)
 
-    def _met(self, above: str | None, name: str) -> str | None:
-        """The path of an element that is on the way to a required one, or is one; its first meeting."""
-        if above == "" and self._params.root not in (None, name):
+    def _met(self, around: _Place, full_name: str) -> _Place:
+        """The place of an element that is met there for the first time."""
+        if around.depth >= MAX_DEPTH:
+            raise Unreadable("too_deep")
+        name = full_name.rpartition("}")[2]
+        if around.depth == 0 and self._params.root not in (None, name):
             self.fault, self.message = "wrong_root", f"the root is {name}, not {self._params.root}"
         if self._allowed is not None and name not in self._allowed and not self.fault:
             self.fault, self.message = "unexpected_element", f"{name} is not allowed"
+        place = around[full_name] = _Place(self._path(around.path, name), around.depth + 1)
+        return place
+
+    def _path(self, above: str | None, name: str) -> str | None:
         if above is None or len(name) > _MAX_PATH_CHARS:
             return None
         path = f"{above}/{name}" if above else name
@@ -117,13 +128,13 @@ class _Reader:
         return path
 
     def _end(self, name: str) -> None:
-        self._path.pop()
+        self._around.pop()
 
 
-def _and_above(paths: Sequence[str]) -> Iterator[str]:
-    for path in paths:
-        parts = path.split("/")
-        yield from ("/".join(parts[: count + 1]) for count in range(len(parts)))
+@lru_cache(maxsize=64)
+def _and_above(paths: tuple[str, ...]) -> frozenset[str]:
+    parts = (path.split("/") for path in paths)
+    return frozenset("/".join(names[: count + 1]) for names in parts for count in range(len(names)))
 
 
 def _refuse(*_: object) -> NoReturn:

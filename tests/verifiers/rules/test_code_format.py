@@ -31,7 +31,31 @@ def ask(response: str, **params: Any) -> Verdict:
         ("", {}, "no_code"),
         ("no program", {}, "no_fence"),
         ("```python\n\n```", {}, "no_code"),
-        ("```python\n# x\n```", {}, "syntax_error"),
+        ("```python\n# x\n```", {}, "no_code"),
+        ("```python\n# x\n\n   # y\n```", {}, "no_code"),
+        ('```python\n"""Reads two numbers and prints their sum."""\n```', {}, "no_code"),
+        ("```python\n'''One.'''\n'''Two.'''\n# three\n```", {}, "no_code"),
+        ("```python\npass\n```", {}, "no_code"),
+        ("```python\n...\n```", {}, "no_code"),
+        ('```python\n"""Later."""\npass\n...\n```', {}, "no_code"),
+        ("```python\n42\n```", {}, "no_code"),
+        ("```python\n-1, [2, 3]\n```", {}, "no_code"),
+        ("```python\nParis\n```", {}, "no_code"),
+        ("```python\n# prints\nprint(1)\n```", {}, "correct"),
+        ('```python\n"""Doubles."""\ndef f(x):\n    return 2 * x\n```', {}, "correct"),
+        ("```python\nx = 1\n```", {}, "correct"),
+        ("```python\nimport math\n```", {}, "correct"),
+        ("```python\nlambda x: x\n```", {}, "correct"),
+        ("```python\nx + 1\n```", {}, "correct"),
+        ("```python\nclass Found(Exception):\n    pass\n```", {}, "correct"),
+        ("```python\n'#'.join('ab')\n```", {}, "correct"),
+        ("```cpp\n// todo\n```", {"language": "cpp"}, "no_code"),
+        ("```cpp\n/* int main() {} */\n// that is it\n```", {"language": "cpp"}, "no_code"),
+        ("```cpp\n/* for later:\nint main() {}\n```", {"language": "cpp"}, "no_code"),
+        ("```cpp\n// main\nint main() {}\n```", {"language": "cpp"}, "correct"),
+        ("```cpp\n#include <vector>\nint main() {} // end\n```", {"language": "cpp"}, "correct"),
+        ("```bash\n#!/bin/bash\n# todo\n```", {"language": "bash"}, "no_code"),
+        ("```bash\n#!/bin/bash\nls\n```", {"language": "bash"}, "correct"),
         ("```python\nthis is some prose\n```", {}, "syntax_error"),
         ("```python\nprint(1)", {}, "truncated"),
         ("```java\nx\n```", {}, "no_code"),
@@ -53,6 +77,11 @@ def test_fences(response: str, params: dict[str, Any], reason: str) -> None:
 def test_a_language_nobody_knows_is_the_callers_to_mend() -> None:
     verdict = ask(PROGRAM, language="klingon")
     assert (verdict.status, verdict.reason) == (Status.INVALID, "unknown_language")
+
+
+def test_comments_are_passed_over_in_linear_time() -> None:
+    for unit in ("/**/", "// x\n", "/* "):
+        assert ask("```cpp\n" + unit * 50_000 + "\n```", language="cpp").reason == "no_code"
 
 
 PIECES = ["<think>\n", "\n</think>\n<answer>\n", "\n</answer>", "```python", "```py", "```", "\n", "x", "\n</think>\n"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from verifiers.base import Verdict
+from verifiers.rules import words
 from verifiers.rules.loops import looped
 from verifiers.rules.ngrams import distinct
 from verifiers.rules.repetition import RepetitionParams, judge
@@ -63,6 +64,11 @@ def test_mixed_words_are_counted_as_they_fall_apart(pieces: list[tuple[str, str]
     text = "".join(map("".join, pieces))
     new, total = distinct(one_by_one(text.lower()), n)
     assert ask(text, n=n).score == (new / total if total else 1.0)
+
+
+@given(st.text(st.sampled_from("ab é我の・ー\U00020000\U000323af\U000323b0\U0001f600\ud800\n\u3000、。"), max_size=30))
+def test_blanks_part_what_is_a_word_of_its_own(text: str) -> None:
+    assert words.spaced(text).split() == words.split(text)
 
 
 def one_by_one(text: str) -> list[str]:

@@ -21,6 +21,8 @@ _SCALES = {
 }  # fmt: skip
 _MULTIPLIERS = {"hundred": 100, "dozen": 12, **_SCALES}
 _DIGITS = {"zero": 0, **{word: number for word, number in _SMALL.items() if number < 10}}
+CARDINALS = {"zero", *_SMALL, *_TENS}
+"""With these a number in words begins, unless with `a`."""
 _IRREGULAR = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth"}
 _IRREGULAR |= {"twelve": "twelfth"}
 

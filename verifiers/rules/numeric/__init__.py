@@ -3,9 +3,9 @@ r"""The one committed number of the response equals the reference number, or one
 Numbers are exact rationals made from their text (`0.1` is 1/10, `1/3` is 1/3): thousands separators (`1,000`, `1 000`,
 `1'000`, `12,34,567`), decimals, fractions (`3/4`, `\frac{3}{4}`, `½`), mixed numbers (`2 1/4`), powers of ten (`1.2e5`,
 `1.2 \times 10^5`), percent, a currency, full-width and other Unicode digits, scale words (`3 million`, `3万`, `3亿5000万`,
-`$3bn`, `5k`, `5M`; but `5 m` and `300 K` are units), a loss in brackets (`($5)` is -5), words alone (`forty-two`, 二十).
+`$3bn`, `5k`, `5M`; but `5 m` and `300 K` are units), a loss in brackets (`($5)` is -5), words (`forty-two`, 二十个).
 Another unit behind the number is not judged. An answer that offers a range, a choice, a bound ("5 or more") or several
-numbers commits to none of them, and an expression (`7x+3`, `2^10`, `5!`) is not a number.
+numbers commits to none of them, nor does one that is a bound (`x > 12`, 大于12), and an expression (`7x+3`, `2^10`, `5!`) is not a number.
 
 Without tolerances the numbers must be equal; a fraction that no decimal equals is met to a millionth (1/3 by 0.333333). `abs_tol`, `rel_tol` (of the reference) and `significant_figures` accept
 whatever one of them accepts. A reference in percent, or in a currency, is not met by another currency or by a number
@@ -15,6 +15,7 @@ digits and exponent and never written out; tolerances do not reach there.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
@@ -24,10 +25,9 @@ from verifiers import answers, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
-from verifiers.rules.numeric import notation
 from verifiers.rules.numeric.currencies import same_currency
 from verifiers.rules.numeric.reading import read
-from verifiers.rules.numeric.stated import fault, stated
+from verifiers.rules.numeric.stated import Statement, statement
 from verifiers.rules.numeric.values import Number, Unreadable
 
 __all__ = [
@@ -35,13 +35,13 @@ __all__ = [
     "Number",
     "Numeric",
     "NumericParams",
+    "Statement",
     "Unreadable",
     "comparable",
     "create",
-    "fault",
     "judge",
     "read",
-    "stated",
+    "statement",
 ]
 
 _Reference = StrictInt | StrictFloat | StrictStr
@@ -66,7 +66,7 @@ class NumericParams(answers.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "8"
+    version = "9"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 
@@ -89,22 +89,15 @@ def judge(response: str, params: NumericParams, explain: bool = False) -> Verdic
     references = params.reference if isinstance(params.reference, tuple) else (params.reference,)
     expected: list[Number] = []
     for reference in references:
-        number = read(str(reference), params.decimal_comma and isinstance(reference, str))
-        if isinstance(number, Unreadable):
+        wanted = read(str(reference), params.decimal_comma and isinstance(reference, str))
+        if isinstance(wanted, Unreadable):
             message = f"reference {clip(str(reference))!r} is not one finite number"
             return Verdict.invalid("unparseable_reference", message)
-        expected.append(number)
-    response = notation.with_ascii_marks(response)
-    extraction = answers.extract(response, params)
-    detail = extraction.detail(explain)
-    answer = stated(response, extraction, params)
-    if answer is None:
-        return Verdict.wrong(extraction.reason, **detail)
-    if trouble := fault(response, extraction, params):
-        return Verdict.wrong(trouble, answer, **detail)
-    number = read(answer, params.decimal_comma)
-    if isinstance(number, Unreadable):
-        return Verdict.wrong(number.reason, answer, **detail)
+        expected.append(wanted)
+    said = statement(response, params, params.decimal_comma, explain)
+    answer, number, detail = said.answer, said.number, dict(said.detail)
+    if number is None:
+        return Verdict.wrong(said.reason, answer, **detail)
     if explain:
         shown = expected[0].show() if len(expected) == 1 else [each.show() for each in expected[:_MAX_SHOWN]]
         detail |= {"compared": {"answer": number.show(), "reference": shown}}
@@ -132,23 +125,28 @@ def _equal(number: Number, expected: Number, params: NumericParams) -> bool:
         return (number.fraction, number.exponent) == (expected.fraction, expected.exponent) and percents_agree
     if left == right:
         return True
-    tolerance = max(Fraction(str(params.abs_tol)), _relative(left, right, params) * abs(right))
-    if abs(left - right) <= tolerance:
+    tolerance = max(_exact(params.abs_tol), _relative(left, right, params) * abs(right))
+    if tolerance and abs(left - right) <= tolerance:
         return True
     figures = params.significant_figures
     return figures is not None and _rounded(left, figures) == _rounded(right, figures)
 
 
-_MILLIONTH = Fraction(1, 10**6)
+_NONE, _MILLIONTH = Fraction(0), Fraction(1, 10**6)
+
+
+@lru_cache(maxsize=64)
+def _exact(tolerance: float) -> Fraction:
+    """As it is written."""
+    return Fraction(str(tolerance))
 
 
 def _relative(left: Fraction, right: Fraction, params: NumericParams) -> Fraction:
     if params.rel_tol is not None:
-        return Fraction(str(params.rel_tol))
-    if params.abs_tol or params.significant_figures is not None:
-        return Fraction(0)
-    is_rounded = _is_decimal(left) != _is_decimal(right) and 1 not in (left.denominator, right.denominator)
-    return _MILLIONTH if is_rounded else Fraction(0)
+        return _exact(params.rel_tol)
+    if params.abs_tol or params.significant_figures is not None or 1 in (left.denominator, right.denominator):
+        return _NONE
+    return _MILLIONTH if _is_decimal(left) != _is_decimal(right) else _NONE
 
 
 def _is_decimal(value: Fraction) -> bool:
@@ -183,6 +181,9 @@ EXAMPLES = (
     _example("The result is 41.", 42, 0.0, "wrong_answer", "another number"),
     _example("The answer is between 10 and 20.", 20, 0.0, "conflicting_answers", "a range commits to no number"),
     _example("Answer: 7x+3", 3, 0.0, "unparseable", "ends in 3, but is an expression"),
+    _example("So she has forty-two apples.", 42, 1.0, "correct", "in words"),
+    _example("The two of them are happy.", 2, 0.0, "no_answer", "words that state no amount"),
+    _example("x >= 12", 12, 0.0, "no_answer", "a bound is no value"),
     _example(r"It was 5, so \boxed{}", 5, 0.0, "no_answer", "an empty box does not make an earlier number the answer"),
     _example("The revenue is $3.5bn.", 3_500_000_000, 1.0, "correct", "scale words"),
     _example("Answer: 12", ["13", "12"], 1.0, "correct", "one of several references"),

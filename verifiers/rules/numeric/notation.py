@@ -25,6 +25,18 @@ def with_ascii_marks(text: str) -> str:
     return text if text.isascii() else text.replace("٫", ".").replace("٬", ",")
 
 
+_REMARK_AT_END = re.compile(r"(?<=[\d%])[$*]{0,3}\s?(\(\s?(?:[<>]=?|[≤≥])\s?-?[\d.,]{1,20}\s?\))[$*.\s]{0,8}\Z")
+_REMARK_CHARS = 60
+
+
+def without_remark(text: str) -> str:
+    """A text of the same length without what is said of its last number at its end: `12 (> 10)`."""
+    remark = _REMARK_AT_END.search(text, max(0, len(text) - _REMARK_CHARS))
+    if remark is None:
+        return text
+    return text[: remark.start(1)] + " " * len(remark[1]) + text[remark.end(1) :]
+
+
 def plain(text: str, decimal_comma: bool) -> str:
     """Without the markup that changes no value; superscript digits become powers before NFKC makes them digits."""
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)

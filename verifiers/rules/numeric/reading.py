@@ -12,13 +12,18 @@ from functools import lru_cache
 from itertools import pairwise
 
 from verifiers.math import numerals
+from verifiers.math.numerals.chinese import HAN_NUMBER
 from verifiers.rules.numeric import currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
 
 _MAX_TEXT_CHARS = 4000
 _MAX_REMEMBERED_CHARS = 64
 _MAX_DIGITS = 1000
-_EQUALS = re.compile(r"\\approx(?![A-Za-z])|[=≈]|:(?!\d)")
+_EQUALS = re.compile(r"\\approx(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
+_REMARK = re.compile(r"(?<=[\d%])\s?\(\s?(?:[<>]=?|[≤≥]|\\[lg](?:eq?|t)(?![A-Za-z]))\s?-?[\d.,]{1,40}\s?\)")
+"""That a number is beyond another one: `12 (> 10)`."""
+_RELATION = r"(?:大于|小于|高于|低于|大過|不足|不等于|最多|最少|起码)(?:或|且)?(?:等于)?"
+_RELATION_BEFORE, _RELATION_BEHIND = re.compile(rf"{_RELATION}\s?$"), re.compile(rf"\s?{_RELATION}")
 _DECIMAL = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?|\.\d+"
 _NUMBER = re.compile(
     rf"""(?<![A-Za-z\d_.^\\])
@@ -35,7 +40,7 @@ _NUMBER = re.compile(
 )
 _HEDGE = re.compile(
     r"(?<![A-Za-z\\])(?:or|either|not|between|if|unless|otherwise|more|less|fewer|greater|smaller|least|most|than|over|under"
-    r"|above|below|exceeds?|half|plus|times|squared|cubed|infinit\w*|nan|up\sto"
+    r"|above|below|and\s(?:up|upwards|higher|lower)|exceeds?|half|plus|times|squared|cubed|infinit\w*|nan|up\sto"
     r"|(?:is|was)\s(?:wrong|incorrect|false))(?![A-Za-z])|n['’]t(?![A-Za-z])|[或不至到]|以[上下内]|超过|多于|少于",
     re.IGNORECASE,
 )
@@ -66,7 +71,7 @@ def _read_again(text: str, decimal_comma: bool) -> Number | Unreadable:
 
 
 def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
-    text = notation.plain(text, decimal_comma)
+    text = _REMARK.sub("", notation.plain(text, decimal_comma))
     sides = _EQUALS.split(text)
     text = sides[-1]
     found = list(_NUMBER.finditer(text))
@@ -82,6 +87,8 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     scale, after = scales.scale_behind(after, bool(currency))
     if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)) or _MORE_BEHIND.match(after):
         return Unreadable("conflicting_answers")
+    if _RELATION_BEFORE.search(before) or _RELATION_BEHIND.match(after):
+        return Unreadable("conflicting_answers")
     negative = _NEGATIVE_WORD.search(before)
     if not _is_wording(before[: negative.start()] if negative else before) or not _is_unit(after):
         return Unreadable("unparseable")
@@ -93,12 +100,33 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
 
 
 def _in_words(text: str) -> Number | Unreadable:
-    """`forty-two`, 百分之五十: a text that is a number in words, and nothing else."""
-    value = numerals.value(text.strip(_EDGES))
+    """`forty-two`, 百分之五十, `twelve apples`: a text that is a number in words, alone or with what it counts."""
+    text = text.strip(_EDGES)
+    value, counted = numerals.value(text), ""
+    if value is None and (found := numerals.followed(text)) and _is_counted(text, found[1]):
+        value, counted = found
     if value is None:
         return Unreadable("unparseable")
     is_percent = _PERCENT_WORD.search(text) is not None
-    return Number(value * 100 if is_percent else value, is_percent=is_percent)
+    currency, _ = currencies.currency_beside("", "", counted)
+    return Number(value * 100 if is_percent else value, is_percent=is_percent, currency=currency)
+
+
+def _is_counted(text: str, counted: str) -> bool:
+    """Whether it is a unit or a few words, with no other number among them; 一 before a word is its article."""
+    if _HEDGE.search(text) or _MORE_BEHIND.match(counted) or _RELATION_BEHIND.match(counted) or not _is_unit(counted):
+        return False
+    words = _WORD.findall(counted)
+    if not words or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in ("of", "second"):
+        return False
+    if not counted.isascii():
+        is_article, is_clock = text.startswith("一" + counted[:1]), "点" in text and counted[0] in "分钟"
+        return len(counted) <= _MAX_COUNTED_HAN and not (is_article or is_clock or HAN_NUMBER.search(counted))
+    return not any(numerals.value(word) is not None for word in words)
+
+
+_MAX_COUNTED_WORDS = 3
+_MAX_COUNTED_HAN = 6
 
 
 def _several(text: str, found: Sequence[re.Match[str]]) -> bool:

@@ -4,25 +4,43 @@ Those who look for the last number of a text stop at what is no digit.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from verifiers import answers
 from verifiers.answers import Channel
 from verifiers.math import numerals
+from verifiers.rules.numeric import notation, spelled
 from verifiers.rules.numeric.currencies import CURRENCY_NAME
+from verifiers.rules.numeric.reading import read
+from verifiers.rules.numeric.values import Number, Unreadable
 
 _WIDER_CHARS = 40
 _DIGITS_BEFORE = re.compile(
     r"(?<![A-Za-z\d_.,])(?:[$€£¥₹₩₽]\s?)?[-−]?"
     r"(?:\d{1,12}(?:[.,'’\u2009\u202f\u00a0\u200b-\u200f\u2060\ufeff\u00ad]|[亿億万萬]零?)|\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z))+(?=\d+\Z)"
 )
+_GROUP_SIGNS = frozenset(" .,'’\u2009\u202f\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad亿億万萬零")
 _THOUSANDS_BEFORE = re.compile(r"(?:[$€£¥₹₩₽]\s?)?[-−]?\d{1,3} (?:\d{3} )*(?:\d{3}[.,])?")
 _WORDS_BEHIND = re.compile(
     r"(?:[kKMB](?![A-Za-z])|\s?lakhs?\scrores?(?![A-Za-z])|\s?(?:bn|tn|mn|mio|mrd|lakhs?|crores?|percent|per\scent)(?![A-Za-z])|\s?[十百千]?[亿億万萬]|[克米瓦])?"
     rf"(?:\s?(?:{CURRENCY_NAME})(?![A-Za-z]))?"
-    r"(?:\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z]))?",
+    r"(?:\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z])"
+    r"|(?:\s[A-Za-z]{1,16}){0,2}(?:,?\sat\s(?:least|most)|\s(?:or|and)\s(?:more|less|fewer|above|below|higher|lower|over|under|up))"
+    r"(?=[*_]{0,2}(?:[.,;!?)\n]|\s{0,4}\Z))"
+    r"|[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))[\s$]{0,2}\\?[A-Za-z]"
+    r"|\sis\s(?:less|more|fewer|greater|larger|smaller)\sthan\s(?:or\sequal\sto\s)?\$?[A-Za-z](?!\w)"
+    r"|\s?(?:大于|小于|高于|低于|不等于)(?:或|且)?(?:等于)?\s?[A-Za-z])?",
     re.IGNORECASE,
 )
-_BOUND_BEFORE = re.compile(r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z")
+_BOUND_BEFORE = re.compile(
+    r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z"
+    r"|\b(?:than\sor\sequal\sto|(?<!turned\s)(?<!flipped\s)(?<!spread\s)over|under|above|below|beyond)\s[*$(]{0,3}\Z"
+    r"|(?:大于|小于|高于|低于|多于|少于|不)(?:或|且)?等于\s?\Z",
+    re.IGNORECASE,
+)
+_BOUND_ENDS = ("<", ">", "≤", "≥", "to", "over", "under", "above", "below", "beyond", "于")
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z")
 """An en dash for a minus sign: nothing between it and the number, and no number before it."""
@@ -30,13 +48,93 @@ _BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNOR
 _MAX_BARE_CHARS = 60
 
 
-def stated(response: str, extraction: answers.Extraction, params: answers.ExtractionParams) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a response states, or why it states no number."""
+
+    number: Number | None
+    reason: str
+    """Of a verdict, where there is no number."""
+    answer: str | None
+    detail: Mapping[str, Any]
+
+
+def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
+    """The number that the response commits to, in figures or in words."""
+    scene = _scene(notation.without_remark(notation.with_ascii_marks(response)), params)
+    words = _in_figures(scene, params)
+    if words is not None:
+        figures = _scene(words.text, params)
+        last = figures.extraction
+        if last.channel is Channel.LAST_NUMBER and last.candidates[-1].span[0] == words.start:
+            said = _statement(figures, params, decimal_comma, explain)
+            if said.answer is None:
+                return said
+            detail = {**said.detail, "span": [words.start, words.end]}
+            return replace(said, answer=response[words.start : words.end], detail=detail)
+    return _statement(scene, params, decimal_comma, explain)
+
+
+class _Scene(NamedTuple):
+    """A response, and what is its answer by those who know figures only."""
+
+    response: str
+    segment: answers.Segment
+    extraction: answers.Extraction
+
+    @property
+    def final(self) -> str:
+        return self.response[self.segment.start : self.segment.end]
+
+
+def _scene(response: str, params: answers.ExtractionParams) -> _Scene:
+    segment = answers.final_segment(response, params.think)
+    return _Scene(response, segment, answers.extract(response, params, segment=segment))
+
+
+def _in_figures(scene: _Scene, params: answers.ExtractionParams) -> spelled.Spelled | None:
+    """The response with its last words in figures, where they may be its number."""
+    response, segment, extraction = scene
+    is_open = extraction.channel is Channel.LAST_NUMBER or _has_none(extraction)
+    if not is_open or params.extract != "auto":
+        return None
+    start = extraction.candidates[-1].span[1] if extraction.candidates else segment.start
+    if not any(map(str.isalpha, response[start : segment.end])):
+        return None
+    if _has_none(extraction) and _bare(scene) is not None:
+        return None
+    has_figures = bool(extraction.candidates) or _FIGURE.search(response, start, segment.end) is not None
+    return spelled.in_figures(response, start, segment.end, has_figures)
+
+
+def _has_none(extraction: answers.Extraction) -> bool:
+    return extraction.channel is None and extraction.reason == "no_answer"
+
+
+_FIGURE = re.compile(r"\d")
+
+
+def _statement(scene: _Scene, params: answers.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
+    detail = scene.extraction.detail(explain)
+    answer = _stated(scene, params)
+    if answer is None:
+        return Statement(None, scene.extraction.reason, None, detail)
+    if trouble := _fault(scene):
+        return Statement(None, trouble, answer, detail)
+    number = read(answer, decimal_comma)
+    if isinstance(number, Unreadable):
+        return Statement(None, number.reason, answer, detail)
+    return Statement(number, "found", answer, detail)
+
+
+def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
     """The answer. A last number gets back what stands beside its digits and makes another number of it.
 
     `3,5` and `1 000` are several numbers to those who look for numbers, and `$3bn` and `5 cents` are 3 and 5.
     """
-    if extraction.channel is None and extraction.reason == "no_answer" and params.extract == "auto":
-        return _bare(response, params)
+    response, _, extraction = scene
+    if _has_none(extraction) and params.extract == "auto":
+        return _bare(scene)
     if extraction.channel is not Channel.LAST_NUMBER or not extraction.candidates:
         return extraction.answer
     if extraction.reason not in ("found", "conflicting_answers"):
@@ -44,22 +142,22 @@ def stated(response: str, extraction: answers.Extraction, params: answers.Extrac
     start, end = extraction.span or extraction.candidates[-1].span
     shown = response[start:end]
     digits = len(shown) - len(shown.lstrip("0123456789"))
-    before = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if digits else None
+    is_grouped = digits > 0 and response[start - 1 : start] in _GROUP_SIGNS
+    before = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if is_grouped else None
     if extraction.answer is None and not (before and _THOUSANDS_BEFORE.fullmatch(before[0])):
         return None
     behind = _WORDS_BEHIND.match(response, end)
-    bound = _BOUND_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start])
+    head = response[max(0, start - _WIDER_CHARS) : start]
+    bound = _BOUND_BEFORE.search(head) if head.rstrip().rstrip(" $*(").lower().endswith(_BOUND_ENDS) else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 2) : start]) else ""
     return (bound[0] if bound else sign) + (before[0] if before else "") + shown + (behind[0] if behind else "")
 
 
-def _bare(response: str, params: answers.ExtractionParams) -> str | None:
+def _bare(scene: _Scene) -> str | None:
     """All of a response that is nothing but a number in a form that those do not know who look for digits."""
-    segment = answers.final_segment(response, params.think)
-    text = response[segment.start : segment.end]
-    if segment.reason != "found" or len(text) > _MAX_BARE_CHARS:
+    if scene.segment.reason != "found" or len(scene.final) > _MAX_BARE_CHARS:
         return None
-    text = text.strip(" .*")
+    text = scene.final.strip(" .*")
     return text if _BARE.fullmatch(text) or numerals.value(text) is not None else None
 
 
@@ -71,25 +169,27 @@ _FLOOD = 3
 
 
 _OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?)\Z")
+_OPERATOR_ENDS = frozenset("*/±-m")
 """Asterisks with a word before them and none behind are no emphasis."""
 
 
-def fault(response: str, extraction: answers.Extraction, params: answers.ExtractionParams) -> str | None:
+def _fault(scene: _Scene) -> str | None:
     """Why a last number is not what a response states, as a verdict's reason."""
+    response, _, extraction = scene
     if extraction.channel is not Channel.LAST_NUMBER or extraction.span is None:
         return None
     start = extraction.span[0]
-    if _OPERATOR_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start]):
+    head = response[max(0, start - _WIDER_CHARS) : start]
+    if head.rstrip()[-1:] in _OPERATOR_ENDS and _OPERATOR_BEFORE.search(head):
         return "unparseable"
-    return "conflicting_answers" if _is_list(response, params) else None
+    return "conflicting_answers" if _is_list(scene.final) else None
 
 
-def _is_list(response: str, params: answers.ExtractionParams) -> bool:
+def _is_list(text: str) -> bool:
     """Whether a response is nothing but a list of different numbers, the last of which nothing marks as the answer."""
-    segment = answers.final_segment(response, params.think)
-    if segment.end - segment.start > _MAX_LISTED_CHARS:
+    if len(text) > _MAX_LISTED_CHARS:
         return False
-    text = _FENCE.sub("", response[segment.start : segment.end])
+    text = _FENCE.sub("", text)
     pieces = [piece.strip(" \t*`'.,()") for piece in _BETWEEN.split(text)]
     found = {piece for piece in pieces if piece}
     listed = [_LISTED.fullmatch(piece) for piece in found]

@@ -25,7 +25,7 @@ class Number:
         """The number written out; None when it is too large or too small for that."""
         if self.exponent and abs(self.exponent) > MAX_EXPONENT:
             return None
-        value = self.fraction * Fraction(10) ** self.exponent
+        value = self.fraction * Fraction(10) ** self.exponent if self.exponent else self.fraction
         return value / 100 if self.is_percent and percent_as_fraction else value
 
     def show(self) -> str:

@@ -1,0 +1,305 @@
+"""Numbers in words, and numbers that are bounds."""
+
+import json
+from typing import Any
+
+import pytest
+
+from verifiers.rules.numeric import NumericParams, judge
+from verifiers.rules.regression import RegressionParams
+from verifiers.rules.regression import judge as judge_distance
+
+
+def score(response: str, reference: Any) -> float | None:
+    return judge(response, NumericParams(reference=reference)).score
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("forty-two", 42, 1.0),
+        ("Forty-two.", 42, 1.0),
+        ("The answer is forty-two.", 42, 1.0),
+        ("\\boxed{forty-two}", 42, 1.0),
+        ("<answer>Forty two</answer>", 42, 1.0),
+        ("#### forty-two", 42, 1.0),
+        ("forty-two apples", 42, 1.0),
+        ("\\boxed{\\text{forty-two}}", 42, 1.0),
+        ("So she has forty-two apples.", 42, 1.0),
+        ("Answer: one hundred and five", 105, 1.0),
+        ("The total is one thousand two hundred thirty-four.", 1234, 1.0),
+        ("The answer is a hundred.", 100, 1.0),
+        ("Answer: minus seven", -7, 1.0),
+        ("The answer is negative twelve degrees.", -12, 1.0),
+        ("It is two million three hundred thousand people.", 2300000, 1.0),
+        ("Final answer: zero", 0, 1.0),
+        ("The answer is one.", 1, 1.0),
+        ("The answer is three and a half.", "7/2", 1.0),
+        ("Answer: two thirds", "2/3", 1.0),
+        ("Answer: forty-two percent", "42%", 1.0),
+        ("答案是四十二", 42, 1.0),
+        ("答案是四十二个", 42, 1.0),
+        ("答案：一百零五。", 105, 1.0),
+        ("所以一共有四十二个苹果。", 42, 1.0),
+        ("答案是负七", -7, 1.0),
+        ("答案是三分之二", "2/3", 1.0),
+        ("答案是十二万三千", 123000, 1.0),
+        ("The answer is forty-two dollars.", "$42", 1.0),
+        ("**Forty-two**", 42, 1.0),
+        ("3 + 4 = seven", 7, 1.0),
+        ("There are twelve months in a year.", 12, 1.0),
+        ("Answer: twelve apples", 12, 1.0),
+        ("The answer is \\boxed{\\text{twelve}} apples.", 12, 1.0),
+        ("Answer: twenty-one (21)", 21, 1.0),
+        ("Answer: 21 (twenty-one)", 21, 1.0),
+        ("The answer is five billion.", 5000000000, 1.0),
+        ("seven hundred thousand and three", 700003, 1.0),
+        ("Answer: thirty five", 35, 1.0),
+        ("Answer: one dozen", 12, 1.0),
+        ("forty-three", 42, 0.0),
+        ("The answer is between two and four.", 4, 0.0),
+        ("The answer is two or three.", 3, 0.0),
+        ("one of the options is two", 1, 0.0),
+        ("The answer is at least twelve.", 12, 0.0),
+        ("more than twelve", 12, 0.0),
+        ("Answer: twelve or more", 12, 0.0),
+        ("Answer: not twelve", 12, 0.0),
+        ("Answer: twenty-second", 22, 0.0),
+        ("forty-second", 42, 0.0),
+        ("The answer is one of them.", 1, 0.0),
+        ("I am not the one.", 1, 0.0),
+        ("No one knows.", 1, 0.0),
+        ("Answer: two, three, four", 4, 0.0),
+        ("Answer: two to four", 4, 0.0),
+        ("Answer: about two and about three", 3, 0.0),
+        ("She has 42 apples. The two of them are happy.", 42, 1.0),
+        ("She has 42 apples. The two of them are happy.", 2, 0.0),
+        ("Answer: twenty twelve", 2012, 0.0),
+        ("Answer: five six", 6, 0.0),
+        ("Answer: two times three", 3, 0.0),
+        ("Answer: twelve plus one", 1, 0.0),
+        ("Answer: less than twenty", 20, 0.0),
+        ("大于十二", 12, 0.0),
+        ("答案是十二以上", 12, 0.0),
+        ("答案是两三个", 3, 0.0),
+        ("Maybe it is twelve?", 12, 0.0),
+        ("Is it twelve?", 12, 0.0),
+        ("It is not twelve.", 12, 0.0),
+        ("It isn't twelve", 12, 0.0),
+        ("Step two", 2, 0.0),
+        ("See equation twelve.", 12, 0.0),
+        ("Two, three, or twelve.", 12, 0.0),
+        ("The square root of nine", 9, 0.0),
+        ("twice twelve", 12, 0.0),
+        ("half of twelve", 12, 0.0),
+        ("the answer is one half of twelve", 12, 0.0),
+        ("one two three four five six seven eight nine ten eleven twelve", 12, 0.0),
+        ("ten\neleven\ntwelve", 12, 0.0),
+        ("- ten\n- eleven\n- twelve", 12, 0.0),
+        ("One. Two. Three.", 3, 0.0),
+        ("One\n***\nTwo", 2, 0.0),
+        ("Big boats. Seven silly sailors. Ten tall towers tip.", 10, 0.0),
+        ("six5", 65, 0.0),
+        ("six5", 6, 0.0),
+        ("She starts with twelve apples and buys thirty more. So she has forty-two apples.", 42, 1.0),
+        ("She has 42 apples, and there are seven boxes.", 42, 1.0),
+        ("She has 42 apples. Each box has twelve eggs.", 42, 1.0),
+        ("She made 42 dollars. A week is seven days.", 42, 1.0),
+        ("So the total of the three numbers is twelve.", 12, 1.0),
+        ("It is a two-digit number.", 2, 0.0),
+        ("A twenty-second delay.", 20, 0.0),
+        ("That is the only one.", 1, 0.0),
+        ("She is one of a kind.", 1, 0.0),
+        ("The count is exactly seven.", 7, 1.0),
+        ("The number of groups is two, not three.", 2, 0.0),
+        ("I counted seven, then eight, then nine.", 9, 0.0),
+        ("x equals minus five", -5, 1.0),
+        ("x = minus five", -5, 1.0),
+        ("It takes her twenty minutes.", 20, 1.0),
+        ("It takes her at least twenty minutes.", 20, 0.0),
+        ("It takes her more than twenty minutes.", 20, 0.0),
+        ("It takes her twenty minutes or more.", 20, 0.0),
+        ("共有一百二十人。", 120, 1.0),
+        ("大约有三十多人。", 30, 0.0),
+        ("这是第二十个。", 20, 0.0),
+        ("千万不要。", 10000000, 0.0),
+        ("一共有三个。", 3, 0.0),
+        ("星期二十点", 20, 0.0),
+        ("The probability is one third.", "1/3", 1.0),
+        ("The price is forty-two percent.", "42%", 1.0),
+        ("The result is twenty five million.", 25000000, 1.0),
+        ("It was the twenty-first.", 21, 0.0),
+        ("Answer: twenty-one more", 21, 0.0),
+        ("Suppose it is twelve.", 12, 0.0),
+        ("Perhaps it is twelve.", 12, 0.0),
+    ],
+)
+def test_words_count_where_they_state_the_number(response: str, reference: Any, expected: float) -> None:
+    assert score(response, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("Adding 12 and 30, we see that the total is forty-two.", 42, 1.0),
+        ("The answer is the second.", 2, 0.0),
+        ("There are 12 eggs. That leaves no one hungry.", 12, 1.0),
+        ("12 < x", 12, 0.0),
+        ("\\boxed{12 < x}", 12, 0.0),
+        ("Answer: 12 < x", 12, 0.0),
+        ("Answer: x > 12", 12, 0.0),
+        ("x > 12", 12, 0.0),
+        ("\\boxed{x > 12}", 12, 0.0),
+        ("\\boxed{x \\ge 12}", 12, 0.0),
+        ("\\boxed{12 \\le x}", 12, 0.0),
+        (">= 12", 12, 0.0),
+        ("Answer: >= 12", 12, 0.0),
+        ("=> 12", 12, 1.0),
+        ("Answer: more than 12", 12, 0.0),
+        ("more than 12", 12, 0.0),
+        ("It is more than 12.", 12, 0.0),
+        ("大于12", 12, 0.0),
+        ("答案是大于12", 12, 0.0),
+        ("答案：12以上", 12, 0.0),
+        ("不少于12", 12, 0.0),
+        ("不超过12", 12, 0.0),
+        ("12 or fewer", 12, 0.0),
+        ("at most 12", 12, 0.0),
+        ("12 > x", 12, 0.0),
+        ("x ≥ 12", 12, 0.0),
+        ("12 ≤ x", 12, 0.0),
+        ("12 <= x", 12, 0.0),
+        ("The answer is 12 < x.", 12, 0.0),
+        ("So 12 < x.", 12, 0.0),
+        ("x < 12", 12, 0.0),
+        ("x ≠ 12", 12, 0.0),
+        ("Answer: x != 12", 12, 0.0),
+        ("!= 12", 12, 0.0),
+        ("\\boxed{x \\neq 12}", 12, 0.0),
+        ("Answer: 5 < x < 12", 12, 0.0),
+        ("\\boxed{x = 12}", 12, 1.0),
+        ("x = 12", 12, 1.0),
+        ("x ≈ 12", 12, 1.0),
+        ("Answer: x = 12 (> 10)", 12, 1.0),
+        ("Answer: 12 (> 10)", 12, 1.0),
+        ("x ≈ 12 (> 10)", 12, 1.0),
+        ("Since 12 > 10, the answer is 12.", 12, 1.0),
+        ("The answer is 12, which is greater than 10.", 12, 1.0),
+        ("<answer>12</answer>", 12, 1.0),
+        ("-> 12", 12, 1.0),
+        ("> 12", 12, 1.0),
+        ("12 at least", 12, 0.0),
+        ("12 at most", 12, 0.0),
+        ("12 and above", 12, 0.0),
+        ("no more than 12", 12, 0.0),
+        ("over 12", 12, 0.0),
+        ("under 12", 12, 0.0),
+        ("under 12 apples", 12, 0.0),
+        ("Answer: up to 12", 12, 0.0),
+        ("greater than or equal to 12", 12, 0.0),
+        ("超过12", 12, 0.0),
+        ("至少12", 12, 0.0),
+        ("12以下", 12, 0.0),
+        ("12以内", 12, 0.0),
+        ("少于12个", 12, 0.0),
+        ("高于12", 12, 0.0),
+        ("低于12", 12, 0.0),
+        ("小于等于12", 12, 0.0),
+        ("大于或等于12", 12, 0.0),
+        ("x 大于 12", 12, 0.0),
+        ("12 大于 x", 12, 0.0),
+        ("12小于x", 12, 0.0),
+        ("Answer: n >= 12", 12, 0.0),
+        ("12+", 12, 0.0),
+        ("<12", 12, 0.0),
+        ("~12", 12, 1.0),
+        ("about 12", 12, 1.0),
+        ("Answer: exceeds 12", 12, 0.0),
+        ("Answer: 12 is less than x", 12, 0.0),
+        ("Answer: 12 apples > 10", 12, 0.0),
+        ("It takes 12 minutes or more.", 12, 0.0),
+        ("It takes 12 minutes at least.", 12, 0.0),
+        ("She is 12 years old and up.", 12, 0.0),
+        ("She has 12 apples and more friends.", 12, 1.0),
+        ("She has 12 apples at most stalls.", 12, 1.0),
+        ("She has 12 apples.", 12, 1.0),
+        ("He turned over 12 cards.", 12, 1.0),
+        ("The function has a minimum of 12.", 12, 1.0),
+        ("<p>So she has 12 <br></p>", 12, 1.0),
+        ("So she has 12</s>", 12, 1.0),
+        ("She has 12 -> done", 12, 1.0),
+    ],
+)
+def test_a_bound_is_no_value(response: str, reference: Any, expected: float) -> None:
+    assert score(response, reference) == expected
+
+
+FRAMES = [
+    "{}",
+    "{}.",
+    "The answer is {}.",
+    "She has {} apples.",
+    "So the total is {}",
+    "It is not {}.",
+    "It is at least {}.",
+    "It is more than {}.",
+    "{} or more",
+    "Maybe it is {}.",
+    "Is it {}?",
+    "See equation {}.",
+    "Step {}",
+    "- {}",
+    "x > {}",
+    "{} < x",
+    "The square root of {}",
+    "{} times as many",
+    "x + {}",
+    "\\boxed{{{}}}",
+    "<answer>{} cm</answer>",
+    "That is wrong: it is {}. I do not know.",
+    "{}-digit",
+    "{}th",
+    "{} of them",
+    "the {} of them",
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    ("words", "figures"), [("forty-two", 42), ("two", 2), ("one", 1), ("seven hundred", 700), ("minus five", -5)]
+)
+def test_words_earn_nothing_where_figures_would_not(frame: str, words: str, figures: int) -> None:
+    by_words, by_figures = score(frame.format(words), figures), score(frame.format(figures), figures)
+    assert by_words is not None
+    assert by_figures is not None
+    assert by_words <= by_figures
+
+
+def test_words_are_told_as_they_stand() -> None:
+    response = "There are three rows. So she has negative forty-two apples."
+    verdict = judge(response, NumericParams(reference=-42), explain=True)
+    start, end = verdict.detail["span"]
+    assert verdict.extracted == response[start:end] == "negative forty-two"
+    assert verdict.detail["channel"] == "last_number"
+    assert json.loads(json.dumps(verdict.detail))["compared"] == {"answer": "-42", "reference": "-42"}
+    assert judge("Step two", NumericParams(reference=2)).extracted is None
+
+
+def test_a_reference_that_is_a_bound_is_the_callers_to_mend() -> None:
+    assert judge("12", NumericParams(reference="x >= 12")).reason == "unparseable_reference"
+    assert judge("12", NumericParams(reference="大于12")).reason == "unparseable_reference"
+    assert judge("9:30", NumericParams(reference="九点三十分")).reason == "unparseable_reference"
+    assert judge("1", NumericParams(reference="一个整数")).reason == "unparseable_reference"
+
+
+def test_distances_are_measured_from_words_too() -> None:
+    assert judge_distance("So it is about ninety.", RegressionParams(reference=100)).score == 0.9
+    assert judge_distance("The answer is ninety.", RegressionParams(reference=100)).score == 0.9
+    assert judge_distance("x >= 90", RegressionParams(reference=100)).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "unit", ["one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "]
+)
+def test_a_flood_of_words_is_over_soon(unit: str) -> None:
+    assert score(unit * 50_000, 5) == 0.0
