@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner.outcomes import UNTESTABLE
+from sandbox.runner.outcomes import MISSING, UNTESTABLE
 from tests.sandbox.runner.split_process import Said, run
 
 
@@ -309,7 +309,7 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
         "class Own: pass\nassert f(Own()) == 1",
         "class Own(Base): pass\nassert f(1) == 1",
         "try: f(object())\nexcept Exception: pass",
-        "import nothing_of_this_name",
+        "import solution.parts",
         "assert bad() == 1",
         "assert False, UNTESTABLE",
         "assert missing() == 1",
@@ -320,6 +320,22 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
     assert said.passed == [False] * 7 + [True] * 2
 
 
+def test_what_is_missing_here_is_the_boxs_own_lack() -> None:
+    said = asserted(
+        "def missing(): import nothing_of_this_name\n"
+        "def named(): raise ModuleNotFoundError('no module', name='nothing_of_this_name')\n"
+        f"MISSING = {MISSING + UNTESTABLE!r}",
+        "import nothing_of_this_name",
+        "from nothing_of_this_name import x",
+        "assert missing() == 1",
+        "assert named() == 1",
+        "assert False, MISSING",
+        "raise SystemExit(MISSING)",
+    )
+    assert [message.startswith(MISSING) for message in said.messages] == [True] * 2 + [False] * 4
+    assert not any(message.startswith(UNTESTABLE) for message in said.messages)
+
+
 @pytest.mark.parametrize("style", ["unittest", "pytest"])
 def test_a_file_that_imports_what_is_not_here_is_no_fault_of_the_program(style: str) -> None:
     pytest.importorskip("pytest")
@@ -327,9 +343,9 @@ def test_a_file_that_imports_what_is_not_here_is_no_fault_of_the_program(style: 
         "import nothing_of_this_name\nfrom unittest import TestCase\nclass TestF(TestCase):\n    def test_f(self): pass"
     )
     said = run("def f(x): return x", style=style, files={"test_f.py": text})
-    assert said.messages[0].startswith(UNTESTABLE)
+    assert said.messages[0].startswith(MISSING)
     late = text.replace("pass", "import nothing_of_this_name").partition("\n")[2]
-    assert run("def f(x): return x", style=style, files={"test_f.py": late}).messages[0].startswith(UNTESTABLE)
+    assert run("def f(x): return x", style=style, files={"test_f.py": late}).messages[0].startswith(MISSING)
 
 
 @pytest.mark.parametrize("style", ["asserts", "check"])
@@ -350,6 +366,75 @@ def test_names_of_modules_may_be_the_programs() -> None:
         "assert copy(1) == 1",
         "assert queue.put(1) == 2",
         "assert datetime.fromisoformat('2024-01-01') == datetime(2024, 1, 1)",
+    )
+
+
+LIAR = """
+class Equal:
+    def __init__(self, *_, **__): pass
+    def __eq__(self, other): return True
+class Counter(Equal): pass
+class deque(Equal): pass
+class Decimal(Equal): pass
+def isclose(*_, **__): return True
+def sqrt(x): return 0
+def permutations(x): return [0]
+def reduce(*_): return 0
+def deepcopy(x): return 0
+inf = 0
+def f(x): return 0
+"""
+HELPED = [
+    "assert Counter(f([3])) == Counter([3])",
+    "assert isclose(f(4), sqrt(16))",
+    "assert sqrt(16) == f(4)",
+    "assert f(2) in list(permutations([2, 2]))[0]",
+    "assert f(6) == reduce(lambda a, b: a * b, [1, 2, 3])",
+    "assert deepcopy(f(1)) == f(1) == 1",
+    "assert -inf < f(1) < inf and f(1)",
+    "assert isclose(f(3), 3, rel_tol=1e-9)",
+    "def same(a, b): return Counter(a) == Counter(b)\nassert same(f('ab'), 'ba')",
+]
+
+
+@pytest.mark.parametrize("style", ["asserts", "check"])
+@pytest.mark.parametrize("case", HELPED)
+def test_names_of_the_library_that_help_to_judge_are_the_librarys(style: str, case: str) -> None:
+    kwargs: dict[str, Any] = {"cases": [case]}
+    if style == "check":
+        body = "\n".join(f"    {line}" for line in case.replace("f(", "candidate(").split("\n"))
+        kwargs = {"setup": f"def check(candidate):\n{body}", "entry_point": "f"}
+    assert run(LIAR, style=style, **kwargs).passed == [False]
+    assert run("def f(x): return x", style=style, **kwargs).passed == [True]
+
+
+def test_names_of_the_library_that_are_what_is_tested_are_the_programs() -> None:
+    source = """
+class Counter:
+    def __init__(self, start=0): self.value = start
+    def bump(self): self.value += 1
+class deque:
+    def __init__(self, *sizes): self.sizes = sizes
+    def total(self): return sum(self.sizes)
+def gcd(a, b): return ('gcd', a, b)
+def permutations(text): return [text]
+def heappush(heap, item, key): heap.append(item)
+def sqrt(x): return x // 2
+def value_of(counter): return counter.value
+def total(queue): return queue.total()
+def double(x): return 2 * x
+"""
+    check_all_pass(
+        source,
+        "assert gcd(4, 6) == ('gcd', 4, 6)",
+        "assert double(gcd(1, 2)) == ('gcd', 1, 2) * 2",
+        "assert permutations('ab') == ['ab']",
+        "assert permutations(double('a')) == ['aa']",
+        "c = Counter(3)\nc.bump()\nassert value_of(c) == 4 and double(c.value) == 8",
+        "assert Counter(3).value == double(1) + 1",
+        "q = deque(1, 2)\nassert total(q) == double(1) + 1",
+        "h = []\nheappush(h, double(1), 3)\nassert h == [2]",
+        "assert sqrt(5) == 2",
     )
 
 

@@ -393,8 +393,10 @@ CALLS = "def test_a():\n    assert add(1, 2) == {expected}\n"
         ("EXPECTED = 0\n", f"EXPECTED = 3\n{STAR}{CALLS.format(expected='EXPECTED')}"),
         ("class math:\n    fabs = staticmethod(lambda x: 0)\n", f"{STAR}{CALLS.format(expected='math.fabs(-3)')}"),
         ("class math:\n    fabs = staticmethod(lambda x: 0)\n", CALLS.format(expected="math.fabs(-3)")),
+        ("def fabs(x): return 0\n", CALLS.format(expected="fabs(-3)")),
+        ("def fabs(x): return 0\n", f"{STAR}{CALLS.format(expected='fabs(-3)')}"),
     ],
-    ids=["constant", "module_and_star", "module"],
+    ids=["constant", "module_and_star", "module", "function", "function_and_star"],
 )
 def test_a_program_takes_nothing_from_its_tests(bench: Bench, theirs: str, test: str) -> None:
     reference = {"case_type": "pytest", "test_cases": [test]}
@@ -416,6 +418,34 @@ def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
     reference = {"case_type": "assert", "test_cases": ["class P:\n    x = 1\nassert get(P()) == 1"]}
     verdict = bench.judge(python("def get(p): return p.x"), reference)
     assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"case_type": "assert", "test_cases": ["import nothing_of_this_name\nassert add(1, 2) == 3"]},
+        {"entry_point": "add", "test": "import nothing_of_this_name\ndef check(c):\n    assert c(1, 2) == 3\n"},
+        {"case_type": "pytest", "test_cases": ["import nothing_of_this_name\ndef test_a(): assert add(1, 2) == 3\n"]},
+        {
+            "case_type": "pytest",
+            "test_cases": ["def test_a():\n    import nothing_of_this_name\n    assert add(1, 2) == 3"],
+        },
+        {"case_type": "unittest", "test_cases": [f"import nothing_of_this_name\n{UNITTEST}"]},
+    ],
+    ids=["assert", "check", "pytest", "pytest_late", "unittest"],
+)
+def test_what_the_boxes_lack_is_nobodys_wrong_answer(bench: Bench, reference: dict[str, Any]) -> None:
+    for response in (ADD, python("def add(a, b): raise ModuleNotFoundError(name='numpy')")):
+        with pytest.raises(Unavailable, match="nothing_of_this_name") as caught:
+            bench.judge(response, reference)
+        assert caught.value.reason == "language_unavailable"
+
+
+def test_a_program_that_lacks_a_module_is_wrong(bench: Bench) -> None:
+    reference = {"case_type": "assert", "test_cases": ["x = 1\nassert add(x, 2) == 3"]}
+    for source in ("import nothing_of_this_name", "def add(a, b): import nothing_of_this_name"):
+        verdict = bench.judge(python(source), reference)
+        assert (verdict.status, verdict.score) == (Status.OK, 0.0)
 
 
 def test_nothing_is_close_to_a_number(bench: Bench) -> None:
