@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 from sandbox.runner import remote_exceptions
 from sandbox.runner.arguments import take_over
+from sandbox.runner.counterparts import Absent
 from sandbox.runner.dialogue import Broken, Kind, Line
 from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
 from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
@@ -231,6 +232,8 @@ class RemoteProgram:
             return {"object": [number_of(value)]}
         if isinstance(value, BaseException):
             return {"exception": self._error_image(value)}
+        if isinstance(value, Absent):
+            raise AssertionError("the answer has ended")
         there = remote_exceptions.class_number(value)
         if there is not None:
             return {"object": [there]}

@@ -455,6 +455,110 @@ def test_what_has_no_elements_is_close_to_nothing() -> None:
     assert said.passed == [False] * 6 + [True] * 2, said.messages
 
 
+EMPTY_OR_SHORT = [
+    "assert (g(1) == np.array([1, 2, 3])).all()",
+    "e = np.array([[1, 2, 3]])\nassert np.all(g(1) == e)",
+    "assert (np.array(f(1)) == np.array([5])).all()",
+    "assert f(1) == np.array([5]) if False else (np.array([5]) == f(1)).all()",
+    "assert np.all(np.equal(g(1), [[1, 2, 3]]))",
+    "assert np.abs(g(1) - np.array([1, 2, 3])).sum() < 1e-6",
+    "assert not (np.abs(np.subtract(np.array([1, 2, 3]), g(1))) > 1e-6).any()",
+    "assert all(a == b for a, b in zip(f(1), [5]))",
+    "assert all([x == y for x, y in zip([5, 6], s(1))])",
+    "expected = [5, 6]\nassert not any(a != b for a, b in zip(s(1), expected))",
+    "assert sum(a != b for a, b in zip(s(1), [5, 6])) == 0",
+    "got = s(1)\nfor a, b in zip(got, [5, 6]):\n    assert abs(a - b) < 1e-6",
+    "for n, (a, b) in enumerate(zip(s(1), (5, 6))):\n    assert math.isclose(a, b), n",
+    "for x, wanted in [(1, [5, 6])]:\n    assert all(a == b for a, b in zip(s(x), wanted))",
+    "def same(a, b): return all(x == y for x, y in zip(a, b))\nassert same(s(1), [5, 6])",
+    "for a, b in zip(i(1), [5, 6]):\n    assert a == b",
+    "for a, b in zip(numbers(1), [5, 6]):\n    assert a == b",
+    "for a, b in zip(permutations(1), [5, 6]):\n    assert a == b",
+    "for a, b in zip(s(1), [5, 6]):\n    assert s(a) and a == b",
+    "for (a, c), b in zip(f(1), [5]):\n    assert a == b",
+    "assert all(map(lambda pair: pair[0] == pair[1], zip(s(1), [5, 6])))",
+]
+SHORT_ANSWERS = """
+import numpy as np
+def f(x): return []
+def g(x): return np.zeros((0, 3))
+def s(x): return [5]
+numbers = permutations = s
+def i(x): yield 5
+"""
+WHOLE_ANSWERS = """
+import numpy as np
+def f(x): return Pair(5)
+def g(x): return np.array([1, 2, 3])
+def s(x): return [5, 6]
+numbers = permutations = s
+def i(x):
+    yield 5
+    yield 6
+class Pair(list):
+    def __init__(self, x): self.append(x)
+"""
+
+
+@pytest.mark.parametrize("case", EMPTY_OR_SHORT)
+def test_what_is_missing_of_an_answer_is_no_part_of_it_that_is_right(case: str) -> None:
+    pytest.importorskip("numpy")
+    assert asserted(SHORT_ANSWERS, case, setup="import numpy as np\nimport math").passed == [False]
+    said = asserted(SHORT_ANSWERS, f"check = lambda: None\n{case}", setup="import numpy as np\nimport math")
+    assert not any(message.startswith(UNTESTABLE) for message in said.messages)
+    if "(a, c)" not in case:
+        check_all_pass(WHOLE_ANSWERS, case, setup="import numpy as np\nimport math")
+
+
+@pytest.mark.parametrize("style", ["check", "unittest", "pytest"])
+def test_answers_end_with_what_is_expected_in_all_styles(style: str) -> None:
+    pytest.importorskip("pytest")
+    checks: dict[str, dict[str, Any]] = {
+        "check": {
+            "setup": "def same(a, b):\n    for x, y in zip(a, b): assert x == y\n"
+            "def check(candidate):\n    same(candidate(1), [5, 6])",
+            "entry_point": "s",
+        },
+        "unittest": {
+            "files": {
+                "test_s.py": "import unittest\nfrom solution import s\nclass T(unittest.TestCase):\n"
+                "    def setUp(self): self.expected = [5, 6]\n"
+                "    def test_s(self):\n        for a, b in zip(s(1), self.expected): self.assertEqual(a, b)\n"
+            }
+        },
+        "pytest": {
+            "files": {
+                "test_s.py": "import pytest\nfrom solution import *\n"
+                "@pytest.mark.parametrize('x, expected', [(1, [5, 6])])\n"
+                "def test_s(x, expected):\n    assert all(a == b for a, b in zip(s(x), expected))\n"
+            }
+        },
+    }
+    assert run(SHORT_ANSWERS, style=style, **checks[style]).passed == [False]
+    assert run(WHOLE_ANSWERS, style=style, **checks[style]).passed == [True]
+
+
+def test_answers_may_be_shorter_than_what_is_not_expected_of_them() -> None:
+    check_all_pass(
+        "import numpy as np\ndef first(n): return [2, 3, 5, 7][:n]\ndef steps(a): return [y - x for x, y in zip(a, a[1:])]\n"
+        "def none(): return np.zeros((0, 3))\ndef upto():\n    n = 0\n    while True:\n        yield n\n        n += 1",
+        "assert all(a < b for a, b in zip(first(4), first(4)[1:]))",
+        "for n in range(4):\n    for a, b in zip(first(n), [2, 3, 5, 7]):\n        assert a == b",
+        "table = [2, 3, 5, 7]\nassert all(a == b for a, b in zip(first(2), table))\n"
+        "assert all(a == b for a, b in zip(first(3), table))",
+        "for a, b in zip(first(3), PRIMES):\n    assert a == b",
+        "for number, p in zip(range(100), first(3)):\n    assert p > number",
+        "for p, odd in zip(first(3), itertools.cycle([False, True])):\n    assert p != odd",
+        "a = [1, 3, 6]\nfor x, step in zip(a, steps(a)):\n    assert x + step in a",
+        "assert all(a == b for a, b in zip(upto(), [0, 1, 2]))",
+        "assert all(a == b for a, b in zip(first(4), [2, 3]))",
+        "assert (none() > 0).all() and (none() == none()).all() and none().sum() == 0",
+        "points = none()\nassert (points - points.mean(axis=0) == none()).all() or True",
+        "assert (none() == np.zeros((0, 3))).all()",
+        setup="import itertools\nimport warnings\nimport numpy as np\nwarnings.simplefilter('ignore')\nPRIMES = [2, 3, 5, 7]",
+    )
+
+
 def test_a_method_of_solution_is_checked_by_name_or_expression() -> None:
     source = "class Solution:\n    def f(self, x): return x + 1"
     check = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(x=2) == 3"
