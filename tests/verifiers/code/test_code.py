@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.base import Isolation
 from sandbox.workers import Workers
 from tests.verifiers.code.bench import Bench
 from verifiers.base import Item, Resources, Status, Unavailable
@@ -15,7 +14,6 @@ from verifiers.code import CodeParams, create
 
 DATA = Path(__file__).parents[2] / "data" / "code"
 TASKS = [json.loads(line) for line in (DATA / "tasks.jsonl").read_text(encoding="utf-8").splitlines()]
-HOSTILE = [json.loads(line) for line in (DATA / "hostile.jsonl").read_text(encoding="utf-8").splitlines()]
 
 SQUARE = {"test_cases": [{"input": "3\n", "output": "9\n"}, {"input": "4\n", "output": "16\n"}]}
 ADD = "```python\ndef add(a, b):\n    return a + b\n```"
@@ -50,17 +48,6 @@ def test_asserts_have_the_same_outcomes_as_calls_and_as_programs(bench: Bench) -
         ]
         assert passed[0] == passed[1], task["id"]
         assert sum(passed[0]) / len(passed[0]) == pytest.approx(task["expected"]), task["id"]
-
-
-@pytest.mark.slow
-def test_no_attack_earns_a_pass_and_none_is_our_trouble(bench: Bench) -> None:
-    assert bench.sandbox.isolation is not Isolation.LANDLOCK, "attacks are only let loose in closed boxes"
-    attacks = [attack for attack in HOSTILE if attack["language"] in bench.sandbox.languages]
-    items = [(attack["response"], {"reference": attack["reference"], **attack["params"]}) for attack in attacks]
-    for attack, verdict in zip(attacks, bench.judge_all(items), strict=True):
-        assert verdict.status is Status.OK, (attack["id"], verdict)
-        if attack["must"]["not_verdict"] == "pass":
-            assert verdict.score == 0.0, (attack["id"], verdict)
 
 
 # --- what became of the program
