@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from sandbox.runner import library
+from sandbox.runner.lent_objects import NAMESPACE, is_of_tests
 from sandbox.runner.remote_objects import Remote
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification, is_module_name
@@ -31,9 +32,15 @@ class TestNamespace(dict[str, Any]):
     """
 
     def __init__(self, program: RemoteProgram, meanings: Meanings) -> None:
-        super().__init__({"__builtins__": builtins, "__name__": "tests"})
+        super().__init__({"__builtins__": builtins, "__name__": NAMESPACE})
         self._program = program
         self._meanings = meanings
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """A class the tests define is the program's as well, as in one file with them: it may make a `ListNode`."""
+        super().__setitem__(name, value)
+        if isinstance(value, type) and is_of_tests(value):
+            self._program.set(0, name, value)
 
     def __missing__(self, name: str) -> Any:
         if name in vars(builtins) and name not in self._meanings.program_builtins:

@@ -306,7 +306,7 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
         "class Base: pass\nclass Untestable(Exception): pass\ndef f(x): return 1\ndef bad(): raise Untestable(UNTESTABLE)\n"
         "def missing(): import nothing_of_this_name\n"
         f"UNTESTABLE = {UNTESTABLE!r}",
-        "class Own: pass\nassert f(Own()) == 1",
+        "class Own(dict, metaclass=type('Meta', (type,), {})): pass\nassert f(Own) and f(object()) == 1",
         "class Own(Base): pass\nassert f(1) == 1",
         "try: f(object())\nexcept Exception: pass",
         "import solution.parts",
@@ -318,6 +318,159 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
     )
     assert [message.startswith(UNTESTABLE) for message in said.messages] == [True] * 4 + [False] * 5
     assert said.passed == [False] * 7 + [True] * 2
+
+
+NODES = """
+class ListNode:
+    def __init__(self, val=0, next=None):
+        self.val = val
+        self.next = next
+    def __eq__(self, other):
+        return isinstance(other, ListNode) and (self.val, self.next) == (other.val, other.next)
+    def doubled(self): return 2 * self.val
+class Tree:
+    seen = 0
+    def __init__(self, val, *kids): self.val, self.kids = val, list(kids)
+    def __iter__(self):
+        yield self.val
+        for kid in self.kids: yield from kid
+    def __len__(self): return 1 + sum(map(len, self.kids))
+    def same(self, other): return list(self) == list(other)
+def linked(values):
+    head = None
+    for value in reversed(values): head = ListNode(value, head)
+    return head
+def values(node):
+    found = []
+    while node:
+        found.append(node.val)
+        node = node.next
+    return found
+"""
+NODES_USED = """
+import copy
+def reverse(head):
+    before = None
+    while head is not None: head.next, before, head = before, head, head.next
+    return before
+def merged(a, b):
+    tail = dummy = ListNode(0)
+    while a and b:
+        if a.val <= b.val: tail.next, a = a, a.next
+        else: tail.next, b = b, b.next
+        tail = tail.next
+    tail.next = a or b
+    return dummy.next
+def upto(n): return ListNode(val=n, next=upto(n - 1)) if n else None
+def same(a, b): return a is b, a == b, isinstance(a, ListNode), type(a) is ListNode
+def total(tree): return sum(tree), len(tree), [kid.val for kid in tree.kids], hasattr(tree, 'next'), tree.missing if hasattr(tree, 'missing') else None
+def twice(node): return node.doubled()
+def appended(nodes): nodes.append(ListNode(9)); return nodes
+def copied(node):
+    other = copy.deepcopy(node)
+    other.next.val = 5
+    return other
+def keyed(nodes): return {id(node): node.val for node in nodes}[id(nodes[0])]
+def own():
+    class Mine:
+        val, next = 1, None
+    return Mine()
+"""
+
+
+def test_objects_of_the_tests_own_classes_are_lent_to_the_program() -> None:
+    check_all_pass(
+        NODES_USED,
+        "assert values(reverse(linked([1, 2, 3]))) == [3, 2, 1]",
+        "assert values(merged(linked([1, 3]), linked([2, 4]))) == [1, 2, 3, 4]",
+        "assert upto(3) == linked([3, 2, 1]) and type(upto(1)) is ListNode and isinstance(upto(2), ListNode)",
+        "a = ListNode(1)\nassert same(a, a) == (True, True, True, True)",
+        "assert same(ListNode(1), ListNode(1)) == (False, True, True, True)",
+        "assert total(Tree(1, Tree(2), Tree(3))) == (6, 3, [2, 3], False, None)",
+        "assert twice(ListNode(4)) == 8",
+        "nodes = [ListNode(1)]\nassert appended(nodes) is nodes and [node.val for node in nodes] == [1, 9]",
+        "a = linked([1, 2])\nassert values(copied(a)) == [1, 5] and values(a) == [1, 2]",
+        "assert keyed([ListNode(7), ListNode(8)]) == 7",
+        "assert values(own()) == [1]",
+        setup=NODES,
+    )
+
+
+@pytest.mark.parametrize("style", ["check", "unittest", "pytest"])
+def test_objects_are_lent_in_all_styles(style: str) -> None:
+    pytest.importorskip("pytest")
+    test = "assert values({}(linked([1, 2, 3]))) == [3, 2, 1]"
+    checks: dict[str, dict[str, Any]] = {
+        "check": {"setup": f"{NODES}def check(c):\n    {test.format('c')}", "entry_point": "reverse"},
+        "unittest": {
+            "files": {
+                "test_r.py": f"import unittest\nfrom solution import reverse\n{NODES}class T(unittest.TestCase):\n"
+                f"    def test_r(self): {test.format('reverse')}\n"
+            }
+        },
+        "pytest": {
+            "files": {"test_r.py": f"from solution import reverse\n{NODES}def test_r(): {test.format('reverse')}\n"}
+        },
+    }
+    assert run(NODES_USED, style=style, **checks[style]).passed == [True]
+    assert run("def reverse(head): return head", style=style, **checks[style]).passed == [False]
+
+
+def test_the_programs_own_class_of_that_name_gives_way_to_the_tests_in_one_file_with_it() -> None:
+    source = "class ListNode:\n    def __init__(self, value): self.value = value\ndef one(): return ListNode(1)"
+    check_all_pass(source, "assert one() == ListNode(1) and one().val == 1", setup=NODES)
+
+
+def test_a_program_does_with_lent_objects_nothing_that_judges_it() -> None:
+    source = """
+import gc
+def attempts(node):
+    yield lambda: node.__class__.__init__.__globals__['EXPECTED']
+    yield lambda: node.__dict__
+    yield lambda: getattr(node, '__init__').__globals__
+    yield lambda: node.doubled.__globals__
+    yield lambda: node.doubled.__self__
+    yield lambda: node.doubled.__func__
+    yield lambda: setattr(node, '__class__', type('Yes', (), {'__eq__': lambda *_: True}))
+    yield lambda: setattr(node, 'doubled', lambda: EXPECTED)
+    yield lambda: setattr(ListNode, 'doubled', lambda self: 0)
+    yield lambda: setattr(ListNode, '__eq__', lambda *_: True)
+    yield lambda: setattr(ListNode, 'val', 7)
+    yield lambda: delattr(ListNode, 'doubled')
+    yield lambda: ListNode.__globals__
+    yield lambda: ListNode.__dict__['doubled'].__globals__
+    yield lambda: type(node)._rewardline_ask(node._rewardline_number, 'get', '__init__')
+    yield lambda: type(node)._rewardline_ask(node._rewardline_number, 'compute', '__reduce__')
+    yield lambda: type(node)._rewardline_ask(node._rewardline_number, 'eval', '1')
+    yield lambda: type(node)._rewardline_ask(0, 'get', 'thing')
+def held(node):
+    got = []
+    for attempt in attempts(node):
+        try: got.append(attempt())
+        except Exception: pass
+    import types
+    return [str(type(one)) for one in got if one is not None and type(one) is not types.FunctionType]
+class Yes:
+    def __eq__(self, other): return True
+def lying(node):
+    node.val = node.next = Yes()
+    return node
+def made(node): return ListNode(Yes(), Yes())
+def other(node): return Yes()
+"""
+    said = asserted(
+        source,
+        "node = ListNode(1)\nassert held(node) == []",
+        "node = ListNode(2)\nheld(node)\nassert node.doubled() == 4 and ListNode(3).doubled() == 6 and node != ListNode(3)",
+        "assert lying(ListNode(1)) == ListNode(2)",
+        "assert ListNode(2) == lying(ListNode(1))",
+        "assert made(ListNode(1)) == ListNode(2)",
+        "assert other(ListNode(1)) == ListNode(2)",
+        "assert ListNode(2) == other(ListNode(1))",
+        setup=f"EXPECTED = 12345\n{NODES}",
+    )
+    assert said.passed == [True] * 2 + [False] * 5, said.outcomes
+    assert not any(message.startswith(UNTESTABLE) for message in said.messages)
 
 
 def test_what_is_missing_here_is_the_boxs_own_lack() -> None:

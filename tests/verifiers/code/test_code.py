@@ -402,9 +402,46 @@ def test_a_method_is_checked_where_the_reference_names_one(bench: Bench) -> None
 
 
 def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
-    reference = {"case_type": "assert", "test_cases": ["class P:\n    x = 1\nassert get(P()) == 1"]}
-    verdict = bench.judge(python("def get(p): return p.x"), reference)
+    reference = {"case_type": "assert", "test_cases": ["given = object()\nassert same(given) is given"]}
+    verdict = bench.judge(python("def same(x): return x"), reference)
     assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
+
+
+LINKED = """\
+class ListNode:
+    def __init__(self, val=0, next=None): self.val, self.next = val, next
+def linked(values): return ListNode(values[0], linked(values[1:])) if values else None
+def values(node): return [node.val, *values(node.next)] if node else []
+"""
+REVERSES = """
+def reverse(head):
+    before = None
+    while head:
+        head = ListNode(head.val, before) if False else head
+        head.next, before, head = before, head, head.next
+    return before
+"""
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"setup": LINKED, "test_cases": ["assert values(reverse(linked([1, 2, 3]))) == [3, 2, 1]"]},
+        {"entry_point": "reverse", "test": f"{LINKED}def check(c):\n    assert values(c(linked([1, 2]))) == [2, 1]\n"},
+        {
+            "case_type": "pytest",
+            "test_cases": [
+                f"from solution import reverse\n{LINKED}def test_r():\n    assert values(reverse(linked([1, 2]))) == [2, 1]"
+            ],
+        },
+    ],
+    ids=["asserts", "check", "pytest"],
+)
+def test_objects_of_the_tests_own_classes_reach_the_program(bench: Bench, reference: dict[str, Any]) -> None:
+    assert bench.judge(python(REVERSES), reference).score == 1.0
+    for wrong in ("return head", "return None", "return [3, 2, 1]", "head.val, head.next = 2, 1; return head"):
+        verdict = bench.judge(python(f"def reverse(head):\n    {wrong}"), reference)
+        assert (verdict.status, verdict.score) == (Status.OK, 0.0), wrong
 
 
 @pytest.mark.parametrize(
