@@ -25,6 +25,8 @@ from tests.dockerd import NoDocker, docker_with_image
 from tests.forked_servers import ForkedServer, Seed
 
 ROOT = Path(__file__).parents[1]
+_LONG = 120
+"""Characters or bytes of a parameter, beyond which they are no part of a test's name."""
 _seed: Seed | None = None
 """While tests run. What is measured outside of them is started anew."""
 
@@ -38,6 +40,14 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Short names for tests of long texts: names go to and fro between processes, and into the environment of all."""
+    if not isinstance(val, str | bytes) or len(val) <= _LONG:
+        return None
+    shown = val[:_LONG] if isinstance(val, str) else val[:_LONG].decode("ascii", "backslashreplace")
+    return f"{shown}~{len(val)}"
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook

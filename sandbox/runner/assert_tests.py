@@ -1,9 +1,8 @@
 """Tests that are a few statements each, such as `assert add(1, 2) == 3`."""
 
-from functools import cache
 from types import CodeType
 
-from sandbox.runner.namespace import TestNamespace
+from sandbox.runner.namespace import Meanings, TestNamespace
 from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification
@@ -11,13 +10,13 @@ from sandbox.runner.specification import Specification
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
     """Run each case by itself after the setup: `assert0`, `assert1`, ..."""
-    program_builtins, module_meant = specification.program_builtins(), cache(specification.module_meant)
+    meanings = Meanings(specification)
     setup: CodeType | None = None
     for position, case in enumerate(specification.cases):
         error = None
         try:
             setup = setup or compile(specification.setup, "<setup>", "exec")
-            namespace = TestNamespace(program, program_builtins, module_meant)
+            namespace = TestNamespace(program, meanings)
             exec(setup, namespace)  # noqa: S102 - tests are programs, and this box is for running them
             exec(compile(case, f"<assert{position}>", "exec"), namespace)  # noqa: S102
         except BaseException as failure:  # noqa: BLE001 - whatever a test raises, it has not passed

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final
 
+from sandbox.runner.borrowed_objects import BorrowedClass, borrowed, borrowed_class, is_borrowed, number_of
 from sandbox.runner.dialogue import Broken, Kind, Line
 from sandbox.runner.printed import Printed
 from sandbox.runner.values import (
@@ -80,6 +81,8 @@ class _Candidate:
         self._objects: list[object] = [None]
         self._numbers: dict[int, int] = {}
         self._callbacks: dict[int, _Callback] = {}
+        self._borrowed_objects: dict[int, object] = {}
+        self._borrowed_classes: dict[int, BorrowedClass] = {}
         self._raised: dict[int, tuple[BaseException, int]] = {}
         self._encoder = Encoder(self._foreign)
         self._argument_encoder = Encoder(self._object)
@@ -88,6 +91,8 @@ class _Candidate:
                 **FAITHFUL_BUILDERS,
                 "object": lambda _, content: self._objects[content[0]],
                 "callable": lambda _, content: self._callback(content),
+                "lent": lambda _, content: self._borrowed(*content),
+                "lent class": lambda _, content: self._borrowed_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
                 "exception": lambda _, content: self._exception(content),
             }
@@ -202,9 +207,24 @@ class _Candidate:
     def _foreign(self, value: Any) -> Image:
         if type(value) is _Callback:
             return {"callable": value.number}
+        if is_borrowed(value):
+            return {"lent": number_of(value)}
         if isinstance(value, BaseException):
             return {"exception": self._error(value)}
         return self._class(value) if isinstance(value, type) else self._object(value)
+
+    def _borrowed(self, number: int, kind: list[Any]) -> object:
+        if number not in self._borrowed_objects:
+            self._borrowed_objects[number] = borrowed(number, self._borrowed_class(*kind))
+        return self._borrowed_objects[number]
+
+    def _borrowed_class(self, number: int, name: str, specials: list[str]) -> BorrowedClass:
+        if number not in self._borrowed_classes:
+            self._borrowed_classes[number] = borrowed_class(number, name, specials, self._ask)
+        return self._borrowed_classes[number]
+
+    def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
+        return self.call_back(number, arguments, keywords)
 
     def _object(self, value: Any) -> Image:
         return {"object": [self._number(value), type_name(type(value)), _kind(value)]}

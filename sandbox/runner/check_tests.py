@@ -12,10 +12,9 @@ they were written in, each inside a `with` that notes how it ended:
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, Final
 
-from sandbox.runner.namespace import TestNamespace
+from sandbox.runner.namespace import Meanings, TestNamespace
 from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_program import RemoteProgram
 from sandbox.runner.specification import Specification, parsed
@@ -62,7 +61,7 @@ def _loaded(
     """The tests' namespace, with `check` in it. Calls of it that are in the tests themselves do nothing."""
     [stand_in] = ast.parse(_STAND_IN).body
     rest: list[ast.stmt] = [stand_in if _is_check(node) else node for node in tree.body]
-    namespace = TestNamespace(program, specification.program_builtins(), cache(specification.module_meant))
+    namespace = TestNamespace(program, Meanings(specification))
     for body in (rest, [check]):
         module = ast.fix_missing_locations(ast.Module([*body], tree.type_ignores))
         exec(compile(module, "<check>", "exec"), namespace)  # noqa: S102 - this box is for running tests

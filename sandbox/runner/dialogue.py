@@ -21,6 +21,9 @@ a few more tags. What cannot be copied stays where it is, behind a number; the c
     exception: error                                             an instance
     builtin: name                                                a class; towards the candidate also a function
     callable: number                                             the tester's, to be called back
+    lent: [number, class]    lent class: [number, name, [special method, ...]]
+                                                                 objects of the tester's own classes, and those; each is
+                                                                 called back too. From the candidate: lent: number
     argument: position                                           of a result: the very argument that stood there
 
 `changed` are [position, value] of the arguments a call has changed; keyword arguments count on after the positional

@@ -42,6 +42,16 @@ def mend_approx(approx: Any) -> None:
     approx.__eq__ = equals_something
 
 
+def has_no_elements(answer: Any, *, beside: Any) -> bool:
+    """Whether an answer is empty, where it meets an array which is not: to numpy the two go together, as nothing."""
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is None or not any(isinstance(side, numpy.ndarray) for side in (answer, beside)):
+        return False
+    if not all(isinstance(side, numpy.ndarray | list | tuple) for side in (answer, beside)):
+        return False
+    return bool(_is_one_empty(numpy, answer, beside) and not numpy.size(answer) and numpy.ndim(beside))
+
+
 def _mended(numpy: Any, compare: Callable[..., Any]) -> Callable[..., Any]:
     def mended(a: Any, b: Any, *arguments: Any, **keywords: Any) -> Any:
         return numpy.False_ if _is_one_empty(numpy, a, b) else compare(a, b, *arguments, **keywords)

@@ -13,7 +13,10 @@ from typing import Any, Final
 from sandbox.runner.remote_program import RemoteProgram
 
 UNTESTABLE: Final = "untestable: "
-"""What begins the message of a test that cannot be run here, whatever the program does; no other message begins so."""
+"""What begins the message of a test that cannot be run in any box, whatever the program does; no other message begins so."""
+MISSING: Final = "missing here: "
+"""And of one that imports what this box has not, though another may."""
+_THE_PROGRAM: Final = "solution"
 _MAX_CAUSES: Final = 8
 _MAX_NAME_CHARS: Final = 200
 _MAX_MESSAGE_CHARS: Final = 300
@@ -44,6 +47,8 @@ class Outcomes:
         self._key = key
         self._lines = 0
         self._names: Counter[str] = Counter()
+        self._is_missing_here = False
+        """What the last test imports."""
 
     def add(self, name: str, error: str | None) -> None:
         """One test has ended.
@@ -59,8 +64,8 @@ class Outcomes:
         if error is None and self._program.gone:
             error = "the program had ended"
         if error is not None:
-            error = f"{UNTESTABLE}{error}" if self._program.untestable else error.removeprefix(UNTESTABLE)
-        self._program.untestable = False
+            error = f"{self._mark()}{_without_marks(error)}"
+        self._program.untestable = self._is_missing_here = False
         line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
         self._write([*line, seal(self._key, self._lines, line)])
 
@@ -77,20 +82,35 @@ class Outcomes:
 
     def words(self, error: BaseException) -> str:
         """What an exception says that ended a test."""
-        if _is_missing_here(error):
+        missing = _missing_module(error)
+        if missing.partition(".")[0] == _THE_PROGRAM:
             self._program.untestable = True
+        elif missing:
+            self._is_missing_here = True
         return words(error)
 
+    def _mark(self) -> str:
+        if self._program.untestable:
+            return UNTESTABLE
+        return MISSING if self._is_missing_here else ""
 
-def _is_missing_here(error: BaseException) -> bool:
-    """Whether tests import what this box has not. That the program said so shows in that it names no module to us."""
+
+def _without_marks(message: str) -> str:
+    """A program may have put some there."""
+    while message.startswith((UNTESTABLE, MISSING)):
+        message = message.partition(": ")[2]
+    return message
+
+
+def _missing_module(error: BaseException) -> str:
+    """What tests import and is not here, or nothing. That the program said so shows in that it names no module to us."""
     seen = 0
     found: BaseException | None = error
     while found is not None and seen < _MAX_CAUSES:
         if type(found) is ModuleNotFoundError and found.name:
-            return True
+            return found.name
         found, seen = found.__cause__, seen + 1
-    return False
+    return ""
 
 
 def words(error: BaseException) -> str:

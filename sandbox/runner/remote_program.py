@@ -13,7 +13,9 @@ from typing import Any, Final, NoReturn
 
 from sandbox.runner import remote_exceptions
 from sandbox.runner.arguments import take_over
+from sandbox.runner.counterparts import Absent
 from sandbox.runner.dialogue import Broken, Kind, Line
+from sandbox.runner.lent_objects import Lent, is_of_tests, specials_of
 from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
 from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
 
@@ -68,6 +70,8 @@ class RemoteProgram:
         self._failed_callback: BaseException | None = None
         self._callables: list[Callable[..., object]] = []
         self._callable_numbers: dict[int, int] = {}
+        self._lent: dict[int, Lent] = {}
+        """By the ids of objects, which are theirs for as long as they are held here."""
         self._raised: list[BaseException] = []
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._classes: dict[int, type[BaseException]] = {}
@@ -80,6 +84,7 @@ class RemoteProgram:
                 "exception": lambda _, content: self._to_exception(content),
                 "builtin": lambda _, content: remote_exceptions.builtin_class(content),
                 "callable": lambda _, content: self._callables[_number(content)],
+                "lent": lambda _, content: self._to_lent(content),
             }
         )
         if objects:
@@ -231,14 +236,20 @@ class RemoteProgram:
             return {"object": [number_of(value)]}
         if isinstance(value, BaseException):
             return {"exception": self._error_image(value)}
+        if isinstance(value, Absent):
+            raise AssertionError("the answer has ended")
         there = remote_exceptions.class_number(value)
         if there is not None:
             return {"object": [there]}
         name = getattr(value, "__name__", None)
         if type(name) is str and vars(builtins).get(name) is value:
             return {"builtin": name}
+        if isinstance(value, type) and is_of_tests(value):
+            return {"lent class": self._lent_class(value)}
         if callable(value):
             return {"callable": self._callable_number(value)}
+        if is_of_tests(type(value)):
+            return {"lent": [self._lent_number(value), self._lent_class(type(value))]}
         reason = f"an object of the tests cannot be passed to the program: {type(value).__name__}"
         if self._open_requests:
             raise TypeError(reason)  # the program has called back, and it is its own matter what for
@@ -250,6 +261,21 @@ class RemoteProgram:
             number = self._callable_numbers[id(function)] = len(self._callables)
             self._callables.append(function)
         return number
+
+    def _lent_class(self, kind: type) -> Image:
+        return [self._lent_number(kind), kind.__name__, specials_of(kind)]
+
+    def _lent_number(self, thing: Any) -> int:
+        lent = self._lent.get(id(thing))
+        if lent is None:
+            lent = self._lent[id(thing)] = Lent(thing)
+        return self._callable_number(lent)
+
+    def _to_lent(self, content: Any) -> Any:
+        lent = self._callables[_number(content)]
+        if type(lent) is not Lent:
+            raise Undecodable("nothing that was lent")
+        return lent.thing
 
     def _to_remote(self, _: Decoder, content: Any) -> Any:
         number, type_name, kind = content

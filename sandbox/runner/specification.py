@@ -8,7 +8,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
+
+from sandbox.runner import library
 
 _NEVER_OF_PROGRAM: Final = frozenset({"abs", "all", "any", "bool", "isinstance", "issubclass", "hasattr", "callable"})
 """Builtins that tests judge with."""
@@ -55,6 +57,15 @@ class Specification:
                 taken.append(node.attr)
         module = _module(name) if uses == len(taken) else None
         return module if all(hasattr(module, attribute) for attribute in taken) else None
+
+    def library_meant(self, name: str) -> Any:
+        """What the standard library has under a common name that tests do not bind; None: they mean the program's.
+
+        See `sandbox.runner.library`.
+        """
+        cases, rest = library.parsed_all(self.cases), library.parsed_all([self.setup])
+        of_program = frozenset({self.entry_point} if self.entry_point else ())
+        return library.thing_meant(name, cases, rest, of_program)
 
     def mentions(self, pattern: re.Pattern[str], *words: str) -> bool:
         """Whether the pattern is found anywhere in the tests' text; not where none of these words is, which is told fast."""

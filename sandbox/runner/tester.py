@@ -12,6 +12,7 @@ import sys
 from typing import Any, Final
 
 from sandbox.runner import assert_tests, check_tests, pytest_tests, unittest_tests
+from sandbox.runner.counterparts import mend_counterparts
 from sandbox.runner.dialogue import Line
 from sandbox.runner.emptiness import mend_comparisons
 from sandbox.runner.outcomes import Outcomes
@@ -48,6 +49,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     )
     sys.modules["solution"] = RemoteModule(program)
     mend_comparisons(specification)
+    specification = mend_counterparts(specification)
     told = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))
     _STYLES[specification.style](specification, program, told)
     told.complete()

@@ -65,9 +65,14 @@ sys.exit(pytest.main(["-p", "no:cacheprovider", "--rootdir", os.getcwd(), sys.ar
 """
 """Plugins are those of the machine for local boxes, and none of them is part of what is asked for."""
 _BASE64_PATTERN: Final = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+_NUMBER: Final = r"(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?"
 
 RunStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = (
+    Annotated[float, msgspec.Meta(gt=0)] | Annotated[str, msgspec.Meta(pattern=rf"^ *\+?(?=[^eE]*[1-9]){_NUMBER} *$")]
+)
+"""The original takes numbers in quotation marks too."""
+Megabytes = float | Annotated[str, msgspec.Meta(pattern=rf"^ *[+-]?{_NUMBER} *$")]
 Path = Annotated[str, msgspec.Meta(max_length=MAX_PATH_CHARS, pattern=PATH_PATTERN)]
 Base64 = Annotated[str, msgspec.Meta(extra_json_schema={"contentEncoding": "base64", "pattern": _BASE64_PATTERN})]
 LanguageName = Annotated[str, msgspec.Meta(extra_json_schema={"enum": _LANGUAGE_NAMES})]
@@ -80,7 +85,7 @@ class RunCodeRequest(msgspec.Struct):
     language: LanguageName
     compile_timeout: Seconds = 10.0
     run_timeout: Seconds = 10.0
-    memory_limit_mb: float = msgspec.field(default=-1, name="memory_limit_MB")
+    memory_limit_mb: Megabytes = msgspec.field(default=-1, name="memory_limit_MB")
     stdin: str | None = None
     files: Annotated[dict[Path, Base64 | None], msgspec.Meta(max_length=MAX_FILES)] | None = None
     """By relative path."""
@@ -189,9 +194,9 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
     if language is None:
         known = sorted((*languages.all_languages(), PYTEST))
         raise _unprocessable(["language"], f"no language {request.language[:40]!r}; there are {known}")
-    compile_s = min(request.compile_timeout, settings.max_run_s)
-    run_s = min(request.run_timeout, settings.max_run_s)
-    wished_mb = request.memory_limit_mb
+    compile_s = min(float(request.compile_timeout), settings.max_run_s)
+    run_s = min(float(request.run_timeout), settings.max_run_s)
+    wished_mb = float(request.memory_limit_mb)
     memory_mb = min(wished_mb, settings.box_memory_mb) if wished_mb > 0 else settings.box_memory_mb
     files = files_of(request.files or {}, settings)
     source, arguments = request.code, list[str]()

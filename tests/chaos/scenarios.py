@@ -31,10 +31,13 @@ class Scenario:
     client: Mapping[str, Any]
 
 
-async def run(scenario: Scenario, stand: Stand, times: int, seed: int, calm: int = _CALM) -> Ledger:
-    """Load before, while and after it breaks; returns when everything was in order again and under load."""
+async def run(scenario: Scenario, stand: Stand, times: int, seed: int, calm: int = _CALM, largest: int = 256) -> Ledger:
+    """Load before, while and after it breaks; returns when everything was in order again and under load.
+
+    `largest`: items of a batch, of which all that are under way are waited for.
+    """
     ledger = Ledger()
-    async with loading(stand.urls, ledger, Mix(seed, scenario.shares), client=scenario.client):
+    async with loading(stand.urls, ledger, Mix(seed, scenario.shares, largest), client=scenario.client):
         await more(ledger, calm)
         await scenario.breaks(stand, ledger, times)
         await stand.whole_again()

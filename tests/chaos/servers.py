@@ -59,7 +59,7 @@ class Server:
 
     def metric(self, name: str, **labels: str) -> float:
         """The sum of all samples of this name with these labels."""
-        text = httpx.get(f"{self.ops}/metrics").text
+        text = httpx.get(f"{self.ops}/metrics", timeout=30).text
         found = [
             sample.value
             for family in text_string_to_metric_families(text)

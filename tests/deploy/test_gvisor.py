@@ -21,7 +21,7 @@ EXCUSED: Mapping[str, str] = {
     "clock_games": RUNNER_IN_VIEW,  # a priority, which gVisor only remembers
     "js_native_doors": RUNNER_IN_VIEW,  # the runner's environment, in which nothing is of the service
 }
-PARTS = 4
+PARTS = 2
 """Of the hostile programs, each in a container of its own."""
 
 pytestmark = pytest.mark.slow

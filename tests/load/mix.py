@@ -8,14 +8,17 @@ from typing import Any
 JSON = dict[str, Any]
 SHARES: Mapping[str, float] = {"rules": 0.62, "math": 0.25, "code": 0.03, "judge": 0.1}
 _REPEATED = 0.2
+_SIZES = (1, 2, 8, 16, 32, 64, 128, 256)
 
 
 class Mix:
     """An endless supply; a fifth are items that came shortly before, so that caches are asked and must not be wrong."""
 
-    def __init__(self, seed: int = 1, shares: Mapping[str, float] = SHARES) -> None:
+    def __init__(self, seed: int = 1, shares: Mapping[str, float] = SHARES, largest: int = 256) -> None:
+        """`largest`: items of a batch at most; what is under way at the end of a test is waited for."""
         self._random = Random(seed)
         self._kinds, self._weights = list(shares), list(shares.values())
+        self._sizes = [size for size in _SIZES if size <= largest]
         self._recent: deque[tuple[JSON, float]] = deque(maxlen=2000)
         self._number = seed * 100_000_000
 
@@ -25,7 +28,7 @@ class Mix:
 
     def size(self) -> int:
         """Of a batch: from a single sample to a whole step of training, small ones more often."""
-        return self._random.choice((1, 2, 8, 16, 32, 64, 128, 256))
+        return self._random.choice(self._sizes)
 
     def _one(self) -> tuple[JSON, float]:
         if self._recent and self._random.random() < _REPEATED:

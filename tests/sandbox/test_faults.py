@@ -6,7 +6,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import docker
@@ -19,7 +19,7 @@ from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend
 from sandbox.local.backend import LocalBox
 from tests.conftest import Served, serving
-from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
+from tests.dockerd import DockerDaemon
 from tests.sandbox.bench import RIGHT, SLOWLY_RIGHT, SUM, WRONG, Bench, bench, python
 from tests.service.redis_server import eventually
 from verifiers.base import Status, Verdict
@@ -59,22 +59,6 @@ async def soon_right(bench: Bench) -> None:
 
 
 # --- a daemon that is stopped and started again
-
-
-@pytest.fixture(scope="module")
-def own_daemon(docker_address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerDaemon]:
-    """With an image of its own for boxes that know Python only; stopping it harms nobody else."""
-    folder = tmp_path_factory.mktemp("daemon")
-    try:
-        daemon = DockerDaemon(folder / "data", folder)
-        daemon.start()
-    except NoDocker as why:
-        pytest.skip(f"NO TEST WITH A DAEMON OF ITS OWN: {why}")
-    try:
-        bring_small_image(docker_address, daemon.address)
-        yield daemon
-    finally:
-        daemon.stop()
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from sandbox.docker import DockerBackend
 from sandbox.docker.fitness import user_ids_of_boxes
 from sandbox.local import LocalBackend, user_ids
 from sandbox.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges
-from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
+from tests.dockerd import DockerDaemon
 from tests.sandbox.bench import RIGHT, WRONG, Bench, bench, python
 
 MACHINE = "         0          0 4294967295\n"
@@ -119,21 +119,8 @@ async def test_the_threads_of_a_program_do_not_count_in_another_container(docker
         await _two_at_once(judge)
 
 
-@pytest.fixture
-def mapping_daemon(docker_address: str, folder: Path) -> Iterator[DockerDaemon]:
-    try:
-        daemon = DockerDaemon(folder / "data", folder, maps_user_ids=True)
-        daemon.start()
-    except NoDocker as why:
-        pytest.skip(f"NO TEST WITH A DAEMON OF ITS OWN: {why}")
-    try:
-        bring_small_image(docker_address, daemon.address)
-        yield daemon
-    finally:
-        daemon.stop()
-
-
 @pytest.mark.slow
-async def test_a_daemon_that_maps_user_ids_will_do(mapping_daemon: DockerDaemon) -> None:
-    async with bench(DockerBackend(image="small", address=mapping_daemon.address), slots=2) as judge:
+@pytest.mark.parametrize("own_daemon", ["maps_user_ids"], indirect=True)
+async def test_a_daemon_that_maps_user_ids_will_do(own_daemon: DockerDaemon) -> None:
+    async with bench(DockerBackend(image="small", address=own_daemon.address), slots=2) as judge:
         await _two_at_once(judge)

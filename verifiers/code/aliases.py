@@ -24,7 +24,7 @@ import msgspec
 
 from sandbox import languages
 from sandbox.base import TestStyle
-from sandbox.runner import values
+from sandbox.runner import library, values
 from sandbox.runner.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.workplace import BadPath, checked_path
 from verifiers.base import InvalidItem, clip
@@ -660,7 +660,9 @@ def _importing(code: str, where: str) -> str:
     used = analysis.used_as_modules(tree)
     missing = analysis.missing_names(tree)
     head = "".join(_module_import(name, used[name]) for name in missing if name in used)
-    names = [name for name in missing if name not in used]
+    of_library = analysis.meant_of_library(tree, missing)
+    head += "".join(f"from {library.MODULES[name]} import {name}\n" for name in of_library)
+    names = [name for name in missing if name not in used and name not in of_library]
     if names and not re.search(r"^from solution import \*", code, re.MULTILINE):
         head += f"from solution import {', '.join(names)}\n"
     return head + code

@@ -8,8 +8,9 @@ import ast
 import builtins
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from sandbox.runner import library
 from sandbox.runner.specification import is_module_name
 from verifiers.base import InvalidItem, clip
 from verifiers.code.cases import AssertedCall, Relation
@@ -128,6 +129,23 @@ def used_as_modules(tree: ast.AST) -> dict[str, list[str]]:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and is_module_name(node.value.id):
             taken.setdefault(node.value.id, []).append(node.attr)
     return {name: [*dict.fromkeys(found)] for name, found in taken.items() if len(found) == names.count(name)}
+
+
+def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
+    """Which of the names that a file of tests leaves free are the standard library's."""
+    tests, others = library.tests_in(tree)
+    imported = [
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "solution"
+        for alias in node.names
+    ]
+    of_program = frozenset({"solution", *imported})
+    return [
+        name
+        for name in names
+        if name in library.MODULES and library.thing_meant(name, tests, others, of_program) is not None
+    ]
 
 
 def imports_only(source: str) -> bool:

@@ -23,12 +23,13 @@ from sandbox.base import (
     Run,
     RunResult,
     Sandbox,
+    SandboxUnavailable,
     TestOutcome,
     Tests,
     TestStyle,
 )
 from sandbox.runner import values
-from sandbox.runner.outcomes import UNTESTABLE
+from sandbox.runner.outcomes import MISSING, UNTESTABLE
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
@@ -557,8 +558,12 @@ def _demand_testable(result: RunResult) -> None:
     """
     Raises:
         InvalidItem: the tests want what no box can do for them; that is no fault of the program's.
+        SandboxUnavailable: they import what these boxes have not.
     """
     for test in result.tests:
+        if test.message.startswith(MISSING):
+            why = _printable(test.message.removeprefix(MISSING))
+            raise SandboxUnavailable(f"test {test.name} needs what is not in the boxes: {why}", "language_unavailable")
         if test.message.startswith(UNTESTABLE):
             why = _printable(test.message.removeprefix(UNTESTABLE))
             raise InvalidItem("tests_not_supported", f"test {test.name} cannot be run in a box: {why}")

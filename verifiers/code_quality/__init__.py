@@ -67,7 +67,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "5"
+    version = "6"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 

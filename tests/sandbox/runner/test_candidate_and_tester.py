@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner.outcomes import UNTESTABLE
+from sandbox.runner.outcomes import MISSING, UNTESTABLE
 from tests.sandbox.runner.split_process import Said, run
 
 
@@ -306,10 +306,10 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
         "class Base: pass\nclass Untestable(Exception): pass\ndef f(x): return 1\ndef bad(): raise Untestable(UNTESTABLE)\n"
         "def missing(): import nothing_of_this_name\n"
         f"UNTESTABLE = {UNTESTABLE!r}",
-        "class Own: pass\nassert f(Own()) == 1",
+        "class Own(dict, metaclass=type('Meta', (type,), {})): pass\nassert f(Own) and f(object()) == 1",
         "class Own(Base): pass\nassert f(1) == 1",
         "try: f(object())\nexcept Exception: pass",
-        "import nothing_of_this_name",
+        "import solution.parts",
         "assert bad() == 1",
         "assert False, UNTESTABLE",
         "assert missing() == 1",
@@ -320,6 +320,175 @@ def test_what_cannot_be_split_is_no_fault_of_the_program() -> None:
     assert said.passed == [False] * 7 + [True] * 2
 
 
+NODES = """
+class ListNode:
+    def __init__(self, val=0, next=None):
+        self.val = val
+        self.next = next
+    def __eq__(self, other):
+        return isinstance(other, ListNode) and (self.val, self.next) == (other.val, other.next)
+    def doubled(self): return 2 * self.val
+class Tree:
+    seen = 0
+    def __init__(self, val, *kids): self.val, self.kids = val, list(kids)
+    def __iter__(self):
+        yield self.val
+        for kid in self.kids: yield from kid
+    def __len__(self): return 1 + sum(map(len, self.kids))
+    def same(self, other): return list(self) == list(other)
+def linked(values):
+    head = None
+    for value in reversed(values): head = ListNode(value, head)
+    return head
+def values(node):
+    found = []
+    while node:
+        found.append(node.val)
+        node = node.next
+    return found
+"""
+NODES_USED = """
+import copy
+def reverse(head):
+    before = None
+    while head is not None: head.next, before, head = before, head, head.next
+    return before
+def merged(a, b):
+    tail = dummy = ListNode(0)
+    while a and b:
+        if a.val <= b.val: tail.next, a = a, a.next
+        else: tail.next, b = b, b.next
+        tail = tail.next
+    tail.next = a or b
+    return dummy.next
+def upto(n): return ListNode(val=n, next=upto(n - 1)) if n else None
+def same(a, b): return a is b, a == b, isinstance(a, ListNode), type(a) is ListNode
+def total(tree): return sum(tree), len(tree), [kid.val for kid in tree.kids], hasattr(tree, 'next'), tree.missing if hasattr(tree, 'missing') else None
+def twice(node): return node.doubled()
+def appended(nodes): nodes.append(ListNode(9)); return nodes
+def copied(node):
+    other = copy.deepcopy(node)
+    other.next.val = 5
+    return other
+def keyed(nodes): return {id(node): node.val for node in nodes}[id(nodes[0])]
+def own():
+    class Mine:
+        val, next = 1, None
+    return Mine()
+"""
+
+
+def test_objects_of_the_tests_own_classes_are_lent_to_the_program() -> None:
+    check_all_pass(
+        NODES_USED,
+        "assert values(reverse(linked([1, 2, 3]))) == [3, 2, 1]",
+        "assert values(merged(linked([1, 3]), linked([2, 4]))) == [1, 2, 3, 4]",
+        "assert upto(3) == linked([3, 2, 1]) and type(upto(1)) is ListNode and isinstance(upto(2), ListNode)",
+        "a = ListNode(1)\nassert same(a, a) == (True, True, True, True)",
+        "assert same(ListNode(1), ListNode(1)) == (False, True, True, True)",
+        "assert total(Tree(1, Tree(2), Tree(3))) == (6, 3, [2, 3], False, None)",
+        "assert twice(ListNode(4)) == 8",
+        "nodes = [ListNode(1)]\nassert appended(nodes) is nodes and [node.val for node in nodes] == [1, 9]",
+        "a = linked([1, 2])\nassert values(copied(a)) == [1, 5] and values(a) == [1, 2]",
+        "assert keyed([ListNode(7), ListNode(8)]) == 7",
+        "assert values(own()) == [1]",
+        setup=NODES,
+    )
+
+
+@pytest.mark.parametrize("style", ["check", "unittest", "pytest"])
+def test_objects_are_lent_in_all_styles(style: str) -> None:
+    pytest.importorskip("pytest")
+    test = "assert values({}(linked([1, 2, 3]))) == [3, 2, 1]"
+    checks: dict[str, dict[str, Any]] = {
+        "check": {"setup": f"{NODES}def check(c):\n    {test.format('c')}", "entry_point": "reverse"},
+        "unittest": {
+            "files": {
+                "test_r.py": f"import unittest\nfrom solution import reverse\n{NODES}class T(unittest.TestCase):\n"
+                f"    def test_r(self): {test.format('reverse')}\n"
+            }
+        },
+        "pytest": {
+            "files": {"test_r.py": f"from solution import reverse\n{NODES}def test_r(): {test.format('reverse')}\n"}
+        },
+    }
+    assert run(NODES_USED, style=style, **checks[style]).passed == [True]
+    assert run("def reverse(head): return head", style=style, **checks[style]).passed == [False]
+
+
+def test_the_programs_own_class_of_that_name_gives_way_to_the_tests_in_one_file_with_it() -> None:
+    source = "class ListNode:\n    def __init__(self, value): self.value = value\ndef one(): return ListNode(1)"
+    check_all_pass(source, "assert one() == ListNode(1) and one().val == 1", setup=NODES)
+
+
+def test_a_program_does_with_lent_objects_nothing_that_judges_it() -> None:
+    source = """
+import gc
+def attempts(node):
+    yield lambda: node.__class__.__init__.__globals__['EXPECTED']
+    yield lambda: node.__dict__
+    yield lambda: getattr(node, '__init__').__globals__
+    yield lambda: node.doubled.__globals__
+    yield lambda: node.doubled.__self__
+    yield lambda: node.doubled.__func__
+    yield lambda: setattr(node, '__class__', type('Yes', (), {'__eq__': lambda *_: True}))
+    yield lambda: setattr(node, 'doubled', lambda: EXPECTED)
+    yield lambda: setattr(ListNode, 'doubled', lambda self: 0)
+    yield lambda: setattr(ListNode, '__eq__', lambda *_: True)
+    yield lambda: setattr(ListNode, 'val', 7)
+    yield lambda: delattr(ListNode, 'doubled')
+    yield lambda: ListNode.__globals__
+    yield lambda: ListNode.__dict__['doubled'].__globals__
+    yield lambda: type(node)._rewardline_ask(node._rewardline_number, 'get', '__init__')
+    yield lambda: type(node)._rewardline_ask(node._rewardline_number, 'compute', '__reduce__')
+    yield lambda: type(node)._rewardline_ask(node._rewardline_number, 'eval', '1')
+    yield lambda: type(node)._rewardline_ask(0, 'get', 'thing')
+def held(node):
+    got = []
+    for attempt in attempts(node):
+        try: got.append(attempt())
+        except Exception: pass
+    import types
+    return [str(type(one)) for one in got if one is not None and type(one) is not types.FunctionType]
+class Yes:
+    def __eq__(self, other): return True
+def lying(node):
+    node.val = node.next = Yes()
+    return node
+def made(node): return ListNode(Yes(), Yes())
+def other(node): return Yes()
+"""
+    said = asserted(
+        source,
+        "node = ListNode(1)\nassert held(node) == []",
+        "node = ListNode(2)\nheld(node)\nassert node.doubled() == 4 and ListNode(3).doubled() == 6 and node != ListNode(3)",
+        "assert lying(ListNode(1)) == ListNode(2)",
+        "assert ListNode(2) == lying(ListNode(1))",
+        "assert made(ListNode(1)) == ListNode(2)",
+        "assert other(ListNode(1)) == ListNode(2)",
+        "assert ListNode(2) == other(ListNode(1))",
+        setup=f"EXPECTED = 12345\n{NODES}",
+    )
+    assert said.passed == [True] * 2 + [False] * 5, said.outcomes
+    assert not any(message.startswith(UNTESTABLE) for message in said.messages)
+
+
+def test_what_is_missing_here_is_the_boxs_own_lack() -> None:
+    said = asserted(
+        "def missing(): import nothing_of_this_name\n"
+        "def named(): raise ModuleNotFoundError('no module', name='nothing_of_this_name')\n"
+        f"MISSING = {MISSING + UNTESTABLE!r}",
+        "import nothing_of_this_name",
+        "from nothing_of_this_name import x",
+        "assert missing() == 1",
+        "assert named() == 1",
+        "assert False, MISSING",
+        "raise SystemExit(MISSING)",
+    )
+    assert [message.startswith(MISSING) for message in said.messages] == [True] * 2 + [False] * 4
+    assert not any(message.startswith(UNTESTABLE) for message in said.messages)
+
+
 @pytest.mark.parametrize("style", ["unittest", "pytest"])
 def test_a_file_that_imports_what_is_not_here_is_no_fault_of_the_program(style: str) -> None:
     pytest.importorskip("pytest")
@@ -327,9 +496,9 @@ def test_a_file_that_imports_what_is_not_here_is_no_fault_of_the_program(style: 
         "import nothing_of_this_name\nfrom unittest import TestCase\nclass TestF(TestCase):\n    def test_f(self): pass"
     )
     said = run("def f(x): return x", style=style, files={"test_f.py": text})
-    assert said.messages[0].startswith(UNTESTABLE)
+    assert said.messages[0].startswith(MISSING)
     late = text.replace("pass", "import nothing_of_this_name").partition("\n")[2]
-    assert run("def f(x): return x", style=style, files={"test_f.py": late}).messages[0].startswith(UNTESTABLE)
+    assert run("def f(x): return x", style=style, files={"test_f.py": late}).messages[0].startswith(MISSING)
 
 
 @pytest.mark.parametrize("style", ["asserts", "check"])
@@ -353,6 +522,75 @@ def test_names_of_modules_may_be_the_programs() -> None:
     )
 
 
+LIAR = """
+class Equal:
+    def __init__(self, *_, **__): pass
+    def __eq__(self, other): return True
+class Counter(Equal): pass
+class deque(Equal): pass
+class Decimal(Equal): pass
+def isclose(*_, **__): return True
+def sqrt(x): return 0
+def permutations(x): return [0]
+def reduce(*_): return 0
+def deepcopy(x): return 0
+inf = 0
+def f(x): return 0
+"""
+HELPED = [
+    "assert Counter(f([3])) == Counter([3])",
+    "assert isclose(f(4), sqrt(16))",
+    "assert sqrt(16) == f(4)",
+    "assert f(2) in list(permutations([2, 2]))[0]",
+    "assert f(6) == reduce(lambda a, b: a * b, [1, 2, 3])",
+    "assert deepcopy(f(1)) == f(1) == 1",
+    "assert -inf < f(1) < inf and f(1)",
+    "assert isclose(f(3), 3, rel_tol=1e-9)",
+    "def same(a, b): return Counter(a) == Counter(b)\nassert same(f('ab'), 'ba')",
+]
+
+
+@pytest.mark.parametrize("style", ["asserts", "check"])
+@pytest.mark.parametrize("case", HELPED)
+def test_names_of_the_library_that_help_to_judge_are_the_librarys(style: str, case: str) -> None:
+    kwargs: dict[str, Any] = {"cases": [case]}
+    if style == "check":
+        body = "\n".join(f"    {line}" for line in case.replace("f(", "candidate(").split("\n"))
+        kwargs = {"setup": f"def check(candidate):\n{body}", "entry_point": "f"}
+    assert run(LIAR, style=style, **kwargs).passed == [False]
+    assert run("def f(x): return x", style=style, **kwargs).passed == [True]
+
+
+def test_names_of_the_library_that_are_what_is_tested_are_the_programs() -> None:
+    source = """
+class Counter:
+    def __init__(self, start=0): self.value = start
+    def bump(self): self.value += 1
+class deque:
+    def __init__(self, *sizes): self.sizes = sizes
+    def total(self): return sum(self.sizes)
+def gcd(a, b): return ('gcd', a, b)
+def permutations(text): return [text]
+def heappush(heap, item, key): heap.append(item)
+def sqrt(x): return x // 2
+def value_of(counter): return counter.value
+def total(queue): return queue.total()
+def double(x): return 2 * x
+"""
+    check_all_pass(
+        source,
+        "assert gcd(4, 6) == ('gcd', 4, 6)",
+        "assert double(gcd(1, 2)) == ('gcd', 1, 2) * 2",
+        "assert permutations('ab') == ['ab']",
+        "assert permutations(double('a')) == ['aa']",
+        "c = Counter(3)\nc.bump()\nassert value_of(c) == 4 and double(c.value) == 8",
+        "assert Counter(3).value == double(1) + 1",
+        "q = deque(1, 2)\nassert total(q) == double(1) + 1",
+        "h = []\nheappush(h, double(1), 3)\nassert h == [2]",
+        "assert sqrt(5) == 2",
+    )
+
+
 def test_what_has_no_elements_is_close_to_nothing() -> None:
     pytest.importorskip("numpy")
     said = asserted(
@@ -368,6 +606,110 @@ def test_what_has_no_elements_is_close_to_nothing() -> None:
         setup="import numpy as np",
     )
     assert said.passed == [False] * 6 + [True] * 2, said.messages
+
+
+EMPTY_OR_SHORT = [
+    "assert (g(1) == np.array([1, 2, 3])).all()",
+    "e = np.array([[1, 2, 3]])\nassert np.all(g(1) == e)",
+    "assert (np.array(f(1)) == np.array([5])).all()",
+    "assert f(1) == np.array([5]) if False else (np.array([5]) == f(1)).all()",
+    "assert np.all(np.equal(g(1), [[1, 2, 3]]))",
+    "assert np.abs(g(1) - np.array([1, 2, 3])).sum() < 1e-6",
+    "assert not (np.abs(np.subtract(np.array([1, 2, 3]), g(1))) > 1e-6).any()",
+    "assert all(a == b for a, b in zip(f(1), [5]))",
+    "assert all([x == y for x, y in zip([5, 6], s(1))])",
+    "expected = [5, 6]\nassert not any(a != b for a, b in zip(s(1), expected))",
+    "assert sum(a != b for a, b in zip(s(1), [5, 6])) == 0",
+    "got = s(1)\nfor a, b in zip(got, [5, 6]):\n    assert abs(a - b) < 1e-6",
+    "for n, (a, b) in enumerate(zip(s(1), (5, 6))):\n    assert math.isclose(a, b), n",
+    "for x, wanted in [(1, [5, 6])]:\n    assert all(a == b for a, b in zip(s(x), wanted))",
+    "def same(a, b): return all(x == y for x, y in zip(a, b))\nassert same(s(1), [5, 6])",
+    "for a, b in zip(i(1), [5, 6]):\n    assert a == b",
+    "for a, b in zip(numbers(1), [5, 6]):\n    assert a == b",
+    "for a, b in zip(permutations(1), [5, 6]):\n    assert a == b",
+    "for a, b in zip(s(1), [5, 6]):\n    assert s(a) and a == b",
+    "for (a, c), b in zip(f(1), [5]):\n    assert a == b",
+    "assert all(map(lambda pair: pair[0] == pair[1], zip(s(1), [5, 6])))",
+]
+SHORT_ANSWERS = """
+import numpy as np
+def f(x): return []
+def g(x): return np.zeros((0, 3))
+def s(x): return [5]
+numbers = permutations = s
+def i(x): yield 5
+"""
+WHOLE_ANSWERS = """
+import numpy as np
+def f(x): return Pair(5)
+def g(x): return np.array([1, 2, 3])
+def s(x): return [5, 6]
+numbers = permutations = s
+def i(x):
+    yield 5
+    yield 6
+class Pair(list):
+    def __init__(self, x): self.append(x)
+"""
+
+
+@pytest.mark.parametrize("case", EMPTY_OR_SHORT)
+def test_what_is_missing_of_an_answer_is_no_part_of_it_that_is_right(case: str) -> None:
+    pytest.importorskip("numpy")
+    assert asserted(SHORT_ANSWERS, case, setup="import numpy as np\nimport math").passed == [False]
+    said = asserted(SHORT_ANSWERS, f"check = lambda: None\n{case}", setup="import numpy as np\nimport math")
+    assert not any(message.startswith(UNTESTABLE) for message in said.messages)
+    if "(a, c)" not in case:
+        check_all_pass(WHOLE_ANSWERS, case, setup="import numpy as np\nimport math")
+
+
+@pytest.mark.parametrize("style", ["check", "unittest", "pytest"])
+def test_answers_end_with_what_is_expected_in_all_styles(style: str) -> None:
+    pytest.importorskip("pytest")
+    checks: dict[str, dict[str, Any]] = {
+        "check": {
+            "setup": "def same(a, b):\n    for x, y in zip(a, b): assert x == y\n"
+            "def check(candidate):\n    same(candidate(1), [5, 6])",
+            "entry_point": "s",
+        },
+        "unittest": {
+            "files": {
+                "test_s.py": "import unittest\nfrom solution import s\nclass T(unittest.TestCase):\n"
+                "    def setUp(self): self.expected = [5, 6]\n"
+                "    def test_s(self):\n        for a, b in zip(s(1), self.expected): self.assertEqual(a, b)\n"
+            }
+        },
+        "pytest": {
+            "files": {
+                "test_s.py": "import pytest\nfrom solution import *\n"
+                "@pytest.mark.parametrize('x, expected', [(1, [5, 6])])\n"
+                "def test_s(x, expected):\n    assert all(a == b for a, b in zip(s(x), expected))\n"
+            }
+        },
+    }
+    assert run(SHORT_ANSWERS, style=style, **checks[style]).passed == [False]
+    assert run(WHOLE_ANSWERS, style=style, **checks[style]).passed == [True]
+
+
+def test_answers_may_be_shorter_than_what_is_not_expected_of_them() -> None:
+    check_all_pass(
+        "import numpy as np\ndef first(n): return [2, 3, 5, 7][:n]\ndef steps(a): return [y - x for x, y in zip(a, a[1:])]\n"
+        "def none(): return np.zeros((0, 3))\ndef upto():\n    n = 0\n    while True:\n        yield n\n        n += 1",
+        "assert all(a < b for a, b in zip(first(4), first(4)[1:]))",
+        "for n in range(4):\n    for a, b in zip(first(n), [2, 3, 5, 7]):\n        assert a == b",
+        "table = [2, 3, 5, 7]\nassert all(a == b for a, b in zip(first(2), table))\n"
+        "assert all(a == b for a, b in zip(first(3), table))",
+        "for a, b in zip(first(3), PRIMES):\n    assert a == b",
+        "for number, p in zip(range(100), first(3)):\n    assert p > number",
+        "for p, odd in zip(first(3), itertools.cycle([False, True])):\n    assert p != odd",
+        "a = [1, 3, 6]\nfor x, step in zip(a, steps(a)):\n    assert x + step in a",
+        "assert all(a == b for a, b in zip(upto(), [0, 1, 2]))",
+        "assert all(a == b for a, b in zip(first(4), [2, 3]))",
+        "assert (none() > 0).all() and (none() == none()).all() and none().sum() == 0",
+        "points = none()\nassert (points - points.mean(axis=0) == none()).all() or True",
+        "assert (none() == np.zeros((0, 3))).all()",
+        setup="import itertools\nimport warnings\nimport numpy as np\nwarnings.simplefilter('ignore')\nPRIMES = [2, 3, 5, 7]",
+    )
 
 
 def test_a_method_of_solution_is_checked_by_name_or_expression() -> None:

@@ -257,6 +257,13 @@ def test_memory_is_limited_only_when_asked(served: Served) -> None:
     assert run_code(served, code=code, memory_limit_MB=100)["status"] == "Failed"
 
 
+def test_numbers_may_stand_in_quotation_marks(served: Served) -> None:
+    fields = {"run_timeout": " .5 ", "compile_timeout": "3.5", "memory_limit_MB": "+256"}
+    assert run_code(served, code="print(1)", **fields)["run_result"]["stdout"] == "1\n"
+    assert run_code(served, code="while True: pass", **fields)["run_result"]["status"] == "TimeLimitExceeded"
+    assert run_code(served, code="x = bytearray(300 << 20)", **fields)["status"] == "Failed"
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -266,6 +273,11 @@ def test_memory_is_limited_only_when_asked(served: Served) -> None:
         (b'{"code": 1, "language": "python"}', 422),
         (b'{"code": "1", "language": "cobol"}', 422),
         (b'{"code": "1", "language": "python", "run_timeout": 0}', 422),
+        (b'{"code": "1", "language": "python", "run_timeout": "0"}', 422),
+        (b'{"code": "1", "language": "python", "run_timeout": "soon"}', 422),
+        (b'{"code": "1", "language": "python", "compile_timeout": "nan"}', 422),
+        (b'{"code": "1", "language": "python", "compile_timeout": "0x10"}', 422),
+        (b'{"code": "1", "language": "python", "memory_limit_MB": "much"}', 422),
         (b'{"code": "1", "language": "python", "files": {"../x": ""}}', 422),
         (b'{"code": "1", "language": "python", "fetch_files": ["' + b"\xc3\xa9" * 200 + b'"]}', 422),
         (b'{"code": "1", "language": "python", "files": {"' + b"a/" * 100 + b'a": ""}}', 422),

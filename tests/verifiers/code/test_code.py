@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.base import Isolation
 from sandbox.workers import Workers
 from tests.verifiers.code.bench import Bench
 from verifiers.base import Item, Resources, Status, Unavailable
@@ -15,7 +14,6 @@ from verifiers.code import CodeParams, create
 
 DATA = Path(__file__).parents[2] / "data" / "code"
 TASKS = [json.loads(line) for line in (DATA / "tasks.jsonl").read_text(encoding="utf-8").splitlines()]
-HOSTILE = [json.loads(line) for line in (DATA / "hostile.jsonl").read_text(encoding="utf-8").splitlines()]
 
 SQUARE = {"test_cases": [{"input": "3\n", "output": "9\n"}, {"input": "4\n", "output": "16\n"}]}
 ADD = "```python\ndef add(a, b):\n    return a + b\n```"
@@ -50,17 +48,6 @@ def test_asserts_have_the_same_outcomes_as_calls_and_as_programs(bench: Bench) -
         ]
         assert passed[0] == passed[1], task["id"]
         assert sum(passed[0]) / len(passed[0]) == pytest.approx(task["expected"]), task["id"]
-
-
-@pytest.mark.slow
-def test_no_attack_earns_a_pass_and_none_is_our_trouble(bench: Bench) -> None:
-    assert bench.sandbox.isolation is not Isolation.LANDLOCK, "attacks are only let loose in closed boxes"
-    attacks = [attack for attack in HOSTILE if attack["language"] in bench.sandbox.languages]
-    items = [(attack["response"], {"reference": attack["reference"], **attack["params"]}) for attack in attacks]
-    for attack, verdict in zip(attacks, bench.judge_all(items), strict=True):
-        assert verdict.status is Status.OK, (attack["id"], verdict)
-        if attack["must"]["not_verdict"] == "pass":
-            assert verdict.score == 0.0, (attack["id"], verdict)
 
 
 # --- what became of the program
@@ -393,8 +380,10 @@ CALLS = "def test_a():\n    assert add(1, 2) == {expected}\n"
         ("EXPECTED = 0\n", f"EXPECTED = 3\n{STAR}{CALLS.format(expected='EXPECTED')}"),
         ("class math:\n    fabs = staticmethod(lambda x: 0)\n", f"{STAR}{CALLS.format(expected='math.fabs(-3)')}"),
         ("class math:\n    fabs = staticmethod(lambda x: 0)\n", CALLS.format(expected="math.fabs(-3)")),
+        ("def fabs(x): return 0\n", CALLS.format(expected="fabs(-3)")),
+        ("def fabs(x): return 0\n", f"{STAR}{CALLS.format(expected='fabs(-3)')}"),
     ],
-    ids=["constant", "module_and_star", "module"],
+    ids=["constant", "module_and_star", "module", "function", "function_and_star"],
 )
 def test_a_program_takes_nothing_from_its_tests(bench: Bench, theirs: str, test: str) -> None:
     reference = {"case_type": "pytest", "test_cases": [test]}
@@ -413,9 +402,74 @@ def test_a_method_is_checked_where_the_reference_names_one(bench: Bench) -> None
 
 
 def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
-    reference = {"case_type": "assert", "test_cases": ["class P:\n    x = 1\nassert get(P()) == 1"]}
-    verdict = bench.judge(python("def get(p): return p.x"), reference)
+    reference = {"case_type": "assert", "test_cases": ["given = object()\nassert same(given) is given"]}
+    verdict = bench.judge(python("def same(x): return x"), reference)
     assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
+
+
+LINKED = """\
+class ListNode:
+    def __init__(self, val=0, next=None): self.val, self.next = val, next
+def linked(values): return ListNode(values[0], linked(values[1:])) if values else None
+def values(node): return [node.val, *values(node.next)] if node else []
+"""
+REVERSES = """
+def reverse(head):
+    before = None
+    while head:
+        head = ListNode(head.val, before) if False else head
+        head.next, before, head = before, head, head.next
+    return before
+"""
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"setup": LINKED, "test_cases": ["assert values(reverse(linked([1, 2, 3]))) == [3, 2, 1]"]},
+        {"entry_point": "reverse", "test": f"{LINKED}def check(c):\n    assert values(c(linked([1, 2]))) == [2, 1]\n"},
+        {
+            "case_type": "pytest",
+            "test_cases": [
+                f"from solution import reverse\n{LINKED}def test_r():\n    assert values(reverse(linked([1, 2]))) == [2, 1]"
+            ],
+        },
+    ],
+    ids=["asserts", "check", "pytest"],
+)
+def test_objects_of_the_tests_own_classes_reach_the_program(bench: Bench, reference: dict[str, Any]) -> None:
+    assert bench.judge(python(REVERSES), reference).score == 1.0
+    for wrong in ("return head", "return None", "return [3, 2, 1]", "head.val, head.next = 2, 1; return head"):
+        verdict = bench.judge(python(f"def reverse(head):\n    {wrong}"), reference)
+        assert (verdict.status, verdict.score) == (Status.OK, 0.0), wrong
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"case_type": "assert", "test_cases": ["import nothing_of_this_name\nassert add(1, 2) == 3"]},
+        {"entry_point": "add", "test": "import nothing_of_this_name\ndef check(c):\n    assert c(1, 2) == 3\n"},
+        {"case_type": "pytest", "test_cases": ["import nothing_of_this_name\ndef test_a(): assert add(1, 2) == 3\n"]},
+        {
+            "case_type": "pytest",
+            "test_cases": ["def test_a():\n    import nothing_of_this_name\n    assert add(1, 2) == 3"],
+        },
+        {"case_type": "unittest", "test_cases": [f"import nothing_of_this_name\n{UNITTEST}"]},
+    ],
+    ids=["assert", "check", "pytest", "pytest_late", "unittest"],
+)
+def test_what_the_boxes_lack_is_nobodys_wrong_answer(bench: Bench, reference: dict[str, Any]) -> None:
+    for response in (ADD, python("def add(a, b): raise ModuleNotFoundError(name='numpy')")):
+        with pytest.raises(Unavailable, match="nothing_of_this_name") as caught:
+            bench.judge(response, reference)
+        assert caught.value.reason == "language_unavailable"
+
+
+def test_a_program_that_lacks_a_module_is_wrong(bench: Bench) -> None:
+    reference = {"case_type": "assert", "test_cases": ["x = 1\nassert add(x, 2) == 3"]}
+    for source in ("import nothing_of_this_name", "def add(a, b): import nothing_of_this_name"):
+        verdict = bench.judge(python(source), reference)
+        assert (verdict.status, verdict.score) == (Status.OK, 0.0)
 
 
 def test_nothing_is_close_to_a_number(bench: Bench) -> None:

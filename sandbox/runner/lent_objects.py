@@ -1,0 +1,119 @@
+"""Objects of the tests' own classes, lent to the judged program: they stay here, and it asks for what it does with them.
+
+A linked list or a tree that tests make, of a class that they define, is given to the program as numbers. What the program
+does with one comes back as a call of `Lent`: to get or set an attribute, to compare, to go through it.
+
+The program can do with them what any program can, short of what would let it judge itself: names with two underscores, by
+which everything of the tests could be reached, are refused; so is to put something in the place of a method, or anything
+into a class. What it puts into an attribute is a value or an object behind a number, which equals no value.
+"""
+
+import copy
+import operator
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
+    **{f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "getitem")},
+    **{f"__{name}__": getattr(operator, name) for name in ("setitem", "delitem", "add", "sub", "mul", "neg")},
+    "__len__": len,
+    "__bool__": bool,
+    "__hash__": hash,
+    "__str__": str,
+    "__repr__": repr,
+}
+"""What programs may do with objects whose class defines it, beside going through them."""
+
+NAMESPACE: Final = "tests"
+"""The name of tests that are not files, as of a module."""
+
+
+class Lent:
+    """Does with an object, or class, of the tests what the program asks for; called back like a function."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __call__(self, action: str, /, *operands: Any, **named: Any) -> Any:
+        return _ACTIONS[action](self.thing, *operands, **named)
+
+
+def is_of_tests(kind: type) -> bool:
+    """Whether a class is plain and the tests define it: all it has, it has of them and of `object`."""
+    if type(kind) is not type or kind is object:
+        return False
+    return all(base is object or _is_defined_by_tests(base) for base in kind.__mro__)
+
+
+def specials_of(kind: type) -> list[str]:
+    """Which of the special methods a class has that it does not have of `object`."""
+    has = [name for name in (*SPECIAL, "__iter__") if getattr(kind, name, None) is not getattr(object, name, None)]
+    return [name for name in has if getattr(kind, name) is not None]
+
+
+def _is_defined_by_tests(kind: type) -> bool:
+    if kind.__module__ == NAMESPACE:
+        return True
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return type(file) is str and file.startswith(os.path.join(os.getcwd(), ""))
+
+
+def _demand_name(name: Any) -> str:
+    if type(name) is not str or name.startswith("__"):
+        raise AttributeError(f"{name!r} of objects of the tests cannot be had here")
+    return name
+
+
+def _get(thing: Any, name: Any) -> Any:
+    return getattr(thing, _demand_name(name))
+
+
+def _set(thing: Any, name: Any, value: Any) -> None:
+    if isinstance(thing, type) or callable(getattr(type(thing), _demand_name(name), None)):
+        raise AttributeError(f"{name!r} of the tests cannot be replaced here")
+    setattr(thing, name, value)
+
+
+def _delete(thing: Any, name: Any) -> None:
+    if isinstance(thing, type):
+        raise AttributeError(f"{name!r} of the tests cannot be deleted here")
+    delattr(thing, _demand_name(name))
+
+
+def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
+    if not isinstance(thing, type):
+        raise TypeError("not a class")
+    return thing(*arguments, **named)
+
+
+def _compute(thing: Any, name: Any, *operands: Any) -> Any:
+    if isinstance(thing, type) or name not in specials_of(type(thing)):
+        raise TypeError(f"{name!r} of objects of the tests cannot be computed here")
+    return SPECIAL[name](thing, *operands)
+
+
+def _go_through(thing: Any) -> Callable[[], tuple[Any] | None]:
+    """What gives the next item each time it is called."""
+    iterator = iter(thing)
+    return lambda: _next_of(iterator)
+
+
+def _next_of(iterator: Iterator[Any]) -> tuple[Any] | None:
+    try:
+        return (next(iterator),)
+    except StopIteration:
+        return None
+
+
+_ACTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "get": _get,
+    "set": _set,
+    "delete": _delete,
+    "make": _make,
+    "compute": _compute,
+    "go through": _go_through,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}

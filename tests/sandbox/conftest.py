@@ -1,0 +1,31 @@
+"""A Docker daemon that a test may do with as it likes."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
+
+
+@pytest.fixture(scope="module")
+def own_daemon(docker_address: str, request: pytest.FixtureRequest) -> Iterator[DockerDaemon]:
+    """With an image `small` for boxes that know Python only; stopping it harms nobody else.
+
+    With the parameter `maps_user_ids` it does so.
+    """
+    maps_user_ids = getattr(request, "param", "") == "maps_user_ids"
+    with tempfile.TemporaryDirectory(prefix="rewardline-daemon-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # other users pass through it, which pytest's own folders do not let them
+        try:
+            daemon = DockerDaemon(folder / "data", folder, maps_user_ids=maps_user_ids)
+            daemon.start()
+        except NoDocker as why:
+            pytest.skip(f"NO TEST WITH A DAEMON OF ITS OWN: {why}")
+        try:
+            bring_small_image(docker_address, daemon.address)
+            yield daemon
+        finally:
+            daemon.stop()
