@@ -44,10 +44,6 @@ _JOINTS_IN_WORDS = f"(?:{_JOINT_WORDS})"
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
-_ENDING = re.compile(
-    rb"\s*(?:\Z|\n|[^a-z0-9\s]|(?:and|or|und|oder|et|ou|y)(?![a-z])|because|since|as(?![a-z]))", re.IGNORECASE
-)
-"""The same."""
 _FILLER_WORDS = (
     "the|an|is|are|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
     "|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|le|les|der"
@@ -57,12 +53,15 @@ _FILLER_WORDS = (
 _FILLERS = frozenset(_FILLER_WORDS.encode().split(b"|"))
 _ARTICLES = (b"a", b"o")
 """Portuguese fillers, which may be labels."""
-_SKIPPED = _FILLERS.union(_ARTICLES, (b"both", b"either", b"all", b"of"), _JOINT_WORDS.encode().split(b"|"))
+_SKIPPED = f"{_FILLER_WORDS}|a|o|both|either|all|of|{_JOINT_WORDS}"
 """Behind a lead, before the first option of a list; a list may begin with what joins others."""
 _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
 _LEAD = re2.compile(f"(?i){LEADS}".encode())
+_WITHIN_LEAD = re.compile(rb"(?:correct|right|best)[^a-z]\Z", re.IGNORECASE)
+"""Before the second word of `LEADS` that have several, which is itself one of them."""
+_WITHIN_LEAD_CHARS = len("correct ")
 _GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
 _NOTHING = re2.compile(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*".encode())
@@ -71,10 +70,10 @@ _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
 _BEGINS = rf"(?:\A|[,;/&+?\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
 _MAX_BESIDE = 2
 """So many options in a text that is no list of them commit to nothing only where they are a choice; more always do."""
-_MAX_FILLERS = 4
-"""Before an option; where there are more of them, it may be one."""
-_FOLLOWS_CHARS = 200
-"""Behind a lead; more than may stand between it and the first word of an option, and that."""
+_SIGNS_BETWEEN = r"[^a-z0-9?\\<>]"
+"""Signs between words, except those that a shadow shows not enough of, and `>`: it may end another lead."""
+_BEGINS_CHARS = 200
+"""More than may stand before the first word of an option, and that."""
 
 
 _Source = Callable[[tuple[str, ...]], str]
@@ -155,8 +154,14 @@ class FirstLook:
     def leads(self, seen: Scene, start: int) -> Sequence[int]:
         """Where `LEADS` are, in a text that has a shadow, that an option may follow."""
         shadow = seen.shadow or b""
-        spans = map(_span, _LEAD.finditer(shadow, start))
-        return [first for first, end in spans if self._passes_all or self._may_follow(shadow, end)]
+        if self._passes_all:
+            return [lead.start() for lead in _LEAD.finditer(shadow, start)]
+        places = _places(self._followed_lead, shadow, start)
+        return [place for place in places if not _is_within_lead(shadow, place)]
+
+    @cached_property
+    def _followed_lead(self) -> Any:
+        return _followed_lead(self._keys, tuple(sorted(self._beginnings)), self._may_be_number)
 
     def _mentions(self, shadow: bytes) -> bool:
         """Whether the whole text of an option, as a shadow shows it, is somewhere in another text."""
@@ -171,38 +176,14 @@ class FirstLook:
     def _may_begin(self, shadow: bytes) -> bool:
         """Whether what a text begins with, fillers left out, may begin an option's name."""
         position = 0
-        while found := _NEXT_WORD.match(shadow, position, _FOLLOWS_CHARS):
+        while found := _NEXT_WORD.match(shadow, position, _BEGINS_CHARS):
             position = found.end()
             word = _word(found)
-            if word is None or position == _FOLLOWS_CHARS:
+            if word is None or position == _BEGINS_CHARS:
                 return True
             if word not in _FILLERS:
                 return word in self._labels or word in _ARTICLES or self._may_be_text(word)
         return True
-
-    def _may_follow(self, shadow: bytes, position: int) -> bool:
-        """Whether what stands at a place, fillers left out, may be an option: a label that is no part of a phrase, or
-        what begins as a text does.
-        """
-        end = position + _FOLLOWS_CHARS
-        for _ in range(_MAX_FILLERS):
-            found = _NEXT_WORD.match(shadow, position, end)
-            assert found is not None, "matches anything"
-            position = found.end()
-            word = _word(found)
-            if word is None or position == end:
-                return True
-            if word in self._labels:
-                if len(word) < len(found[1]) or _ENDING.match(shadow, position, end):
-                    return True
-            elif word not in _SKIPPED:
-                return self._may_be_text(word) or self._is_of_labels(found[1])
-        return True
-
-    def _is_of_labels(self, word: bytes) -> bool:
-        """Whether it is capitals in a row, each of which is a label."""
-        letters = word.translate(None, _MARKS)
-        return letters.isupper() and all(letters[at : at + 1].lower() in self._labels for at in range(len(letters)))
 
     def _may_be_text(self, word: bytes) -> bool:
         return word in self._beginnings or (self._may_be_number and not word.isalpha())
@@ -226,11 +207,6 @@ def _places(pattern: Any, shadow: bytes, start: int = 0) -> Iterator[int]:
         start = match.start() + 1
 
 
-def _span(match: Any) -> tuple[int, int]:
-    span: tuple[int, int] = match.span()
-    return span
-
-
 def _plain(text: str) -> bytes:
     return text.encode("ascii", "replace").translate(None, _MARKS)
 
@@ -238,6 +214,31 @@ def _plain(text: str) -> bytes:
 def _first_word(form: bytes) -> bytes:
     """The first word of an option's text that is no filler."""
     return next((word for word in _WORD.findall(form) if word not in _FILLERS), b"")
+
+
+def _is_within_lead(shadow: bytes, place: int) -> bool:
+    """Whether the word there is a part of a longer one of `LEADS`."""
+    first = max(0, place - _WITHIN_LEAD_CHARS)
+    return shadow[place : place + 1] in b"cC" and _WITHIN_LEAD.search(shadow, first, place) is not None
+
+
+@lru_cache(maxsize=256)
+def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_numbers: bool) -> Any:
+    """One of `LEADS`, and behind it, fillers left out, what may be an option: a label that is no part of a phrase, what
+    begins as a text does, capitals in a row, or what a shadow does not show; or more fillers than stand before one.
+    """
+    capitals = "".join(key.upper() for key in keys if len(key) == 1 and key.isalpha())
+    texts = "|".join(map(bytes.decode, beginnings))
+    shapes = [
+        rf"[a-z0-9$*`]*[?\\<>_]|[a-z0-9]+[$*`]+[a-z0-9]",
+        rf"(?:{'|'.join(keys)}){_ENDS}" if keys else "",
+        rf"(?-i:[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
+        rf"(?:{texts})(?:[^a-z0-9]|\z)" if texts else "",
+        "[a-z]*[0-9]" if has_numbers else "",
+    ]
+    named = "|".join(filter(None, shapes))
+    skipped = rf"(?:{'|'.join((_SKIPPED, *keys))}){_SIGNS_BETWEEN}+"
+    return re2.compile(rf"(?i)(?:{LEADS}){_SIGNS_BETWEEN}*(?:(?:{skipped}){{0,3}}(?:{named})|(?:{skipped}){{4}})".encode())
 
 
 @lru_cache(maxsize=512)
