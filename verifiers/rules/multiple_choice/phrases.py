@@ -23,7 +23,7 @@ _IS_CORRECT = re.compile(
     r"(?:only\s|single\s)?(?:correct|right|best|true|answer)\b(?!\s(?:if|only if|when))",
     re.IGNORECASE,
 )
-_MAX_OPTION_CHARS = 4 + 8 + 3
+MAX_OPTION_CHARS = 4 + 8 + 3
 IS_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z和与或、及])(?<![A-Z项項)][,，])"
     r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:是|为|為)?(?:正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
@@ -84,7 +84,7 @@ LEADS = (
 _SAYS_IT_IS = rf"[A-Z]{SPACE}it{SPACE}is\b"
 _STATING_LETTERS = "选選正उউ"
 STATEMENTS = Sighting(_STATEMENT, f"(?i){_STATES}", unless=_STATING_LETTERS)
-ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTION_CHARS)
+ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=MAX_OPTION_CHARS)
 TEXTS_ARE_CORRECT = Sighting(_TEXT_IS_CORRECT, f"(?i){_CALLS_TEXT_CORRECT}")
 SAY_IT_IS = Sighting(_IT_IS, _SAYS_IT_IS, before=_BEFORE_IT_IS_CHARS)
 
@@ -129,7 +129,7 @@ def look(text: str) -> Clues:
     has_field = False
     for start, end in _clues(shadow):
         if shadow[start] in _SPACES:
-            called_correct = max(0, start - _MAX_OPTION_CHARS) if called_correct is None else called_correct
+            called_correct = max(0, start - MAX_OPTION_CHARS) if called_correct is None else called_correct
         elif shadow[end - 1] == _QUOTE:
             has_field = has_field or text[start:end].islower()
         elif shadow[start + 1] in _SPACES and shadow[end - 1] == _LAST_OF_IS:
