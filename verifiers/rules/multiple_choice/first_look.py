@@ -25,7 +25,7 @@ import re2
 from verifiers.rules.multiple_choice.forms import EDGES, OR, is_without_markup, without_markup
 from verifiers.rules.multiple_choice.phrases import LEADS
 from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
-from verifiers.sightings import ASCII_SPACE, Scene, beyond_ascii, hides_ascii
+from verifiers.sightings import ASCII_SPACE, SPACE, Scene, beyond_ascii, hides_ascii
 
 MAX_PIECES = 64
 _JOINTS = bytes(ord(" ") if chr(byte) in f"{EDGES},;/&+\n" else byte for byte in range(256))
@@ -59,13 +59,17 @@ _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
 _LEAD = re2.compile(f"(?i){LEADS}".encode())
-_WITHIN_LEAD = re.compile(rb"(?:correct|right|best)[^a-z]\Z", re.IGNORECASE)
-"""Before the second word of `LEADS` that have several, which is itself one of them."""
-_WITHIN_LEAD_CHARS = len("correct ")
+_CHOICE_IS = re.compile(
+    rf"\b(?:correct|right|best){SPACE}(choice){SPACE}(?:is|here{SPACE}is)\b".encode(), re.IGNORECASE
+)
+"""The one of `LEADS` that has another in it."""
+_BEFORE_CHOICE_CHARS = len("correct ")
+_CHOICE_IS_CHARS = len("choice here is.")
 _GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
 _NOTHING = re2.compile(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*".encode())
 """What may stand before the first phrase of a list; and more."""
+_NUMBER_FIRST = re.compile(rb"[^A-Za-z0-9]*[0-9]")
 _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
 _BEGINS = rf"(?:\A|[,;/&+?\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
 _MAX_BESIDE = 2
@@ -92,7 +96,8 @@ class FirstLook:
         self._forms = [(form, max(form.split(), key=len, default=b"")) for form in texts]
         """With the longest word of each."""
         self._shortest = min((len(word) for _, word in self._forms), default=sys.maxsize)
-        self._has_digits = len(self._forms) < len(plain) or any(map(_DIGIT.search, map(str.encode, self._keys)))
+        self._has_number_labels = any(map(_DIGIT.search, map(str.encode, self._keys)))
+        self._has_digits = len(self._forms) < len(plain) or self._has_number_labels
         self._has_numbers = has_numbers
         beginnings = [_first_word(_plain(form)) for form in forms]
         self._labels = frozenset(map(str.encode, self._keys))
@@ -115,9 +120,11 @@ class FirstLook:
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
-        is_named = first is not None and (not is_whole or _NOTHING.fullmatch(parted[:first]) is not None)
-        if is_named or (first is not None and self._has_more(text, parted, first, places)):
-            return True
+        if first is not None:
+            begins = not is_whole or _NOTHING.fullmatch(parted[:first]) is not None
+            is_part = begins and is_whole and parted == plain and self._is_part_of_list(plain)
+            if (begins and not is_part) or self._has_more(text, parted, first, places, is_part):
+                return True
         if is_declared and (b"=" in shadow or self._may_begin(shadow)):
             return True
         return len(plain) > MAX_PIECES and len(plain.translate(_JOINTS).split()) > MAX_PIECES
@@ -141,7 +148,13 @@ class FirstLook:
         others = beyond_ascii(text)
         return not _SIGNS.isdisjoint(others) or hides_ascii(others)
 
-    def _has_more(self, text: str, parted: bytes, first: int, others: Iterator[int]) -> bool:
+    def _is_part_of_list(self, plain: bytes) -> bool:
+        """Whether a text begins with a number, which names an option only if it is all of it, or a list: "36 / 2 guests"."""
+        if not self._may_be_number or self._has_number_labels or _NUMBER_FIRST.match(plain) is None:
+            return False
+        return _pattern(self._keys, _number_to_end).fullmatch(plain) is None
+
+    def _has_more(self, text: str, parted: bytes, first: int, others: Iterator[int], is_second_enough: bool) -> bool:
         """Whether a second phrase, and but for a choice a third one, begins with an option.
 
         The last of a list may go on behind it.
@@ -149,7 +162,8 @@ class FirstLook:
         found = [first, *islice(others, _MAX_BESIDE)]
         if len(found) <= _MAX_BESIDE:
             found += set(_places(_pattern(self._keys, _beginning_loosely), parted)).difference(found)
-        return len(found) > _MAX_BESIDE or (len(found) == _MAX_BESIDE and OR.search(text) is not None)
+        is_second = len(found) == _MAX_BESIDE and (is_second_enough or OR.search(text) is not None)
+        return is_second or len(found) > _MAX_BESIDE
 
     def leads(self, seen: Scene, start: int) -> Sequence[int]:
         """Where `LEADS` are, in a text that has a shadow, that an option may follow."""
@@ -218,8 +232,10 @@ def _first_word(form: bytes) -> bytes:
 
 def _is_within_lead(shadow: bytes, place: int) -> bool:
     """Whether the word there is a part of a longer one of `LEADS`."""
-    first = max(0, place - _WITHIN_LEAD_CHARS)
-    return shadow[place : place + 1] in b"cC" and _WITHIN_LEAD.search(shadow, first, place) is not None
+    if shadow[place : place + 1] not in b"cC":
+        return False
+    longer = _CHOICE_IS.search(shadow, max(0, place - _BEFORE_CHOICE_CHARS), place + _CHOICE_IS_CHARS)
+    return longer is not None and longer.start(1) == place
 
 
 @lru_cache(maxsize=256)
@@ -230,7 +246,7 @@ def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_num
     capitals = "".join(key.upper() for key in keys if len(key) == 1 and key.isalpha())
     texts = "|".join(map(bytes.decode, beginnings))
     shapes = [
-        rf"[a-z0-9$*`]*[?\\<>_]|[a-z0-9]+[$*`]+[a-z0-9]",
+        r"[a-z0-9$*`]*[?\\<>_]|[a-z0-9]+[$*`]+[a-z0-9]",
         rf"(?:{'|'.join(keys)}){_ENDS}" if keys else "",
         rf"(?-i:[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
         rf"(?:{texts})(?:[^a-z0-9]|\z)" if texts else "",
@@ -238,7 +254,9 @@ def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_num
     ]
     named = "|".join(filter(None, shapes))
     skipped = rf"(?:{'|'.join((_SKIPPED, *keys))}){_SIGNS_BETWEEN}+"
-    return re2.compile(rf"(?i)(?:{LEADS}){_SIGNS_BETWEEN}*(?:(?:{skipped}){{0,3}}(?:{named})|(?:{skipped}){{4}})".encode())
+    return re2.compile(
+        rf"(?i)(?:{LEADS}){_SIGNS_BETWEEN}*(?:(?:{skipped}){{0,3}}(?:{named})|(?:{skipped}){{4}})".encode()
+    )
 
 
 @lru_cache(maxsize=512)
@@ -266,8 +284,16 @@ def _named_by_number(keys: tuple[str, ...]) -> str:
     """A phrase with a digit and without letters, except for fillers and a label beside it."""
     joint = rf"[,;/&+?\n]|{_JOINT}"
     before = rf"(?:\A|{joint}){_GAP}(?:(?:{_any_of(keys)})[^a-z0-9]+)?"
-    beside = rf"(?:(?:option|choice)[^a-z]*)?(?:(?:{_any_of(keys)})[^a-z0-9]*)?"
-    return rf"{before}[0-9][^a-z]*{beside}(?:\z|{joint})"
+    return rf"{before}[0-9][^a-z]*{_beside_number(keys)}(?:\z|{joint})"
+
+
+def _number_to_end(keys: tuple[str, ...]) -> str:
+    """Nothing but a number, or numbers and signs, and what may stand beside it."""
+    return rf"(?:{_GAP}|{_JOINTS_IN_WORDS})*[0-9][^a-z]*{_beside_number(keys)}"
+
+
+def _beside_number(keys: tuple[str, ...]) -> str:
+    return rf"(?:(?:option|choice)[^a-z]*)?(?:(?:{_any_of(keys)})[^a-z0-9]*)?"
 
 
 def _any_of(keys: Iterable[str]) -> str:
