@@ -613,6 +613,14 @@ def test_a_box_after_thinking_is_the_answer_whatever_was_thought(before: str, la
         "so é",
         "so \\x ",
         "answer",
+        "✅",
+        "✅ A ",
+        "✅ A\n",
+        "D fits. ",
+        "D fits the description ",
+        "so then ",
+        "对应D选项。",
+        "C it is ",
     ],
 )
 def test_a_flood_is_over_soon(unit: str) -> None:
