@@ -248,7 +248,7 @@ def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_num
     shapes = [
         r"[a-z0-9$*`]*[?\\<>_]|[a-z0-9]+[$*`]+[a-z0-9]",
         rf"(?:{'|'.join(keys)}){_ENDS}" if keys else "",
-        rf"(?-i:[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
+        rf"(?-i:[{capitals}][$*`]*[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
         rf"(?:{texts})(?:[^a-z0-9]|\z)" if texts else "",
         "[a-z]*[0-9]" if has_numbers else "",
     ]
@@ -271,9 +271,12 @@ def _named_by_label(keys: tuple[str, ...]) -> str:
 
 
 def _beginning_with_label(keys: tuple[str, ...]) -> str:
-    """A phrase that begins with a label and ends, or goes on in signs, or nothing but capitals."""
+    """A phrase that begins with a label and ends, or goes on in signs, or nothing but capitals; among other letters one
+    may be small.
+    """
     label = rf"{_BEGINS}(?:{'|'.join(keys)}){_ENDS}"
-    return rf"{label}|\A{_GAP}(?-i:[A-Z][^a-z0-9]*[A-Z])[^a-z0-9]*\z"
+    letters = r"(?:[A-Z][^a-z0-9]*[A-Za-z]|[a-z][^a-z0-9]*[A-Z])[^a-z0-9]*[a-z]?[^a-z0-9]*"
+    return rf"{label}|\A{_GAP}(?-i:{letters})\z"
 
 
 def _beginning_loosely(keys: tuple[str, ...]) -> str:
