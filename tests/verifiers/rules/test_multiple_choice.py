@@ -613,6 +613,14 @@ def test_a_box_after_thinking_is_the_answer_whatever_was_thought(before: str, la
         "so é",
         "so \\x ",
         "answer",
+        "✅",
+        "✅ A ",
+        "✅ A\n",
+        "D fits. ",
+        "D fits the description ",
+        "so then ",
+        "对应D选项。",
+        "C it is ",
     ],
 )
 def test_a_flood_is_over_soon(unit: str) -> None:
@@ -822,6 +830,122 @@ def test_what_follows_a_lead_passes_the_first_look(choices: list[str], lead: str
         concluded = statements._CONCLUDED.match(text, match.end())
         labels = concluded and named_by_all_of_it(options, concluded["option"].strip(), False)
         assert not labels or len(labels) > 1 or match.start() in found
+
+
+_FILLED = (
+    *(
+        "the option",
+        "la letra",
+        "el",
+        "il",
+        "die",
+        "der",
+        "la lettre",
+        "lettera",
+        "la opción",
+        "a opção",
+        "opzione",
+        "alternativa",
+    ),
+    *(
+        "buchstabe",
+        "antwort",
+        "clearly",
+        "indeed",
+        "most likely",
+        "probably",
+        "definitely",
+        "the correct answer is",
+        "letter",
+    ),
+)
+_JOINED = (" and ", " or ", " und ", " oder ", " et ", " ou ", " y ", "&", "/", ";", ",", "+", "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "choices", "is_declared"),
+    [
+        *((f"{words} C", CITIES, False) for words in _FILLED),
+        *((f"B{joint}C", CITIES, False) for joint in _JOINED),
+        *((f"word{joint}B{joint}C{joint}D of it", CITIES, False) for joint in _JOINED),
+        *((f"12{joint}15", NUMBERS, False) for joint in _JOINED if joint != "+"),
+        ("both A and B", CITIES, False),
+        ("either B or C", CITIES, False),
+        ("all of B, C", CITIES, False),
+        ("C because of it", CITIES, False),
+        ("C since it is", CITIES, False),
+        ("<em>C</em>", CITIES, False),
+        ("it  is", ["naïve", "Paris", "fish", "it is"], False),
+        ("②", CITIES, False),
+        ("❷", CITIES, False),
+        ("AC都b正确", CITIES, False),
+        ("bA都C", CITIES, False),
+        ("乙", CITIES, False),
+        ("12, B", NUMBERS, False),
+        ("12 and B of it", NUMBERS, False),
+        ("18 (option C)", NUMBERS, False),
+        ("8 + 4 = $12", NUMBERS, False),
+        ("2. Berlin is far away", {"1": "Rome", "2": "Oslo"}, False),
+        ("x = 18", NUMBERS, True),
+        ("o C que tem", CITIES, True),
+        ("la for it", {"la": "x", "le": "y"}, True),
+        (", ".join(["w"] * 70), CITIES, False),
+    ],
+)
+def test_each_way_to_name_an_option_passes_the_first_look(text: str, choices: Any, is_declared: bool) -> None:
+    options = Options(choices if isinstance(choices, dict) else dict(zip("ABCD", choices, strict=True)), False)
+    assert named_by_all_of_it(options, text, is_declared) is not None
+    assert options.first_look.may_name(text, is_declared)
+
+
+@pytest.mark.parametrize(
+    ("behind", "choices"),
+    [
+        *((f"{words} C", CITIES) for words in _FILLED),
+        ("C because of it", CITIES),
+        ("C as (we saw)", CITIES),
+        ("> C", CITIES),
+        ("the option is B", CITIES),
+        ("P$ar$is", CITIES),
+        ("36/2", NUMBERS),
+        ("o C", CITIES),
+        ("CC C", CITIES),
+        ("and B and B", CITIES),
+    ],
+)
+def test_each_way_to_name_an_option_behind_a_lead_passes_the_first_look(behind: str, choices: list[str]) -> None:
+    options = Options(dict(zip("ABCD", choices, strict=True)), False)
+    lead = statements._CONCLUDES.match(text := f"so {behind}")
+    concluded = lead and statements._CONCLUDED.match(text, lead.end())
+    assert concluded
+    assert named_by_all_of_it(options, concluded["option"].strip(), False)
+    assert 0 in options.first_look.leads(scene(text), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("The best choice is C", [4]),
+        ("The correct choice here is C", [4]),
+        ("12best choice is C", [7]),
+        ("The best choice C", [9]),
+        ("My choice: C", [3]),
+        ("So we go on", []),
+        ("So a plant grows", []),
+        ("So A plant grows", []),
+        ("Then 3 cows eat", []),
+    ],
+)
+def test_leads_are_those_that_an_option_may_follow(text: str, places: list[int]) -> None:
+    assert Options(dict(zip("ABCD", CITIES, strict=True)), False).first_look.leads(scene(text), 0) == places
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["36 / 2 = 18 guests", "1/4 of the building", "25 + 5 = 30 books", "A plant needs light", "word, A, B of it"],
+)
+def test_most_of_what_names_no_option_is_seen_at_first_look(text: str) -> None:
+    assert not Options(dict(zip("ABCD", NUMBERS, strict=True)), False).first_look.may_name(text, is_declared=False)
 
 
 @pytest.mark.parametrize("remark", ["That is all of it.", "That is all of it, and of Madrid.", "That is all of $x$."])

@@ -1,11 +1,12 @@
 r"""The response commits to the right option, and to no other.
 
 Looked at in this order, the first that is used decides: the answer tag, the box, a JSON field `answer`, a response that
-is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", 故选C), the last line, the first
-line. An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج) or by its whole
-text (`Paris`; numbers compare as numbers). Labels are words of their own: the A in "A plant needs light" and the C in
-"Correct!" are none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third
-Russian letter looks like a B.
+is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", "so C it is", 故选C), ticks (✅ C), a
+last sentence that says nothing but that an option is the one ("C fits", 对应C选项), the last line, the first line. An option
+is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج) or by its whole text (`Paris`;
+numbers compare as numbers). Labels are words of their own: the A in "A plant needs light" and the C in "Correct!" are
+none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third Russian letter
+looks like a B. An option crossed out (❌ C) is none either.
 
 A later statement corrects an earlier one, but "A or B", several options where one is asked for, another one let stand
 beside the last ("the answer is C. D is also right") and three different ones in a row commit to nothing. With `multi` the
@@ -30,7 +31,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "8"
+    version = "9"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 
@@ -112,6 +113,9 @@ EXAMPLES = (
     Example(
         "Clearly so.", {"reference": "C", "choices": _CAPITALS}, 0.0, "no_answer", "begins with C, names no option"
     ),
+    Example("So C it is.", {"reference": "C", "choices": _CAPITALS}, 1.0, "correct", "as a conclusion"),
+    Example("C fits too.", {"reference": "C", "choices": _CAPITALS}, 0.0, "no_answer", "not as the only one"),
+    Example("✅ A ❌ B ✅ C", {"reference": "C", "choices": _CAPITALS}, 0.0, "conflicting_answers", "two ticks"),
     Example("Answer: A and C", {"reference": ["A", "C"], "multi": True}, 1.0, "correct", "a set of options"),
     Example("Answer: A, B and C", {"reference": "AC", "multi": True}, 0.0, "wrong_answer", "a superset earns nothing"),
     Example("C", {"reference": "E", "choices": _CAPITALS}, None, "reference_not_a_choice", "mend it", Status.INVALID),

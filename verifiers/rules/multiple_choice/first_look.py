@@ -25,7 +25,7 @@ import re2
 from verifiers.rules.multiple_choice.forms import EDGES, OR, is_without_markup, without_markup
 from verifiers.rules.multiple_choice.phrases import LEADS
 from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
-from verifiers.sightings import ASCII_SPACE, Scene, beyond_ascii, hides_ascii
+from verifiers.sightings import ASCII_SPACE, SPACE, Scene, beyond_ascii, hides_ascii
 
 MAX_PIECES = 64
 _JOINTS = bytes(ord(" ") if chr(byte) in f"{EDGES},;/&+\n" else byte for byte in range(256))
@@ -44,10 +44,6 @@ _JOINTS_IN_WORDS = f"(?:{_JOINT_WORDS})"
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
-_ENDING = re.compile(
-    rb"\s*(?:\Z|\n|[^a-z0-9\s]|(?:and|or|und|oder|et|ou|y)(?![a-z])|because|since|as(?![a-z]))", re.IGNORECASE
-)
-"""The same."""
 _FILLER_WORDS = (
     "the|an|is|are|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
     "|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|le|les|der"
@@ -57,24 +53,31 @@ _FILLER_WORDS = (
 _FILLERS = frozenset(_FILLER_WORDS.encode().split(b"|"))
 _ARTICLES = (b"a", b"o")
 """Portuguese fillers, which may be labels."""
-_SKIPPED = _FILLERS.union(_ARTICLES, (b"both", b"either", b"all", b"of"), _JOINT_WORDS.encode().split(b"|"))
+_SKIPPED = f"{_FILLER_WORDS}|a|o|both|either|all|of|{_JOINT_WORDS}"
 """Behind a lead, before the first option of a list; a list may begin with what joins others."""
 _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
 _LEAD = re2.compile(f"(?i){LEADS}".encode())
+_CHOICE_IS = re.compile(
+    rf"\b(?:correct|right|best){SPACE}(choice){SPACE}(?:is|here{SPACE}is)\b".encode(), re.IGNORECASE
+)
+"""The one of `LEADS` that has another in it."""
+_BEFORE_CHOICE_CHARS = len("correct ")
+_CHOICE_IS_CHARS = len("choice here is.")
 _GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
 _NOTHING = re2.compile(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*".encode())
 """What may stand before the first phrase of a list; and more."""
+_NUMBER_FIRST = re.compile(rb"[^A-Za-z0-9]*[0-9]")
 _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
 _BEGINS = rf"(?:\A|[,;/&+?\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
 _MAX_BESIDE = 2
 """So many options in a text that is no list of them commit to nothing only where they are a choice; more always do."""
-_MAX_FILLERS = 4
-"""Before an option; where there are more of them, it may be one."""
-_FOLLOWS_CHARS = 200
-"""Behind a lead; more than may stand between it and the first word of an option, and that."""
+_SIGNS_BETWEEN = r"[^a-z0-9?\\<>]"
+"""Signs between words, except those that a shadow shows not enough of, and `>`: it may end another lead."""
+_BEGINS_CHARS = 200
+"""More than may stand before the first word of an option, and that."""
 
 
 _Source = Callable[[tuple[str, ...]], str]
@@ -93,7 +96,8 @@ class FirstLook:
         self._forms = [(form, max(form.split(), key=len, default=b"")) for form in texts]
         """With the longest word of each."""
         self._shortest = min((len(word) for _, word in self._forms), default=sys.maxsize)
-        self._has_digits = len(self._forms) < len(plain) or any(map(_DIGIT.search, map(str.encode, self._keys)))
+        self._has_number_labels = any(map(_DIGIT.search, map(str.encode, self._keys)))
+        self._has_digits = len(self._forms) < len(plain) or self._has_number_labels
         self._has_numbers = has_numbers
         beginnings = [_first_word(_plain(form)) for form in forms]
         self._labels = frozenset(map(str.encode, self._keys))
@@ -116,9 +120,11 @@ class FirstLook:
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
-        is_named = first is not None and (not is_whole or _NOTHING.fullmatch(parted[:first]) is not None)
-        if is_named or (first is not None and self._has_more(text, parted, first, places)):
-            return True
+        if first is not None:
+            begins = not is_whole or _NOTHING.fullmatch(parted[:first]) is not None
+            is_part = begins and is_whole and parted == plain and self._is_part_of_list(plain)
+            if (begins and not is_part) or self._has_more(text, parted, first, places, is_part):
+                return True
         if is_declared and (b"=" in shadow or self._may_begin(shadow)):
             return True
         return len(plain) > MAX_PIECES and len(plain.translate(_JOINTS).split()) > MAX_PIECES
@@ -142,7 +148,13 @@ class FirstLook:
         others = beyond_ascii(text)
         return not _SIGNS.isdisjoint(others) or hides_ascii(others)
 
-    def _has_more(self, text: str, parted: bytes, first: int, others: Iterator[int]) -> bool:
+    def _is_part_of_list(self, plain: bytes) -> bool:
+        """Whether a text begins with a number, which names an option only if it is all of it, or a list: "36 / 2 guests"."""
+        if not self._may_be_number or self._has_number_labels or _NUMBER_FIRST.match(plain) is None:
+            return False
+        return _pattern(self._keys, _number_to_end).fullmatch(plain) is None
+
+    def _has_more(self, text: str, parted: bytes, first: int, others: Iterator[int], is_second_enough: bool) -> bool:
         """Whether a second phrase, and but for a choice a third one, begins with an option.
 
         The last of a list may go on behind it.
@@ -150,13 +162,20 @@ class FirstLook:
         found = [first, *islice(others, _MAX_BESIDE)]
         if len(found) <= _MAX_BESIDE:
             found += set(_places(_pattern(self._keys, _beginning_loosely), parted)).difference(found)
-        return len(found) > _MAX_BESIDE or (len(found) == _MAX_BESIDE and OR.search(text) is not None)
+        is_second = len(found) == _MAX_BESIDE and (is_second_enough or OR.search(text) is not None)
+        return is_second or len(found) > _MAX_BESIDE
 
     def leads(self, seen: Scene, start: int) -> Sequence[int]:
         """Where `LEADS` are, in a text that has a shadow, that an option may follow."""
         shadow = seen.shadow or b""
-        spans = map(_span, _LEAD.finditer(shadow, start))
-        return [first for first, end in spans if self._passes_all or self._may_follow(shadow, end)]
+        if self._passes_all:
+            return [lead.start() for lead in _LEAD.finditer(shadow, start)]
+        places = _places(self._followed_lead, shadow, start)
+        return [place for place in places if not _is_within_lead(shadow, place)]
+
+    @cached_property
+    def _followed_lead(self) -> Any:
+        return _followed_lead(self._keys, tuple(sorted(self._beginnings)), self._may_be_number)
 
     def _mentions(self, shadow: bytes) -> bool:
         """Whether the whole text of an option, as a shadow shows it, is somewhere in another text."""
@@ -171,38 +190,14 @@ class FirstLook:
     def _may_begin(self, shadow: bytes) -> bool:
         """Whether what a text begins with, fillers left out, may begin an option's name."""
         position = 0
-        while found := _NEXT_WORD.match(shadow, position, _FOLLOWS_CHARS):
+        while found := _NEXT_WORD.match(shadow, position, _BEGINS_CHARS):
             position = found.end()
             word = _word(found)
-            if word is None or position == _FOLLOWS_CHARS:
+            if word is None or position == _BEGINS_CHARS:
                 return True
             if word not in _FILLERS:
                 return word in self._labels or word in _ARTICLES or self._may_be_text(word)
         return True
-
-    def _may_follow(self, shadow: bytes, position: int) -> bool:
-        """Whether what stands at a place, fillers left out, may be an option: a label that is no part of a phrase, or
-        what begins as a text does.
-        """
-        end = position + _FOLLOWS_CHARS
-        for _ in range(_MAX_FILLERS):
-            found = _NEXT_WORD.match(shadow, position, end)
-            assert found is not None, "matches anything"
-            position = found.end()
-            word = _word(found)
-            if word is None or position == end:
-                return True
-            if word in self._labels:
-                if len(word) < len(found[1]) or _ENDING.match(shadow, position, end):
-                    return True
-            elif word not in _SKIPPED:
-                return self._may_be_text(word) or self._is_of_labels(found[1])
-        return True
-
-    def _is_of_labels(self, word: bytes) -> bool:
-        """Whether it is capitals in a row, each of which is a label."""
-        letters = word.translate(None, _MARKS)
-        return letters.isupper() and all(letters[at : at + 1].lower() in self._labels for at in range(len(letters)))
 
     def _may_be_text(self, word: bytes) -> bool:
         return word in self._beginnings or (self._may_be_number and not word.isalpha())
@@ -226,11 +221,6 @@ def _places(pattern: Any, shadow: bytes, start: int = 0) -> Iterator[int]:
         start = match.start() + 1
 
 
-def _span(match: Any) -> tuple[int, int]:
-    span: tuple[int, int] = match.span()
-    return span
-
-
 def _plain(text: str) -> bytes:
     return text.encode("ascii", "replace").translate(None, _MARKS)
 
@@ -238,6 +228,35 @@ def _plain(text: str) -> bytes:
 def _first_word(form: bytes) -> bytes:
     """The first word of an option's text that is no filler."""
     return next((word for word in _WORD.findall(form) if word not in _FILLERS), b"")
+
+
+def _is_within_lead(shadow: bytes, place: int) -> bool:
+    """Whether the word there is a part of a longer one of `LEADS`."""
+    if shadow[place : place + 1] not in b"cC":
+        return False
+    longer = _CHOICE_IS.search(shadow, max(0, place - _BEFORE_CHOICE_CHARS), place + _CHOICE_IS_CHARS)
+    return longer is not None and longer.start(1) == place
+
+
+@lru_cache(maxsize=256)
+def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_numbers: bool) -> Any:
+    """One of `LEADS`, and behind it, fillers left out, what may be an option: a label that is no part of a phrase, what
+    begins as a text does, capitals in a row, or what a shadow does not show; or more fillers than stand before one.
+    """
+    capitals = "".join(key.upper() for key in keys if len(key) == 1 and key.isalpha())
+    texts = "|".join(map(bytes.decode, beginnings))
+    shapes = [
+        r"[a-z0-9$*`]*[?\\<>_]|[a-z0-9]+[$*`]+[a-z0-9]",
+        rf"(?:{'|'.join(keys)}){_ENDS}" if keys else "",
+        rf"(?-i:[{capitals}][$*`]*[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
+        rf"(?:{texts})(?:[^a-z0-9]|\z)" if texts else "",
+        "[a-z]*[0-9]" if has_numbers else "",
+    ]
+    named = "|".join(filter(None, shapes))
+    skipped = rf"(?:{'|'.join((_SKIPPED, *keys))}){_SIGNS_BETWEEN}+"
+    return re2.compile(
+        rf"(?i)(?:{LEADS}){_SIGNS_BETWEEN}*(?:(?:{skipped}){{0,3}}(?:{named})|(?:{skipped}){{4}})".encode()
+    )
 
 
 @lru_cache(maxsize=512)
@@ -252,9 +271,12 @@ def _named_by_label(keys: tuple[str, ...]) -> str:
 
 
 def _beginning_with_label(keys: tuple[str, ...]) -> str:
-    """A phrase that begins with a label and ends, or goes on in signs, or nothing but capitals."""
+    """A phrase that begins with a label and ends, or goes on in signs, or nothing but capitals; among other letters one
+    may be small.
+    """
     label = rf"{_BEGINS}(?:{'|'.join(keys)}){_ENDS}"
-    return rf"{label}|\A{_GAP}(?-i:[A-Z][^a-z0-9]*[A-Z])[^a-z0-9]*\z"
+    letters = r"(?:[A-Z][^a-z0-9]*[A-Za-z]|[a-z][^a-z0-9]*[A-Z])[^a-z0-9]*[a-z]?[^a-z0-9]*"
+    return rf"{label}|\A{_GAP}(?-i:{letters})\z"
 
 
 def _beginning_loosely(keys: tuple[str, ...]) -> str:
@@ -265,8 +287,16 @@ def _named_by_number(keys: tuple[str, ...]) -> str:
     """A phrase with a digit and without letters, except for fillers and a label beside it."""
     joint = rf"[,;/&+?\n]|{_JOINT}"
     before = rf"(?:\A|{joint}){_GAP}(?:(?:{_any_of(keys)})[^a-z0-9]+)?"
-    beside = rf"(?:(?:option|choice)[^a-z]*)?(?:(?:{_any_of(keys)})[^a-z0-9]*)?"
-    return rf"{before}[0-9][^a-z]*{beside}(?:\z|{joint})"
+    return rf"{before}[0-9][^a-z]*{_beside_number(keys)}(?:\z|{joint})"
+
+
+def _number_to_end(keys: tuple[str, ...]) -> str:
+    """Nothing but a number, or numbers and signs, and what may stand beside it."""
+    return rf"(?:{_GAP}|{_JOINTS_IN_WORDS})*[0-9][^a-z]*{_beside_number(keys)}"
+
+
+def _beside_number(keys: tuple[str, ...]) -> str:
+    return rf"(?:(?:option|choice)[^a-z]*)?(?:(?:{_any_of(keys)})[^a-z0-9]*)?"
 
 
 def _any_of(keys: Iterable[str]) -> str:

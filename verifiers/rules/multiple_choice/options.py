@@ -9,7 +9,7 @@ from verifiers import answers
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.first_look import MAX_PIECES, FirstLook
 from verifiers.rules.multiple_choice.forms import EDGES, OR, clean, form_of
-from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
+from verifiers.rules.multiple_choice.scripts import CIRCLED, CROSSES, PLACES
 
 HEDGED: frozenset[str] = frozenset()
 """What a text names that offers several options where one is asked for."""
@@ -32,6 +32,7 @@ class Options:
         if "1" in self._by_label:
             self._by_sign = {}
         self._asks = any(text.rstrip().endswith(QUESTION_MARKS) for text in texts.values())
+        self._crosses = frozenset(CROSSES).difference(*texts.values())
         by_form: dict[str, list[str]] = {}
         for label, text in texts.items():
             if form := form_of(text):
@@ -54,7 +55,7 @@ class Options:
     def _named(self, text: str, is_declared: bool) -> frozenset[str] | None:
         if len(text) > MAX_PAYLOAD_CHARS or (text.rstrip().endswith(QUESTION_MARKS) and not self._asks):
             return None
-        if not self.first_look.may_name(text, is_declared):
+        if not self.first_look.may_name(text, is_declared) or self._is_crossed_out(text):
             return None
         text = clean(self._with_labels(text))
         if not text:
@@ -71,6 +72,9 @@ class Options:
             one = self._one(text, is_declared=True) or self._value(text)
             return frozenset({one}) if one else None
         return several
+
+    def _is_crossed_out(self, text: str) -> bool:
+        return not text.isascii() and not self._crosses.isdisjoint(text)
 
     def _with_labels(self, text: str) -> str:
         """Circled numbers say which option, not how much."""
@@ -241,7 +245,7 @@ _SAYS_ELSE = re.compile(
 )
 """A clause about an option that does not call it right."""
 _NEXT_LABEL = re.compile(
-    r"(?:(?:^|[,;/&]|\b(?:or|and)\b)\s*|\s)[(\[]?\s?([A-Z]|\d{1,2})(?![\w'])(?=\s*[)\].,;:&/]|\s*$|\s+(?:or|and)\b)"
+    r"(?:(?:^|[,;/&]|\b(?:or|and)\b)\s*|\s)[(\[]?\s?([A-Z]|\d{1,2})(?![\w'])(?=\s*[)\].,;:&/]|\s*$|\s+(?:or|and|it\sis)\b)"
 )
 _REJECTS = re.compile(
     r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of)\b|[,，]?\s?(?:而不是|而非|不是)"

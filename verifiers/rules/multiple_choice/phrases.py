@@ -23,7 +23,7 @@ _IS_CORRECT = re.compile(
     r"(?:only\s|single\s)?(?:correct|right|best|true|answer)\b(?!\s(?:if|only if|when))",
     re.IGNORECASE,
 )
-_MAX_OPTION_CHARS = 4 + 8 + 3
+MAX_OPTION_CHARS = 4 + 8 + 3
 IS_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z和与或、及])(?<![A-Z项項)][,，])"
     r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:是|为|為)?(?:正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
@@ -35,8 +35,11 @@ _TEXT_IS_CORRECT = re.compile(
     r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice)\b|(?:correct|right)(?=\s*(?:[.!;,]|$)))",
     re.IGNORECASE,
 )
-_IT_IS = re.compile(r"(?:^|[.!?\n]\s?)\W{0,3}(?P<option>[A-Z])\sit\sis\b")
-_BEFORE_IT_IS_CHARS = 1 + 1 + 3
+_IT_IS = re.compile(
+    r"(?:^|[.!?\n]\s?)\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
+    r"(?P<option>[(\[*]{0,3}[A-Z][)\]*]{0,3}),?\sit\sis\b(?!\s(?i:n[o']t|never|hardly|unlikely|impossible|wrong|incorrect|false)\b)"
+)
+_BEFORE_IT_IS_CHARS = 1 + 1 + 3 + len("therefore, alright, ") + len("choice ") + 3
 SUPPOSED_CHARS = 60
 _SUPPOSED = re.compile(
     r"(?:^|[.!?\n,;:]\s{0,4})(?:but\s|and\s|so\s)?(?:if|suppose|supposing|assume|assuming|unless|whether)\b[^.!?\n,;]{0,40}\Z",
@@ -81,10 +84,10 @@ LEADS = (
     rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
-_SAYS_IT_IS = rf"[A-Z]{SPACE}it{SPACE}is\b"
+_SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"
 _STATING_LETTERS = "选選正उউ"
 STATEMENTS = Sighting(_STATEMENT, f"(?i){_STATES}", unless=_STATING_LETTERS)
-ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTION_CHARS)
+ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=MAX_OPTION_CHARS)
 TEXTS_ARE_CORRECT = Sighting(_TEXT_IS_CORRECT, f"(?i){_CALLS_TEXT_CORRECT}")
 SAY_IT_IS = Sighting(_IT_IS, _SAYS_IT_IS, before=_BEFORE_IT_IS_CHARS)
 
@@ -129,10 +132,10 @@ def look(text: str) -> Clues:
     has_field = False
     for start, end in _clues(shadow):
         if shadow[start] in _SPACES:
-            called_correct = max(0, start - _MAX_OPTION_CHARS) if called_correct is None else called_correct
+            called_correct = max(0, start - MAX_OPTION_CHARS) if called_correct is None else called_correct
         elif shadow[end - 1] == _QUOTE:
             has_field = has_field or text[start:end].islower()
-        elif shadow[start + 1] in _SPACES and shadow[end - 1] == _LAST_OF_IS:
+        elif shadow[end - 1] == _LAST_OF_IS and not shadow[start + 1 : start + 2].isalpha():
             said = max(0, start - _BEFORE_IT_IS_CHARS) if said is None else said
         else:
             is_word = end == start + _WORD_CHARS and shadow[start] in b"aA"

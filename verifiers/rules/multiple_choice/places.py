@@ -6,6 +6,7 @@ from collections import deque
 from verifiers import answers
 from verifiers.answers import Channel, Extraction
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, only
+from verifiers.rules.multiple_choice.closing import closing_words, marked
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
@@ -29,7 +30,7 @@ def find(response: str, params: MultipleChoiceParams, options: Options) -> Found
     if segment.reason != "found":
         return Found(None, segment.reason)
     clues, offset = look(response[segment.start : segment.end]), segment.start
-    for place in (_json, _bare, _hash, statements, edge_lines):
+    for place in (_json, _bare, _hash, statements, marked, closing_words, edge_lines):
         found = place(clues, params, options)
         if found is not None:
             span = (found.span[0] + offset, found.span[1] + offset) if found.span else None

@@ -18,6 +18,8 @@ _LABELS_OF_SCRIPTS = (
     *_WITHOUT_LOOK_ALIKES,
 )
 CIRCLED = ("①②③④⑤⑥⑦⑧⑨⑩", "➀➁➂➃➄➅➆➇➈➉", "❶❷❸❹❺❻❼❽❾❿", "➊➋➌➍➎➏➐➑➒➓", "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽")
+CROSSES = "❌✗✘✖🚫"
+"""Beside an option: it is a wrong one."""
 _DIGITS = re.compile(r"\d{1,2}", re.ASCII)
 
 

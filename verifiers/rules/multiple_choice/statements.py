@@ -16,6 +16,7 @@ from verifiers.rules.multiple_choice.phrases import (
     DENIES,
     IS_CORRECT_CJK,
     LEADS,
+    MAX_OPTION_CHARS,
     SAY_IT_IS,
     STATEMENTS,
     SUPPOSED_CHARS,
@@ -46,7 +47,7 @@ _MAY_LEAD = re.compile(
 
 
 def statements(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
-    return _plain_ending(clues, options) or _stated(clues, params, options)
+    return _plain_ending(clues, options) or _plainly_correct(clues, options) or _stated(clues, params, options)
 
 
 _PLAIN_ENDING = re.compile(
@@ -81,6 +82,44 @@ def _plain_ending(clues: Clues, options: Options) -> Found | None:
 
 
 _SENTENCE_ENDS = ("", ".", "!", "?")
+_PLAINLY_CORRECT = re.compile(
+    r"(?:(?P<lead>so|thus|hence|therefore),? )?(?:(?:the )?(?:option|choice|answer) )?\(?[A-Z]\)? is (?:the )?"
+    r"(?:correct|right|best)(?: (?P<noun>answer|option|choice))?\.?",
+    re.IGNORECASE,
+)
+_JOINS = ("and", "or", "nor", "whether", "if", "neither", "not", "option", "choice", ",", "/", "&")
+"""With what a text ends whose next sentence is not one of its own."""
+
+
+def _plainly_correct(clues: Clues, options: Options) -> Found | None:
+    """The same for a last sentence that is nothing but "option (C) is correct"."""
+    seen, words, core = clues.scene, clues.answer_words, clues.called_correct
+    text = seen.text
+    if words is None or len(words) > _MAX_PLAIN_WORDS or clues.statement is not None:
+        return None
+    if not core or len(text) - core > _PLAIN_ENDING_CHARS:
+        return None
+    start = _sentence_start(text, len(text) - 1)
+    ending = _PLAINLY_CORRECT.fullmatch(text, start) if core + MAX_OPTION_CHARS > start else None
+    called = None if ending is None else next(ARE_CALLED_CORRECT.finditer(seen, core), None)
+    if ending is None or called is None or called.start() < start or _is_told_otherwise(text, ending, called, options):
+        return None
+    option = called["option"].strip(" ()")
+    label = options.label(option) if option.isupper() and option != "I" else None
+    is_joined = text[max(0, start - _JOINED_CHARS) : start].rstrip(" \n(*").lower().endswith(_JOINS)
+    if label is None or is_joined or _is_denied(seen, called.span("option")):
+        return None
+    if any(answers.announces(text, word) for word in words):
+        return None
+    return Found(frozenset({label}), "found", "statement", called.span("option"), (option,))
+
+
+def _is_told_otherwise(text: str, ending: re.Match[str], called: re.Match[str], options: Options) -> bool:
+    """Whether words of such a sentence are themselves an option's text."""
+    if options.by_text(text[ending.start() : called.end("option")]) is not None:
+        return True
+    words = (ending["lead"], ending["noun"], text[called.start("option") : ending.end()].strip(" ."))
+    return any(options.named(word, is_declared=False) is not None for word in words if word)
 
 
 def _sentence_start(text: str, place: int) -> int:

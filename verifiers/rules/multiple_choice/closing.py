@@ -1,0 +1,245 @@
+"""Options that a response concludes on without calling them the answer: ✅ B, "D fits", 对应D选项, "C passt"."""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+
+import re2
+
+from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
+from verifiers.rules.multiple_choice.commitment import Found
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, Options, lets_stand
+from verifiers.rules.multiple_choice.phrases import Clues
+from verifiers.rules.multiple_choice.scripts import CROSSES
+
+_TICKS = "✅✔☑✓👉🎯➡"
+_MARK = re.compile(f"([{_TICKS}{CROSSES}])\ufe0f?")
+_MAX_MARKED_LINES = 64
+"""Earlier ones are not looked at."""
+_MAX_MARKS = 64
+"""In a line; later ones are not looked at."""
+
+
+def marked(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The option that has a tick, where the first or the last line has marks of right and wrong."""
+    text = clues.scene.text
+    if text.isascii() or _MARK.search(_edges_of_lines(text)) is None:
+        return None
+    if any(map(_MARK.search, options.texts.values())):
+        return None
+    ticked: set[str] = set()
+    crossed: set[str] = set()
+    span, seen = None, []
+    for is_ticked, start, end in _entries(text):
+        labels = options.named(text[start:end], is_declared=False) if start < end else frozenset[str]()
+        if labels is None:
+            continue
+        if not labels:
+            return Found(None, "conflicting_answers", "line", None, (text[start:end],))
+        (ticked if is_ticked else crossed).update(labels)
+        if is_ticked:
+            span = (start, end)
+            seen.append(text[start:end])
+    if not ticked:
+        return None
+    if ticked & crossed or (len(ticked) > 1 and not params.multi):
+        return Found(None, "conflicting_answers", "line", None, tuple(seen))
+    return Found(frozenset(ticked), "found", "line", span, tuple(seen))
+
+
+def _edges_of_lines(text: str) -> str:
+    """What the first and the last line begin and end with: there are the marks, if there are any."""
+    first, last = text.find("\n"), text.rfind("\n") + 1
+    first = len(text) if first < 0 else first
+    return (
+        text[:_EDGE_CHARS]
+        + text[max(0, first - _EDGE_CHARS) : first]
+        + text[last : last + _EDGE_CHARS]
+        + text[-_EDGE_CHARS:]
+    )
+
+
+_EDGE_CHARS = 8
+
+
+def _entries(text: str) -> Iterator[tuple[bool, int, int]]:
+    """What a mark stands before or, if a line does not begin with one, behind: whether it is a tick, and where that is.
+
+    An empty place tells that a mark has nothing beside it, so that it is unclear to what each belongs.
+    """
+    lines = deque((line for line in re.finditer(r"[^\n]+", text) if _MARK.search(line[0])), _MAX_MARKED_LINES)
+    for line in lines:
+        marks = list(islice(_MARK.finditer(text, *line.span()), _MAX_MARKS))
+        is_before = not any(map(str.isalnum, text[line.start() : marks[0].start()]))
+        ends = [*(mark.start() for mark in marks[1:]), line.end()] if is_before else [mark.start() for mark in marks]
+        starts = [mark.end() for mark in marks] if is_before else [line.start(), *(mark.end() for mark in marks[:-1])]
+        for mark, start, end in zip(marks, starts, ends, strict=True):
+            shown = text[start:end]
+            bare = shown.strip(_AROUND)
+            begin = start + shown.find(bare)
+            yield mark[1] in _TICKS, begin, begin + len(bare)
+
+
+_AROUND = " \t\r,;|·•-–—>*_#"
+_SENTENCE_CHARS = 160
+_STOPS = (". ", "! ", "? ", "\n", "。", "！", "？")
+_ENDS = r"[.!。！*_\s]{0,4}"
+_OPENS, _CLOSES = r"[*_(\[\"“'‘]{0,4}", r"[*_)\]\"”'’]{0,4}"
+_OPTION = rf"{_OPENS}(?P<option>[^\W_](?:[^\n.,;:!?()\[\]*_“”\"]{{0,79}}?))(?![^\W_]){_CLOSES}"
+_SO = (
+    r"(?:(?:(?:and\s)?so|thus|hence|therefore|then|clearly|overall|finally|consequently|ultimately|evidently|in\sconclusion"
+    r"|as\sa\sresult|in\sthe\send|okay|ok|well|por\s(?:lo\s)?tanto|entonces|así\sque|donc|ainsi|par\sconséquent|also|daher|somit"
+    r"|folglich|deshalb|portanto|logo|assim|então|quindi|dunque|perciò|pertanto|следовательно|значит|итак|поэтому"
+    r"|таким\sобразом)\b,?\s){0,2}"
+)
+_FITS = (
+    r"(?:(?:best|clearly|perfectly|exactly)\s)?(?:fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfill?s|holds"
+    r"|applies|makes\s(?:the\smost\s|perfect\s)?sense)"
+)
+_WELL = r"(?:best|perfectly|exactly|precisely|completely|fully|nicely|well|here|indeed|alone|then|after\sall|without\sa\sdoubt)"
+_OBJECT = r"(?:the|all|our|these|this|every|each|what|with|to)\s(?P<object>[^\n.,;:!?\d=]{1,60})"
+_IS_IT = (
+    r"is\s(?:clearly\s|indeed\s|definitely\s)?(?:it|the\s(?:one|winner|match|best\s(?:fit|match|one))|my\s(?:final\s)?(?:answer|pick|choice)"
+    r"|what\s(?:we|i|they)(?:['’](?:re|m)|\sare|\sam)?\s(?:looking\sfor|want|need|after|asked\sfor))"
+)
+_NOUN = (
+    r"(?:(?:only\s)?(?:(?:the|la|el|il|le|a|o|die|der|das)\s|l['’]))?(?:only\s)?(?:(?:option|choice|answer|letter|opción|respuesta|alternativa"
+    r"|letra|opção|resposta|réponse|proposition|lettre|antwort|risposta|opzione|lettera|вариант|ответ)\s)?"
+)
+_RIGHT = (
+    r"(?:(?:la|el|a|o|il|le|die|der|das)\s|l['’])?(?:(?:respuesta|opción|alternativa|resposta|opção|risposta|opzione|réponse|option"
+    r"|antwort)\s)?(?:correct[ao]|correcte?|corrett[ao]|corret[ao]|juste|exacte|bonne(?:\sréponse)?|cert[ao]|giust[ao]|richtige?|korrekte?)"
+    r"(?:\s(?:antwort|option|réponse))?"
+)
+_PASSES = (
+    rf"(?:(?:es|é|è|est|ist)\s{_RIGHT}|(?:passt|stimmt|convient|encaja|подходит)(?:\s(?:am\sbesten|genau|le\smieux|mejor|лучше\sвсего))?"
+    r"|(?:[—–-]\s)?(?:верно|верен|верный|верна|правильный|правильно|правилен)(?:\s(?:ответ|вариант))?)"
+)
+_CONCLUDED = (
+    re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_NOUN}{_OPTION}\s(?:{_IS_IT}(?:\s{_WELL})?|{_PASSES}){_ENDS}", re.IGNORECASE),
+    re.compile(
+        rf"{_SO}(?:(?:it(?:['’]s|\shas)?\s)?(?:gotta|got\sto|has\sto|must)\sbe|ist|(?:правильный|верный|подходит)(?:\sвариант|\sответ)?)"
+        rf"\s(?:[—–-]\s)?{_NOUN}{_OPTION}(?:\s(?:richtig|korrekt))?{_ENDS}",
+        re.IGNORECASE,
+    ),
+)
+"""Sentences that are nothing else, so that nothing in them takes it back or lets another option stand."""
+_LABEL = r"[(（\[*]{0,3}(?P<option>[A-Z]|[甲乙丙丁戊]|[①-⑩])[)）\]*]{0,3}"
+_CHOICE = r"(?:选项|選項|选|項|项)?"
+_NEUTRAL = r"(?:可见|[^A-Za-z甲乙丙丁戊①-⑩不没未非无否也可能或若如都除错误假吗呢另还又怎]){0,16}"
+"""Before what is said: no other option, no doubt, no denial."""
+_CONCLUDED_CJK = (
+    re.compile(
+        rf"{_NEUTRAL}{_CHOICE}{_LABEL}{_CHOICE}(?:最|正好|恰好|完全|才|就)?(?:符合|满足|滿足|成立|吻合|合适|恰当|适合|合理|是答案|为答案)"
+        rf"[^A-Z不也或但吗都除?？]{{0,12}}?{_ENDS}"
+    ),
+    re.compile(
+        rf"{_NEUTRAL}(?:对应|對應|符合|匹配|吻合)(?:的)?(?:是|于|於|为)?{_CHOICE}{_LABEL}(?:选项|選項|项|項)?{_ENDS}"
+    ),
+    re.compile(rf"{_NEUTRAL}[与與和跟同]{_CHOICE}{_LABEL}{_CHOICE}(?:相符|一致|吻合|对应|對應|相同|匹配){_ENDS}"),
+    re.compile(rf"(?:所以|因此|故|综上)?[，,]?(?:应该|应当|应|就|即)[是为]?{_CHOICE}{_LABEL}{_CHOICE}{_ENDS}"),
+    re.compile(
+        rf"(?:したがって|よって|ゆえに|だから|つまり)?[、,]?(?:選択肢)?{_LABEL}(?:だけ)?[がは](?:最も)?(?:正解|正しい|適切|最適|答え|当てはまる|該当する)"
+        rf"(?:です|だ|である|となる|になる)?{_ENDS}"
+    ),
+    re.compile(
+        rf"(?:따라서|그러므로|그래서|결국)?,?\s?(?:선택지\s|보기\s)?{_LABEL}\s?(?:번)?(?:이|가|만이)\s(?:정답|맞|옳|적절|적합)(?:이다|입니다|습니다|합니다|하다|다)?{_ENDS}"
+    ),
+    re.compile(rf"(?:إذن\s|لذلك\s)?(?:الخيار|الإجابة|الاختيار)\s{_LABEL}\s(?:هو\s|هي\s)?(?:ال)?صحيحة?{_ENDS}"),
+    re.compile(rf"(?:इसलिए\s)?(?:विकल्प\s)?{_LABEL}\s(?:सही|ठीक)(?:\s(?:उत्तर|विकल्प))?\sहै[।\s]{{0,2}}"),
+    re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
+)
+_MAY_CONCLUDE = re2.compile(
+    (
+        r"(?is)fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
+        r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|gotta|(?:got.to|has.to|must).be"
+        r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
+        r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
+    ).encode()
+)
+"""A word of each of these; most last sentences have none."""
+_SPOILS = re.compile(
+    r"\b(?:too|also|well|badly|poorly|part(?:ly|ially)|only|but|though|although|if|when|while|unless|except|less|than|not|never|no"
+    r"|and|or|nor|wrong|incorrect|false)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""In what an option is said to fit."""
+_LETTER = re.compile(r"(?<![\w'’])[A-Z](?![\w'’])")
+_FITS_TOO = re.compile(
+    rf"(?<![\w'’-])[(\[*]{{0,3}}(?P<option>\w{{1,8}})[)\]*]{{0,3}}\s(?:also\s|{_FITS}\b)", re.IGNORECASE
+)
+
+
+def closing_words(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The option of a last sentence that says nothing but that it is the one, if no other is said to be that."""
+    text = clues.scene.text
+    if _MAY_CONCLUDE.search(text[-_SENTENCE_CHARS:].encode("utf-8", "replace")) is None:
+        return None
+    start = _last_sentence(text, len(text))
+    concluded = _concluded(text, start, len(text), options)
+    if concluded is None:
+        return None
+    label, span = concluded
+    shown = text[slice(*span)]
+    if _has_rival(text, start, label, options):
+        return Found(None, "conflicting_answers", "statement", None, (shown,))
+    return Found(frozenset({label}), "found", "statement", span, (shown,))
+
+
+def _last_sentence(text: str, end: int) -> int:
+    """Where the sentence that ends there begins, as far as `_SENTENCE_CHARS` show."""
+    first, last = max(0, end - _SENTENCE_CHARS - 1), end - 1
+    return max(first, *(place + len(stop) for stop in _STOPS if (place := text.rfind(stop, first, last)) >= 0), 0)
+
+
+def _concluded(text: str, start: int, end: int, options: Options) -> tuple[str, tuple[int, int]] | None:
+    sentence = text[start:end]
+    if end - start > _SENTENCE_CHARS:
+        return None
+    for pattern in _CONCLUDED if sentence.isascii() else (*_CONCLUDED, *_CONCLUDED_CJK):
+        found = pattern.fullmatch(text, start + len(sentence) - len(sentence.lstrip(_AROUND)), end)
+        label = found and _option(found, options)
+        if found and label and not _is_spoiled(found, options):
+            return label, found.span("option")
+    return None
+
+
+def _option(found: re.Match[str], options: Options) -> str | None:
+    """The option it is about, by its bare label or its whole text; a small letter is a word."""
+    shown = found["option"]
+    if options.label(shown) and not shown.islower():
+        return options.label(shown)
+    if not shown.isascii() and (labels := options.named(shown, is_declared=False)) and len(labels) == 1:
+        return next(iter(labels))
+    return options.by_text(shown)
+
+
+def _is_spoiled(found: re.Match[str], options: Options) -> bool:
+    told = found.groupdict().get("object")
+    if not told:
+        return False
+    return _SPOILS.search(told) is not None or any(options.label(letter) for letter in _LETTER.findall(told))
+
+
+def _has_rival(text: str, start: int, label: str, options: Options) -> bool:
+    """Whether what stands before the last sentence says of another option that it fits, or may."""
+    if any(options.label(found["option"]) not in (None, label) for found in _FITS_TOO.finditer(text, 0, start)):
+        return True
+    if lets_stand(text[max(0, start - BESIDE_CHARS) : start], {label}, options):
+        return True
+    end = len(text[:start].rstrip())
+    for _ in range(_MAX_SENTENCES):
+        if end <= 0:
+            return False
+        begin = _last_sentence(text, end)
+        concluded = _concluded(text, begin, end, options)
+        if concluded is not None and concluded[0] != label:
+            return True
+        end = len(text[:begin].rstrip())
+    return False
+
+
+_MAX_SENTENCES = 16
+"""Before the last one, that are looked at for another option."""
