@@ -90,8 +90,12 @@ class Backend(ABC):
         """Give up everything that is not a box."""
 
     @abstractmethod
-    async def make(self, profile: Profile) -> Box:
+    async def make(self, profile: Profile, *, once: bool = False) -> Box:
         """Start a box; the caller must destroy it.
+
+        Args:
+            profile: What is loaded in it.
+            once: It is for one program: that it is there soon matters more than how fast it is.
 
         Raises:
             SandboxUnavailable: it could not be started.

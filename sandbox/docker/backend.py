@@ -93,7 +93,7 @@ class DockerBackend(Backend):
         await self._remove_unremoved()
         await self._daemon.close()
 
-    async def make(self, profile: Profile) -> Box:
+    async def make(self, profile: Profile, *, once: bool = False) -> Box:
         name = next(self._names)
         making = asyncio.ensure_future(self._make(name, profile))
         try:

@@ -169,11 +169,6 @@ class LocalBackend(Backend):
         except BaseException:
             held.release()
             raise
-        try:
-            await opened.nursery(Profile.PLAIN)
-        except BaseException:
-            opened.close()
-            raise
         self._opened = opened
         self.isolation = self._opened.way.isolation
         self.caveats = _caveats(self._opened)
@@ -183,10 +178,10 @@ class LocalBackend(Backend):
         if opened is not None:
             opened.close()
 
-    async def make(self, profile: Profile) -> Box:
+    async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self._opened is None:
             raise SandboxUnavailable("the backend is not open")
-        nursery = await self._opened.nursery(profile)
+        nursery = await self._opened.nursery(profile) if once else None
         return self._make(self._opened, profile, None, nursery)
 
     async def _first_that_works(
@@ -317,9 +312,11 @@ class _Opened:
     nurseries: dict[Profile, NurseryLink] = field(default_factory=dict)
 
     async def nursery(self, profile: Profile) -> NurseryLink | None:
-        """Where boxes of a profile are forked, ready to.
+        """Where boxes of a profile are forked that are used once. The others start interpreters of their own.
 
-        None: each starts interpreters of its own. So it is where one has another path in boxes; where programs have the
+        What was forked so often before has more to copy at each fork, for as long as it lives.
+
+        None: all of them do. So it is where one has another path in boxes; where programs have the
         runner's user id, and only an interpreter started in the box is shut off from them as long as it lives; and in
         gVisor and under Landlock, which are for machines where little else works.
         """

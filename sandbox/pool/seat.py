@@ -50,7 +50,7 @@ class Seat:
         """
         try:
             async with asyncio.timeout(START_PATIENCE_S):
-                box = await backend.make(profile)
+                box = await backend.make(profile, once=once)
                 return await cls._greeted(box, once=once)
         except TimeoutError as error:
             raise SandboxUnavailable(f"a box was not ready within {START_PATIENCE_S:g} s") from error

@@ -64,7 +64,7 @@ class ScriptedBackend(Backend):
     async def close(self) -> None:
         self.closed = True
 
-    async def make(self, profile: Profile) -> Box:
+    async def make(self, profile: Profile, *, once: bool = False) -> Box:
         self.attempts += 1
         if self.stuck:
             await asyncio.Event().wait()

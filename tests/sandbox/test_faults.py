@@ -156,10 +156,10 @@ class Watched(Backend):
     async def close(self) -> None:
         await self.inner.close()
 
-    async def make(self, profile: Profile) -> Box:
+    async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self.refuses:
             raise SandboxUnavailable("boxes cannot be made at the moment")
-        self.made.append(await self.inner.make(profile))
+        self.made.append(await self.inner.make(profile, once=once))
         return self.made[-1]
 
 

@@ -32,6 +32,8 @@ SHARED_PYTHON = "/usr/bin/python3"
 
 needs_cgroups = pytest.mark.skipif(cgroups.find_parents() is None, reason="no control groups can be made here")
 only_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
+both_kinds = pytest.mark.parametrize("once", [False, True], ids=["lasting", "once"])
+"""Of boxes: those used once are made by forking."""
 both_tiers = pytest.mark.parametrize("tier", ["namespaces", "landlock"])
 
 
@@ -50,8 +52,8 @@ async def opened(directory: Path, size: BoxSize = USUAL_SIZE, tier: Tier = "name
         await made.close()
 
 
-async def probed(made: LocalBackend, probe: str) -> dict[str, Any]:
-    box = await made.make(Profile.PLAIN)
+async def probed(made: LocalBackend, probe: str, *, once: bool = False) -> dict[str, Any]:
+    box = await made.make(Profile.PLAIN, once=once)
     try:
         return await found(box, probe)
     finally:
@@ -123,7 +125,10 @@ def state_dir(tmp_path: Path) -> Iterator[Path]:
     remove_tree(tmp_path / "state")
 
 
-async def test_a_box_sees_the_system_and_the_interpreter_and_nothing_else_of_the_machine(state_dir: Path) -> None:
+@both_kinds
+async def test_a_box_sees_the_system_and_the_interpreter_and_nothing_else_of_the_machine(
+    state_dir: Path, once: bool
+) -> None:
     hidden = ["/etc/shadow", "/home", "/var", "/run", "/sys", str(ROOT / "pyproject.toml"), str(ROOT / "sandbox")]
     probe = f"""
 import os, sys
@@ -133,7 +138,7 @@ found["visible"] = [path for path in {hidden!r} if os.path.exists(path)]
 found["prefix"] = sys.prefix
 """
     async with opened(state_dir) as made:
-        seen = await probed(made, probe)
+        seen = await probed(made, probe, once=once)
     passed = {str(parent) for prefix in (sys.prefix, sys.base_prefix) for parent in Path(prefix).parents}
     assert set(seen["visible"]) <= passed  # on the way to the interpreter
     system = {"bin", "box", "dev", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "sbin", "tmp", "usr"}
@@ -145,7 +150,10 @@ found["prefix"] = sys.prefix
     assert seen["prefix"] == ("/opt/python" if is_hidden else sys.prefix)
 
 
-async def test_nothing_can_be_written_but_the_boxs_own_directories_which_have_a_size(state_dir: Path) -> None:
+@both_kinds
+async def test_nothing_can_be_written_but_the_boxs_own_directories_which_have_a_size(
+    state_dir: Path, once: bool
+) -> None:
     probe = """
 import os
 found["written"] = []
@@ -167,7 +175,7 @@ found["mb"] = {place: os.statvfs(place).f_blocks * os.statvfs(place).f_frsize >>
 found["flags"] = {line.split()[4]: line.split()[5].split(",") for line in open("/proc/self/mountinfo")}
 """
     async with opened(state_dir, BoxSize(disk_mb=64)) as made:
-        seen = await probed(made, probe)
+        seen = await probed(made, probe, once=once)
     assert seen["written"] == ["/box", "/tmp", "/dev/shm"]
     assert seen["mb"] == {"/box": 64, "/tmp": 16, "/dev/shm": 16}
     assert {place for place, flags in seen["flags"].items() if "nosuid" not in flags} == set()
@@ -175,7 +183,8 @@ found["flags"] = {line.split()[4]: line.split()[5].split(",") for line in open("
     assert with_devices <= {place for place in seen["flags"] if place.startswith(("/dev/", "/proc/"))} - {"/dev/shm"}
 
 
-async def test_a_box_has_processes_and_a_network_of_its_own(state_dir: Path) -> None:
+@both_kinds
+async def test_a_box_has_processes_and_a_network_of_its_own(state_dir: Path, once: bool) -> None:
     server = await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0)
     probe = f"""
 import os, socket
@@ -190,12 +199,15 @@ except OSError:
     found["connected"] = False
 """
     async with server, opened(state_dir) as made:
-        seen = await probed(made, probe)
+        seen = await probed(made, probe, once=once)
     assert seen == {"pid": 1, "processes": [1], "interfaces": ["lo"], "host": "box", "connected": False}
 
 
+@both_kinds
 @both_tiers
-async def test_a_box_has_few_rights_a_clean_environment_and_only_its_socket(state_dir: Path, tier: Tier) -> None:
+async def test_a_box_has_few_rights_a_clean_environment_and_only_its_socket(
+    state_dir: Path, once: bool, tier: Tier
+) -> None:
     probe = """
 import os
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -210,7 +222,7 @@ for name in os.listdir("/proc/self/fd"):
         pass
 """
     async with opened(state_dir, tier=tier) as made:
-        box = await made.make(Profile.PLAIN)
+        box = await made.make(Profile.PLAIN, once=once)
         try:
             seen = await found(box, probe)
         finally:
@@ -227,9 +239,12 @@ for name in os.listdir("/proc/self/fd"):
     assert seen["descriptors"]["0"] == seen["descriptors"]["1"] == "/dev/null"
 
 
+@both_kinds
 @only_root
 @both_tiers
-async def test_runs_can_have_user_ids_of_their_own_that_no_other_box_has(state_dir: Path, tier: Tier) -> None:
+async def test_runs_can_have_user_ids_of_their_own_that_no_other_box_has(
+    state_dir: Path, once: bool, tier: Tier
+) -> None:
     probe = """
 import os
 if os.fork() == 0:
@@ -242,7 +257,7 @@ found["exit"] = os.waitstatus_to_exitcode(os.wait()[1])
 found["uid_map"] = open("/proc/self/uid_map").read().split()
 """
     async with opened(state_dir, tier=tier) as made:
-        boxes = [await made.make(Profile.PLAIN) for _ in range(2)]
+        boxes = [await made.make(Profile.PLAIN, once=once) for _ in range(2)]
         try:
             seen = [await found(box, probe) for box in boxes]
         finally:
@@ -254,10 +269,13 @@ found["uid_map"] = open("/proc/self/uid_map").read().split()
     assert min(firsts) > 100_000
 
 
+@both_kinds
 @needs_cgroups
-async def test_a_box_that_takes_more_memory_than_it_may_is_known_to_have_died_of_it(state_dir: Path) -> None:
+async def test_a_box_that_takes_more_memory_than_it_may_is_known_to_have_died_of_it(
+    state_dir: Path, once: bool
+) -> None:
     async with opened(state_dir, BoxSize(memory_mb=32)) as made:
-        box = await made.make(Profile.PLAIN)
+        box = await made.make(Profile.PLAIN, once=once)
         try:
             with pytest.raises(AssertionError):
                 await found(box, "held = b'x' * (400 << 20)")
@@ -267,9 +285,12 @@ async def test_a_box_that_takes_more_memory_than_it_may_is_known_to_have_died_of
         assert await box.died_of_memory()
 
 
-async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_are_kept(state_dir: Path) -> None:
+@both_kinds
+async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_are_kept(
+    state_dir: Path, once: bool
+) -> None:
     async with opened(state_dir) as made:
-        box = await made.make(Profile.PLAIN)
+        box = await made.make(Profile.PLAIN, once=once)
         try:
             with pytest.raises(AssertionError):
                 await found(box, "import os; os.write(2, b'farewell'); os._exit(3)")
@@ -280,8 +301,9 @@ async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_ar
         assert await box.words() == "farewell"
 
 
+@both_kinds
 @needs_cgroups
-async def test_a_box_has_only_so_many_processes(state_dir: Path) -> None:
+async def test_a_box_has_only_so_many_processes(state_dir: Path, once: bool) -> None:
     probe = """
 import os, time
 found["started"] = 0
@@ -295,16 +317,20 @@ except OSError:
     pass
 """
     async with opened(state_dir, BoxSize(processes=20)) as made:
-        seen = await probed(made, probe)
+        seen = await probed(made, probe, once=once)
     assert 20 <= seen["started"] < 30, "its own, beside the few of the runner"
 
 
+@both_kinds
 @both_tiers
-async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(state_dir: Path, tier: Tier) -> None:
+async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
+    state_dir: Path, once: bool, tier: Tier
+) -> None:
     mark = f"left-by-{os.getpid()}-{tier}"
     async with opened(state_dir, tier=tier) as made:
+        await (await made.make(Profile.PLAIN, once=once)).destroy()
         before, kept = (descriptors(), children()), entries(the_claim(state_dir))
-        box = await made.make(Profile.PLAIN)
+        box = await made.make(Profile.PLAIN, once=once)
         assert len(children() - before[1]) == 1
         await found(box, f"MARK = {mark!r}\n{LEAVE_BEHIND}")
         assert await are_running(MARKED, mark)
@@ -317,12 +343,14 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(s
     assert entries(state_dir) == set()
 
 
+@both_kinds
 @pytest.mark.slow
-async def test_fifty_boxes_leave_nothing(state_dir: Path) -> None:
+async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
     async with opened(state_dir) as made:
+        await (await made.make(Profile.PLAIN, once=once)).destroy()
         before = descriptors(), children()
         for _ in range(10):
-            boxes = [await made.make(Profile.PLAIN) for _ in range(5)]
+            boxes = [await made.make(Profile.PLAIN, once=once) for _ in range(5)]
             await asyncio.gather(*(found(box, "found['pid'] = 1") for box in boxes))
             await asyncio.gather(*(box.destroy() for box in boxes))
         assert (descriptors(), children()) == before
@@ -348,14 +376,15 @@ async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(st
 async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Path) -> None:
     others = children()
     async with opened(state_dir) as made:
+        await probed(made, "found['one'] = True", once=True)
         nursery = children() - others
         assert len(nursery) == 1
-        box = await made.make(Profile.PLAIN)
+        box = await made.make(Profile.PLAIN, once=True)
         for pid in nursery:
             os.kill(pid, signal.SIGKILL)
         assert (await found(box, "found['alive'] = True")) == {"alive": True}
         await box.destroy()
-        assert await probed(made, "found['another'] = True") == {"another": True}
+        assert await probed(made, "found['another'] = True", once=True) == {"another": True}
         assert len(children() - others) == 1
         assert not nursery & children()
     assert children() == others
@@ -382,7 +411,7 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
 found["seen"] = sorted((begin + end).decode() for begin, end in seen)
 """
     async with opened(state_dir) as made:
-        first, second = await made.make(Profile.PLAIN), await made.make(Profile.PLAIN)
+        first, second = [await made.make(Profile.PLAIN, once=True) for _ in range(2)]
         names = [(f"/{box.name}"[:9].encode(), f"/{box.name}"[9:].encode()) for box in (first, second)]
         await first.destroy()
         assert await found(second, probe.format(names=names)) == {"seen": [f"/{second.name}"]}

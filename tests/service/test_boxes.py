@@ -101,10 +101,10 @@ class Breakable(LocalBackend):
 
     is_broken = False
 
-    async def make(self, profile: Profile) -> Box:
+    async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self.is_broken:
             raise SandboxUnavailable("the daemon is gone")
-        return await super().make(profile)
+        return await super().make(profile, once=once)
 
 
 async def test_boxes_that_are_lost_are_told_until_there_are_some_again() -> None:
