@@ -53,6 +53,8 @@ class Plan:
     """Modules that the box must have: without them an `ImportError` would be our trouble, and look like the program's."""
     cache_key: bytes | None
     """None: nothing is compiled, or nothing of it can be kept."""
+    has_tests: bool
+    """Whether any of its runs are `Tests`."""
 
     @classmethod
     def of(cls, program: Program, runs: Sequence[Run]) -> "Plan":
@@ -69,7 +71,7 @@ class Plan:
         source = program.source if _is_warm(language) else _with_function(program.source, language, runs)
         key = key_of(language, source, program) if language.compile and language.keep else None
         profile, needs = _profile(program, runs) if _is_warm(language) else (Profile.PLAIN, frozenset[str]())
-        return cls(program, language, source, profile, needs, key)
+        return cls(program, language, source, profile, needs, key, any(isinstance(run, Tests) for run in runs))
 
     def load(self, kept: Files | None, hear: HeardLoaded, *, core: int | None) -> Question[tuple[Loaded, Files]]:
         """The first question.
@@ -94,6 +96,7 @@ class Plan:
             "environment": language.environment,
             "data_limit": language.data_limit,
             "handles_children": language.handles_children,
+            "has_tests": self.has_tests,
             "core": core,
         }
         max_body_bytes = MAX_KEPT_BYTES if compiles else 0

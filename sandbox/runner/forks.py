@@ -47,11 +47,16 @@ class Forks(Protocol):
     def are_prepared(self) -> bool:
         """They are forked from a process that has done what `confinement.prepare` does."""
 
-    def begin(self, *, handles_children: bool, core: int | None) -> None:
+    @property
+    def are_confined(self) -> bool:
+        """Those of this job: by Landlock, as `Rules.run` has it."""
+
+    def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
         """A job begins.
 
         Args:
             handles_children: Its programs may say what SIGCHLD does, see `sandbox.runner.seccomp`.
+            has_tests: There may be tests among its runs, which are confined in another way than programs.
             core: On which processor all of the job had best stay, counted among those there are.
         """
 
@@ -76,6 +81,7 @@ class OwnForks:
     """Forks of the process that asks for them."""
 
     are_prepared = False
+    are_confined = False
 
     def __init__(self, board: Board, data_bytes: int, job_filter: bytes | None) -> None:
         """
@@ -89,7 +95,7 @@ class OwnForks:
         self._data_bytes = data_bytes
         self._source: PythonSource | None = None
 
-    def begin(self, *, handles_children: bool, core: int | None) -> None:
+    def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
         self._source = None
         if self._job_filter is not None and not handles_children:
             seccomp.install(self._job_filter)

@@ -18,6 +18,7 @@ what it is in its field `ask` or `answer`, and has these others:
            environment: {name: value}
            data_limit: bool                RLIMIT_DATA
            handles_children: bool          its programs may say what SIGCHLD does
+           has_tests: bool                 there may be tests among its runs
            core: int | null                the processor all of the job stays on, counted among those there are
     execute  limits, arguments, stdin: bytes,             files, then stdin            result
              files: [[path, bytes], ...], fetch: [path, ...]

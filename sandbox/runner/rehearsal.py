@@ -62,6 +62,7 @@ _LOAD: Final[dict[str, Any]] = {
     "environment": {},
     "data_limit": True,
     "handles_children": False,
+    "has_tests": False,
     "core": None,
 }
 _EXECUTE: Final[dict[str, Any]] = {

@@ -24,7 +24,7 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any, Final, NoReturn
 
-from sandbox.runner import confinement, kernel, process, seccomp
+from sandbox.runner import confinement, kernel, landlock, process, seccomp
 from sandbox.runner.board import RUN, TEMPLATES, TESTER, Board
 from sandbox.runner.compiling import NotCompiled, compile_program
 from sandbox.runner.descriptors import high
@@ -36,7 +36,7 @@ from sandbox.runner.trouble import Unclean
 
 _HEAD: Final = Struct("BIi")
 """What is asked, how many bytes follow, and the user that a run is to be."""
-_COMPILE, _ANSWER, _FILTER = 100, 101, 102
+_COMPILE, _ANSWER, _CONFINE = 100, 101, 102
 """Asked of a template; less than that is the place of a run that is to be forked."""
 _PIECE_BYTES: Final = 1 << 16
 _FRAMES_OF_TEMPLATE: Final = 3
@@ -75,13 +75,23 @@ class Templates:
     can_be_lost = False
     are_prepared = True
 
-    def __init__(self, board: Board, data_bytes: int, job_filter: bytes | None, *, control: int, wake: int) -> None:
+    def __init__(
+        self,
+        board: Board,
+        data_bytes: int,
+        job_filter: bytes | None,
+        ruleset: int | None,
+        *,
+        control: int,
+        wake: int,
+    ) -> None:
         """Make the original and the first template, which are forks of this process as it is now.
 
         Args:
             board: Where their numbers are told, and those of runs.
             data_bytes: What this process's memory counts towards a process's limit.
             job_filter: Of jobs whose programs have no say about SIGCHLD.
+            ruleset: Landlock's, of programs.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
         """
@@ -93,6 +103,8 @@ class Templates:
         self._next = 0
         self._ended = 0
         """The last job's template, which is still to be buried."""
+        self.are_confined = False
+        self._ruleset = ruleset
         self._tasks: dict[int, Task] = {}
         """By place: the last the template was told, and need not be told again."""
         self._processors = sorted(os.sched_getaffinity(0))
@@ -116,7 +128,7 @@ class Templates:
         there = (self._original, self._ended, *map(self._board.number, TEMPLATES))
         return [number for number in there if number]
 
-    def begin(self, *, handles_children: bool, core: int | None) -> None:
+    def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
         self.end()
         self._check_alive()
         if self._ended:
@@ -128,8 +140,9 @@ class Templates:
         self._await_current()
         self._stay_on(core)
         self._want()
-        if not handles_children:
-            self._line.order.send(_FILTER, None)
+        ruleset = None if has_tests else self._ruleset
+        self.are_confined = ruleset is not None
+        self._line.order.send(_CONFINE, (handles_children, ruleset))
 
     def end(self) -> None:
         """The template is ended: where it was, the next one but one is made."""
@@ -302,9 +315,16 @@ class _Template:
         raise OSError("no more processes")
 
     def _do(self, what: int, value: Any) -> None:
-        if what != _FILTER:
+        if what != _CONFINE:
             self._line.answer.send(_ANSWER, self._compile(*value) if what == _COMPILE else "")
-        elif self._job_filter is not None:
+        else:
+            self._confine(*value)
+
+    def _confine(self, handles_children: bool, ruleset: int | None) -> None:
+        """And so all that is forked from this process."""
+        if ruleset is not None:
+            landlock.restrict(ruleset)
+        if self._job_filter is not None and not handles_children:
             seccomp.install(self._job_filter)
 
     def _compile(self, text: bytes, path: str) -> str:

@@ -138,7 +138,7 @@ class Runner:
         self._forks: Forks
         if not configuration.once and not configuration.single_uid and templates.can_be_used(board):
             kin = self._forks = templates.Templates(
-                board, data_bytes(), job_filter(configuration), control=self._source, wake=wake
+                board, data_bytes(), job_filter(configuration), rules.run, control=self._source, wake=wake
             )
             self._has_forks = False
         else:
@@ -253,7 +253,7 @@ class Runner:
         self._forget()
         body = self._body(body_bytes)
         core = header["core"] if self._configuration.cpus == 1 else None
-        self._forks.begin(handles_children=header["handles_children"], core=core)
+        self._forks.begin(handles_children=header["handles_children"], has_tests=header["has_tests"], core=core)
         self._runs.count_threads(self._turn.following if self._has_forks else None)
         try:
             load = requests.read_load(header, body)

@@ -160,6 +160,7 @@ class Box:
             "environment": {},
             "data_limit": True,
             "handles_children": False,
+            "has_tests": True,
             "core": None,
         }
         self.send({"ask": "load", **header, **fields}, b"".join(everything.values()))
@@ -186,14 +187,14 @@ class Box:
 
     def run(self, source: str | bytes, stdin: bytes = b"", **limits: Any) -> Answer:
         """One Python program, loaded, executed once, unloaded."""
-        loaded = self.load(source)
+        loaded = self.load(source, has_tests=False)
         assert loaded.ok, loaded.message
         result = self.execute(stdin, **limits)
         self.ask("unload")
         return result
 
     def shell(self, script: str, stdin: bytes = b"", **limits: Any) -> Answer:
-        loaded = self.load(script, mode="exec", main="main.sh", argv=["sh", "{program}/main.sh"])
+        loaded = self.load(script, mode="exec", main="main.sh", argv=["sh", "{program}/main.sh"], has_tests=False)
         assert loaded.ok, loaded.message
         result = self.execute(stdin, **limits)
         self.ask("unload")

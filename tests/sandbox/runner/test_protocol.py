@@ -119,6 +119,7 @@ def test_requests_may_be_sent_before_answers_are_read(box: Box) -> None:
         "environment": {},
         "data_limit": True,
         "handles_children": False,
+        "has_tests": True,
         "core": None,
     }
     execute = {"ask": "execute", "limits": dict(LIMITS), "arguments": [], "stdin": 2, "files": [], "fetch": []}
@@ -251,6 +252,17 @@ def test_the_service_need_not_wait_for_a_template(make_box: MakeBox, kind: str) 
         box.send({"ask": "unload"})
     assert [box.receive().answer for _ in range(40)] == ["loaded", "unloaded"] * 20
     assert box.run("print(7)").out == b"7\n"
+
+
+def test_tests_in_a_job_that_was_to_have_none_end_a_box_that_has_confined_it_for_programs(make_box: MakeBox) -> None:
+    box = make_box("landlock")
+    assert box.load("def f(): return 1", has_tests=False).ok
+    assert box.call("f").code == 0
+    with pytest.raises(BoxDied) as died:
+        box.test({"cases": ["assert f() == 1"]})
+    code, words = died.value.args
+    assert code == frames.EXIT_UNCLEAN
+    assert "was to have none" in words
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
