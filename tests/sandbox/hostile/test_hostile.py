@@ -56,6 +56,8 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
         "dumpable_games": RUNNER_IN_VIEW,
         "ns_files": RUNNER_IN_VIEW,  # names of namespaces; to enter them is refused
         "priority_of_others": RUNNER_IN_VIEW,  # numbers that gVisor only remembers
+        "clock_games": RUNNER_IN_VIEW,
+        "js_native_doors": RUNNER_IN_VIEW,
         "cpp_int80": RUNNER_IN_VIEW,  # it prints the error, -22, as if that were a process id
     },
     "user": {"links_out": WITH_ONE_ID},
