@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 from typing import Final
@@ -41,6 +42,7 @@ CPP_COLD: Final = f";\n{CPP}"
 """The same program. Once a compiler has seen any token, if only of an empty declaration, no header is a precompiled one."""
 BUSY: Final = "import time\nwhile time.process_time() < {cpu_s}:\n    pass\nprint(1)\n"
 _PYTHON: Final = "/usr/bin/python3"
+_IN_MEMORY: Final = Path("/dev/shm/rewardline-bench")
 
 
 async def run(*, quick: bool) -> list[Report]:
@@ -445,7 +447,7 @@ async def _different_programs(sandbox: Sandbox, count: int) -> list[float]:
 def _backends(slots: int = PARALLEL) -> dict[str, Callable[[], Sandbox]]:
     made: dict[str, Callable[[], Sandbox]] = {
         "namespaces": lambda: _pooled(LocalBackend(python=_PYTHON, tier="namespaces"), slots=slots),
-        "Landlock": lambda: _pooled(LocalBackend(python=_PYTHON, tier="landlock"), slots=slots),
+        "Landlock": lambda: _pooled(LocalBackend(python=_PYTHON, tier="landlock", state_dir=_IN_MEMORY), slots=slots),
     }
     if _has_image():
         made["Docker"] = lambda: _pooled(DockerBackend(image=IMAGE), slots=slots)
