@@ -78,6 +78,11 @@ def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, othe
     return _possible(wanted)
 
 
+def own_limits() -> Resources:
+    """Of this process, those that each run is given anew: to set them changes nothing that matters."""
+    return [(which, _HARD_LIMITS[which]) for which in _OF_EACH_RUN if which in _HARD_LIMITS]
+
+
 def shut_in(uid: int | None, cell: Sequence[Any]) -> None:
     """Give up everything; the order matters.
 

@@ -9,7 +9,6 @@ times; the C library looks up a function when it is called. What the runner has 
 import atexit
 import json
 import os
-import resource
 import sys
 from contextlib import suppress
 from mmap import PAGESIZE, mmap
@@ -110,10 +109,9 @@ def rehearse_run() -> None:
     for _ in range(_TIMES):
         compiling.compile_program(b"", "main.py", 0)
     source = compiling.compile_program(_SOURCE, "main.py", 0)
-    limits = tuple((which, resource.getrlimit(which)[1]) for which in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE))
     cell = Cell(
         directory=".",
-        resources=limits,
+        resources=confinement.own_limits(),
         descriptors=(0, 1, 2),
         ruleset=None,
         closed_to=2,

@@ -160,9 +160,11 @@ class Templates:
 
     def fork(self, order: Order) -> None:
         place, uid, task = order
+        if not uid:
+            raise Unclean("a run without a user of its own")
         is_known = self._tasks.get(place) == task
         self._tasks[place] = task
-        self._line.order.send(place, None if is_known else tuple(task), uid or 0)
+        self._line.order.send(place, None if is_known else tuple(task), uid)
 
     def finish(self) -> None:
         """Orders are followed one after the other."""
