@@ -8,8 +8,8 @@ want them.
 """
 
 import atexit
-import base64
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
@@ -160,13 +161,26 @@ def bring_small_image(source: str, target: str) -> None:
         f"usr/lib/*-linux-gnu/{name}*" for name in ("ld-linux", "libc.so", "libm.so", "libz.", "libexpat.", "libffi.")
     )
     folders = "lib lib64 usr/lib64 usr/bin/python3 usr/bin/python3.11 usr/lib/python3.11"
-    pack = f"cd / && tar c --exclude=__pycache__ {folders} {libraries} | gzip -1 | base64"
+    pack = f"cd / && tar c --exclude=__pycache__ --file=/small.tar {folders} {libraries}"
     with (
-        closing(docker.DockerClient(source)) as here,
+        closing(docker.DockerClient(source, timeout=60)) as here,
         closing(docker.APIClient(target, version="auto", timeout=60)) as there,
+        io.BytesIO() as archive,
     ):
-        packed: bytes = here.containers.run(IMAGE, ["sh", "-c", pack], remove=True, network_mode="none")
-        there.import_image_from_data(base64.b64decode(packed), repository="small", tag="latest")
+        packer = here.containers.create(IMAGE, ["sh", "-c", pack], network_mode="none")
+        try:
+            packer.start()
+            if packer.wait()["StatusCode"] != 0:
+                raise RuntimeError(f"no small image: {packer.logs().decode(errors='replace')}")
+            pieces, _ = packer.get_archive("/small.tar")
+            archive.writelines(pieces)
+        finally:
+            packer.remove(force=True)
+        archive.seek(0)
+        with tarfile.open(fileobj=archive) as members:
+            packed = members.extractfile("small.tar")
+            assert packed is not None
+            there.import_image_from_data(packed.read(), repository="small", tag="latest")
 
 
 def main() -> None:
