@@ -5,6 +5,8 @@ r"""The one place of answer extraction: which part of a response is its answer.
 *Final segment* (segment). Text after the last closing think tag, without the chat tokens a tokenizer leaves at the end.
 Thinking that was opened and never closed is a truncated response: nothing in it is an answer.
 
+*HTML* (markup). Those who judge what words mean look at a text without the tags that are mere emphasis.
+
 *Channels* (channels; parameters: what a caller may ask for; readers: which module finds the offers of which channel).
 The first channel that is used at all decides. An explicit channel that is used badly (an empty or unclosed last box, an
 answer tag never closed) gives no answer; it never makes an earlier number one.
@@ -39,6 +41,7 @@ from verifiers.answers.extraction import Candidate, Extraction, Reason
 from verifiers.answers.folding import fold
 from verifiers.answers.lines import read_lines
 from verifiers.answers.links import names_alternatives
+from verifiers.answers.markup import without_html
 from verifiers.answers.numerals import NUMBER
 from verifiers.answers.offers import MAX_OFFERS
 from verifiers.answers.parameters import ExtractionParams, OnConflict, Think
@@ -67,6 +70,7 @@ __all__ = [
     "fold",
     "names_alternatives",
     "stated",
+    "without_html",
 ]
 
 

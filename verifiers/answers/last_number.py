@@ -20,6 +20,8 @@ _PART_BEFORE = re.compile(
     r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|[\^_]|\\(?:times|cdot|div|le|ge|leq|geq|lt|gt)|(?<!\\text)(?<!\\textbf)(?<!\\mathbf)"
     r"(?<!\\mathrm)\{)[ $]{0,2}$"
 )
+_TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
+"""The number begins what is in a tag; an index, a power or what is struck out is none."""
 _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{")
 _PART_AFTER = re.compile(
     r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d"
@@ -60,6 +62,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         return Offers(offers, "conflicting_answers")
     last = offers[-1]
     before = text[max(start, last.start - 24) : last.start]
+    if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):
+        before = before[: tag.start()]
     may_be_part = before.rstrip(" $")[-1:] in _PART_ENDS or "\\" in before
     if may_be_part and _PART_BEFORE.search(before) and not _DASH_ENDS.search(before):
         return NO_OFFERS

@@ -43,7 +43,7 @@ OTHER_ANSWER_STEMS = (
 )
 _OTHER_ANSWER_STEM = re2.compile(f"(?i){'|'.join(OTHER_ANSWER_STEMS)}".encode())
 _AFTER_WORD = re.compile(
-    r"[ \t*_`\"'’)\]]{0,8}"
+    r"[ \t*_`\"'’)\]]{0,24}"
     r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s)?"
     r"(?:(?:corre[ct]{1,2}[ae]|finale?|richtige)\s{1,4})?"
     r"(?:(?P<verb>(?:is|are|was|equals|(?:would|should|must|will) be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"

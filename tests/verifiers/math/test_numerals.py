@@ -178,6 +178,8 @@ def test_chinese_ways_to_say_a_number(text: str, number: str) -> None:
             "二〇二〇",
             "一一",
             "三点",
+            "九点三十",
+            "三点五十万",
             "五分之",
             "一百零五十",
             "三万零五千",

@@ -23,7 +23,8 @@ _HAN_RUN = re.compile(
 _HAN_WHOLE = re.compile(rf"(?:({_HAN_PART})又)?({_HAN_PART})分之({_HAN_PART})")
 _HAN_MULTIPLIER = "[十百千]?(?:万亿|[万亿])?"
 _HAN_CHAIN = re.compile(rf"(\d[\d,]*(?:\.\d+)?)({_HAN_MULTIPLIER})")
-_HAN_DECIMAL = re.compile(rf"([{''.join(_HAN_DIGITS)}]{{1,30}})({_HAN_MULTIPLIER})")
+_HAN_DECIMAL = re.compile(rf"([{''.join(_HAN_DIGITS)}]{{1,30}})([百千]?(?:万亿|[万亿])?)")
+"""Behind the point digits are said one by one: 九点三十 is half past nine."""
 HAN_GAP = re.compile(rf"(?<=\d) (?=[{_SIGNS_OF_HAN}分])|(?<=[之负負又]) (?=\d)")
 """Blanks inside a number."""
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,30}")

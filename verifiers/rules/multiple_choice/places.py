@@ -22,6 +22,7 @@ _MAX_FIELDS = 64
 
 
 def find(response: str, params: MultipleChoiceParams, options: Options) -> Found:
+    response = answers.without_html(response)
     explicit = params.extract != "auto"
     segment = answers.final_segment(response, params.think)
     extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED), segment)

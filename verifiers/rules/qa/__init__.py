@@ -95,7 +95,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "6"
+    version = "7"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -144,6 +144,7 @@ _MAX_SHOWN = 16
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
+    response = answers.without_html(response)
     references = _references(params)
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
@@ -221,7 +222,8 @@ def _references(params: QaParams) -> list[tuple[str, ...]]:
 def _parts(given: Any) -> tuple[str, ...]:
     if isinstance(given, DropAnswer):
         return given.parts()
-    return tuple(map(str, given)) if isinstance(given, tuple) else (str(given),)
+    given = given if isinstance(given, tuple) else (given,)
+    return tuple(answers.without_html(str(part)) for part in given)
 
 
 def _lists(given: Any) -> list[tuple[str, ...]]:

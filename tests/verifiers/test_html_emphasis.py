@@ -1,0 +1,131 @@
+"""Tags of HTML that change a text's looks only are no part of an answer, by whichever verifier."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifiers.answers import ExtractionParams, without_html
+from verifiers.base import Verdict
+from verifiers.math.first_look import FirstLook, Terms
+from verifiers.math.options import DEFAULT
+from verifiers.rules import exact_match, multiple_choice, numeric, qa
+
+CITIES = ["London", "Berlin", "Paris", "Madrid"]
+WAYS = [
+    "<b>{}</b>",
+    "<p>{}</p>",
+    "The answer is <b>{}</b>.",
+    "The answer is <span class='x'>{}</span>",
+    "<p>The answer is <strong>{}</strong>.</p>",
+    "<b>The answer is {}</b>",
+    "<B>Answer:</B> {}",
+    "<strong>Answer</strong>: {}",
+    "Answer:<br>{}",
+    "We look.<br/>The answer is {}<br>",
+    "<answer><b>{}</b></answer>",
+    "<answer><i><b>{}</b></i></answer>",
+    "#### <em>{}</em>",
+    "\\boxed{{<b>{}</b>}}",
+    "<div><h3>Answer: <u>{}</u></h3></div>",
+]
+
+
+def by_qa(response: str, reference: str) -> Verdict:
+    return qa.judge(response, qa.QaParams(reference=reference))
+
+
+def by_numeric(response: str, reference: str) -> Verdict:
+    return numeric.judge(response, numeric.NumericParams(reference=reference))
+
+
+def by_choice(response: str, reference: str) -> Verdict:
+    params = {"reference": reference, "choices": CITIES}
+    return multiple_choice.judge(response, multiple_choice.MultipleChoiceParams.model_validate_json(json.dumps(params)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("judge", "answer", "another"),
+    [(by_qa, "Paris", "Rome"), (by_numeric, "12", "13"), (by_choice, "C", "B"), (by_choice, "Paris", "B")],
+)
+def test_an_answer_may_be_emphasised(judge: Callable[[str, str], Verdict], answer: str, another: str, way: str) -> None:
+    assert judge(way.format(answer), answer).score == 1.0
+    assert judge(way.format(answer), another).score == 0.0
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("answer", ["12", "x^2+1", r"\frac{1}{2}"])
+def test_mathematics_may_be_emphasised(way: str, answer: str) -> None:
+    terms = Terms([answer], DEFAULT, ExtractionParams().model_dump_json())
+    found = FirstLook(terms).find(way.format(answer), explain=False)
+    assert found.answer is not None
+    assert found.answer.strip() == answer
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("<b>12</b> or <b>13</b>", "13"),
+        ("The answer is <b>12</b> or <b>13</b>.", "13"),
+        ("The answer is not <b>12</b>.", "12"),
+        ("The answer is <s>12</s>.", "12"),
+        ("So it is <s>12</s>", "12"),
+        ("So it is <del>12</del>", "12"),
+        ("10<sup>12</sup>", "12"),
+        ("x<sub>12</sub>", "12"),
+        ("a<12", "12"),
+        ("a <b><12", "12"),
+        ("<think><b>12</b>", "12"),
+    ],
+)
+def test_tags_that_say_something_and_what_is_no_answer_without_tags(response: str, reference: str) -> None:
+    assert by_numeric(response, reference).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response", ["The total is <result>12</result>", "<final_answer>12</final_answer>", "<n>12</n>"]
+)
+def test_a_number_may_be_all_of_an_element(response: str) -> None:
+    assert by_numeric(response, "12").score == 1.0
+    assert by_numeric(response, "2").score == 0.0
+
+
+def test_a_tag_may_be_the_answer() -> None:
+    assert by_qa("The answer is <b>", "<b>").score == 1.0
+    assert by_qa("The answer is <b></b>", "<b></b>").score == 1.0
+    assert by_qa("The answer is <em>", "<b>").score == 0.0
+    assert by_qa("<answer><b>bold</b></answer>", "<b>bold</b>").score == 1.0
+    params = exact_match.ExactMatchParams(reference="<b>bold</b>")
+    assert exact_match.judge("<b>bold</b>", params).score == 1.0
+
+
+PIECES = (
+    "<b>",
+    "</b>",
+    "<B >",
+    "</ b>",
+    "<p id='1'>",
+    "</p>",
+    "<br/>",
+    "<i>",
+    "</i>",
+    "<s>",
+    "x",
+    " ",
+    "<",
+    ">",
+    "\n",
+    "é",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_only_tags_become_space_and_all_else_stays_in_its_place(text: str) -> None:
+    shown = without_html(text)
+    assert len(shown) == len(text)
+    assert all(now == was or now in " \n" for now, was in zip(shown, text, strict=True))
+    assert [shown.count(kept) for kept in ("x", "é", "<s>")] == [text.count(kept) for kept in ("x", "é", "<s>")]
+    assert without_html(shown) == shown
