@@ -18,7 +18,7 @@ class Cores:
             count: Of processors. 0: no box is told to stay.
         """
         self._boxes = [0] * count
-        self._first = random.randrange(count) if count else 0  # noqa: S311 - other services begin with others
+        self._first = random.SystemRandom().randrange(count) if count else 0  # other services begin with others
 
     @classmethod
     def for_slots(cls, slots: int) -> "Cores":

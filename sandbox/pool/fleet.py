@@ -37,6 +37,8 @@ TICK_S: Final = 0.25
 PING_AFTER_S: Final = 30.0
 PING_PATIENCE_S: Final = 10.0
 MAX_SUSPICIONS: Final = 2
+_CHANCE: Final = random.SystemRandom()
+"""Which changes no state that others in this process count on."""
 _AGE_SPREAD: Final = 0.2
 """Boxes made together must not all be replaced together: each lives shorter by up to this part."""
 
@@ -385,7 +387,7 @@ class Fleet:
         self._counters.boxes_started += 1
         if profile is Profile.PLAIN:
             self.hello = seat.hello
-        max_age_s = self._terms.box_max_age_s * (1 - _AGE_SPREAD * random.random())  # noqa: S311  # no secret
+        max_age_s = self._terms.box_max_age_s * (1 - _AGE_SPREAD * _CHANCE.random())
         seat.expires_s = asyncio.get_running_loop().time() + max_age_s
         return seat
 
