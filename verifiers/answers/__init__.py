@@ -37,6 +37,7 @@ from typing import Literal
 
 from verifiers.answers.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.answers.commitment import commit
+from verifiers.answers.courtesies import without_courtesy
 from verifiers.answers.extraction import Candidate, Extraction, Reason
 from verifiers.answers.folding import fold
 from verifiers.answers.lines import read_lines
@@ -70,6 +71,7 @@ __all__ = [
     "fold",
     "names_alternatives",
     "stated",
+    "without_courtesy",
     "without_html",
 ]
 
@@ -87,12 +89,19 @@ def extract(
     if segment.reason != "found":
         return Extraction(None, None, None, segment.reason)
     readers = READERS if params.extract == "auto" else READERS_IF_NAMED
+    end = segment.end
     for channel in _channels(params.extract, auto):
-        offers = readers[channel](response, segment.start, segment.end)
+        if end == segment.end and channel in _SAID_LAST:
+            end = without_courtesy(response, segment.start, end)
+        offers = readers[channel](response, segment.start, end if channel in _SAID_LAST else segment.end)
         if offers.reason is None and not offers.items:
             continue
         return commit(response, channel, offers, params.on_conflict)
     return Extraction(None, None, None, "no_answer")
+
+
+_SAID_LAST = frozenset([Channel.BARE, Channel.FINAL_STATEMENT, Channel.LAST_NUMBER, Channel.LAST_LINE])
+"""Channels that look at the last thing a response says, or at whether it says anything else."""
 
 
 def stated(text: str, on_conflict: OnConflict, stems: Sequence[int] | None = None) -> Extraction:

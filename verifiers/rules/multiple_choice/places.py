@@ -2,6 +2,7 @@
 
 import re
 from collections import deque
+from collections.abc import Callable, Iterable
 
 from verifiers import answers
 from verifiers.answers import Channel, Extraction
@@ -30,13 +31,24 @@ def find(response: str, params: MultipleChoiceParams, options: Options) -> Found
         return _extracted(response, extraction, params, options)
     if segment.reason != "found":
         return Found(None, segment.reason)
-    clues, offset = look(response[segment.start : segment.end]), segment.start
-    for place in (_json, _bare, _hash, statements, marked, closing_words, edge_lines):
-        found = place(clues, params, options)
-        if found is not None:
-            span = (found.span[0] + offset, found.span[1] + offset) if found.span else None
-            return Found(found.labels, found.reason, found.channel, span, found.seen)
-    return Found(None, "no_answer")
+    text, offset = response[segment.start : segment.end], segment.start
+    clues = look(text)
+    found = _first(clues, (_json, _bare, _hash, statements), params, options)
+    if found is None:
+        end = answers.without_courtesy(text, 0, len(text))
+        clues = clues if end == len(text) else look(text[:end])
+        found = _first(clues, (marked, closing_words, edge_lines), params, options)
+    if found is None:
+        return Found(None, "no_answer")
+    span = (found.span[0] + offset, found.span[1] + offset) if found.span else None
+    return Found(found.labels, found.reason, found.channel, span, found.seen)
+
+
+_Place = Callable[[Clues, MultipleChoiceParams, Options], Found | None]
+
+
+def _first(clues: Clues, places: Iterable[_Place], params: MultipleChoiceParams, options: Options) -> Found | None:
+    return next((found for place in places if (found := place(clues, params, options)) is not None), None)
 
 
 def _extracted(response: str, extraction: Extraction, params: MultipleChoiceParams, options: Options) -> Found:

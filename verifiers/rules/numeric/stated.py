@@ -90,6 +90,9 @@ class _Scene(NamedTuple):
 
 def _scene(response: str, params: answers.ExtractionParams) -> _Scene:
     segment = answers.final_segment(response, params.think)
+    if segment.reason == "found" and params.extract == "auto":
+        said = answers.without_courtesy(response, segment.start, segment.end)
+        segment = answers.Segment(segment.start, said, "found")
     return _Scene(response, segment, answers.extract(response, params, segment=segment))
 
 

@@ -1,0 +1,40 @@
+"""What a chat model says when it has said all: hope this helps, let me know if you have any other questions."""
+
+import re
+
+from verifiers.answers.spans import strip
+
+_ANY = r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]{0,120}"
+"""Nothing that an answer could be written in, but for letters."""
+_COURTESY = re.compile(
+    r"(?:(?:(?:i|we)\s)?(?:(?:really|do)\s)?hope\s(?:this|that|it|the\sexplanation)\s(?:was\shelpful|helps|helped|clarifies|clears)\b"
+    r"|(?:(?:and|so)\s)?(?:please,?\s)?(?:just\s)?(?:let\sme\sknow|feel\sfree|don['’]t\shesitate|do\snot\shesitate)\b"
+    r"|if\s(?:you(?:['’]d|\swould)?\s(?:have|need|want|like)|there(?:['’]s|\sis|\sare)|anything|something)\b"
+    r"|(?:is\sthere\sanything|would\syou\slike|do\syou\s(?:want|have|need)|can\si\shelp)\b"
+    r"|good\sluck\b|happy\s(?:learning|studying|coding|to\shelp)\b|have\sa\s(?:great|nice|good|wonderful)\b"
+    r"|thank(?:s|\syou)\b|you['’]re\swelcome\b|best\s(?:regards|wishes)\b|cheers\b"
+    r"|希望(?:这|這|以上|能|对|對|我的)|如果?(?:你|您)?(?:还|還|仍)?有(?:其他|任何|什么|什麼|疑|问|問)|如需|谢谢|謝謝|祝(?:你|您))"
+    rf"{_ANY}[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️😊]{{0,8}}",
+    re.IGNORECASE,
+)
+_SAYS_MORE = re.compile(
+    r"(?<![^\W_])(?-i:(?!I(?![^\W_]))[A-Z])(?![^\W_])"
+    r"|\b(?:sure|certain|unsure|wrong|incorrect|right|correct|mistaken?|mistakes?|errors?|but|though|however|guess|maybe|perhaps"
+    r"|actually|instead|rather|meant)\b|确定|错|對|对吗|但",
+    re.IGNORECASE,
+)
+"""An option, a doubt or a correction: then it is no mere courtesy."""
+_STOPS = (". ", "! ", "? ", "\n", "。", "！", "？", "😊 ", "* ")
+_MAX_SENTENCES = 3
+_MAX_CHARS = 200
+
+
+def without_courtesy(text: str, begin: int, end: int) -> int:
+    """Where what a part of a text says ends, before the courtesies behind it; a part that is nothing else keeps them."""
+    for _ in range(_MAX_SENTENCES):
+        first, last = max(begin, end - _MAX_CHARS), end - 1
+        start = max(place + len(stop) if (place := text.rfind(stop, first, last)) >= 0 else begin for stop in _STOPS)
+        if start == begin or _COURTESY.fullmatch(text, start, end) is None or _SAYS_MORE.search(text, start, end):
+            break
+        end = strip(text, begin, start)[1]
+    return end
