@@ -51,6 +51,32 @@ def _folds(char: str) -> bool:
     return unicodedata.category(char) == "Cf" or not _ASCII_CHARS.isdisjoint(unicodedata.normalize("NFKC", char))
 
 
+class Scan:
+    """An expression of RE2 that is asked for places only: objects for matches would take as long as finding most of them."""
+
+    __slots__ = ("_match",)
+
+    def __init__(self, pattern: str) -> None:
+        self._match = re2.compile(pattern.encode())._regexp.Match
+
+    def find(self, text: bytes, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+        """Where the first match is, of those that do not begin before `start` and end by `end`."""
+        place: tuple[int, int] = self._match(_ANYWHERE, text, start, len(text) if end is None else end)[0]
+        return place if place[0] >= 0 else None
+
+    def is_in(self, text: bytes) -> bool:
+        found: int = self._match(_ANYWHERE, text, 0, len(text))[0][0]
+        return found >= 0
+
+    def begins(self, text: bytes, start: int = 0) -> int | None:
+        """The end of a match that begins there."""
+        place: tuple[int, int] = self._match(_AT_START, text, start, len(text))[0]
+        return place[1] if place[0] >= 0 else None
+
+
+_ANYWHERE, _AT_START = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
+
+
 class Scene(msgspec.Struct, frozen=True):
     """A text and its shadow; None where it has letters that are ASCII ones when case does not count: İ, ı, ſ and K."""
 
@@ -75,7 +101,7 @@ class Sighting:
         around; `unless`: characters with which a match may begin that a shadow does not show.
         """
         self._pattern = pattern
-        self._core = re2.compile(core.encode())
+        self._core = Scan(core)
         self._before = before
         self._unless = unless
         self._unless_is_letters = has_other_alphabets(unless)
@@ -89,13 +115,13 @@ class Sighting:
             yield from self._pattern.finditer(text, start)
             return
         position, asked = start, start
-        while core := self._core.search(shadow, asked):
-            match = self._at(text, position, core.start(), core.end())
+        while core := self._core.find(shadow, asked):
+            match = self._at(text, position, *core)
             if match is None:
-                asked = core.start() + 1
+                asked = core[0] + 1
             else:
                 yield match
-                position = asked = max(match.end(), core.start() + 1)
+                position = asked = max(match.end(), core[0] + 1)
 
     def hides_in(self, scene: Scene) -> bool:
         """Whether there are characters with which a match may begin that a shadow does not show."""
@@ -119,10 +145,10 @@ class Ending:
     def __init__(self, pattern: re.Pattern[str], core: str) -> None:
         """`core` matches the shadow of whatever the expression matches."""
         self._pattern = pattern
-        self._core = re2.compile(core.encode())
+        self._core = Scan(core)
 
     def search(self, scene: Scene, start: int, end: int) -> re.Match[str] | None:
         """As the expression's own."""
-        if scene.shadow is not None and self._core.search(scene.shadow[start:end]) is None:
+        if scene.shadow is not None and not self._core.is_in(scene.shadow[start:end]):
             return None
         return self._pattern.search(scene.text, start, end)

@@ -19,11 +19,12 @@ class Segment(msgspec.Struct, frozen=True):
     """`found`, or why there is nothing to look at (`truncated`, `no_answer`, `empty`)."""
 
 
+_NAME = r"(?:th(?:ink(?:ing)?|ought)|reasoning|seed:think)\s{0,4}>"
 _THINK_TAG = re.compile(
-    r"<(?P<close>/?)(?:think|thinking|reasoning|thought|seed:think)\s{0,4}>"
-    r"|<\|(?:begin|(?P<end>end))_of_thought\|>",
+    rf"<(?:(?P<close>/){_NAME}|{_NAME}|\|(?:begin|(?P<end>end))_of_thought\|>)",
     re.IGNORECASE,
 )
+"""Alternatives begin differently, so that most tags are told from these by one character."""
 _MAX_THINK_TAG_CHARS = 32
 _OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
 _CHAT_TOKENS = (

@@ -4,14 +4,14 @@ A word is found first, cheaply; what stands before and behind it decides whether
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-import re2
 
 from verifiers.answers.denials import denies
 from verifiers.answers.offers import MAX_OFFERS, last_matches
-from verifiers.sightings import ASCII_SPACE, SPACE, has_other_alphabets
+from verifiers.sightings import ASCII_SPACE, SPACE, Scan, has_other_alphabets
 
 _ANSWER_WORD = re.compile(
     r"(?P<word>answers?(?:\b|(?=_{1,3}(?![^\W_])))|(?:correct|right|best)\s(?:option|choice)\b|respuesta\b|réponse\b"
@@ -23,7 +23,7 @@ _ANSWER_WORD = re.compile(
 )
 ANSWER_STEMS = rf"answer|(?:correct|right|best){SPACE}(?:option|choice)|respuesta|antwort|resposta|risposta|r\?ponse"
 """With what a word begins that may announce an answer, as a shadow shows it; case does not count."""
-_ANSWER_STEM = re2.compile(f"(?i){ANSWER_STEMS}".encode())
+_ANSWER_STEM = Scan(f"(?i){ANSWER_STEMS}")
 OTHER_ANSWER_STEMS = (
     *(
         "ответ",
@@ -41,7 +41,7 @@ OTHER_ANSWER_STEMS = (
         "正确的选项",
     ),
 )
-_OTHER_ANSWER_STEM = re2.compile(f"(?i){'|'.join(OTHER_ANSWER_STEMS)}".encode())
+_OTHER_ANSWER_STEM = Scan(f"(?i){'|'.join(OTHER_ANSWER_STEMS)}")
 _AFTER_WORD = re.compile(
     r"[ \t*_`\"'’)\]]{0,24}"
     r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s)?"
@@ -61,7 +61,7 @@ _LEAD = (
 _IN_NAME = re.compile(r"[A-Za-z0-9]_{0,3}\Z")
 """Before an answer word that is a part of a longer one; an underscore with nothing before it is emphasis."""
 _BEFORE_WORD = re.compile(_LEAD.replace("SPACE", r"\s") + "$|[所以故因此最终正确的最后]{1,8}$", re.IGNORECASE)
-_BEFORE_WORD_IN_ASCII = re2.compile(f"(?i){_LEAD.replace('SPACE', ASCII_SPACE)}\n?\\z".encode())
+_BEFORE_WORD_IN_ASCII = Scan(f"(?i){_LEAD.replace('SPACE', ASCII_SPACE)}\n?\\z")
 _NOT_GIVING = re.compile(
     r"\b(?:find|get|give|obtain|determine|compute|calculate|check|verify|write|reach|provide|box|express|format"
     r"|your|an)"
@@ -98,15 +98,22 @@ def answer_words(text: str, start: int, end: int, stems: Sequence[int] | None) -
     if not text.isascii() and "\u0130" in text:  # one letter that has a lower case of two
         return last_matches(_ANSWER_WORD.finditer(text, start, end))
     if stems is None:
-        stems = [
-            stem.start() for stem in last_matches(_ANSWER_STEM.finditer(text.encode("ascii", "replace"), start, end))
-        ]
-        if has_other_alphabets(text) and _OTHER_ANSWER_STEM.search(text.encode("utf-8", "replace")):
+        stems = list(_stems(text.encode("ascii", "replace"), start, end))
+        if has_other_alphabets(text) and _OTHER_ANSWER_STEM.is_in(text.encode("utf-8", "replace")):
             stems += _positions_of(OTHER_ANSWER_STEMS, text.lower(), start, end)
     if not stems:
         return []
     places = sorted(stems)[-MAX_OFFERS:]
     return [word for place in places if (word := _ANSWER_WORD.match(text, place, end)) is not None]
+
+
+def _stems(shadow: bytes, start: int, end: int) -> Iterable[int]:
+    """The last places."""
+    found = deque[int](maxlen=MAX_OFFERS)
+    while place := _ANSWER_STEM.find(shadow, start, end):
+        found.append(place[0])
+        start = place[1]
+    return found
 
 
 def _positions_of(stems: Iterable[str], text: str, start: int, end: int) -> Iterator[int]:
@@ -155,7 +162,10 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
 
 def _lead_start(before: str) -> int:
     """Where in a text begins what leads to the word behind it: "so the final "."""
-    lead = _BEFORE_WORD_IN_ASCII.search(before.encode()) if before.isascii() else _BEFORE_WORD.search(before)
+    if before.isascii():
+        place = _BEFORE_WORD_IN_ASCII.find(before.encode())
+        return len(before) if place is None else place[0]
+    lead = _BEFORE_WORD.search(before)
     return len(before) if lead is None else lead.start()
 
 

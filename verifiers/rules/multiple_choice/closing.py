@@ -5,13 +5,12 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
-import re2
-
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import CROSSES
+from verifiers.sightings import Scan
 
 _TICKS = "✅✔☑✓👉🎯➡"
 _MARK = re.compile(f"([{_TICKS}{CROSSES}])\ufe0f?")
@@ -151,13 +150,11 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:इसलिए\s)?(?:विकल्प\s)?{_LABEL}\s(?:सही|ठीक)(?:\s(?:उत्तर|विकल्प))?\sहै[।\s]{{0,2}}"),
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
-_MAY_CONCLUDE = re2.compile(
-    (
-        r"(?is)fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
-        r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|gotta|(?:got.to|has.to|must).be"
-        r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
-        r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
-    ).encode()
+_MAY_CONCLUDE = Scan(
+    r"(?is)fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
+    r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|gotta|(?:got.to|has.to|must).be"
+    r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
+    r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
 )
 """A word of each of these; most last sentences have none."""
 _SPOILS = re.compile(
@@ -175,7 +172,7 @@ _FITS_TOO = re.compile(
 def closing_words(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     """The option of a last sentence that says nothing but that it is the one, if no other is said to be that."""
     text = clues.scene.text
-    if _MAY_CONCLUDE.search(text[-_SENTENCE_CHARS:].encode("utf-8", "replace")) is None:
+    if not _MAY_CONCLUDE.is_in(text[-_SENTENCE_CHARS:].encode("utf-8", "replace")):
         return None
     start = _last_sentence(text, len(text))
     concluded = _concluded(text, start, len(text), options)

@@ -18,14 +18,11 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
-from typing import Any
-
-import re2
 
 from verifiers.rules.multiple_choice.forms import EDGES, OR, is_without_markup, without_markup
 from verifiers.rules.multiple_choice.phrases import LEADS
 from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
-from verifiers.sightings import ASCII_SPACE, SPACE, Scene, beyond_ascii, hides_ascii
+from verifiers.sightings import ASCII_SPACE, SPACE, Scan, Scene, beyond_ascii, hides_ascii
 
 MAX_PIECES = 64
 _JOINTS = bytes(ord(" ") if chr(byte) in f"{EDGES},;/&+\n" else byte for byte in range(256))
@@ -58,7 +55,7 @@ _SKIPPED = f"{_FILLER_WORDS}|a|o|both|either|all|of|{_JOINT_WORDS}"
 _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
-_LEAD = re2.compile(f"(?i){LEADS}".encode())
+_LEAD = Scan(f"(?i){LEADS}")
 _CHOICE_IS = re.compile(
     rf"\b(?:correct|right|best){SPACE}(choice){SPACE}(?:is|here{SPACE}is)\b".encode(), re.IGNORECASE
 )
@@ -67,7 +64,7 @@ _BEFORE_CHOICE_CHARS = len("correct ")
 _CHOICE_IS_CHARS = len("choice here is.")
 _GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
-_NOTHING = re2.compile(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*".encode())
+_NOTHING = Scan(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*\z")
 """What may stand before the first phrase of a list; and more."""
 _NUMBER_FIRST = re.compile(rb"[^A-Za-z0-9]*[0-9]")
 _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
@@ -121,7 +118,7 @@ class FirstLook:
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
         if first is not None:
-            begins = not is_whole or _NOTHING.fullmatch(parted[:first]) is not None
+            begins = not is_whole or _NOTHING.begins(parted[:first]) is not None
             is_part = begins and is_whole and parted == plain and self._is_part_of_list(plain)
             if (begins and not is_part) or self._has_more(text, parted, first, places, is_part):
                 return True
@@ -152,7 +149,7 @@ class FirstLook:
         """Whether a text begins with a number, which names an option only if it is all of it, or a list: "36 / 2 guests"."""
         if not self._may_be_number or self._has_number_labels or _NUMBER_FIRST.match(plain) is None:
             return False
-        return _pattern(self._keys, _number_to_end).fullmatch(plain) is None
+        return _pattern(self._keys, _number_to_end).begins(plain) != len(plain)
 
     def _has_more(self, text: str, parted: bytes, first: int, others: Iterator[int], is_second_enough: bool) -> bool:
         """Whether a second phrase, and but for a choice a third one, begins with an option.
@@ -169,12 +166,12 @@ class FirstLook:
         """Where `LEADS` are, in a text that has a shadow, that an option may follow."""
         shadow = seen.shadow or b""
         if self._passes_all:
-            return [lead.start() for lead in _LEAD.finditer(shadow, start)]
+            return list(_apart(_LEAD, shadow, start))
         places = _places(self._followed_lead, shadow, start)
         return [place for place in places if not _is_within_lead(shadow, place)]
 
     @cached_property
-    def _followed_lead(self) -> Any:
+    def _followed_lead(self) -> Scan:
         return _followed_lead(self._keys, tuple(sorted(self._beginnings)), self._may_be_number)
 
     def _mentions(self, shadow: bytes) -> bool:
@@ -214,11 +211,18 @@ def _word(found: re.Match[bytes]) -> bytes | None:
     return None if b"_" in word else word.lower().translate(None, _MARKS)
 
 
-def _places(pattern: Any, shadow: bytes, start: int = 0) -> Iterator[int]:
+def _places(pattern: Scan, shadow: bytes, start: int = 0) -> Iterator[int]:
     """Where an expression matches; matches may overlap."""
-    while match := pattern.search(shadow, start):
-        yield match.start()
-        start = match.start() + 1
+    while place := pattern.find(shadow, start):
+        yield place[0]
+        start = place[0] + 1
+
+
+def _apart(pattern: Scan, shadow: bytes, start: int) -> Iterator[int]:
+    """The same for matches that do not overlap; none is empty."""
+    while place := pattern.find(shadow, start):
+        yield place[0]
+        start = place[1]
 
 
 def _plain(text: str) -> bytes:
@@ -239,7 +243,7 @@ def _is_within_lead(shadow: bytes, place: int) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_numbers: bool) -> Any:
+def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_numbers: bool) -> Scan:
     """One of `LEADS`, and behind it, fillers left out, what may be an option: a label that is no part of a phrase, what
     begins as a text does, capitals in a row, or what a shadow does not show; or more fillers than stand before one.
     """
@@ -254,15 +258,13 @@ def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_num
     ]
     named = "|".join(filter(None, shapes))
     skipped = rf"(?:{'|'.join((_SKIPPED, *keys))}){_SIGNS_BETWEEN}+"
-    return re2.compile(
-        rf"(?i)(?:{LEADS}){_SIGNS_BETWEEN}*(?:(?:{skipped}){{0,3}}(?:{named})|(?:{skipped}){{4}})".encode()
-    )
+    return Scan(rf"(?i)(?:{LEADS}){_SIGNS_BETWEEN}*(?:(?:{skipped}){{0,3}}(?:{named})|(?:{skipped}){{4}})")
 
 
 @lru_cache(maxsize=512)
-def _pattern(keys: tuple[str, ...], *sources: _Source) -> Any:
+def _pattern(keys: tuple[str, ...], *sources: _Source) -> Scan:
     """What matches one of several expressions about some labels."""
-    return re2.compile(f"(?i){'|'.join(f'(?:{source(keys)})' for source in sources)}".encode())
+    return Scan(f"(?i){'|'.join(f'(?:{source(keys)})' for source in sources)}")
 
 
 def _named_by_label(keys: tuple[str, ...]) -> str:
@@ -292,7 +294,7 @@ def _named_by_number(keys: tuple[str, ...]) -> str:
 
 def _number_to_end(keys: tuple[str, ...]) -> str:
     """Nothing but a number, or numbers and signs, and what may stand beside it."""
-    return rf"(?:{_GAP}|{_JOINTS_IN_WORDS})*[0-9][^a-z]*{_beside_number(keys)}"
+    return rf"(?:{_GAP}|{_JOINTS_IN_WORDS})*[0-9][^a-z]*{_beside_number(keys)}\z"
 
 
 def _beside_number(keys: tuple[str, ...]) -> str:

@@ -5,10 +5,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 import msgspec
-import re2
 
 from verifiers import answers
-from verifiers.sightings import SPACE, Ending, Scene, Sighting, scene
+from verifiers.sightings import SPACE, Ending, Scan, Scene, Sighting, scene
 
 _STATEMENT = re.compile(
     r"(?:\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
@@ -108,12 +107,12 @@ class Clues(msgspec.Struct, frozen=True):
     """Whether there may be a field of JSON for the answer."""
 
 
-_CLUE = re2.compile(
-    rf"(?i){_CALLS_CORRECT}|{_CALLS_TEXT_CORRECT}|{_STATES}|(?:option|choice)\"|(?-i:{_SAYS_IT_IS})|{answers.ANSWER_STEMS}".encode()
+_CLUE = Scan(
+    rf"(?i){_CALLS_CORRECT}|{_CALLS_TEXT_CORRECT}|{_STATES}|(?:option|choice)\"|(?-i:{_SAYS_IT_IS})|{answers.ANSWER_STEMS}"
 )
 _SPACES = frozenset(b"?\x7f") | frozenset(range(0x21))
 """What `SPACE` matches."""
-_OTHER_CLUE = re2.compile(f"(?i){'|'.join(answers.OTHER_ANSWER_STEMS)}|[{_STATING_LETTERS}确確对對]".encode())
+_OTHER_CLUE = Scan(f"(?i){'|'.join(answers.OTHER_ANSWER_STEMS)}|[{_STATING_LETTERS}确確对對]")
 
 
 def look(text: str) -> Clues:
@@ -122,7 +121,7 @@ def look(text: str) -> Clues:
     shadow = seen.shadow
     if shadow is None:
         return Clues(seen, None, 0, 0, 0, True)
-    if seen.has_other_alphabets and _OTHER_CLUE.search(text.encode("utf-8", "replace")) is None:
+    if seen.has_other_alphabets and not _OTHER_CLUE.is_in(text.encode("utf-8", "replace")):
         seen = Scene(text, shadow, False)
     words: deque[int] = deque(maxlen=answers.MAX_OFFERS)
     word_end = 0
@@ -160,11 +159,7 @@ _STATEMENT_BEGINNINGS = frozenset(
 def _clues(shadow: bytes) -> Iterator[tuple[int, int]]:
     """Where clues are, those that begin inside other ones too. None begins inside the word "answer"."""
     start = 0
-    while start >= 0:
-        found, start = _CLUE.finditer(shadow, start), -1
-        for clue in found:
-            first, end = clue.span()
-            yield first, end
-            if end - first != _WORD_CHARS:
-                start = first + 1
-                break
+    while clue := _CLUE.find(shadow, start):
+        yield clue
+        first, end = clue
+        start = end if end - first == _WORD_CHARS else first + 1

@@ -106,12 +106,16 @@ def _plainly_correct(clues: Clues, options: Options) -> Found | None:
         return None
     option = called["option"].strip(" ()")
     label = options.label(option) if option.isupper() and option != "I" else None
-    is_joined = text[max(0, start - _JOINED_CHARS) : start].rstrip(" \n(*").lower().endswith(_JOINS)
-    if label is None or is_joined or _is_denied(seen, called.span("option")):
+    if label is None or (not ending["lead"] and _is_joined(text, start)) or _is_denied(seen, called.span("option")):
         return None
     if any(answers.announces(text, word) for word in words):
         return None
     return Found(frozenset({label}), "found", "statement", called.span("option"), (option,))
+
+
+def _is_joined(text: str, start: int) -> bool:
+    """Whether the sentence at a place goes on with what is before it."""
+    return text[max(0, start - _JOINED_CHARS) : start].rstrip(" \n(*").lower().endswith(_JOINS)
 
 
 def _is_told_otherwise(text: str, ending: re.Match[str], called: re.Match[str], options: Options) -> bool:
