@@ -134,10 +134,9 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
     if word["choice"]:
         return Trigger(word.start(), word.end())
     if word["cjk"]:
-        if swap := _NOT_BUT.match(text, word.end(), end):
-            return Trigger(outer_start, swap.end())
         if _NOT.match(text, word.end(), end):
-            return Trigger(outer_start, word.end(), is_negated=True)
+            swap = _NOT_BUT.match(text, word.end(), end)
+            return Trigger(outer_start, swap.end() if swap else word.end(), is_negated=swap is None)
         tail = _AFTER_CJK.match(text, word.end(), end)
         if tail is None:
             return None
@@ -151,9 +150,9 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
         return None
     if not tail["verb"] and _NOT_GIVING.search(before):
         return None
-    if swap := _NOT_BUT.match(text, tail.end(), end):
-        return Trigger(outer_start, swap.end())
     if _NOT.match(text, tail.end(), end):
+        if swap := _NOT_BUT.match(text, tail.end(), end):
+            return Trigger(outer_start, swap.end())
         is_negated = _denies_value(text, tail, end)
         return Trigger(outer_start, tail.end(), is_negated=is_negated) if is_negated or not tail["verb"] else None
     head = before[: outer_start - word.start() + len(before)]
