@@ -3,6 +3,7 @@
 import re
 
 from verifiers.answers.spans import strip
+from verifiers.sightings import Scan
 
 _ANY = r"[^\n.!?。！？\d\"“”()\[\]{}<>=:;*$\\]{0,120}"
 """Nothing that an answer could be written in, but for letters."""
@@ -17,6 +18,12 @@ _COURTESY = re.compile(
     rf"{_ANY}[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️😊]{{0,8}}",
     re.IGNORECASE,
 )
+_SPACE = "[^a-z]{1,4}"
+_MAY_BE = Scan(
+    rf"(?i)hope{_SPACE}|let{_SPACE}me|feel{_SPACE}free|hesitate|if{_SPACE}(?:you|there|any|some)|is{_SPACE}there|would{_SPACE}you"
+    rf"|do{_SPACE}you|can{_SPACE}i|luck|happy|have{_SPACE}a{_SPACE}|thank|welcome|regards|wishes|cheers|希望|有|如需|谢|謝|祝"
+)
+"""A word of each of these; most texts end in none."""
 _SAYS_MORE = re.compile(
     r"(?<![^\W_])(?-i:(?!I(?![^\W_]))[A-Z])(?![^\W_])"
     r"|\b(?:sure|certain|unsure|wrong|incorrect|right|correct|mistaken?|mistakes?|errors?|but|though|however|guess|maybe|perhaps"
@@ -31,6 +38,8 @@ _MAX_CHARS = 200
 
 def without_courtesy(text: str, begin: int, end: int) -> int:
     """Where what a part of a text says ends, before the courtesies behind it; a part that is nothing else keeps them."""
+    if not _MAY_BE.is_in(text[max(begin, end - _MAX_CHARS) : end].encode("utf-8", "replace")):
+        return end
     for _ in range(_MAX_SENTENCES):
         first, last = max(begin, end - _MAX_CHARS), end - 1
         start = max(place + len(stop) if (place := text.rfind(stop, first, last)) >= 0 else begin for stop in _STOPS)
