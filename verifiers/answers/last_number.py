@@ -8,6 +8,7 @@ import re
 
 from verifiers.answers.doubt import is_doubted
 from verifiers.answers.factorials import is_factorial
+from verifiers.answers.measures import whole_measure
 from verifiers.answers.numerals import NUMBER, last_digit_end
 from verifiers.answers.offers import NO_OFFERS, Offer, Offers
 from verifiers.answers.roles import is_bound_to_words, is_label
@@ -75,6 +76,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         return NO_OFFERS
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
+    if whole := whole_measure(text, start, (last.start, last.end), end):
+        return Offers([*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)])
     if scaled := _SCALE.match(text, last.end, end):
         offers[-1] = Offer(last.start, scaled.end(), last.start, scaled.end())
     return Offers(offers)

@@ -75,6 +75,8 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     sides = _EQUALS.split(text)
     text = sides[-1]
     found = list(_NUMBER.finditer(text))
+    if _names_several(sides):
+        return Unreadable("conflicting_answers")
     if text.endswith("?"):
         return Unreadable("unparseable")
     if not found:
@@ -97,6 +99,19 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
         return Unreadable("unparseable")
     is_percent = number.is_percent or bool(_PERCENT_BEHIND.match(after) or _PERCENT_BEFORE.search(before))
     return values.scaled(replace(number, is_percent=is_percent, currency=currency), scale, negative is not None)
+
+
+_NAME = re.compile(r"(?:\A|[^\w.])([A-Za-z]\w{0,3})\s?\Z")
+_NEXT_NAME = re.compile(r"\d.*(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z", re.DOTALL)
+
+
+def _names_several(sides: Sequence[str]) -> bool:
+    """Whether, by what stands between signs of equality, several names are given values: "x = 12, y = 13"."""
+    for before, side in pairwise(sides[:-1]):
+        next_name, name = _NEXT_NAME.search(side), _NAME.search(before)
+        if next_name is not None and name is not None and name[1] != next_name[1]:
+            return True
+    return False
 
 
 def _in_words(text: str) -> Number | Unreadable:

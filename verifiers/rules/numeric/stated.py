@@ -44,6 +44,8 @@ _BOUND_ENDS = ("<", ">", "≤", "≥", "to", "over", "under", "above", "below", 
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z")
 """An en dash for a minus sign: nothing between it and the number, and no number before it."""
+_NAME_BEFORE = re.compile(r"(?<![\w.])[A-Za-z]\w{0,3}\s?=\s?\Z")
+"""What the first of several numbers is said to be: of "x = 12, y = 13" all has to be read."""
 _BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNORECASE)
 _MAX_BARE_CHARS = 60
 
@@ -154,7 +156,9 @@ def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
     head = response[max(0, start - _WIDER_CHARS) : start]
     bound = _BOUND_BEFORE.search(head) if head.rstrip().rstrip(" $*(").lower().endswith(_BOUND_ENDS) else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 2) : start]) else ""
-    return (bound[0] if bound else sign) + (before[0] if before else "") + shown + (behind[0] if behind else "")
+    name = _NAME_BEFORE.search(head) if "=" in shown else None
+    lead = bound[0] if bound else (name[0] if name else sign)
+    return lead + (before[0] if before else "") + shown + (behind[0] if behind else "")
 
 
 def _bare(scene: _Scene) -> str | None:

@@ -1,0 +1,91 @@
+"""Quantities in two or more units, of which the last number is a part only: `12 hours 30 minutes`, 5'11", 3元5角."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+_FAMILIES: Final[tuple[Mapping[str, int], ...]] = (
+    {
+        "years?|yrs?|年": 365 * 86_400,
+        "months?|个月|個月": 30 * 86_400,
+        "weeks?|wks?|周|週|星期": 7 * 86_400,
+        "days?|天|日": 86_400,
+        "hours?|hrs?|h|小时|小時|时|時間": 3_600,
+        "minutes?|mins?|m|分钟|分鐘|分": 60,
+        "seconds?|secs?|s|秒钟|秒": 1,
+    },
+    {"miles?|mi": 63_360, "yards?|yds?": 36, "foot|feet|ft|['′’]": 12, "inch(?:es)?|in|[\"″”]|''": 1},
+    {
+        "kilomet(?:er|re)s?|km|公里|千米": 1_000_000,
+        "met(?:er|re)s?|m|米": 1_000,
+        "centimet(?:er|re)s?|cm|厘米|公分": 10,
+        "millimet(?:er|re)s?|mm|毫米": 1,
+    },
+    {"tons?": 32_000, "stones?|st": 224, "pounds?|lbs?": 16, "ounces?|oz": 1},
+    {"tonn?es?|吨": 1_000_000, "kilograms?|kilos?|kg|千克|公斤": 1_000, "grams?|g|克": 1},
+    {"dollars?|euros?|pounds?|rupees?|pesos?": 100, "cents?|pence|p|paise|paisa|centavos?": 1},
+    {"元|块|塊": 100, "角|毛": 10, "分": 1},
+    {
+        "gallons?|gal": 768,
+        "quarts?|qt": 192,
+        "pints?|pt": 96,
+        "cups?": 48,
+        "tablespoons?|tbsp": 3,
+        "teaspoons?|tsp": 1,
+    },
+    {"lit(?:er|re)s?|l|升": 1_000, "millilit(?:er|re)s?|ml|毫升": 1},
+    {"degrees?|[°º]": 3_600, "(?:arc)?minutes?|['′’]": 60, "(?:arc)?seconds?|[\"″”]|''": 1},
+)
+
+
+_UNITS = [[(re.compile(names, re.IGNORECASE), size) for names, size in family.items()] for family in _FAMILIES]
+_ANY_UNIT = "|".join(names for family in _FAMILIES for names in family)
+_AMOUNT = r"\d{1,12}(?:\.\d{1,12})?"
+_PLAIN = re.compile(_AMOUNT)
+_UNIT_BEHIND = re.compile(rf"[ \u00a0-]?({_ANY_UNIT})(?![A-Za-z])", re.IGNORECASE)
+_PART_BEFORE = re.compile(
+    rf"(?<![A-Za-z0-9_.,])(?P<amount>{_AMOUNT})[ \u00a0-]?(?P<unit>{_ANY_UNIT})(?![A-Za-z])[,，]?\s?(?:(?:and|und|et|y|e|和|又|零)\s?)?\Z",
+    re.IGNORECASE,
+)
+_PART_CHARS = 48
+_MAX_PARTS = 4
+_INCHES = "in"
+"""What stands behind feet without a unit."""
+
+
+def whole_measure(text: str, begin: int, number: tuple[int, int], end: int) -> tuple[int, int] | None:
+    """The span of a measure in several units whose last part is the number at a span; None where it is no part of one.
+
+    A part is less than one of the unit before it: in "2 hours, 120 minutes" the same is said twice.
+    """
+    first, stop = number
+    last_of_word = text[first - 1 : first]
+    if not (last_of_word in _ENDS_OF_PARTS or last_of_word.isalpha()) or _PLAIN.fullmatch(text, first, stop) is None:
+        return None
+    unit = _UNIT_BEHIND.match(text, stop, end)
+    amount, smaller = float(text[first:stop]), _sizes(unit[1] if unit else _INCHES)
+    for count in range(_MAX_PARTS):
+        part = _PART_BEFORE.search(text, max(begin, first - _PART_CHARS), first)
+        if part is None or (unit is None and count == 0 and part["unit"] not in _FEET_SIGNS):
+            break
+        larger = _sizes(part["unit"])
+        if not any(amount * smaller[family] < larger[family] for family in larger.keys() & smaller.keys()):
+            break
+        first, amount, smaller = part.start(), float(part["amount"]), larger
+    return None if first == number[0] else (first, unit.end() if unit else stop)
+
+
+_ENDS_OF_PARTS = frozenset(" \u00a0\n,，'′’\"″”°º")
+_FEET_SIGNS = frozenset("'′’")
+
+
+@lru_cache(maxsize=256)
+def _sizes(unit: str) -> Mapping[int, int]:
+    """By family: how large a unit of that name is."""
+    return {
+        family: size
+        for family, units in enumerate(_UNITS)
+        for names, size in units
+        if names.fullmatch(unit) is not None
+    }
