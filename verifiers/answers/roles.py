@@ -85,6 +85,10 @@ _SIDE = re.compile(
 _SUPPOSED = re.compile(
     r"\b(?:where|let|if|when|suppose|assume|setting|substitut\w+)\s\$?[A-Za-z]\s?=[\s$]{0,3}$", re.IGNORECASE
 )
+_ATTAINED = re.compile(
+    r"(?:\b(?:is|are|was|of|equals|be)|[=:])[\s$*]{1,3}[-−]?\d[\d.,/]{0,12}[$*]{0,3},?\s(?:[a-z]{2,12}\s){0,3}?(?:at|for)\s\$?[A-Za-z]\s?=[\s$]{0,3}$"
+)
+"""Where something has the value that was stated before: "the minimum is 3 at x = 4"."""
 _ONE_OF_TWO = re.compile(r"\d[ ][A-Za-z]{2,12}[ ]and[ ]$")
 _BOUND_LAST_WORDS = frozenset(
     [
@@ -143,7 +147,7 @@ def _is_other_side(before: str) -> bool:
     """Whether the left side of an equation is not what is asked (`x^2 = 9`), or only supposed (`where x = 4`)."""
     if before.rstrip(" $*=")[-1:].isdecimal() and not any(char in before[-24:] for char in "^√\\|("):
         return False
-    return (_SIDE.search(before) or _SUPPOSED.search(before)) is not None
+    return (_SIDE.search(before) or _SUPPOSED.search(before) or _ATTAINED.search(before)) is not None
 
 
 def _last_word(before: str, strip: str) -> str:
