@@ -12,7 +12,7 @@ import pytest
 from service.wire import Result, ScoreItem, ScoreRequest, Summary
 
 KEY = "0123456789abcdef-a-key"
-MAX_EXAMPLES = 100
+MAX_EXAMPLES = 50
 # What turns are to be judged by is looked at when an interaction is opened, so that a verifier nobody has is a refusal
 # (422) there, as no schema can say. So it is where other systems' clients, who know no verdict but a number, ask for one.
 CHECKS = """

@@ -35,15 +35,14 @@ def by_kind(count: int) -> list[str]:
     return [attack.id for kind in kinds for attack in [one for one in ALL if one.kind == kind][:count]]
 
 
-SELECTED = [
-    *dict.fromkeys(
-        [
-            *(attack.id for attack in ALL if attack.kind == "escape"),
-            *(attack.id for attack in ALL if attack.then is not None),
-            *by_kind(4),
-        ]
-    )
-]
+def selected(count: int) -> list[str]:
+    """All escapes, all that reach for the next program, so many of each other kind."""
+    escapes = [attack.id for attack in ALL if attack.kind == "escape"]
+    reaching = [attack.id for attack in ALL if attack.then is not None]
+    return list(dict.fromkeys([*escapes, *reaching, *by_kind(count)]))
+
+
+SELECTED = selected(4)
 """All escapes, all that reach for the next program, four of each other kind: for gVisor, where a run takes ten times as
 long, and for the other tiers, whose limits and comparisons are the same code."""
 QUICK = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]

@@ -16,7 +16,7 @@ from tests.benchmarks.servers import descendants
 from tests.conftest import Serve
 from tests.fuzz import guard, targets
 from tests.fuzz.bombs import BOMBS, FRAMES, INJECTIONS
-from tests.verifiers.math.patience import until_judged
+from tests.verifiers.math.patience import STARVED, until_judged
 from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
 from verifiers.math import Math, MathParams, create
@@ -213,7 +213,7 @@ def post_until_judged(client: httpx.Client, items: list[dict[str, str]]) -> list
         assert reply.status_code == 200, reply.text[:500]
         for index, result in zip(missing, reply.json()["results"], strict=True):
             results[index] = result
-        missing = [index for index, result in enumerate(results) if result["reason"] == "worker_stalled"]
+        missing = [index for index, result in enumerate(results) if result["reason"] in STARVED]
         if not missing:
             break
     return results
