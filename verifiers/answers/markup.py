@@ -4,8 +4,8 @@ import re
 
 _INLINE = "b|strong|i|em|u|ins|mark|span|font|big|small|code|tt|kbd|samp|var"
 _BLOCKS = "p|div|center|h[1-6]|li|ul|ol"
-_CLOSING = re.compile(rf"</(?:{_INLINE}|{_BLOCKS})\s{{0,4}}>", re.IGNORECASE)
-_BREAKS = re.compile(r"<br\s{0,4}/?>", re.IGNORECASE)
+_MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", re.IGNORECASE)
+"""A tag that closes another, or a line break; most texts have neither."""
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
 _BLOCK_NAMES = frozenset(["p", "div", "center", "br", *(f"h{level}" for level in range(1, 7)), "li", "ul", "ol"])
 
@@ -16,7 +16,8 @@ def without_html(text: str) -> str:
     Those are pairs with something in them, and line breaks; other tags may be what is spoken of, or inequalities. Struck-out text
     (`<s>`, `<del>`), indices and powers (`<sub>`, `<sup>`) stay as they are: there the tag says something.
     """
-    if "<" not in text or (_CLOSING.search(text) is None and _BREAKS.search(text) is None):
+    first = text.find("<")
+    if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:
         return text
     tags = list(_TAG.finditer(text))
     pieces: list[str] = []

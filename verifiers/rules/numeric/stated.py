@@ -92,10 +92,11 @@ class _Scene(NamedTuple):
 
 def _scene(response: str, params: answers.ExtractionParams) -> _Scene:
     segment = answers.final_segment(response, params.think)
-    if segment.reason == "found" and params.extract == "auto":
+    extraction = answers.extract(response, params, segment=segment)
+    if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
         said = answers.without_courtesy(response, segment.start, segment.end)
         segment = answers.Segment(segment.start, said, "found")
-    return _Scene(response, segment, answers.extract(response, params, segment=segment))
+    return _Scene(response, segment, extraction)
 
 
 def _in_figures(scene: _Scene, params: answers.ExtractionParams) -> spelled.Spelled | None:
