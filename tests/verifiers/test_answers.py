@@ -680,6 +680,9 @@ def test_the_last_sentence_may_state_the_answer(response: str, expected: str) ->
         *(
             "A. one\nB. two\nC. three",
             "Option B is not correct.",
+            "$$",
+            "Thus $$",
+            "Thus \\(\\)",
             "Is B the correct answer?",
             "Yes or no?",
             "Yes, but no.",

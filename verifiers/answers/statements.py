@@ -145,4 +145,5 @@ def _formula(text: str, start: int, end: int) -> tuple[int, int] | None:
         return None
     if at < start or not _LEADS_TO.search(text[start:at]):
         return None
-    return unwrap(text, at, end)
+    inner = unwrap(text, at, end)
+    return inner if inner[0] < inner[1] else None
