@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract, without_courtesy
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 from verifiers.rules.multiple_choice import judge as judge_choice
@@ -75,3 +76,10 @@ def test_what_is_nothing_but_courtesy_stays() -> None:
 def test_an_earlier_sentence_is_never_taken_for_one() -> None:
     text = "Hope this helps! The answer might be found in Paris."
     assert without_courtesy(text, 0, len(text)) == len(text)
+
+
+@pytest.mark.parametrize("unit", ["Thanks! ", "Hope this helps ", "let me know ", " ", ". ", "!", "thank you, "])
+def test_a_flood_is_looked_at_where_it_ends_only(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    assert without_courtesy(text, 0, len(text)) > len(text) - 1_000
+    assert stays_in_proportion(lambda text: without_courtesy(text, 0, len(text)), unit, 400_000)

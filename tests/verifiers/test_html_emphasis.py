@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.answers import ExtractionParams, without_html
 from verifiers.base import Verdict
 from verifiers.math.first_look import FirstLook, Terms
@@ -129,3 +130,11 @@ def test_only_tags_become_space_and_all_else_stays_in_its_place(text: str) -> No
     assert all(now == was or now in " \n" for now, was in zip(shown, text, strict=True))
     assert [shown.count(kept) for kept in ("x", "é", "<s>")] == [text.count(kept) for kept in ("x", "é", "<s>")]
     assert without_html(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "unit", ["<b>", "<b>x</b>", "<b> </b>", "</b>", "<br>", "<b", "<b ", "<b x", "<", "<br " * 3, "</b "]
+)
+def test_a_flood_takes_as_long_as_it_is(unit: str) -> None:
+    assert stays_in_proportion(without_html, unit, 400_000)
+    assert stays_in_proportion(lambda text: without_html(text + "x" + "</b>" * (len(text) // 3)), unit, 200_000)

@@ -7,6 +7,7 @@ _BLOCKS = "p|div|center|h[1-6]|li|ul|ol"
 _MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", re.IGNORECASE)
 """A tag that closes another, or a line break; most texts have neither."""
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
+_VISIBLE = re.compile(r"\S")
 _BLOCK_NAMES = frozenset(["p", "div", "center", "br", *(f"h{level}" for level in range(1, 7)), "li", "ul", "ol"])
 
 
@@ -41,6 +42,6 @@ def _paired(text: str, tags: list[re.Match[str]]) -> list[re.Match[str]]:
             still_open.setdefault(name, []).append(tag)
         elif opened := still_open.get(name):
             opening = opened.pop()
-            if text[opening.end() : tag.start()].strip():
+            if _VISIBLE.search(text, opening.end(), tag.start()):
                 found += (opening, tag)
     return found

@@ -60,8 +60,8 @@ def whole_measure(text: str, begin: int, number: tuple[int, int], end: int) -> t
     A part is less than one of the unit before it: in "2 hours, 120 minutes" the same is said twice.
     """
     first, stop = number
-    last_of_word = text[first - 1 : first]
-    if not (last_of_word in _ENDS_OF_PARTS or last_of_word.isalpha()) or _PLAIN.fullmatch(text, first, stop) is None:
+    before = text[first - 1 : first]
+    if not (before in _ENDS_OF_PARTS or before.isalpha()) or _PLAIN.fullmatch(text, first, stop) is None:
         return None
     unit = _UNIT_BEHIND.match(text, stop, end)
     amount, smaller = float(text[first:stop]), _sizes(unit[1] if unit else _INCHES)
