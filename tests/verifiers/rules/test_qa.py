@@ -382,3 +382,44 @@ def test_a_question_without_an_answer(metric: str, response: str, reference: Any
 def test_an_empty_reference_is_no_question_without_an_answer_unless_said() -> None:
     assert verdict("<answer></answer>", "").reason == "empty_reference"
     assert verdict("unanswerable", "", metric="rouge", unanswerable=True).reason == "empty_reference"
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        ("Paris is wrong.", 0.0),
+        ("Paris is clearly wrong", 0.0),
+        ("Paris is not the answer.", 0.0),
+        ("Paris isn't right", 0.0),
+        ("Paris isn’t it.", 0.0),
+        ("Paris was incorrect", 0.0),
+        ("Paris is not correct, it is Rome", 0.0),
+        ("Is it Paris", 0.0),
+        ("Could it be Paris", 0.0),
+        ("Paris is the capital.", 1.0),
+        ("Paris is not an island.", 1.0),
+        ("Paris is right.", 1.0),
+        ("Paris, which isn't by the sea", 1.0),
+        ("It is Paris", 1.0),
+        ("Paris is wrong? No, Paris.", 1.0),
+    ],
+)
+def test_what_an_answer_says_of_the_reference_behind_it_counts(answer: str, score: float) -> None:
+    assert judge(answer, QaParams(reference="Paris", metric="contains")).score == score
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference"),
+    [
+        ("“Paris”", "Paris"),
+        ("‘Paris’", "Paris"),
+        ("«Paris»", "Paris"),
+        ("It’s Paris", "It's Paris"),
+        ("1914–1918", "1914-1918"),
+        ("Well…", "Well..."),
+    ],
+)
+@pytest.mark.parametrize("metric", ["exact", "f1", "contains"])
+def test_a_typesetters_signs_are_those_of_ascii(answer: str, reference: str, metric: Any) -> None:
+    assert judge(answer, QaParams(reference=reference, metric=metric)).score == 1.0
+    assert judge(reference, QaParams(reference=answer, metric=metric)).score == 1.0

@@ -113,7 +113,12 @@ def contains(answer: str, reference: str, normalise: Normalise, max_words: int |
 
 
 def _asks(text: str) -> bool:
-    return text.rstrip(_BEHIND_QUESTION).endswith(("?", "？", "؟"))
+    return text.rstrip(_BEHIND_QUESTION).endswith(("?", "？", "؟")) or _QUESTION.match(text) is not None
+
+
+_QUESTION = re.compile(
+    r"\W{0,4}(?:is|was|are|were|could|would|might|can)\s(?:it|that|this|he|she|they)\b", re.IGNORECASE
+)
 
 
 _BEHIND_QUESTION = " \t\n\"'”’)*_"
@@ -151,7 +156,8 @@ def _stands_in(given: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     text, run = "\n".join(("", *given, "")), "\n".join(("", *wanted, ""))
     at = text.find(run) if wanted else -1
     while at >= 0:
-        if not _is_denied(text[max(0, at - _DENIAL_CHARS) : at].split("\n")):
+        behind = text[at + len(run) : at + len(run) + _DENIAL_CHARS].replace("\n", " ")
+        if not _is_denied(text[max(0, at - _DENIAL_CHARS) : at].split("\n")) and _DENIED_BEHIND.match(behind) is None:
             return True
         at = text.find(run, at + 1)
     return False
@@ -171,4 +177,9 @@ _DENIED = re.compile(
     r"(?: (?:s|really|that|if|it|it['’]?s|its|he|she|they|this|was|is|are|would|could|be|think|correct|true|answer|in|at|to))* ?$"
 )
 """What denies a whole clause: "I do not think that it is …"."""
+_IT = r"(?:(?:the )?(?:(?:right|correct|final) )?(?:answer|one)|correct|right|true|it)\b"
+_DENIED_BEHIND = re.compile(
+    rf"(?:is|was|are|were|s)(?: (?:clearly|simply|also|just))? (?:wrong|incorrect|false|mistaken|not {_IT})|(?:is|was|are|were)n'?t {_IT}"
+)
+"""What says of the words before it that they are no answer; "is not" alone may repeat the question: "Mars is not a star"."""
 _DENIED_HAN = re.compile(r"(?:不认为|不觉得|不相信|不可能|绝不|并不|不应该?)(?:是|它是|答案是|在|为)?$")

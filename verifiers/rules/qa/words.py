@@ -1,6 +1,7 @@
 """How a text becomes what two answers are compared by: a normal form, and its words.
 
-    squad   lower case, without ASCII punctuation and without the words a, an, the  (SQuAD's evaluation script: 3.5 is 35)
+    squad   lower case, without ASCII punctuation and without the words a, an, the  (SQuAD's evaluation script: 3.5 is 35);
+            and without the quotes and dashes that typesetters write for ASCII's  (as TriviaQA's does for quotes)
     cjk     NFKC, lower case, without punctuation and symbols; a Chinese, Japanese or Korean character is a word
     none    as it stands, divided at spaces
 
@@ -18,7 +19,7 @@ Normalise = Literal["squad", "cjk", "none"]
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that show nothing, though Unicode calls them letters, marks or symbols."""
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
