@@ -48,6 +48,32 @@ def test_an_answer_stands_before_a_courtesy(way: str, courtesy: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "Confidence: 95",
+        "Confidence: 95%",
+        "**Confidence:** 0.9",
+        "My confidence is 80%.",
+        "Confidence level: 9/10",
+        "confidence = high",
+    ],
+)
+def test_an_answer_stands_above_how_sure_its_model_is(line: str) -> None:
+    for answer in ("12", "**12**", "She has 12 apples.", "She has twelve apples."):
+        assert judge_number(f"{answer}\n\n{line}", NumericParams(reference=12)).score == 1.0
+    for number in ("95", 95, 0.9, 80, 9):
+        assert judge_number(f"She has 12 apples.\n{line}", NumericParams(reference=number)).score == 0.0
+    found = extract(f"Therefore $x^2+1$.\n{line}", ExtractionParams(), MATH_CHANNELS)
+    assert found.answer == "x^2+1"
+
+
+def test_how_sure_one_is_may_be_what_was_asked() -> None:
+    assert judge_number("Confidence: 95%", NumericParams(reference="95%")).score == 1.0
+    assert judge_number("So the confidence is 95%.", NumericParams(reference="95%")).score == 1.0
+    assert judge_number("We used z = 1.96, so:\nThe confidence level: 95", NumericParams(reference=95)).score == 1.0
+
+
+@pytest.mark.parametrize(
     "sentence",
     [
         "Let me know if B is better.",

@@ -1,4 +1,4 @@
-"""What a chat model says when it has said all: hope this helps, let me know if you have any other questions."""
+"""What a chat model says when it has said all: hope this helps, let me know if you have any questions, confidence: 90%."""
 
 import re
 
@@ -18,10 +18,16 @@ _COURTESY = re.compile(
     rf"{_ANY}[.!?。！？]?[\s\U0001F300-\U0001FAFF☺️😊]{{0,8}}",
     re.IGNORECASE,
 )
+_CONFIDENCE = re.compile(
+    r"[*_#>\s]{0,6}(?:my\s)?confidence(?:\s(?:level|score|in\s(?:this|my)\sanswer))?[*_]{0,3}(?:\sis|\s?[:=])[*_\s]{0,4}"
+    r"(?:\d{1,3}(?:\.\d{1,4})?\s?(?:%|/\s?\d{1,3}|out\sof\s\d{1,3})?|(?:very\s)?(?:high|medium|moderate|low))[*_.\s]{0,4}",
+    re.IGNORECASE,
+)
+"""A line of its own that says how sure the model is."""
 _SPACE = "[^a-z]{1,4}"
 _MAY_BE = Scan(
     rf"(?i)hope{_SPACE}|let{_SPACE}me|feel{_SPACE}free|hesitate|if{_SPACE}(?:you|there|any|some)|is{_SPACE}there|would{_SPACE}you"
-    rf"|do{_SPACE}you|can{_SPACE}i|luck|happy|have{_SPACE}a{_SPACE}|thank|welcome|regards|wishes|cheers|希望|有|如需|谢|謝|祝"
+    rf"|do{_SPACE}you|can{_SPACE}i|luck|happy|have{_SPACE}a{_SPACE}|thank|welcome|regards|wishes|cheers|confidence|希望|有|如需|谢|謝|祝"
 )
 """A word of each of these; most texts end in none."""
 _SAYS_MORE = re.compile(
@@ -41,9 +47,20 @@ def without_courtesy(text: str, begin: int, end: int) -> int:
     if not _MAY_BE.is_in(text[max(begin, end - _MAX_CHARS) : end].encode("utf-8", "replace")):
         return end
     for _ in range(_MAX_SENTENCES):
-        first, last = max(begin, end - _MAX_CHARS), end - 1
-        start = max(place + len(stop) if (place := text.rfind(stop, first, last)) >= 0 else begin for stop in _STOPS)
-        if start == begin or _COURTESY.fullmatch(text, start, end) is None or _SAYS_MORE.search(text, start, end):
+        start = _last_courtesy(text, max(begin, end - _MAX_CHARS), end)
+        if start is None:
             break
         end = strip(text, begin, start)[1]
     return end
+
+
+def _last_courtesy(text: str, first: int, end: int) -> int | None:
+    """Where the last sentence, or line, begins if it is one and something stands before it."""
+    line = text.rfind("\n", first, end - 1) + 1
+    if line and _CONFIDENCE.fullmatch(text, line, end):
+        return line
+    starts = [place + len(stop) for stop in _STOPS if (place := text.rfind(stop, first, end - 1)) >= 0]
+    start = max(starts, default=None)
+    if start is None or _COURTESY.fullmatch(text, start, end) is None or _SAYS_MORE.search(text, start, end):
+        return None
+    return start

@@ -8,7 +8,7 @@ _MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", 
 """A tag that closes another, or a line break; most texts have neither."""
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
 _VISIBLE = re.compile(r"\S")
-_BLOCK_NAMES = frozenset(["p", "div", "center", "br", *(f"h{level}" for level in range(1, 7)), "li", "ul", "ol"])
+_BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
 
 
 def without_html(text: str) -> str:
@@ -20,28 +20,27 @@ def without_html(text: str) -> str:
     first = text.find("<")
     if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:
         return text
-    tags = list(_TAG.finditer(text))
     pieces: list[str] = []
     position = 0
-    for tag in sorted(_paired(text, tags), key=lambda tag: tag.start()):
-        is_block = tag["name"].lower() in _BLOCK_NAMES
-        pieces += (text[position : tag.start()], ("\n" if is_block else " ") + " " * (len(tag[0]) - 1))
-        position = tag.end()
+    for start, end in sorted(_mere_looks(text, first)):
+        is_block = _BLOCK.match(text, start) is not None
+        pieces += (text[position:start], ("\n" if is_block else " ") + " " * (end - start - 1))
+        position = end
     return "".join((*pieces, text[position:]))
 
 
-def _paired(text: str, tags: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Line breaks, and the tags around something."""
-    found: list[re.Match[str]] = []
-    still_open: dict[str, list[re.Match[str]]] = {}
-    for tag in tags:
-        name = tag["name"].lower()
+def _mere_looks(text: str, first: int) -> list[tuple[int, int]]:
+    """Where line breaks are, and the tags around something."""
+    found: list[tuple[int, int]] = []
+    still_open: dict[str, list[tuple[int, int]]] = {}
+    for tag in _TAG.finditer(text, first):
+        name, place = tag["name"].lower(), tag.span()
         if name == "br":
-            found.append(tag)
+            found.append(place)
         elif not tag["closes"]:
-            still_open.setdefault(name, []).append(tag)
+            still_open.setdefault(name, []).append(place)
         elif opened := still_open.get(name):
             opening = opened.pop()
-            if _VISIBLE.search(text, opening.end(), tag.start()):
-                found += (opening, tag)
+            if _VISIBLE.search(text, opening[1], place[0]):
+                found += (opening, place)
     return found
