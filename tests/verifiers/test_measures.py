@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract
 from verifiers.rules.numeric import NumericParams, judge
+from verifiers.rules.numeric.reading import read
 
 
 def score(response: str, reference: Any) -> float | None:
@@ -79,3 +81,8 @@ def test_two_names_with_values_are_no_one_number(response: str) -> None:
 )
 def test_one_name_may_be_given_its_value_in_steps(response: str) -> None:
     assert score(response, 12) == 1.0
+
+
+@pytest.mark.parametrize("unit", ["1", "x=1,", "1, ", "1 hour ", "= 1 and ", "x = "])
+def test_many_numbers_take_as_long_as_they_are(unit: str) -> None:
+    assert stays_in_proportion(lambda text: read(f"x = {text} = 1"), unit, 3_900)

@@ -102,14 +102,17 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
 
 
 _NAME = re.compile(r"(?:\A|[^\w.])([A-Za-z]\w{0,3})\s?\Z")
-_NEXT_NAME = re.compile(r"\d.*(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z", re.DOTALL)
+_NEXT_NAME = re.compile(r"(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z")
+_NAME_CHARS = 20
+"""At the end of a side: more than joins a name to what is before it."""
+_DIGIT = re.compile(r"\d")
 
 
 def _names_several(sides: Sequence[str]) -> bool:
     """Whether, by what stands between signs of equality, several names are given values: "x = 12, y = 13"."""
     for before, side in pairwise(sides[:-1]):
-        next_name, name = _NEXT_NAME.search(side), _NAME.search(before)
-        if next_name is not None and name is not None and name[1] != next_name[1]:
+        next_name, name = _NEXT_NAME.search(side[-_NAME_CHARS:]), _NAME.search(before[-_NAME_CHARS:])
+        if next_name is not None and name is not None and name[1] != next_name[1] and _DIGIT.search(side):
             return True
     return False
 
