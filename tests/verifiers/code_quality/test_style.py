@@ -109,9 +109,9 @@ def test_nothing_is_run(tmp_path: Path) -> None:
     ],
 )
 def test_long_texts_take_less_than_a_workers_limit(source: str) -> None:
-    before = time.process_time()
+    before = time.thread_time()
     judge(source)
-    assert time.process_time() - before < 5.0
+    assert time.thread_time() - before < 5.0
 
 
 @given(st.text("def f(x):\n\t =1#'\"\\\0lambdaimportexcept\ud800é", max_size=300))

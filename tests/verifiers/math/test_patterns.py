@@ -442,9 +442,9 @@ def test_no_pair_of_answers_costs_much(text: str) -> None:
     if node is None:
         node = read("(x+1)^{12}")
     for reference, answer in ((read("5"), node), (node, read("x+1")), (node, Node("neg", (node,)))):
-        begin = time.process_time()
+        begin = time.thread_time()
         find(reference, answer, RICH)
-        assert time.process_time() - begin < 0.25
+        assert time.thread_time() - begin < 1.0
 
 
 @pytest.mark.parametrize(
@@ -465,13 +465,13 @@ def test_no_pair_of_answers_costs_much(text: str) -> None:
     ],
 )
 def test_no_response_costs_much(response: str) -> None:
-    begin = time.process_time()
+    begin = time.thread_time()
     find(num(Fraction(1)), num(Fraction(5)), Context(question=response, response=response))
-    assert time.process_time() - begin < 0.25
+    assert time.thread_time() - begin < 1.0
     extraction = extract(response, ExtractionParams())
-    begin = time.process_time()
+    begin = time.thread_time()
     of_extraction(extraction, response)
-    assert time.process_time() - begin < 0.25
+    assert time.thread_time() - begin < 1.0
 
 
 def test_numbers_too_long_to_write_out_are_not() -> None:

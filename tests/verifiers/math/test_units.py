@@ -129,9 +129,9 @@ def test_a_key_is_its_own_key(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["(", "m ", "m/", "^{", "\\frac{", "a-", "° ", "'", "每", "square ", "ft of ", "-"])
 def test_a_text_of_any_kind_is_read_at_once_and_a_long_one_not_at_all(piece: str) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     units.key((piece * 100)[:100])
-    assert time.process_time() - start < 2  # what grows exponentially would take years
+    assert time.thread_time() - start < 2  # what grows exponentially would take years
     assert units.key("m" + " " * 100) is None
 
 

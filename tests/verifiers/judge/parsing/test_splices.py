@@ -103,9 +103,9 @@ def _cost(make: Callable[[int], str], chars: int) -> float:
     text = make(chars)
     costs = []
     for _ in range(3):
-        begin = time.process_time()
+        begin = time.thread_time()
         value("eq_abc", text)
-        costs.append(time.process_time() - begin)
+        costs.append(time.thread_time() - begin)
     return min(costs)
 
 

@@ -224,9 +224,9 @@ def test_cost_grows_with_length(unit: str) -> None:
         text = unit * (chars // len(unit))
         costs = []
         for _ in range(3):
-            begin = time.process_time()
+            begin = time.thread_time()
             neutralise(text)
-            costs.append(time.process_time() - begin)
+            costs.append(time.thread_time() - begin)
         return min(costs)
 
     base = max(cost(10_000), 0.0005)
