@@ -5,7 +5,7 @@
 
 What comes in is not to be trusted: each length is checked against what the question at the head of the line allows
 before a byte of it is kept, each answer is parsed into a type, and an answer nobody asked for is an error. After an
-error, or the end of the stream, the link is lost: it says so once, and never speaks again.
+error, or the end of the stream, the link is lost: it says so to whoever has it, and speaks to the box no more.
 
 Answers are heard in callbacks from the event loop: no task, no future and no queue stands between a run and the next.
 """
@@ -62,8 +62,8 @@ class Link:
     """One connection. `close` must be called before the socket is closed."""
 
     def __init__(self, connection: socket.socket, *, is_multiplexed: bool = False) -> None:
-        self.on_lost: Callable[[str], None] = _unheard
-        """Called once with the reason when the far side has gone or said something malformed; not after `close`."""
+        self._on_lost: Callable[[str], None] = _unheard
+        self._loss: str | None = None
         self._connection = connection
         self._loop = asyncio.get_running_loop()
         self._attached = _Attached() if is_multiplexed else None
@@ -79,6 +79,15 @@ class Link:
         """The end of what the box said on its standard error, where the connection carries that."""
         return "" if self._attached is None else bytes(self._attached.words).decode(errors="replace")
 
+    def when_lost(self, tell: Callable[[str], None]) -> None:
+        """Whom to tell from now on, with the reason, that the far side has gone or said something malformed.
+
+        Told soon if that has happened already: a box may die while it changes hands. Nobody is told after `close`.
+        """
+        self._on_lost = tell
+        if self._loss is not None:
+            self._loop.call_soon(self._tell_late, tell)
+
     def ask(self, question: Question[AnswerT]) -> None:
         """Send a frame; its answer is heard after those to all questions before it. On a lost link: nothing."""
         if not self._open:
@@ -88,8 +97,12 @@ class Link:
 
     def close(self) -> None:
         """Hear nothing more."""
-        if not self._open:
-            return
+        self._on_lost = _unheard
+        self._loss = None
+        if self._open:
+            self._shut()
+
+    def _shut(self) -> None:
         self._open = False
         self._loop.remove_reader(self._connection)
         if self._outgoing:
@@ -99,8 +112,13 @@ class Link:
         self._incoming.clear()
 
     def _lose(self, reason: str) -> None:
-        self.close()
-        self.on_lost(reason)
+        self._shut()
+        self._loss = reason
+        self._on_lost(reason)
+
+    def _tell_late(self, tell: Callable[[str], None]) -> None:
+        if self._loss is not None and self._on_lost is tell:
+            tell(self._loss)
 
     def _send(self, frame: bytes) -> None:
         rest = memoryview(frame)

@@ -268,6 +268,7 @@ class Fleet:
         self._lent.add(seat)
         seat.core = self._cores.take()
         seat.ping_ends_s = None
+        seat.link.when_lost(_is_heard_later)
         if self._terms.fresh:
             self._fill(shelf)
         return seat
@@ -393,7 +394,7 @@ class Fleet:
 
     def _put_ready(self, seat: Seat, now_s: float) -> None:
         seat.quiet_since_s = now_s
-        seat.link.on_lost = partial(self._lost_idle, seat)
+        seat.link.when_lost(partial(self._lost_idle, seat))
         self._shelves[seat.profile].ready.append(seat)
 
     def _note_failure(self, shelf: _Shelf, error: SandboxUnavailable) -> None:
@@ -447,6 +448,10 @@ class Fleet:
 def _heard_of(seat: Seat, _pong: object) -> None:
     seat.ping_ends_s = None
     seat.quiet_since_s = asyncio.get_running_loop().time()
+
+
+def _is_heard_later(_why: str) -> None:
+    """A box that dies before its borrower's turn comes is the borrower's, whose job is told of it."""
 
 
 def _has_head(queue: deque[_Ticket]) -> bool:

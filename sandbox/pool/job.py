@@ -111,7 +111,7 @@ class Job:
 
     def begin(self, kept: Files | None) -> None:
         """Load the program, with what its compiler made of it before."""
-        self._link.on_lost = self._hear_lost
+        self._link.when_lost(self._hear_lost)
         self._built = Built(ok=False, cached=kept is not None)
         compile_limits = self._plan.program.compile_limits
         self._expect(_patience_s(compile_limits))

@@ -75,7 +75,7 @@ async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
         if not said.done():
             said.set_result(answer)
 
-    link.on_lost = hear
+    link.when_lost(hear)
     configuration = replace(box.configuration, once=once)
     link.ask(Question(first_frame(configuration), read_hello, hear))
     hello = await said

@@ -47,6 +47,8 @@ class ScriptedBackend(Backend):
         """Making a box does not come to an end."""
         self.mute = False
         """Runners do not say hello, but something else."""
+        self.last_answer = ""
+        """`hello`, `lone hello` of a box for one program, or `unloaded`: the next box that says so ends right after."""
         self.made: list[ScriptedBox] = []
         self.attempts = 0
         self.done: Counter[str] = Counter()
@@ -119,7 +121,8 @@ class ScriptedBox(Box):
                 return
             hello = {"protocol": PROTOCOL, "preloaded": self._backend.preloaded, "programs": self._backend.programs}
             _say(writer, {"answer": "hello", **hello})
-            while True:
+            is_lone = self.configured["once"]
+            while not self._has_said_its_last("lone hello" if is_lone else "hello"):
                 header, body = await _frame(reader)
                 self.asked.append(header["ask"])
                 if not await self._answer(header, body, writer):
@@ -140,9 +143,16 @@ class ScriptedBox(Box):
                 return await self._run(body.decode(), writer)
             case "unload":
                 _say(writer, {"answer": "unloaded", "dirty": 0})
+                return not self._has_said_its_last("unloaded")
             case "ping" if not self.deaf:
                 _say(writer, {"answer": "pong"})
         return True
+
+    def _has_said_its_last(self, answer: str) -> bool:
+        is_last = self._backend.last_answer == answer
+        if is_last:
+            self._backend.last_answer = ""
+        return is_last
 
     async def _load(self, header: dict[str, Any], body: bytes, writer: asyncio.StreamWriter) -> bool:
         deed = _source(header, body)

@@ -22,7 +22,7 @@ class Conversation:
         self.ours.setblocking(False)
         self.far.setblocking(False)
         self.link = Link(self.ours, is_multiplexed=is_multiplexed)
-        self.link.on_lost = self._lose
+        self.link.when_lost(self._lose)
         self.heard: list[tuple[bytes, bytes]] = []
         self.lost: list[str] = []
         self._changed = asyncio.Event()
@@ -221,6 +221,23 @@ def test_a_closed_link_hears_nothing_and_is_not_lost(play: Play) -> None:
         await asyncio.sleep(0.02)
         assert conversation.heard == []
         assert conversation.lost == []
+
+    play(scene)
+
+
+def test_a_loss_that_nobody_heard_is_told_to_who_listens_next(play: Play) -> None:
+    async def scene(conversation: Conversation) -> None:
+        conversation.far.close()
+        await conversation.until(losses=1)
+        earlier: list[str] = []
+        conversation.link.when_lost(earlier.append)
+        conversation.link.when_lost(conversation._lose)
+        await conversation.until(losses=2)
+        assert earlier == []
+        conversation.link.when_lost(earlier.append)
+        conversation.link.close()
+        await asyncio.sleep(0)
+        assert earlier == []
 
     play(scene)
 

@@ -358,6 +358,44 @@ async def test_a_box_that_dies_while_nobody_uses_it_is_replaced(backend: Scripte
     assert backend.made[0].destroyed
 
 
+async def test_a_box_that_dies_as_it_changes_hands_keeps_nobody_waiting(backend: ScriptedBackend) -> None:
+    """The next in line has been given the box by then, and has not begun."""
+    async with pool_of(backend) as pool:
+        first, second = asyncio.create_task(run(pool, "slow 0.05")), asyncio.create_task(run(pool, "ok"))
+        await until(lambda: pool.busy == 1 and pool.waiting == 1)
+        backend.last_answer = "unloaded"
+        assert [await first, await second] == [Built(ok=True)] * 2
+    assert backend.made[0].destroyed
+    assert pool.counters.jobs_again == 1
+
+
+async def test_a_box_that_dies_as_it_is_given_back_is_replaced(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        backend.last_answer = "unloaded"
+        await run(pool, "ok")
+        await until(lambda: len(backend.made) == 2 and pool.ready == 1)
+    assert pool.counters.boxes_ended[Reason.DIED] == 1
+
+
+async def test_a_box_that_dies_as_it_gets_ready_is_replaced(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        backend.last_answer = "hello"
+        backend.made[0].kill()
+        await until(lambda: len(backend.made) == 3 and pool.ready == 1)
+        await run(pool, "ok")
+    assert pool.counters.jobs_again == 0
+
+
+async def test_a_box_for_one_program_that_dies_as_it_gets_ready_keeps_nobody_waiting(backend: ScriptedBackend) -> None:
+    heard = Heard()
+    async with pool_of(backend) as pool:
+        backend.last_answer = "lone hello"
+        await run(pool, "once:die", "ok", heard=heard)
+    assert heard.exits == [Exit.EXITED] * 2
+    assert backend.last_answer == ""
+    assert pool.counters.jobs_again == 2
+
+
 async def test_a_box_that_does_not_answer_a_ping_is_replaced(
     backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
