@@ -42,7 +42,11 @@ class Keeper:
         self.process = process
         self._stderr = stderr
         self._pidfd = handles.open_pidfd(process.pid)
+        self._end: asyncio.Task[None] | None = None
+        """Noticed once for all who wait: a descriptor has one reader."""
         self._words = b""
+        self._has_said_all = False
+        """The descriptor's number may be somebody else's by now."""
 
     async def wait(self, patience_s: float | None) -> bool:
         """Whether it has ended by then."""
@@ -59,11 +63,19 @@ class Keeper:
         if not await self.wait(END_PATIENCE_S):
             self.process.kill()
             await self.wait(None)
+        if self._end is not None:  # who waits for it is told before its descriptor is closed
+            await self._end
         self.words()
         handles.close(self._pidfd)
         os.close(self._stderr)
+        self._has_said_all = True
 
     async def _ended(self) -> None:
+        if self._end is None:
+            self._end = asyncio.create_task(self._notice_end())
+        await asyncio.shield(self._end)
+
+    async def _notice_end(self) -> None:
         if self._pidfd == handles.NONE:
             await handles.found(lambda: self.process.poll() is not None)
         else:
@@ -71,8 +83,9 @@ class Keeper:
 
     def words(self) -> str:
         """What the box has written on its standard error, the beginning of it."""
-        with suppress(OSError):  # nothing there, or closed after it was read
-            self._words = self._words or os.read(self._stderr, _WORDS_BYTES)
+        if not self._words and not self._has_said_all:
+            with suppress(BlockingIOError):  # nothing there
+                self._words = os.read(self._stderr, _WORDS_BYTES)
         return self._words.decode(errors="replace").strip()
 
 

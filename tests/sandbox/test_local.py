@@ -302,6 +302,50 @@ async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_ar
 
 
 @both_kinds
+async def test_a_boxs_end_is_seen_by_all_who_wait_for_it(state_dir: Path, once: bool) -> None:
+    async with opened(state_dir) as made:
+        box = await made.make(Profile.PLAIN, once=once)
+        assert isinstance(box, backend.LocalBox)
+        waiting = [asyncio.create_task(box._keeper.wait(None)) for _ in range(3)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            await box.destroy()
+            assert all(await asyncio.gather(*waiting))
+
+
+@both_kinds
+async def test_who_waits_for_a_boxs_end_is_told_also_if_it_is_destroyed_at_that_moment(
+    state_dir: Path, once: bool
+) -> None:
+    async with opened(state_dir) as made:
+        box = await made.make(Profile.PLAIN, once=once)
+        assert isinstance(box, backend.LocalBox)
+        waiting = asyncio.create_task(box._keeper.wait(None))
+        await asyncio.sleep(0)
+        box._keeper.process.send_signal(signal.SIGTERM)
+        box._keeper.process.wait()  # in the loop's own thread, so that the loop does not see it first
+        async with asyncio.timeout(30):
+            await box.destroy()
+            assert await waiting
+
+
+async def test_a_box_that_is_gone_says_nothing_of_who_has_its_descriptor_now(state_dir: Path) -> None:
+    async with opened(state_dir) as made:
+        box = await made.make(Profile.PLAIN)
+        assert isinstance(box, backend.LocalBox)
+        await box.destroy()
+        reading, writing = os.pipe()
+        try:
+            os.write(writing, b"not for you")
+            box._keeper._stderr = reading
+            assert await box.words() == ""
+            assert os.read(reading, 100) == b"not for you"
+        finally:
+            os.close(reading)
+            os.close(writing)
+
+
+@both_kinds
 @needs_cgroups
 async def test_a_box_has_only_so_many_processes(state_dir: Path, once: bool) -> None:
     probe = """
