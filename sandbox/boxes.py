@@ -12,9 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from sandbox.base import Isolation
 from sandbox.runner.configuration import Configuration
+
+GVISOR_COUNTS_WAITING: Final = "CPU time is what gVisor counts, on a machine short of CPU also some of the wait for it: give such machines' limits room."
+"""A caveat. Measured: 0.33 s of work on a free CPU count as 1.1 s on a quarter of one."""
 
 
 class Profile(StrEnum):

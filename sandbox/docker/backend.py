@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from sandbox import shipment
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import Backend, Box, BoxSize, Profile
+from sandbox.boxes import GVISOR_COUNTS_WAITING, Backend, Box, BoxSize, Profile
 from sandbox.docker import owner as ownership
 from sandbox.docker.container import INTERPRETER, SOCKET_FOLDER, is_gvisor, options
 from sandbox.docker.daemon import Daemon
@@ -42,6 +42,7 @@ _GVISOR_CAVEATS: Final = (
     "Programs can see the memory layout, the environment and the open files' names of the runner in their box, which "
     "hold nothing of the service, can open devices that gVisor itself emulates, and get an answer of gVisor's own to some "
     "calls that other boxes refuse, such as those about priorities.",
+    GVISOR_COUNTS_WAITING,
 )
 
 

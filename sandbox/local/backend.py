@@ -25,7 +25,7 @@ from typing import Final, Literal
 
 from sandbox import shipment
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import Backend, Box, BoxSize, Profile
+from sandbox.boxes import GVISOR_COUNTS_WAITING, Backend, Box, BoxSize, Profile
 from sandbox.languages import all_languages
 from sandbox.local import cgroups, claim, enter, gvisor, interpreter, user_ids
 from sandbox.local.keeper import END_PATIENCE_S, Keeper, spawn
@@ -68,6 +68,7 @@ _CAVEATS: Final[Mapping[Isolation, Sequence[str]]] = {
         " about priorities.",
         "Memory is that of the whole container: a program that takes the rest of it before it is seen ends every box.",
         "The number of files has no limit, only their size.",
+        GVISOR_COUNTS_WAITING,
     ),
     Isolation.NAMESPACES: ("Boxes share the kernel of this machine: a hole in it is a way out.",),
     Isolation.LANDLOCK: (

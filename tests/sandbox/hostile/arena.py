@@ -164,12 +164,12 @@ class Arena:
 
     async def _let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
         began = time.monotonic()
-        neighbour = asyncio.create_task(self.judged(attacks.right_program(group[0])))
+        neighbour = asyncio.create_task(self.judged(attacks.right_program(group[0]), explain=True))
         ended = await asyncio.gather(*(self.judged(attack.program, explain=attack.runs_every_test) for attack in group))
         troubles = {attack.id: self._troubles(attack, *found) for attack, found in zip(group, ended, strict=True)}
         shared = _unless_passed("a neighbour was disturbed", (await neighbour)[0])
         for attack in group:
-            after = await self._in_every_box(attacks.right_program(attack))
+            after = await self._in_every_box(attacks.right_program(attack), explain=True)
             shared += [line for found in after for line in _unless_passed("the next program was disturbed", found[0])]
             if attack.then is not None:
                 troubles[attack.id] += await self._afterwards(attack, attack.then)
@@ -198,9 +198,9 @@ class Arena:
                 found.append(f"the next was judged {verdict.status} {verdict.score} {verdict.reason} {verdict.detail}")
         return found
 
-    async def _in_every_box(self, judgement: Judgement) -> list[tuple[Verdict, list[str]]]:
+    async def _in_every_box(self, judgement: Judgement, *, explain: bool = False) -> list[tuple[Verdict, list[str]]]:
         """As many at once as there are boxes, so that each gets one."""
-        return await asyncio.gather(*(self.judged(judgement) for _ in range(SLOTS)))
+        return await asyncio.gather(*(self.judged(judgement, explain=explain) for _ in range(SLOTS)))
 
     async def _strays(self) -> list[str]:
         """Processes that are still there some time after nothing runs any more."""
