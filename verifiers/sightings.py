@@ -24,11 +24,15 @@ _ASCII = bytes(range(0x80))
 _ASCII_CHARS = frozenset(map(chr, _ASCII))
 
 
-def beyond_ascii(text: str) -> str:
-    """The characters that are not ASCII, in order: in most texts few, and ten times faster to get than to look past."""
+def beyond_ascii(text: str, encoded: bytes | None = None) -> str:
+    """The characters that are not ASCII, in order: in most texts few, and ten times faster to get than to look past.
+
+    `encoded`: the text in UTF-8 (surrogatepass), where it is at hand.
+    """
     if text.isascii():
         return ""
-    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    encoded = encoded or text.encode("utf-8", "surrogatepass")
+    return encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def has_other_alphabets(text: str) -> bool:

@@ -48,7 +48,8 @@ _SCALES = (_scale(1, 40, 12), _scale(41, 200, 24), _scale(201, _MAX_PERIOD, 64))
 
 def evened(text: str) -> str:
     """In lower case, with one space between words and none around them: `" ".join(text.lower().split())`."""
-    plain = np.frombuffer(lowered(text, beyond_ascii(text)), np.uint8)
+    encoded = text.encode("utf-8", "surrogatepass")
+    plain = np.frombuffer(lowered(text, encoded, beyond_ascii(text, encoded)), np.uint8)
     is_kept = plain != ord(" ")
     is_kept[1:] |= is_kept[:-1]
     kept: bytes = plain[is_kept].tobytes()

@@ -109,10 +109,12 @@ def _ngrams(response: str, params: RepetitionParams) -> tuple[int, int]:
     if params.preset == "characters":
         return ngrams.distinct("".join(response.lower().split()), params.n)
     is_mixed = params.preset == "mixed"
-    others = beyond_ascii(response)
+    encoded = response.encode("utf-8", "surrogatepass")
+    others = beyond_ascii(response, encoded)
     if is_mixed and words.has_unspaced(others):
         response = words.spaced(response)
-    plain = words.lowered(response, others)
+        encoded = response.encode("utf-8", "surrogatepass")
+    plain = words.lowered(response, encoded, others)
     counted = ngrams.distinct_of_words(plain, params.n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
     if counted is None and is_mixed:
         plain = ngrams.with_long_words(plain, _MAX_WORD_CHARS, _in_pieces)

@@ -43,12 +43,12 @@ def spaced(text: str) -> str:
     return parted.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def lowered(text: str, others: str) -> bytes:
+def lowered(text: str, encoded: bytes, others: str) -> bytes:
     """The text in lower case, in UTF-8, with a blank for each space; `others`: its characters beyond ASCII.
 
     Most texts have neither capitals nor space among those; changed as bytes, no string is made of each word.
     """
-    plain = (text if others == others.lower() else text.lower()).encode("utf-8", "surrogatepass")
+    plain = encoded if others == others.lower() else text.lower().encode("utf-8", "surrogatepass")
     if not others.isprintable():  # no space beyond ASCII is
         for char in filter(str.isspace, set(others)):
             plain = plain.replace(char.encode(), b" ")

@@ -17,7 +17,8 @@ _SPACE = st.sampled_from([" ", "  ", "\n", "\t \r\n", "\x1c", "\x0b\x0c"])
 @given(st.lists(st.tuples(_WORDS, _SPACE)), st.sampled_from(["", " "]), st.integers(1, 6))
 def test_as_many_as_tuples_of_words(pieces: list[tuple[str, str]], before: str, n: int) -> None:
     text = before + "".join(word + space for word, space in pieces)
-    counted = distinct_of_words(lowered(text, beyond_ascii(text)), n)
+    encoded = text.encode("utf-8", "surrogatepass")
+    counted = distinct_of_words(lowered(text, encoded, beyond_ascii(text, encoded)), n)
     assert counted == distinct(text.lower().split(), n)
 
 
