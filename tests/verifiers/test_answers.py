@@ -194,9 +194,9 @@ FLOODS = {
 )
 def test_a_flood_of_two_million_characters_is_over_soon(unit: str, params: dict[str, Any]) -> None:
     response = unit * (2_000_000 // len(unit))
-    started = time.process_time()
+    started = time.thread_time()
     extraction = extract(response, ExtractionParams(**params))
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
     assert len(extraction.candidates) <= 16
 
 
@@ -234,6 +234,8 @@ def test_a_hundred_thousand_boxes_in_one_another_are_the_innermost() -> None:
         ("<thought>\\boxed{1}</thought>\\boxed{2}", "2"),
         ("<|begin_of_thought|>\\boxed{1}<|end_of_thought|>\\boxed{2}", "2"),
         ("<|begin_of_thought|>\\boxed{1}", "truncated"),
+        ("<seed:think>\\boxed{1}</SEED:THINK>\\boxed{2}", "2"),
+        ("<thinking\n>\\boxed{1}</thinking>\\boxed{2}", "2"),
         ("[THINK]\\boxed{1}[/THINK]\\boxed{2}", "2"),
         ("◁think▷\\boxed{1}◁/think▷\\boxed{2}", "2"),
         ("<think>all of it</think>\n<|im_end|>\n", "empty"),
@@ -243,6 +245,10 @@ def test_a_hundred_thousand_boxes_in_one_another_are_the_innermost() -> None:
 )
 def test_only_the_text_after_thinking_is_judged(response: str, expected: str) -> None:
     assert outcome(response) == expected
+    if response and expected.isdigit():  # nor do many other tags hide those of thinking
+        flood = "<p>x</p>" * 50
+        assert outcome(flood + response + flood) == expected
+        assert outcome(flood + "é" + response) == expected
 
 
 def test_thinking_can_be_required_or_ignored() -> None:

@@ -8,6 +8,7 @@ import msgspec
 from verifiers.answers.extraction import Reason
 from verifiers.answers.parameters import Think
 from verifiers.answers.spans import strip
+from verifiers.sightings import Scan
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -26,6 +27,9 @@ _THINK_TAG = re.compile(
 )
 """Alternatives begin differently, so that most tags are told from these by one character."""
 _MAX_THINK_TAG_CHARS = 32
+_THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")
+_FEW_CHARS = 200
+"""Between the first and the last tag; `_THINK_TAG` itself looks through so many in less time than that."""
 _OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
 _CHAT_TOKENS = (
     "<|endoftext|>",
@@ -80,7 +84,9 @@ def _think_tags(text: str) -> tuple[int, int]:
     last_open = last_close = -1
     found: list[Iterable[re.Match[str]]] = []
     if (first := text.find("<")) >= 0:
-        found.append(_THINK_TAG.finditer(text, first, text.rfind("<") + _MAX_THINK_TAG_CHARS))
+        end = text.rfind("<") + _MAX_THINK_TAG_CHARS
+        if end - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
+            found.append(_THINK_TAG.finditer(text, first, end))
     if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text:
         found.append(_OTHER_THINK_TAG.finditer(text))
     for matches in found:
@@ -90,6 +96,11 @@ def _think_tags(text: str) -> tuple[int, int]:
             else:
                 last_open = max(last_open, match.end())
     return last_open, last_close
+
+
+def _may_hold_think_tag(text: str, start: int, end: int) -> bool:
+    """Most documents with many tags hold no such one."""
+    return not text.isascii() or _THINK_TAG_BEGINS.find(text.encode(), start, min(end, len(text))) is not None
 
 
 _THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
