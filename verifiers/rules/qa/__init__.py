@@ -18,6 +18,7 @@ meaning: give a threshold, or mix it with a metric that cannot.
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
@@ -92,6 +93,16 @@ class QaParams(answers.ExtractionParams):
     """For exact and f1: whether an empty reference says that the question has no answer (SQuAD 2.0). Right is then an
     empty answer tag, or "unanswerable" and its like; left out, an empty reference is the caller's to mend."""
 
+    @cached_property
+    def parts(self) -> Sequence[tuple[str, ...]]:
+        """Each reference as its parts: one, or for `drop` and `list` several."""
+        return _references(self)
+
+    @cached_property
+    def fault(self) -> tuple[str, str] | None:
+        """What makes the references unusable: a reason and a message."""
+        return _fault(self.parts, self.metric)
+
 
 class Qa(Verifier[QaParams]):
     name = "qa"
@@ -108,7 +119,7 @@ class Qa(Verifier[QaParams]):
         return await judge_all(self._workers, judge, items, _is_inline)
 
     def own_answer(self, params: QaParams) -> str | None:
-        parts = _references(params)[0]
+        parts = params.parts[0]
         if params.unanswerable and not visible(parts[0]):
             return written("unanswerable", params, Channel.ANSWER_TAG)
         return written(parts[0], params, Channel.ANSWER_TAG) if len(parts) == 1 else None
@@ -128,7 +139,7 @@ _INLINE_SPANS = 12
 
 def _is_inline(item: Item[QaParams]) -> bool:
     """Whether judging takes well under the time that long texts are given."""
-    references = _references(item.params)
+    references = item.params.parts
     if item.params.metric == "drop" and sum(map(len, references)) > _INLINE_SPANS:
         return False
     chars = len(item.response) * len(references) + sum(len(part) for parts in references for part in parts)
@@ -145,7 +156,7 @@ _MAX_SHOWN = 16
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     response = answers.without_html(response)
-    references = _references(params)
+    references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
         if (verdict := _says_none(response, params)) is not None:
@@ -155,7 +166,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
             extraction = answers.extract(response, params, _AUTO)
             reason = "wrong_answer" if extraction.answer is not None else extraction.reason
             return Verdict.wrong(reason, extraction.answer, **extraction.detail(explain))
-    if fault := _fault(references, params.metric):
+    if fault := params.fault if references is params.parts else _fault(references, params.metric):
         return Verdict.invalid(*fault)
     extraction = answers.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
     detail = extraction.detail(explain)
