@@ -40,6 +40,13 @@ _TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
 _DASH_ENDS = re.compile(r"[A-Za-z]{2,}[ ][-−][ ]$")
 _RANGE = re.compile(r"\s?(?:[-−–—~～]|to|until|through|bis|至|到)\s?|:", re.IGNORECASE)
 
+_REJECTS = re.compile(
+    r"[%°$*_)\\]{0,4}(?:\s[a-z]{1,16}){0,2},?\s\(?(?:and\s)?(?:not|rather\sthan|instead\sof)\s"
+    r"(?:(?:the|my|our|his|her|their|an?)\s(?:[a-z]{1,16}\s)?)?[($*_\\]{0,4}",
+    re.IGNORECASE,
+)
+"""Between a number and one that it is not: "4, not 5", "4 apples instead of the usual 5"."""
+
 
 def read_numbers(text: str, start: int, end: int) -> Offers:
     """The numbers near the end of the text; none when the last one is part of something larger."""
@@ -61,6 +68,8 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
         return NO_OFFERS
     if len(offers) > 1 and _RANGE.fullmatch(text, offers[-2].end, offers[-1].start):
         return Offers(offers, "conflicting_answers")
+    if len(offers) > 1 and _REJECTS.fullmatch(text, offers[-2].end, offers[-1].start):
+        offers.pop()
     last = offers[-1]
     before = text[max(start, last.start - 24) : last.start]
     if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):

@@ -275,6 +275,28 @@ def test_words_earn_nothing_where_figures_would_not(frame: str, words: str, figu
     assert by_words <= by_figures
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Hence it is 4, not 5.",
+        "It's 4 (not 5).",
+        "I got 4 and not 5.",
+        "It is $4$, not $5$.",
+        "So she has 4 apples, not 5.",
+        "It is 4 instead of the 5.",
+        "It is 4 rather than the expected 5.",
+        "Not 5 but 4.",
+    ],
+)
+def test_a_number_is_told_from_what_it_is_not(response: str) -> None:
+    assert (score(response, 4), score(response, 5)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("response", ["4 or 5, not 6", "between 4 and 5, not 6", "at least 4, not 6", "not 4, not 6"])
+def test_what_a_number_is_not_settles_nothing_else(response: str) -> None:
+    assert [score(response, reference) for reference in (4, 5, 6)] == [0.0] * 3
+
+
 def test_words_are_told_as_they_stand() -> None:
     response = "There are three rows. So she has negative forty-two apples."
     verdict = judge(response, NumericParams(reference=-42), explain=True)
