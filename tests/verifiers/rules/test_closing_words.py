@@ -113,6 +113,29 @@ CONCLUDES = [
     ("الخيار C صحيح", "C"),
     ("विकल्प B सही है।", "B"),
     ("বিকল্প D সঠিক", "D"),
+    ("Of all the options, C fits best.", "C"),
+    ("Only D remains.", "D"),
+    ("That leaves C.", "C"),
+    ("This leaves us with only B.", "B"),
+    ("That leaves Paris as the only possibility.", "C"),
+    ("So we are left with D.", "D"),
+    ("All that remains is A.", "A"),
+    ("By process of elimination, B.", "B"),
+    ("By elimination, it's Madrid.", "D"),
+    ("Eliminating A, B and D leaves C.", "C"),
+    ("Having ruled out B and C, we're left with D.", "D"),
+    ("I'd choose C over B.", "C"),
+    ("A is too far north; C it is.", "C"),
+    ("My final choice: (C) Paris", "C"),
+    ("The third option is correct.", "C"),
+    ("Therefore, the first choice is the right one.", "A"),
+    ("The last option fits best.", "D"),
+    ("So it's the 2nd option.", "B"),
+    ("The answer is the third option (C).", "C"),
+    ("\\boxed{fourth option}", "D"),
+    ("The first option is wrong. So the second option is right.", "B"),
+    ("正确答案是第三个选项。", "C"),
+    ("第二个选项正确", "B"),
 ]
 
 LEAVES_OPEN = [
@@ -246,7 +269,33 @@ LEAVES_OPEN = [
     "Statement C holds.",
     "Hepatitis C fits.",
     "I holds.",
+    "That leaves C and D.",
+    "Ruling out A and B leaves C or D.",
+    "Eliminating A, B and C leaves C.",
+    "C remains unclear.",
+    "We are left with C?",
+    "That leaves C as a candidate.",
+    "Only C remains to be checked.",
+    "Neither the first option nor the third option is correct.",
+    "The third option is correct. The first option is also correct.",
+    "The answer is the first option or the third option.",
+    "The answer is the third option (B).",
+    "It is not the third option.",
+    "Is the third option correct?",
+    "The third option is correct if it is winter.",
+    "The first two options are correct.",
+    "First option:\nIt is in the north.",
+    "The second choice is C.",
+    "C over B",
+    "第二个选项不正确",
+    "第二个选项正确吗？",
 ]
+
+
+def test_a_place_names_an_option_only_where_all_are_known() -> None:
+    assert judge("The third option is correct.", MultipleChoiceParams(reference="C")).score == 0.0
+    named = MultipleChoiceParams(reference="B", choices=["the second option", "the first option", "both"])
+    assert judge("The answer is the first option.", named).score == 1.0
 
 
 @pytest.mark.parametrize("before", ["", f"{STEPS}\n\n"])

@@ -87,7 +87,8 @@ _ENDS = r"[.!。！*_\s]{0,4}"
 _OPENS, _CLOSES = r"[*_(\[\"“'‘]{0,4}", r"[*_)\]\"”'’]{0,4}"
 _OPTION = rf"{_OPENS}(?P<option>[^\W_](?:[^\n.,;:!?()\[\]*_“”\"]{{0,79}}?))(?![^\W_]){_CLOSES}"
 _SO = (
-    r"(?:(?:(?:and\s)?so|thus|hence|therefore|then|clearly|overall|finally|consequently|ultimately|evidently|in\sconclusion"
+    r"(?:(?:(?:of|among)\s(?:(?:all|the|these|those|four|five|given|available|listed|possible)\s){1,3}(?:options|choices|alternatives|answers)"
+    r"|by\s(?:(?:the\s)?process\sof\s)?elimination|(?:and\s)?so|thus|hence|therefore|then|clearly|overall|finally|consequently|ultimately|evidently|in\sconclusion"
     r"|as\sa\sresult|in\sthe\send|okay|ok|well|por\s(?:lo\s)?tanto|entonces|así\sque|donc|ainsi|par\sconséquent|also|daher|somit"
     r"|folglich|deshalb|portanto|logo|assim|então|quindi|dunque|perciò|pertanto|следовательно|значит|итак|поэтому"
     r"|таким\sобразом)\b,?\s){0,2}"
@@ -115,6 +116,19 @@ _PASSES = (
     rf"(?:(?:es|é|è|est|ist)\s{_RIGHT}|(?:passt|stimmt|convient|encaja|подходит)(?:\s(?:am\sbesten|genau|le\smieux|mejor|лучше\sвсего))?"
     r"|(?:[—–-]\s)?(?:верно|верен|верный|верна|правильный|правильно|правилен)(?:\s(?:ответ|вариант))?)"
 )
+_LEAVES = (
+    r"(?:(?:that|this|it|which)\s(?:only\s|just\s)?leaves\s(?:(?:us|me)\swith\s)?|(?:we|i)(?:['’](?:re|m)|\sare|\sam)\s(?:now\s|only\s)?left\swith\s"
+    r"|(?:all|what)(?:['’]s|\sthat['’]s|\sthat\sis|\sis|\sthat)?\s(?:remains|left)\sis\s"
+    r"|by\s(?:(?:the\s)?process\sof\s)?elimination,?\s(?:it(?:['’]s|\sis)\s)?)(?:only\s|just\s)?"
+)
+_GONE = (
+    r"(?:having\s)?(?:eliminat|exclud|rul|remov)(?:ing|ed)(?:\sout)?\s(?P<gone>[^\n.:;!?]{1,60}?)"
+    r"(?:\sleaves\s(?:(?:us|me)\swith\s)?|,\s(?:we|i)(?:['’](?:re|m)|\sare|\sam)\sleft\swith\s)(?:only\s|just\s)?"
+)
+_AS_THE_ONE = r"as\s(?:the|our|my)\s(?:(?:only|correct|right|best|final|possible|remaining|valid)\s){0,2}(?:one|answer|option|choice|possibility)"
+_REMAINS = (
+    r"(?:remains|survives|is\s(?:left|what(?:['’]s|\sis)\sleft|the\sonly\s(?:one|option|choice)\s(?:left|remaining)))"
+)
 _CONCLUDED = (
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s(?:{_IS_IT}(?:\s{_WELL})?|{_PASSES}){_ENDS}", re.IGNORECASE),
@@ -123,6 +137,9 @@ _CONCLUDED = (
         rf"\s(?:[—–-]\s)?{_NOUN}{_OPTION}(?:\s(?:richtig|korrekt))?{_ENDS}",
         re.IGNORECASE,
     ),
+    re.compile(rf"{_SO}{_GONE}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_LEAVES}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_REMAINS}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
 )
 """Sentences that are nothing else, so that nothing in them takes it back or lets another option stand."""
 _LABEL = r"[(（\[*]{0,3}(?P<option>[A-Z]|[甲乙丙丁戊]|[①-⑩])[)）\]*]{0,3}"
@@ -138,6 +155,10 @@ _CONCLUDED_CJK = (
         rf"{_NEUTRAL}(?:对应|對應|符合|匹配|吻合)(?:的)?(?:是|于|於|为)?{_CHOICE}{_LABEL}(?:选项|選項|项|項)?{_ENDS}"
     ),
     re.compile(rf"{_NEUTRAL}[与與和跟同]{_CHOICE}{_LABEL}{_CHOICE}(?:相符|一致|吻合|对应|對應|相同|匹配){_ENDS}"),
+    re.compile(
+        rf"(?:所以|因此|故|综上)?[，,]?(?P<option>第[一二三四五六七八九十\d]{{1,2}}(?:个|個)?(?:选项|選項|项|項))(?:是|为|為)?(?:正[确確]|[对對])的?"
+        rf"(?:答案|选项|選項)?{_ENDS}"
+    ),
     re.compile(rf"(?:所以|因此|故|综上)?[，,]?(?:应该|应当|应|就|即)[是为]?{_CHOICE}{_LABEL}{_CHOICE}{_ENDS}"),
     re.compile(
         rf"(?:したがって|よって|ゆえに|だから|つまり)?[、,]?(?:選択肢)?{_LABEL}(?:だけ)?[がは](?:最も)?(?:正解|正しい|適切|最適|答え|当てはまる|該当する)"
@@ -152,7 +173,7 @@ _CONCLUDED_CJK = (
 )
 _MAY_CONCLUDE = Scan(
     r"(?is)fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
-    r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|gotta|(?:got.to|has.to|must).be"
+    r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
     r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
 )
@@ -198,7 +219,7 @@ def _concluded(text: str, start: int, end: int, options: Options) -> tuple[str, 
     for pattern in _CONCLUDED if sentence.isascii() else (*_CONCLUDED, *_CONCLUDED_CJK):
         found = pattern.fullmatch(text, start + len(sentence) - len(sentence.lstrip(_AROUND)), end)
         label = found and _option(found, options)
-        if found and label and not _is_spoiled(found, options):
+        if found and label and not _is_spoiled(found, label, options):
             return label, found.span("option")
     return None
 
@@ -213,8 +234,11 @@ def _option(found: re.Match[str], options: Options) -> str | None:
     return options.by_text(shown)
 
 
-def _is_spoiled(found: re.Match[str], options: Options) -> bool:
-    told = found.groupdict().get("object")
+def _is_spoiled(found: re.Match[str], label: str, options: Options) -> bool:
+    """Whether the sentence says something else of the option, or of another one."""
+    told, gone = map(found.groupdict().get, ("object", "gone"))
+    if gone and label in map(options.label, _LETTER.findall(gone)):
+        return True
     if not told:
         return False
     return _SPOILS.search(told) is not None or any(options.label(letter) for letter in _LETTER.findall(told))

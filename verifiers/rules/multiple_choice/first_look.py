@@ -21,7 +21,7 @@ from itertools import chain, islice
 
 from verifiers.rules.multiple_choice.forms import EDGES, OR, is_without_markup, without_markup
 from verifiers.rules.multiple_choice.phrases import LEADS
-from verifiers.rules.multiple_choice.scripts import CIRCLED, PLACES
+from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, PLACES
 from verifiers.sightings import ASCII_SPACE, SPACE, Scan, Scene, beyond_ascii, hides_ascii
 
 MAX_PIECES = 64
@@ -42,7 +42,7 @@ _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
 _FILLER_WORDS = (
-    "the|an|is|are|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
+    "the|my|an|is|are|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
     "|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|le|les|der"
     "|die|de|letra|lettre|lettera|opcion|opzione|alternativa|buchstabe|antwort"
 )
@@ -242,6 +242,9 @@ def _is_within_lead(shadow: bytes, place: int) -> bool:
     return longer is not None and longer.start(1) == place
 
 
+_ORDINAL = rf"(?:{'|'.join(word for words in ORDINALS for word in words)}|last)[^a-z0-9](?:answer[^a-z0-9])?(?:option|choice|alternative)"
+
+
 @lru_cache(maxsize=256)
 def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_numbers: bool) -> Scan:
     """One of `LEADS`, and behind it, fillers left out, what may be an option: a label that is no part of a phrase, what
@@ -255,6 +258,7 @@ def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_num
         rf"(?-i:[{capitals}][$*`]*[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
         rf"(?:{texts})(?:[^a-z0-9]|\z)" if texts else "",
         "[a-z]*[0-9]" if has_numbers else "",
+        _ORDINAL,
     ]
     named = "|".join(filter(None, shapes))
     skipped = rf"(?:{'|'.join((_SKIPPED, *keys))}){_SIGNS_BETWEEN}+"

@@ -8,6 +8,7 @@ from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
 from verifiers.rules.multiple_choice.options import Options
 from verifiers.rules.multiple_choice.phrases import Clues
+from verifiers.rules.multiple_choice.scripts import may_be_ordinal
 
 MAX_BARE_CHARS = 60
 MAX_LINE_CHARS = 300
@@ -26,12 +27,13 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     """The last line or else the first, if it names an option and its neighbour is not another entry of a list."""
     text = clues.scene.text
     lines = [line for line in edges(text) if len(line[0]) <= MAX_LINE_CHARS]
+    first = lines[0][1][0] if len(lines) > 1 else None
     for line, neighbour in ((lines[-1:], lines[-2:-1]), (lines[:1], lines[1:2])):
         for whole, (start, stop) in line:
             lead = _ANSWER_IN_OTHER_LANGUAGES.match(whole)
             shown, span = (whole[lead.end() :], (start + lead.end(), stop)) if lead else (whole, (start, stop))
             labels = options.named(shown, is_declared=False)
-            if labels is None:
+            if labels is None or (start == first and may_be_ordinal(shown)):
                 continue
             if neighbour and _is_joined(neighbour[0], start, options):
                 return Found(None, "conflicting_answers", "line", None, (shown,))

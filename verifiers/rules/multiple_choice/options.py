@@ -9,7 +9,16 @@ from verifiers import answers
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.first_look import MAX_PIECES, FirstLook
 from verifiers.rules.multiple_choice.forms import EDGES, OR, clean, form_of
-from verifiers.rules.multiple_choice.scripts import CIRCLED, CROSSES, PLACES
+from verifiers.rules.multiple_choice.scripts import (
+    CIRCLED,
+    CROSSES,
+    ORDINAL_NOUNS,
+    ORDINAL_NOUNS_CJK,
+    ORDINALS,
+    ORDINALS_CJK,
+    PLACES,
+    may_be_ordinal,
+)
 
 HEDGED: frozenset[str] = frozenset()
 """What a text names that offers several options where one is asked for."""
@@ -38,6 +47,7 @@ class Options:
             if form := form_of(text):
                 by_form.setdefault(form, []).append(label)
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
+        self._by_ordinal = _by_ordinal(texts) if all(texts.values()) else {}
         self.forms = sorted(self._by_form, key=len, reverse=True)
         self.first_look = FirstLook(self._by_label, self.forms, self._has_numbers)
         self._named_before = lru_cache(maxsize=_KEPT_NAMES)(self._named)
@@ -55,7 +65,8 @@ class Options:
     def _named(self, text: str, is_declared: bool) -> frozenset[str] | None:
         if len(text) > MAX_PAYLOAD_CHARS or (text.rstrip().endswith(QUESTION_MARKS) and not self._asks):
             return None
-        if not self.first_look.may_name(text, is_declared) or self._is_crossed_out(text):
+        is_ordinal = bool(self._by_ordinal) and len(text) <= _MAX_ORDINAL_CHARS and may_be_ordinal(text)
+        if (not is_ordinal and not self.first_look.may_name(text, is_declared)) or self._is_crossed_out(text):
             return None
         text = clean(self._with_labels(text))
         if not text:
@@ -148,7 +159,7 @@ class Options:
 
     def by_text(self, text: str) -> str | None:
         form = form_of(text)
-        if label := self._by_form.get(form):
+        if label := self._by_form.get(form) or self._by_ordinal.get(form):
             return label
         if not form or len(form) > 40 or any(char.isalpha() for char in form):
             return None
@@ -208,6 +219,27 @@ class Options:
         return [None]
 
 
+def _by_ordinal(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Options by the words for their place, as `form_of` has them: "third option", 第三个选项."""
+    labels = list(texts)
+    found = {
+        f"{word} {noun}": label
+        for words, label in zip(ORDINALS, labels, strict=False)
+        for word in words
+        for noun in ORDINAL_NOUNS
+    }
+    found |= {f"last {noun}": labels[-1] for noun in ORDINAL_NOUNS}
+    return found | {
+        f"第{number}{noun}": label
+        for numbers, label in zip(ORDINALS_CJK, labels, strict=False)
+        for number in numbers
+        for noun in ORDINAL_NOUNS_CJK
+    }
+
+
+_MAX_ORDINAL_CHARS = 60
+
+
 def _is_glued(text: str) -> bool:
     """Whether signs stand side by side, as in a word: CC is no C said twice."""
     return text.strip(EDGES).isalnum()
@@ -248,7 +280,7 @@ _NEXT_LABEL = re.compile(
     r"(?:(?:^|[,;/&]|\b(?:or|and)\b)\s*|\s)[(\[]?\s?([A-Z]|\d{1,2})(?![\w'])(?=\s*[)\].,;:&/]|\s*$|\s+(?:or|and|it\sis)\b)"
 )
 _REJECTS = re.compile(
-    r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of)\b|[,，]?\s?(?:而不是|而非|不是)"
+    r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of|over\s(?:option\s|choice\s)?(?-i:\(?[A-Z]\)?(?![\w'’])))(?!\w)|[,，]?\s?(?:而不是|而非|不是)"
     r"|[,;]\s?(?:and\s|while\s|but\s|as\s)?(?:option\s|choice\s)?\(?[A-Z]\)?\s(?:is|are|was|would be)\s(?:wrong|incorrect|false|not)\b",
     re.IGNORECASE,
 )

@@ -10,7 +10,7 @@ from verifiers import answers
 from verifiers.sightings import SPACE, Ending, Scan, Scene, Sighting, scene
 
 _STATEMENT = re.compile(
-    r"(?:\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
+    r"(?:(?<!\bsecond\s)(?<!\bthird\s)(?<!\bnext\s)(?<!\bother\s)\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
     r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
     r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
@@ -31,11 +31,11 @@ ARE_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z])(?P<option>[A-Z](?:[、,，和与及]?[A-Z]){1,12})(?:[选選][项項]|[项項])?(?:[都均]?是?)正[确確](?!吗)"
 )
 _TEXT_IS_CORRECT = re.compile(
-    r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice)\b|(?:correct|right)(?=\s*(?:[.!;,]|$)))",
+    r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)\b|(?:correct|right)(?=\s*(?:[.!;,]|$)))",
     re.IGNORECASE,
 )
 _IT_IS = re.compile(
-    r"(?:^|[.!?\n]\s?)\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
+    r"(?:^|[.!?;\n]\s?)\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
     r"(?P<option>[(\[*]{0,3}[A-Z][)\]*]{0,3}),?\sit\sis\b(?!\s(?i:n[o']t|never|hardly|unlikely|impossible|wrong|incorrect|false)\b)"
 )
 _BEFORE_IT_IS_CHARS = 1 + 1 + 3 + len("therefore, alright, ") + len("choice ") + 3
@@ -75,7 +75,7 @@ _CALLS_CORRECT = (
     rf"{SPACE}(?:is|must be){SPACE}(?:indeed{SPACE}|clearly{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
     r"(?:correct|right|best|true|answer)\b"
 )
-_CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice)|(?:correct|right))\b"
+_CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
     rf"\b(?:(?:correct|right|best){SPACE}(?:one|option|choice|letter){SPACE}(?:is|here{SPACE}is)|so|thus|hence|therefore"
     r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choice"

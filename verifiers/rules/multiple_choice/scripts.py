@@ -20,7 +20,33 @@ _LABELS_OF_SCRIPTS = (
 CIRCLED = ("①②③④⑤⑥⑦⑧⑨⑩", "➀➁➂➃➄➅➆➇➈➉", "❶❷❸❹❺❻❼❽❾❿", "➊➋➌➍➎➏➐➑➒➓", "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽")
 CROSSES = "❌✗✘✖🚫"
 """Beside an option: it is a wrong one."""
+ORDINALS = (
+    ("first", "1st"),
+    ("second", "2nd"),
+    ("third", "3rd"),
+    ("fourth", "4th"),
+    ("fifth", "5th"),
+    ("sixth", "6th"),
+    ("seventh", "7th"),
+    ("eighth", "8th"),
+    ("ninth", "9th"),
+    ("tenth", "10th"),
+)
+ORDINALS_CJK = tuple(zip("一二三四五六七八九十", ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"), strict=True))
+ORDINAL_NOUNS = ("option", "choice", "alternative", "answer option", "answer choice")
+ORDINAL_NOUNS_CJK = ("个选项", "個選項", "选项", "選項", "项", "項")
+_ORDINAL = re.compile(
+    rf"\b(?:{'|'.join(word for words in ORDINALS for word in words)}|last)\s(?:{'|'.join(ORDINAL_NOUNS)})\b|第[一二三四五六七八九十\d]",
+    re.IGNORECASE,
+)
+_ORDINAL_STEMS = ("ption", "hoice", "native", "第")
+"""One of them is in each; looking for them costs a tenth."""
 _DIGITS = re.compile(r"\d{1,2}", re.ASCII)
+
+
+def may_be_ordinal(text: str) -> bool:
+    """Whether a short text tells an option's place in words: "the third option"."""
+    return any(stem in text for stem in _ORDINAL_STEMS) and _ORDINAL.search(text) is not None
 
 
 def labels_like(label: str) -> dict[str, str] | None:

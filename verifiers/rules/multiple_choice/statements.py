@@ -29,6 +29,7 @@ from verifiers.sightings import SPACE, Ending, Scene, Sighting
 _MAX_STATEMENTS = 64
 """Of each form; earlier ones are not looked at."""
 _EARLIER_SENTENCES = re.compile(r".*(?:[.!?]\s|\n)", re.DOTALL)
+_SO = re.compile(r"(?:and\s)?(?:so|thus|hence|therefore|clearly|overall|finally),?\s", re.IGNORECASE)
 _JOINED_BEFORE = Ending(
     re.compile(
         r"(?:\b(?P<nor>n?or|whether|if|neither|not)|(?P<joint>\band|[,/&]))[\s(*]*(?:(?:option|choice)\s)?$",
@@ -167,6 +168,8 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
         start = max(0, match.start() - MAX_LINE_CHARS)
         earlier = _EARLIER_SENTENCES.match(text, start, match.start())
         start = earlier.end() if earlier else start
+        joined = _SO.match(text, start, match.start())
+        start = joined.end() if joined else start
         if options.by_text(text[start : match.start()]):
             offers[start, match.start()] = text[start : match.start()]
     offers = {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
@@ -198,7 +201,7 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best)\s(?:one|option|choice|letter)\s(?:is|here\sis)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choice"
+    r"(?:\b(?:(?:correct|right|best)\s(?:one|option|choice|letter)\s(?:is|here\sis)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe))"
     r")\b|=>|→|⇒|∴|➜)",
