@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 
+from verifiers import answers
 from verifiers.rules.multiple_choice.forms import EDGES, OR, is_without_markup, without_markup
 from verifiers.rules.multiple_choice.phrases import LEADS
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, PLACES
@@ -106,8 +107,13 @@ class FirstLook:
 
     def may_name(self, text: str, is_declared: bool) -> bool:
         """Whether a text may name one; behind a label in one that is declared to be the answer may stand anything."""
-        if self._is_blind or (not text.isascii() and (is_declared or not self._is_ascii or self._may_hide(text))):
+        if self._is_blind:
             return True
+        if not text.isascii():
+            shown = None if is_declared or not self._is_ascii else _shown(text)
+            if shown is None:
+                return True
+            text = shown
         if "\\" in text and not is_without_markup(text := without_markup(text, depth=3)):
             return True
         shadow = text.encode("ascii", "replace")
@@ -139,11 +145,6 @@ class FirstLook:
     def _may_be_number(self) -> bool:
         """Whether digits may name an option."""
         return self._has_digits or self._has_numbers()
-
-    def _may_hide(self, text: str) -> bool:
-        """Whether characters beyond ASCII may be labels, or hide one."""
-        others = beyond_ascii(text)
-        return not _SIGNS.isdisjoint(others) or hides_ascii(others)
 
     def _is_part_of_list(self, plain: bytes) -> bool:
         """Whether a text begins with a number, which names an option only if it is all of it, or a list: "36 / 2 guests"."""
@@ -198,6 +199,14 @@ class FirstLook:
 
     def _may_be_text(self, word: bytes) -> bool:
         return word in self._beginnings or (self._may_be_number and not word.isalpha())
+
+
+def _shown(text: str) -> str | None:
+    """A text without characters that are ASCII ones in disguise, or hide one; None where others may be labels."""
+    others = beyond_ascii(text)
+    if hides_ascii(others):
+        others += beyond_ascii(text := answers.fold(text))
+    return text if _SIGNS.isdisjoint(others) else None
 
 
 def _word(found: re.Match[bytes]) -> bytes | None:

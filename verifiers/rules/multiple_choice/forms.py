@@ -1,6 +1,7 @@
 """How the name of an option is written: the markup around it, the words before it, what makes two texts the same."""
 
 import re
+from operator import itemgetter
 
 from verifiers import answers
 
@@ -11,6 +12,7 @@ _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|bf|rm|operatorname|underline|emph|mbox|hbox)\s?"
     r"\{([^{}]*)\}"
 )
+_WRAPPED = itemgetter(1)
 _COMMAND = re.compile(
     r"\\(?:left|right|displaystyle|quad|qquad|[,;:! ()\[\]])|\\(?:rm|bf|it|sf|tt)(?![A-Za-z])|[$*`]|(?<![^\W_])_|_(?![^\W_])"
 )
@@ -64,7 +66,9 @@ def without_markup(text: str, depth: int) -> str:
         return text
     if "\\" in text:
         for _ in range(depth):
-            text = _WRAPPER.sub(r"\1", text)
+            text, count = _WRAPPER.subn(_WRAPPED, text)
+            if not count:
+                break
     return _COMMAND.sub("", text)
 
 

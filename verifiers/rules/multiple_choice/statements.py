@@ -137,6 +137,28 @@ def _sentence_start(text: str, place: int) -> int:
 def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     seen = clues.scene
     text = seen.text
+    offers = {} if _says_nothing(clues) else _announced(clues, params, options)
+    last = max((start for start, _ in offers), default=-1)
+    offers |= dict(_conclusions(clues, options, last))
+    if not offers:
+        return None
+    found = commit(sorted(((text, span) for span, text in offers.items()), key=_start), "statement", params, options)
+    if found is None or not found.labels or found.span is None:
+        return found
+    if _stands_beside(text, found.span[1], found.labels, options):
+        return Found(None, "conflicting_answers", "statement", None, found.seen)
+    return found
+
+
+def _says_nothing(clues: Clues) -> bool:
+    """Whether no sentence announces an answer or calls an option right."""
+    return clues.answer_words == () and clues.statement is None and clues.called_correct is None
+
+
+def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> dict[tuple[int, int], str]:
+    """What such sentences offer, by its place."""
+    seen = clues.scene
+    text = seen.text
     lines = answers.stated(text, params.on_conflict, clues.answer_words)
     offers = {
         candidate.span: candidate.text
@@ -172,17 +194,7 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
         start = joined.end() if joined else start
         if options.by_text(text[start : match.start()]):
             offers[start, match.start()] = text[start : match.start()]
-    offers = {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
-    last = max((start for start, _ in offers), default=-1)
-    offers |= dict(_conclusions(clues, options, last))
-    if not offers:
-        return None
-    found = commit(sorted(((text, span) for span, text in offers.items()), key=_start), "statement", params, options)
-    if found is None or not found.labels or found.span is None:
-        return found
-    if _stands_beside(text, found.span[1], found.labels, options):
-        return Found(None, "conflicting_answers", "statement", None, found.seen)
-    return found
+    return {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
 
 
 def _is_denied(seen: Scene, span: tuple[int, int]) -> bool:
