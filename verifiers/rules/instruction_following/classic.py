@@ -29,6 +29,7 @@ from verifiers.rules.instruction_following.counting import (
     Text,
     contains_word,
     count_word,
+    joins,
 )
 from verifiers.rules.instruction_following.counting import words as words_of
 
@@ -247,7 +248,7 @@ def ends_with(text: Text, end_phrase: str) -> bool:
     if not said.endswith(wanted):
         return False
     before = said[: len(said) - len(wanted)]
-    return not (before[-1:].isalnum() and wanted[0].isalnum())
+    return not joins(before, wanted)
 
 
 def _official_quotation(text: Text) -> bool:
