@@ -165,6 +165,10 @@ WRONG["House 1"]["Pet"], WRONG["House 2"]["Pet"] = "dog", "cat"
         json.dumps({key.removeprefix("House "): value for key, value in HOUSES.items()}),
         str(HOUSES),
         json.dumps(HOUSES).upper(),
+        json.dumps([dict(zip(TABLE["header"], row, strict=True)) for row in ROWS]),
+        json.dumps(
+            {"houses": [{"House": int(row[0]), "Name": row[1], "Color": row[2], "Pet": row[3]} for row in ROWS]}
+        ),
         f"So:\n\n{MARKDOWN}\n\nDone.",
         MARKDOWN.replace("| 1 |", "| House 1 |"),
         f"Perhaps {{this}}: {json.dumps(HOUSES)}",
@@ -183,6 +187,8 @@ def test_forms_of_houses(response: str, reference: Any) -> None:
         json.dumps({house: dict.fromkeys(row, "___") for house, row in HOUSES.items()}),
         json.dumps({house: dict.fromkeys(row, "Eric") for house, row in HOUSES.items()}),
         json.dumps({**HOUSES, "House 4": {"Name": "Eric"}}),
+        json.dumps([{"House": 1, **HOUSES["House 1"]}, {"House": 1, **HOUSES["House 1"]}]),
+        json.dumps([HOUSES["House 1"], HOUSES["House 2"], HOUSES["House 3"]]),
         f"<answer>{json.dumps(HOUSES)}{json.dumps(WRONG)}</answer>",
         f"{json.dumps(HOUSES)} or {json.dumps(WRONG)}",
         '{"a":' * 200_000,
