@@ -199,7 +199,7 @@ def _official_json(text: Text) -> bool:
     return True
 
 
-_FENCED = re.compile(r"```[a-zA-Z0-9]{0,10}[^\S\n]*\n(.*)\n[^\S\n]*```", re.DOTALL)
+_FENCED = re.compile(r"(```|~~~)[^\S\n]*[a-zA-Z0-9]{0,10}[^\S\n]*\n(.*)\n[^\S\n]*\1", re.DOTALL)
 
 
 def json_document(text: Text) -> bool:
@@ -207,7 +207,7 @@ def json_document(text: Text) -> bool:
     value = text.raw.strip()
     fenced = _FENCED.fullmatch(value)
     try:
-        found = json.loads(fenced[1] if fenced else value, parse_constant=_refuse)
+        found = json.loads(fenced[2] if fenced else value, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict | list) and bool(found)

@@ -72,6 +72,8 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
         "这是**重点**内容，이것은 *중요*합니다",
         "α*β*γ and 2*3*4",
     ),
+    ("detectable_format:json_format", {}, '``` json\n{"a": 1}\n```', '~~~json\n{"a": 1}\n```'),
+    ("detectable_format:json_format", {}, "~~~json\n[1]\n~~~", "```json\n1\n```"),
     ("startend:end_checker", {"end_phrase": "谢谢"}, "全部内容都在这里谢谢", "谢谢大家"),
     ("keywords:letter_frequency", {"letter": "#", "let_frequency": 2, "let_relation": "at least"}, "a ##", "a #"),
     (
