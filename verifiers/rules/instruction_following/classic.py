@@ -127,8 +127,9 @@ def _official_capital_words(text: Text, capital_frequency: int, capital_relation
 
 
 def capital_words(text: Text) -> int:
-    """Words in capitals of at least two letters: not "I" and "A"."""
-    return sum(word.isupper() and sum(map(str.isalpha, word)) > 1 for word in text.words)
+    """Words in capitals of at least two letters: not "I" and "A", but "NASA's"."""
+    bare = [word.removesuffix("'s") for word in text.words]
+    return sum(word.isupper() and sum(map(str.isalpha, word)) > 1 for word in bare)
 
 
 def _capital_words(text: Text, capital_frequency: int, capital_relation: str) -> bool:

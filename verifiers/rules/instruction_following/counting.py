@@ -151,9 +151,21 @@ _DIVIDER = re.compile(r"(?<!\S)(?:\*\*\*|\* \* \*)(?!\S)")
 
 
 def words(text: str) -> list[str]:
-    """The words of a folded text, as they stand, with straight apostrophes."""
+    """The words of a folded text, as they stand, with straight apostrophes; what a long chain joins are many words."""
     text = text.replace("’", "'")
-    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    if sum(map(text.count, "-_‐‑")) <= _MAX_JOINTS:
+        return found
+    return [part for word in found for part in _parts(word) if part]
+
+
+def _parts(word: str) -> Sequence[str]:
+    return _JOINT.split(word) if len(_JOINT.findall(word)) > _MAX_JOINTS else (word,)
+
+
+_JOINT = re.compile(r"[-‐‑_]+")
+_MAX_JOINTS = 7
+"""In "a 24-hour-a-day-7-day-a-week job" there are as many; beyond, signs are put where spaces should be."""
 
 
 def contains_word(text: str, word: str) -> bool:

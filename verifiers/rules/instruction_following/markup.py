@@ -139,7 +139,7 @@ _EMPHASIS = re.compile(r"\*[^\n*]*\*")
 _STRONG = re.compile(r"\*\*[^\n*]*\*\*")
 _SPACED = rf"[^\W{UNSPACED}\uac00-\ud7a3]"
 _HIGHLIGHT = re.compile(
-    rf"(?=\*)(?<!\*)(?<!{_SPACED})(\*{{1,3}})(?=[^\s*])([^\n*]{{1,5000}})(?<=[^\s*])\1(?!\*)(?!{_SPACED})"
+    rf"(?=\*)(?<!\*)(?<!{_SPACED})(\*{{1,3}})(?=[^\s*])([^\n*]{{1,5000}})(?<=[^\s*\\])\1(?!\*)(?!{_SPACED})"
 )
 """Not right beside a letter, where asterisks are arithmetic, but where no spaces part words, or particles follow them."""
 

@@ -22,6 +22,12 @@ from verifiers.rules.instruction_following.counting import Text, count_word, is_
         ("the U.S. Army", ["the", "U.S.", "Army"]),
         ("— * … !", []),
         ("don’t", ["don't"]),
+        ("a 24-hour-a-day-7-day-a-week job", ["a", "24-hour-a-day-7-day-a-week", "job"]),
+        (
+            "We-put-signs-where-all-spaces-should-be-now",
+            ["We", "put", "signs", "where", "all", "spaces", "should", "be", "now"],
+        ),
+        ("so_this_is_no_one_word_at_all_either_", ["so", "this", "is", "no", "one", "word", "at", "all", "either"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("مَرْحَبًا بِكُمْ", ["مَرْحَبًا", "بِكُمْ"]),
     ],

@@ -74,6 +74,13 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("detectable_format:json_format", {}, '``` json\n{"a": 1}\n```', '~~~json\n{"a": 1}\n```'),
     ("detectable_format:json_format", {}, "~~~json\n[1]\n~~~", "```json\n1\n```"),
+    ("detectable_format:number_highlighted_sections", {"num_highlights": 1}, "*a b*", "\\*a b\\*"),
+    (
+        "change_case:capital_word_frequency",
+        {"capital_frequency": 2, "capital_relation": "at least"},
+        "NASA’s ISS",
+        "A's B's",
+    ),
     ("startend:end_checker", {"end_phrase": "谢谢"}, "全部内容都在这里谢谢", "谢谢大家"),
     ("keywords:letter_frequency", {"letter": "#", "let_frequency": 2, "let_relation": "at least"}, "a ##", "a #"),
     (
