@@ -48,6 +48,8 @@ ISLANDS: list[Any] = [
         "\\boxed{\\text{Zoey is a knave, Oliver is a knight, and Ava is a knight}}",
         f"Suppose Zoey is a knight. Then Ava is a knave, a contradiction.\n\nSo:\n{TEXT}",
         "Zoey is a liar, Oliver is a truth-teller and Ava is a truth-teller",
+        "It is impossible that Zoey is a knight, so Zoey is a knave, Oliver is a knight, and Ava is a knight.",
+        "It is not possible that Ava is a knave. Zoey is a knave, Oliver is a knight, and Ava is a knight.",
     ],
 )
 def test_forms_of_roles(response: str) -> None:
@@ -63,6 +65,8 @@ def test_forms_of_roles(response: str) -> None:
         "Zoey is a knight/knave, Oliver is a knight/knave, and Ava is a knight/knave",
         "Zoey is a knave or a knight, Oliver is a knight, Ava is a knight",
         "Zoey is not a knave, Oliver is a knight, Ava is a knight",
+        "It is impossible that Zoey is a knave, Oliver is a knight, and Ava is a knight.",
+        "It isn't the case that Zoey is a knave, Oliver is a knight, and Ava is a knight.",
         f"<answer>{TEXT}\nZoey is a knight</answer>",
         "<answer>Zoey is a knight, Oliver is a knave, Ava is a knave\n" + TEXT + "</answer>",
         f"<answer>{TEXT}</answer> or <answer>{TEXT.replace('Zoey is a knave', 'Zoey is a knight')}</answer>",

@@ -171,6 +171,12 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("format:sub-bullets", {}, "* a\n  - b\n* c\n  - d", "* a\n  - b\n* c"),
     ("format:no_bullets_bullets", {}, "We rest. We eat.\n\n* a\n* b", "We rest!\n* a\n* b"),
     ("format:output_template", {}, "My Answer: a My Conclusion: b Future Outlook: c", "My Answer: My Conclusion:"),
+    (
+        "format:output_template",
+        {},
+        "## My Answer:\na\n## My Conclusion:\nb\n## Future Outlook:\nc",
+        "## Answer\nMy Answer: a My Conclusion: b Future Outlook: c",
+    ),
     ("format:title_case", {}, "The Lord of the Rings", "The lord of the Rings"),
     ("format:title_case", {}, "My iPhone Rings", "My wORD"),
     ("format:line_indent", {}, "a\n\n b\n\n  c", "a\n b\n b"),
