@@ -214,12 +214,19 @@ _SIX_STARS = re.compile(r"(?<!\*)\*{6}(?!\*)")
 
 
 def two_responses(text: Text) -> bool:
-    """Two that differ in their words."""
+    """Two that differ in their words, labels such as "Response 2:" aside."""
     pieces = _SIX_STARS.split(text.folded)
     filled = [piece for piece in pieces if any(map(str.isalnum, piece))]
     if len(filled) != 2 or any(piece not in filled for piece in pieces[1:-1]):
         return False
-    return words_of(filled[0].casefold()) != words_of(filled[1].casefold())
+    first, second = (words_of(_RESPONSE_LABEL.sub("", piece).casefold()) for piece in filled)
+    return first != second
+
+
+_RESPONSE_LABEL = re.compile(
+    r"\A\W{0,10}(?:(?:the|first|second|another)\s){0,2}(?:response|answer|option|version|reply|draft)\b[^\n:]{0,20}[:\n]",
+    re.IGNORECASE,
+)
 
 
 def _official_repeat(text: Text, prompt_to_repeat: str) -> bool:

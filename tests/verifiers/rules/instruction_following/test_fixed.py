@@ -135,6 +135,18 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("detectable_format:json_format", {}, '```json\n{"a": [1]}\n```', '{"a": NaN}'),
     ("detectable_format:title", {}, "# << A day >>\ntext", "<<>> << >>"),
     ("combination:two_responses", {}, "red boat\n******\nblue boat", "Red boat!\n******\nred boat"),
+    (
+        "combination:two_responses",
+        {},
+        "**Response 1:** red boat\n******\n**Response 2:** blue boat",
+        "**Response 1:**\nred boat\n******\n**Response 2:**\nRed boat.",
+    ),
+    (
+        "combination:two_responses",
+        {},
+        "Answer\n******\nThe second answer is no",
+        "Answer: go\n******\nSecond answer: go",
+    ),
     ("combination:repeat_prompt", {"prompt_to_repeat": "Say  hi."}, "Say hi. Hi!", "Say hi."),
     ("startend:end_checker", {"end_phrase": "Peace!"}, 'Yes. "Peace!"', "Peace! Bye"),
     ("startend:quotation", {}, '"He said "yes" to me."', '"Yes," he said. "No."'),
