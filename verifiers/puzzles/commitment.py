@@ -60,7 +60,8 @@ _OR_BEFORE = re.compile(
     r"(?:\b(?:or|either|maybe|perhaps|possibly)|或|或者|要么|可能是?)[\s:*`$\"'(\[{,]{0,8}\Z", re.IGNORECASE
 )
 _DENIED_BEFORE = re.compile(
-    r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it|\binstead of|\brather than)\b|不是|而非)[\s:*`]{0,8}\Z",
+    r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it|\binstead of|\brather than)\b|不是|而非"
+    r"|(?:\b(?:impossible|false|untrue)|(?:\bnot|n['’]t)\s(?:true|possible|the\scase))\sthat\b)[\s:*`]{0,8}\Z",
     re.IGNORECASE,
 )
 _DENIAL_CHARS = 24

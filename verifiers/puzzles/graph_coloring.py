@@ -17,7 +17,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
     name = "graph_coloring"
-    version = "4"
+    version = "5"
     params = PuzzleParams
     summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
 
@@ -141,7 +141,7 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     for piece in pieces:
         match = _line(piece, names) if len(piece) <= 200 else None
         if match is not None and match["vertex"] in names:
-            color = match["color"].casefold()
+            color = match["color"].casefold().rstrip(".")
             first = start if not block else first
             block[match["vertex"]] = color if block.get(match["vertex"], color) == color else _TWICE
             last = start + len(piece)
@@ -156,8 +156,8 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
 
 
 def _line(piece: str, names: set[str]) -> re.Match[str] | None:
-    """`vertex: color`, also behind words that end in a colon."""
-    match = _LINE.fullmatch(piece)
+    """`vertex: color`, also behind words that end in a colon, and behind the "and" of the last."""
+    match = _LINE.fullmatch(piece, len(piece) - len(piece.lstrip().removeprefix("and ")))
     if (match is None or match["vertex"] not in names) and ":" in piece:
         return _LINE.fullmatch(piece, piece.index(":") + 1)
     return match

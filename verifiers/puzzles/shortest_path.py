@@ -33,7 +33,7 @@ class ShortestPathParams(PuzzleParams):
 
 class ShortestPath(PuzzleVerifier[ShortestPathParams]):
     name = "shortest_path"
-    version = "4"
+    version = "5"
     params = ShortestPathParams
     summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
 
@@ -134,7 +134,10 @@ _HEDGE = re.compile(
     r"|\bor\W{1,4}(?:it\sis\s)?(?:infeasible|unreachable|impossible|no\spath)",
     re.IGNORECASE,
 )
-_ARROW = re.compile(r"\s*(?:->|-->|=>|→|⟶|\\(?:to|rightarrow|longrightarrow)(?![A-Za-z])|>|➔|➡)\s*")
+_ARROW = re.compile(
+    r"\s*(?:[-–—]{1,3}>|=>|→|⇒|⟶|⟹|\\(?:to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])|>|➔|➜|➝|➞|➡)\s*"
+)
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|textit|mathit|mathbf|texttt)\{([^{}\\\n]{1,60})\}")
 _MOVE = re.compile(r"\b(?:up|down|left|right)\b|[↑↓←→]|⬆|⬇|⬅|➡", re.IGNORECASE)
 _MOVE_LINE = re.compile(
     r"(?:[^\n]{0,80}[:：]|\s|\s{0,4}(?:\d{1,3}[.)]|[-•])\s)?[\s\[\"'`*]{0,8}(?P<moves>(?:(?:(?i:up|down|left|right)\b|[↑↓←→⬆⬇⬅➡])[\s,;>\"'`-]{0,6})+)[\s\]\"'`*.]{0,8}"
@@ -149,6 +152,8 @@ _MAX_LINE_CHARS = 100_000
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[_Answer]]:
     if _HEDGE.search(text[-_TAIL_CHARS:]):
         return []
+    if "\\" in text:
+        text = _LATEX_TEXT.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
     found = _in_maze(text, puzzle_.field) if isinstance(puzzle_.field, Maze) else _in_network(text, puzzle_.field)
     if found:
         return found
@@ -329,7 +334,7 @@ _BEHIND_HAN = re.compile(r"(?<=[\u4e00-\u9fff])[A-Za-z0-9_]{1,40}\Z")
 def _first_name(text: str, network: _Network) -> str:
     words = text[:300].split()
     for count in range(min(_MAX_NAME_WORDS, len(words)), 0, -1):
-        for name in (" ".join(words[:count]), " ".join(words[:count]).rstrip(".,;:)=")):
+        for name in (" ".join(words[:count]), " ".join(words[:count]).rstrip(".,;:)=*`$\"'")):
             if _is_vertex(name, network):
                 return name
     return _FIRST_PART.split(text, maxsplit=1)[0].strip(_MARKS)

@@ -6,6 +6,7 @@ whether a step is a word, so such a reference is `invalid`; the first and the la
 not count. With `shortest=True` no ladder may be shorter.
 
 The answer is the words from first to last, with commas, arrows, dashes, spaces or line ends between them, or a list of them.
+A line of steps may begin with the word that the line before it ends with, and short remarks may follow words.
 """
 
 import re
@@ -29,7 +30,7 @@ class WordLadderParams(PuzzleParams):
 
 class WordLadder(PuzzleVerifier[WordLadderParams]):
     name = "word_ladder"
-    version = "4"
+    version = "5"
     params = WordLadderParams
     summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
 
@@ -113,11 +114,16 @@ def _patterns(word: str) -> Sequence[str]:
 
 # --- the answer
 
-_LINK = r"[ \t]{0,4}(?:,|->|→|=>|⟶|➔|–|—|-|>|;|\n)[ \t\n]{0,4}"
+_LINK = r"[ \t]{0,12}(?:,|[-–—]{0,20}>|→|=>|⇒|⟶|⟹|➔|➜|➝|➞|–|—|-|;|\n)[ \t\n]{0,12}"
 _SPACE = r"[ \t]{1,4}"
 _QUOTES = r"[\"'`*]{0,3}"
-_LATEX_ARROW = re.compile(r"\\(?:to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])")
 _LIST_MARK = re.compile(r"(?m)^\s{0,4}(?:\d{1,3}[.)]|[-*•])\s{1,4}")
+_LATEX = re.compile(
+    r"\\(?:(?P<arrow>to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])"
+    r"|(?:text|mathrm|textbf|textit|mathit|mathbf|texttt)\{(?P<word>[^\W\d_]{1,40})\})"
+)
+_REMARK = re.compile(r"(?<=[^\W\d_])[*`]{0,3}[ \t]{1,4}\((?!or\b)[^()\n]{1,40}\)")
+_AND = re.compile(r"(?<=,)[ \t]and(?=[ \t])")
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
@@ -125,9 +131,32 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
 
     The first and the last word alone are the puzzle, if there is anything else.
     """
-    text = _LIST_MARK.sub(lambda match: " " * len(match[0]), _LATEX_ARROW.sub("->", text))
+    text = _plain(text, len(puzzle_.start))
     found = _runs(text, puzzle_, _LINK) or _runs(text, puzzle_, _SPACE)
     return [offer for offer in found if len(offer.answer) > 2] or found
+
+
+def _plain(text: str, length: int) -> str:
+    """With space in place of what may stand between the words of a ladder: marks of lists, LaTeX's commands, remarks without
+    a word of this length (`(l → r)`), and the "and" before the last. Every sign stays where it was.
+    """
+    text = _LIST_MARK.sub(_blank, text)
+    if "\\" in text:
+        text = _LATEX.sub(_of_latex, text)
+    if "(" in text:
+        text = _REMARK.sub(
+            lambda match: match[0] if length in map(len, _WORD.findall(match[0])) else _blank(match), text
+        )
+    return text if length == len("and") else _AND.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _of_latex(match: re.Match[str]) -> str:
+    size = len(match[0])
+    return f"{match['word']} ".rjust(size) if match["word"] else ">".rjust(size, "-")
 
 
 def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
@@ -137,6 +166,7 @@ def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
             (run.start() + word.start(), run.start() + word.end(), word[0].casefold())
             for word in _WORD.finditer(run[0])
         ]
+        words = [*words[:1], *(behind for before, behind in pairwise(words) if not _told_again(text, before, behind))]
         starts = [at for at, (start, _, word) in enumerate(words) if word == puzzle_.start and _begins(text, start)]
         first = next((at for at, (_, _, word) in enumerate(words) if word == puzzle_.start), len(words))
         for at, stop in pairwise([*sorted({first, *starts}), len(words)]):
@@ -144,6 +174,11 @@ def _runs(text: str, puzzle_: _Puzzle, link: str) -> list[Offer[Ladder]]:
             if len(ladder) > 1:
                 found.append(Offer(ladder[0][0], ladder[-1][1], tuple([word for _, _, word in ladder])))
     return found
+
+
+def _told_again(text: str, before: _Place, behind: _Place) -> bool:
+    """Whether a line begins with the word that the line before it ends with: "cold → cord" and "cord → card"."""
+    return before[2] == behind[2] and "\n" in text[before[1] : behind[0]]
 
 
 def _up_to_end(text: str, words: Sequence[_Place], end: str) -> Sequence[_Place]:

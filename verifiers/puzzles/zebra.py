@@ -2,7 +2,8 @@
 
 The reference is the solution as ZebraLogic has it, `{"header": ["House", "Name", …], "rows": [["1", "Eric", …], …]}`,
 or as houses, `{"House 1": {"Name": "Eric", …}, …}`; either may stand in `solution`. Such puzzles have one solution, which
-their clues, given as prose, do not let us check otherwise. The answer is either form as an object, or a table of Markdown.
+their clues, given as prose, do not let us check otherwise. The answer is either form as an object, a list of an
+object for each house (`[{"House": 1, "Name": "Eric", …}, …]`), or a table of Markdown.
 Case and space do not count.
 
 The score is 1 when every cell is right, else 0; with `partial` it is the share of the cells that are right (without the
@@ -14,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 from verifiers import answers
@@ -31,7 +33,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "4"
+    version = "5"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 
@@ -87,7 +89,9 @@ def _read(params: ZebraParams) -> Table:
 
 
 def _table(value: Any) -> Table | None:
-    """A table from either form; None when it is none."""
+    """A table from any form; None when it is none."""
+    if isinstance(value, list | tuple):
+        return _of_records(value)
     if not isinstance(value, Mapping):
         return None
     header, rows = value.get("header"), value.get("rows")
@@ -110,7 +114,7 @@ def _of_rows(header: Sequence[Any], rows: Sequence[Any]) -> Table | None:
     names = [_form(name) for name in header]
     if len(set(names)) < len(names) or len(names) < 2:
         return None
-    at = next((at for at, name in enumerate(names) if name in ("house", "house number", "position", "#", "no.")), 0)
+    at = next((at for at, name in enumerate(names) if name in _HOUSE_COLUMNS), 0)
     found: dict[str, Mapping[str, str]] = {}
     for row in rows:
         if not isinstance(row, list | tuple) or len(row) != len(names):
@@ -121,6 +125,19 @@ def _of_rows(header: Sequence[Any], rows: Sequence[Any]) -> Table | None:
             return None
         found[key] = {name: cell for place, (name, cell) in enumerate(zip(names, cells, strict=True)) if place != at}
     return found or None
+
+
+_HOUSE_COLUMNS = ("house", "house number", "position", "#", "no.")
+
+
+def _of_records(rows: Sequence[Any]) -> Table | None:
+    """From an object for each house, which says its number."""
+    if not rows or not all(isinstance(row, Mapping) and row.keys() == rows[0].keys() for row in rows):
+        return None
+    header = list(rows[0])
+    if not any(_form(name) in _HOUSE_COLUMNS for name in header):
+        return None
+    return _of_rows(header, [list(map(row.get, header)) for row in rows])
 
 
 def _house(value: Any) -> str:
@@ -142,11 +159,13 @@ def _form(value: Any) -> str:
 
 def _offers(text: str, wanted: Table) -> list[Offer[Table]]:
     found: list[Offer[Table]] = []
-    for start, end, value in structures.offers(text, "{"):
+    for start, end, value in sorted([*structures.offers(text, "{"), *structures.offers(text, "[")], key=itemgetter(0)):
         inner = (
-            field(value, "solution", "answer", "table", "grid", "final_answer") if isinstance(value, Mapping) else None
+            field(value, "solution", "answer", "table", "grid", "final_answer", "houses")
+            if isinstance(value, Mapping)
+            else None
         )
-        table = _table(inner if isinstance(inner, Mapping) else value)
+        table = _table(inner if isinstance(inner, Mapping | list) else value)
         if table is not None and any(cell for row in table.values() for cell in row.values()):
             found.append(Offer(start, end, table))
     return found or _tables(text)

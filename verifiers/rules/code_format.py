@@ -11,6 +11,7 @@ language is any prefix of what stands behind the fence (`python` takes `pythonic
 """
 
 import ast
+import string
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -38,7 +39,7 @@ class CodeFormatParams(Params):
 
 class CodeFormat(Verifier[CodeFormatParams]):
     name = "code_format"
-    version = "3"
+    version = "4"
     params = CodeFormatParams
     summary = "The program stands in a code fence of its language, and parses"
     concurrency = None
@@ -103,8 +104,8 @@ _C_COMMENTS = {"//": "\n", "/*": "*/"}
 
 
 def _is_comment(code: str, comments: Mapping[str, str]) -> bool:
-    """Whether nothing else stands there."""
-    code = code.strip()
+    """Whether nothing else stands there, but for signs such as `;` and empty brackets."""
+    code = code.strip(_SIGNS)
     position = 0
     while position < len(code):
         opening = next((opening for opening in comments if code.startswith(opening, position)), None)
@@ -114,20 +115,29 @@ def _is_comment(code: str, comments: Mapping[str, str]) -> bool:
         if end < 0:
             return True
         position = end + len(comments[opening])
-        while position < len(code) and code[position].isspace():
+        while position < len(code) and code[position] in _SIGNS:
             position += 1
     return True
 
 
+_SIGNS = string.whitespace + ";,(){}"
+
+
 def _is_idle(statement: ast.stmt) -> bool:
-    """Whether it does, defines and computes nothing: a literal, a name, `pass`."""
-    if isinstance(statement, ast.Expr):
-        return all(isinstance(node, _IDLE) for node in ast.walk(statement.value))
-    return isinstance(statement, ast.Pass)
+    """Whether it does, defines and computes nothing: a literal, a name, `pass`, and these alone under an `if`."""
+    return all(isinstance(node, _IDLE) for node in ast.walk(statement))
 
 
 _IDLE = (
+    ast.Expr,
+    ast.Pass,
+    ast.If,
+    ast.While,
+    ast.Assert,
+    ast.Global,
     ast.Constant,
+    ast.JoinedStr,
+    ast.FormattedValue,
     ast.Name,
     ast.Tuple,
     ast.List,

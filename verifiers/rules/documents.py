@@ -51,15 +51,15 @@ def document(response: str, params: DocumentParams, tags: Iterable[str]) -> str:
         fault: Fault = "truncated" if extraction.reason == "truncated" else "no_answer"
         raise Unreadable(fault)
     text = extraction.answer
-    if not params.allow_fence or not text.startswith("```"):
+    if not params.allow_fence or not text.startswith(("```", "~~~")):
         return text
     match = _FENCE.fullmatch(text)
-    if match is None or match["tag"].casefold() not in ("", *tags) or "\n```" in match["text"]:
+    if match is None or match["tag"].casefold() not in ("", *tags) or f"\n{match['fence']}" in match["text"]:
         return text
     return match["text"]
 
 
-_FENCE = re.compile(r"```(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)```", re.DOTALL)
+_FENCE = re.compile(r"(?P<fence>```|~~~)[ \t]*(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)(?P=fence)", re.DOTALL)
 
 
 def read_json(text: str, *, unique_keys: bool) -> Any:

@@ -48,6 +48,8 @@ ISLANDS: list[Any] = [
         "\\boxed{\\text{Zoey is a knave, Oliver is a knight, and Ava is a knight}}",
         f"Suppose Zoey is a knight. Then Ava is a knave, a contradiction.\n\nSo:\n{TEXT}",
         "Zoey is a liar, Oliver is a truth-teller and Ava is a truth-teller",
+        "It is impossible that Zoey is a knight, so Zoey is a knave, Oliver is a knight, and Ava is a knight.",
+        "It is not possible that Ava is a knave. Zoey is a knave, Oliver is a knight, and Ava is a knight.",
     ],
 )
 def test_forms_of_roles(response: str) -> None:
@@ -63,6 +65,8 @@ def test_forms_of_roles(response: str) -> None:
         "Zoey is a knight/knave, Oliver is a knight/knave, and Ava is a knight/knave",
         "Zoey is a knave or a knight, Oliver is a knight, Ava is a knight",
         "Zoey is not a knave, Oliver is a knight, Ava is a knight",
+        "It is impossible that Zoey is a knave, Oliver is a knight, and Ava is a knight.",
+        "It isn't the case that Zoey is a knave, Oliver is a knight, and Ava is a knight.",
         f"<answer>{TEXT}\nZoey is a knight</answer>",
         "<answer>Zoey is a knight, Oliver is a knave, Ava is a knave\n" + TEXT + "</answer>",
         f"<answer>{TEXT}</answer> or <answer>{TEXT.replace('Zoey is a knave', 'Zoey is a knight')}</answer>",
@@ -165,6 +169,10 @@ WRONG["House 1"]["Pet"], WRONG["House 2"]["Pet"] = "dog", "cat"
         json.dumps({key.removeprefix("House "): value for key, value in HOUSES.items()}),
         str(HOUSES),
         json.dumps(HOUSES).upper(),
+        json.dumps([dict(zip(TABLE["header"], row, strict=True)) for row in ROWS]),
+        json.dumps(
+            {"houses": [{"House": int(row[0]), "Name": row[1], "Color": row[2], "Pet": row[3]} for row in ROWS]}
+        ),
         f"So:\n\n{MARKDOWN}\n\nDone.",
         MARKDOWN.replace("| 1 |", "| House 1 |"),
         f"Perhaps {{this}}: {json.dumps(HOUSES)}",
@@ -183,6 +191,8 @@ def test_forms_of_houses(response: str, reference: Any) -> None:
         json.dumps({house: dict.fromkeys(row, "___") for house, row in HOUSES.items()}),
         json.dumps({house: dict.fromkeys(row, "Eric") for house, row in HOUSES.items()}),
         json.dumps({**HOUSES, "House 4": {"Name": "Eric"}}),
+        json.dumps([{"House": 1, **HOUSES["House 1"]}, {"House": 1, **HOUSES["House 1"]}]),
+        json.dumps([HOUSES["House 1"], HOUSES["House 2"], HOUSES["House 3"]]),
         f"<answer>{json.dumps(HOUSES)}{json.dumps(WRONG)}</answer>",
         f"{json.dumps(HOUSES)} or {json.dumps(WRONG)}",
         '{"a":' * 200_000,

@@ -32,6 +32,10 @@ def ask(response: str, schema: Any = PERSON, **params: Any) -> Verdict:
         ('```JSON\n{"name": "Ann", "age": 3}\n```', "correct"),
         ('```\n{"name": "Ann", "age": 3}\n```', "correct"),
         ('```json\n{"name": "Ann", "age": 3}```', "correct"),
+        ('``` json\n{"name": "Ann", "age": 3}\n```', "correct"),
+        ('~~~json\n{"name": "Ann", "age": 3}\n~~~', "correct"),
+        ('~~~json\n{"name": "Ann", "age": 3}\n```', "not_readable"),
+        ('~~~json\n{"a": 1}\n~~~\n~~~json\n{"name": "Ann", "age": 3}\n~~~', "not_readable"),
         ('{"name": "Ann", "age": 3.0}', "correct"),
         ('{"name": "Ann", "age": "3"}', "schema_mismatch"),
         ('{"name": "Ann", "age": true}', "schema_mismatch"),
@@ -140,5 +144,5 @@ def test_an_explanation_says_what_and_where() -> None:
     )
 )
 def test_whatever_json_writes_is_read(value: Any) -> None:
-    assert ask(json.dumps(value), True).score == 1.0
-    assert ask(json.dumps(value) + "]", True).score == 0.0
+    assert ask(json.dumps(value), True, think="none").score == 1.0
+    assert ask(json.dumps(value) + "]", True, think="none").score == 0.0

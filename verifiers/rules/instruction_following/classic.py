@@ -29,6 +29,7 @@ from verifiers.rules.instruction_following.counting import (
     Text,
     contains_word,
     count_word,
+    joins,
 )
 from verifiers.rules.instruction_following.counting import words as words_of
 
@@ -126,8 +127,9 @@ def _official_capital_words(text: Text, capital_frequency: int, capital_relation
 
 
 def capital_words(text: Text) -> int:
-    """Words in capitals of at least two letters: not "I" and "A"."""
-    return sum(word.isupper() and sum(map(str.isalpha, word)) > 1 for word in text.words)
+    """Words in capitals of at least two letters: not "I" and "A", but "NASA's"."""
+    bare = [word.removesuffix("'s") for word in text.words]
+    return sum(word.isupper() and sum(map(str.isalpha, word)) > 1 for word in bare)
 
 
 def _capital_words(text: Text, capital_frequency: int, capital_relation: str) -> bool:
@@ -212,12 +214,19 @@ _SIX_STARS = re.compile(r"(?<!\*)\*{6}(?!\*)")
 
 
 def two_responses(text: Text) -> bool:
-    """Two that differ in their words."""
+    """Two that differ in their words, labels such as "Response 2:" aside."""
     pieces = _SIX_STARS.split(text.folded)
     filled = [piece for piece in pieces if any(map(str.isalnum, piece))]
     if len(filled) != 2 or any(piece not in filled for piece in pieces[1:-1]):
         return False
-    return words_of(filled[0].casefold()) != words_of(filled[1].casefold())
+    first, second = (words_of(_RESPONSE_LABEL.sub("", piece).casefold()) for piece in filled)
+    return first != second
+
+
+_RESPONSE_LABEL = re.compile(
+    r"\A\W{0,10}(?:(?:the|first|second|another)\s){0,2}(?:response|answer|option|version|reply|draft)\b[^\n:]{0,20}[:\n]",
+    re.IGNORECASE,
+)
 
 
 def _official_repeat(text: Text, prompt_to_repeat: str) -> bool:
@@ -247,7 +256,7 @@ def ends_with(text: Text, end_phrase: str) -> bool:
     if not said.endswith(wanted):
         return False
     before = said[: len(said) - len(wanted)]
-    return not (before[-1:].isalnum() and wanted[0].isalnum())
+    return not joins(before, wanted)
 
 
 def _official_quotation(text: Text) -> bool:

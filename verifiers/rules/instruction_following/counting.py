@@ -24,8 +24,20 @@ from verifiers.rules.instruction_following.constraints import word_set
 _DELETE_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _SYLLABIC = r"\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 _LETTER = rf"(?:(?![{_SYLLABIC}_])\w)"
+UNSPACED = rf"{_SYLLABIC}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Han and kana, and Thai, Lao, Burmese and Khmer: no space parts their words, so another may stand right beside one."""
+
+
+def _signs(start: int, stop: int) -> str:
+    return re.escape("".join(char for char in map(chr, range(start, stop)) if unicodedata.category(char)[0] == "M"))
+
+
+_SIGNS = _signs(0x300, 0x10000)
+"""Marks on letters, such as the vowel signs of Hindi, vocalised Arabic and Thai: no letters, and yet parts of words."""
+_VOWELS = _signs(0x900, 0x1AB0)
+"""Those of India and South East Asia, with which a word is another one; stress and the vowels of Arabic may be left out."""
 _WORD = re.compile(
-    rf"[{_SYLLABIC}]|(?:[a-zA-Z]\.){{2,8}}(?![a-zA-Z])|{_LETTER}(?:[\w](?<![{_SYLLABIC}])|['’\-‐‑](?={_LETTER})|(?<=\d)[.,](?=\d))*"
+    rf"[{_SYLLABIC}]|(?:[a-zA-Z]\.){{2,8}}(?![a-zA-Z])|{_LETTER}(?:[\w{_SIGNS}](?<![{_SYLLABIC}])|['’\-‐‑](?={_LETTER})|(?<=\d)[.,](?=\d))*"
 )
 _ASCII_WORD = re.compile(
     r"(?:[a-zA-Z]\.){2,8}(?![a-zA-Z])|[^\W_]\w*+(?:(?:['\-](?=[^\W_])|(?<=\d)[.,](?=\d))\w*+)*+", re.ASCII
@@ -139,9 +151,21 @@ _DIVIDER = re.compile(r"(?<!\S)(?:\*\*\*|\* \* \*)(?!\S)")
 
 
 def words(text: str) -> list[str]:
-    """The words of a folded text, as they stand, with straight apostrophes."""
+    """The words of a folded text, as they stand, with straight apostrophes; what a long chain joins are many words."""
     text = text.replace("’", "'")
-    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    if sum(map(text.count, "-_‐‑")) <= _MAX_JOINTS:
+        return found
+    return [part for word in found for part in _parts(word) if part]
+
+
+def _parts(word: str) -> Sequence[str]:
+    return _JOINT.split(word) if len(_JOINT.findall(word)) > _MAX_JOINTS else (word,)
+
+
+_JOINT = re.compile(r"[-‐‑_]+")
+_MAX_JOINTS = 7
+"""In "a 24-hour-a-day-7-day-a-week job" there are as many; beyond, signs are put where spaces should be."""
 
 
 def contains_word(text: str, word: str) -> bool:
@@ -158,9 +182,54 @@ def count_word(text: str, word: str) -> int:
 def _on_its_own(word: str) -> re.Pattern[str]:
     wanted = " ".join(fold(word).split())
     pattern = re.escape(wanted).replace(r"\ ", r"\s+").replace("'", "['’]")
-    before = r"(?<![^\W_])" if wanted[:1].isalnum() and not _is_syllabic(wanted[0]) else ""
-    after = r"(?![^\W_])" if wanted[-1:].isalnum() and not _is_syllabic(wanted[-1]) else ""
-    return re.compile(before + pattern + after, re.IGNORECASE)
+    return re.compile(_before(wanted[:1]) + pattern + _after(wanted), re.IGNORECASE)
+
+
+def _before(char: str) -> str:
+    """What no word that begins with this character stands behind."""
+    if not _in_word(char) or _is_unspaced(char):
+        return ""
+    return r"(?<![^\W_])" if char.isascii() else rf"(?<![^\W_])(?<![{_VOWELS}])"
+
+
+def _after(wanted: str) -> str:
+    """What may follow a word: none of another, but the particles that Korean joins to a noun."""
+    last = wanted[-1:]
+    if not _in_word(last):
+        return ""
+    if _is_unspaced(last):
+        return rf"(?![{_VOWELS}])"
+    if last.isascii():
+        return r"(?![^\W_])"
+    end = rf"(?![^\W_])(?![{_VOWELS}])"
+    return rf"(?=(?:{_PARTICLES}){{0,3}}{end})" if _HANGUL.search(wanted) else end
+
+
+_HANGUL = re.compile(r"[\uac00-\ud7a3]{2}\Z")
+"""Of one syllable a noun with a particle is too often another word."""
+_PARTICLES = "|".join(
+    sorted(
+        word_set(
+            "은 는 이 가 을 를 의 에 에서 에게 에게서 께 께서 한테 와 과 랑 이랑 하고 도 만 까지 부터 마저 조차 밖에 로 으로 "
+            "로서 으로서 로써 으로써 보다 처럼 마다 나 이나 라고 이라고 라는 이라는 란 이란 들 이다 다 였다 이었다 입니다 "
+            "였습니다 이었습니다 이에요 예요 이고 이며 이지만 인"
+        )
+    )
+)
+
+
+def joins(text: str, following: str) -> bool:
+    """Whether the last character of a text and the first of what follows would be of one word."""
+    before, after = text[-1:], following[:1]
+    return before.isalnum() and after.isalnum() and not (_is_unspaced(before) or _is_unspaced(after))
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char)[0] == "M"
+
+
+def _is_unspaced(char: str) -> bool:
+    return re.match(rf"[{UNSPACED}]", char) is not None
 
 
 def _is_syllabic(char: str) -> bool:
@@ -191,7 +260,7 @@ _STARTERS = word_set(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a folded text; every one has a letter, a digit or a symbol such as an emoji."""
+    """The sentences of a folded text; every one has a letter or a digit."""
     found: list[str] = []
     start = 0
     for match in _END.finditer(text):
@@ -203,9 +272,9 @@ def sentences(text: str) -> list[str]:
 
 
 def _add(found: list[str], piece: str) -> None:
-    """A piece without content belongs to the sentence before it."""
+    """A piece without content, such as an emoji behind the full stop, belongs to the sentence before it."""
     piece = piece.strip()
-    if any(char.isalnum() or unicodedata.category(char) in ("So", "Sm", "Sc") for char in piece):
+    if any(map(str.isalnum, piece)):
         found.append(piece)
     elif piece and found:
         found[-1] += " " + piece

@@ -13,7 +13,7 @@ from typing import Any
 from verifiers.answers import fold
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, word
-from verifiers.rules.instruction_following.counting import Text, placeholders
+from verifiers.rules.instruction_following.counting import UNSPACED, Text, placeholders
 
 # --- content
 
@@ -51,6 +51,7 @@ _ANY_POSTSCRIPT = re.compile(r"[\s*_>(\"-]*p\.\s?(?:p\.\s?)*s\b", re.IGNORECASE)
 
 def postscript(text: Text, postscript_marker: str) -> bool:
     """A postscript with content, after the text it belongs to, at the start of a line or after a sentence in the same.
+    Of a marker that stands alone, as a heading does, the next paragraph is the content.
     What follows is part of it: a list, further postscripts, or lines that are not more than the text before.
     """
     begin, inline = _postscript_starts(postscript_marker)
@@ -67,7 +68,12 @@ def postscript(text: Text, postscript_marker: str) -> bool:
             if sum(map(len, following)) > before and not _is_tail(following):
                 continue
             content = line[found.end() :] + "".join(following)
-            if any(map(str.isalnum, content)) and all(map(_belongs_to_postscript, pieces[index + 1 :])):
+            rest = pieces[index + 1 :]
+            if rest and not any(map(str.isalnum, content)):
+                content, rest = rest[0], rest[1:]
+                if len(content) > before:
+                    continue
+            if any(map(str.isalnum, content)) and all(map(_belongs_to_postscript, rest)):
                 return True
         seen += len(piece)
     return False
@@ -82,7 +88,7 @@ def _postscript_starts(marker: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """At the start of a line, and after a sentence."""
     wanted = _POSTSCRIPTS.get(marker, re.escape(fold(marker)))
     return (
-        re.compile(rf"[\s*_>(\"'-]{{0,20}}{wanted}", re.IGNORECASE),
+        re.compile(rf"[\s#*_>(\"'-]{{0,20}}{wanted}", re.IGNORECASE),
         re.compile(rf"[.!?…][\"”’)\]*_]{{0,5}}\s{{1,5}}[*_(]{{0,3}}{wanted}", re.IGNORECASE),
     )
 
@@ -115,6 +121,7 @@ def _bullets(text: Text, num_bullets: int) -> bool:
 
 
 _OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
+_ANY_OPTION = re.compile(r"\bmy\s+answer\s+is\W{1,8}(yes|no|maybe)\b", re.IGNORECASE)
 
 
 def _official_choice(text: Text) -> bool:
@@ -122,12 +129,19 @@ def _official_choice(text: Text) -> bool:
 
 
 def _choice(text: Text) -> bool:
-    return sum(option in text.folded for option in _OPTIONS) == 1
+    """One of them as it stands, and none of the others, however they are written."""
+    if sum(option in text.folded for option in _OPTIONS) != 1:
+        return False
+    return len({found.casefold() for found in _ANY_OPTION.findall(text.folded)}) == 1
 
 
 _EMPHASIS = re.compile(r"\*[^\n*]*\*")
 _STRONG = re.compile(r"\*\*[^\n*]*\*\*")
-_HIGHLIGHT = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^\n*]{1,5000})(?<=[^\s*])\1(?![\w*])")
+_SPACED = rf"[^\W{UNSPACED}\uac00-\ud7a3]"
+_HIGHLIGHT = re.compile(
+    rf"(?=\*)(?<!\*)(?<!{_SPACED})(\*{{1,3}})(?=[^\s*])([^\n*]{{1,5000}})(?<=[^\s*\\])\1(?!\*)(?!{_SPACED})"
+)
+"""Not right beside a letter, where asterisks are arithmetic, but where no spaces part words, or particles follow them."""
 
 
 def _official_highlights(text: Text, num_highlights: int) -> bool:
@@ -185,7 +199,7 @@ def _official_json(text: Text) -> bool:
     return True
 
 
-_FENCED = re.compile(r"```[a-zA-Z0-9]{0,10}[^\S\n]*\n(.*)\n[^\S\n]*```", re.DOTALL)
+_FENCED = re.compile(r"(```|~~~)[^\S\n]*[a-zA-Z0-9]{0,10}[^\S\n]*\n(.*)\n[^\S\n]*\1", re.DOTALL)
 
 
 def json_document(text: Text) -> bool:
@@ -193,7 +207,7 @@ def json_document(text: Text) -> bool:
     value = text.raw.strip()
     fenced = _FENCED.fullmatch(value)
     try:
-        found = json.loads(fenced[1] if fenced else value, parse_constant=_refuse)
+        found = json.loads(fenced[2] if fenced else value, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict | list) and bool(found)

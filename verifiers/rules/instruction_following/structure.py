@@ -124,6 +124,8 @@ def _then_bullets(view: Text) -> bool:
 
 
 _SLOTS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+_LINE_MARKS = "#>-_ \t\n"
+"""Of a heading, a bullet or a quote: no text before the first label."""
 
 
 def _official_template(view: Text) -> bool:
@@ -132,7 +134,7 @@ def _official_template(view: Text) -> bool:
 
 def _template(view: Text) -> bool:
     """The three labels once each, in order, with nothing before the first and something after each."""
-    value = view.folded.replace("*", "").strip()
+    value = view.folded.replace("*", "").lstrip(_LINE_MARKS)
     if not value.startswith(_SLOTS[0]) or any(value.count(slot) != 1 for slot in _SLOTS):
         return False
     places = [value.index(slot) for slot in _SLOTS]

@@ -102,7 +102,7 @@ def _official_verb(view: Text) -> bool:
 
 
 def _verb(view: Text) -> bool:
-    return bool(view.words) and verbs.is_verb(view.words[0], modals=True)
+    return bool(view.words) and (view.small_words[0] == "let's" or verbs.is_verb(view.words[0], modals=True))
 
 
 def _official_repeats(view: Text, small_n: int) -> bool:

@@ -1,6 +1,6 @@
 """The query of the response returns the rows that the reference's query returns, or that the reference gives.
 
-The query is the last code fence tagged `sql` (or the last without a tag), in the answer tag if there is one; without
+The query is the last code fence tagged `sql` (or else with a dialect's name, or without a tag), in the answer tag if there is one; without
 a fence it is all of the text. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
 SQLite database that the reference makes with a script or gives as a file (base64); of several databases, as in
 Spider's test suites, the query must be right on all. `now` is the time of day of every query; what is random or
@@ -57,7 +57,7 @@ class SqlParams(answers.ExtractionParams):
 
 class Sql(Verifier[SqlParams]):
     name = "sql"
-    version = "4"
+    version = "5"
     params = SqlParams
     summary = "The query of the response returns the reference's rows on a read-only SQLite database"
     concurrency = None
@@ -172,13 +172,29 @@ def _query(text: str) -> tuple[str, bool]:
     if not blocks:
         inner = text.strip().strip("`")
         return (inner if "`" not in inner else text).strip(), True
-    offered = [block for block in blocks if block.tag in _TAGS] or [block for block in blocks if not block.tag]
+    offered: list[code_blocks.Block] = []
+    for tags in (_TAGS, _DIALECTS, ("",)):
+        offered = offered or [block for block in blocks if block.tag in tags]
     if not offered:
         return "", True
     return text[offered[-1].start : offered[-1].end].strip(), offered[-1].is_closed
 
 
 _TAGS = ("sql", "sqlite", "sqlite3")
+_DIALECTS = (
+    "mysql",
+    "mariadb",
+    "postgresql",
+    "postgres",
+    "psql",
+    "pgsql",
+    "plpgsql",
+    "tsql",
+    "mssql",
+    "plsql",
+    "duckdb",
+)
+"""What runs is SQLite whatever a fence is called, but one called SQL comes first."""
 
 
 def _fault_of(found: Result, wanted: Wanted, float_tol: float, *, is_ordered: bool) -> str | None:

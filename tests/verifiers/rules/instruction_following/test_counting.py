@@ -22,6 +22,14 @@ from verifiers.rules.instruction_following.counting import Text, count_word, is_
         ("the U.S. Army", ["the", "U.S.", "Army"]),
         ("— * … !", []),
         ("don’t", ["don't"]),
+        ("a 24-hour-a-day-7-day-a-week job", ["a", "24-hour-a-day-7-day-a-week", "job"]),
+        (
+            "We-put-signs-where-all-spaces-should-be-now",
+            ["We", "put", "signs", "where", "all", "spaces", "should", "be", "now"],
+        ),
+        ("so_this_is_no_one_word_at_all_either_", ["so", "this", "is", "no", "one", "word", "at", "all", "either"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("مَرْحَبًا بِكُمْ", ["مَرْحَبًا", "بِكُمْ"]),
     ],
 )
 def test_words_of_a_reader(text: str, expected: list[str]) -> None:
@@ -41,8 +49,10 @@ def test_words_of_a_reader(text: str, expected: list[str]) -> None:
         ("I said no. Then I left.", ["I said no.", "Then I left."]),
         ("See No. 5 now.", ["See No. 5 now."]),
         ("Gen Z. However, it works.", ["Gen Z.", "However, it works."]),
+        ("Hello! 😊 Bye. ✅", ["Hello!", "😊 Bye. ✅"]),
         ("", []),
         ("?! ...", []),
+        ("😀 😀", []),
     ],
 )
 def test_sentences_of_a_reader(text: str, expected: list[str]) -> None:
@@ -95,6 +105,11 @@ def test_nothing_but_space_is_lost(text: str) -> None:
         ("my_cat", "cat", 1),
         ("a.b axb", "a.b", 1),
         ("(a+)+ aaa", "(a+)+", 1),
+        ("사과는 사과를 사과들에게는 사과나무", "사과", 3),
+        ("나이 나라 나", "나", 1),
+        ("कम कमी कम।", "कम", 2),
+        ("Москва́, كتابٌ", "Москва", 1),
+        ("Москва́, كتابٌ", "كتاب", 1),
     ],
 )
 def test_a_word_stands_on_its_own(text: str, word: str, expected: int) -> None:
