@@ -325,3 +325,45 @@ def test_distances_are_measured_from_words_too() -> None:
 )
 def test_a_flood_of_words_is_over_soon(unit: str) -> None:
     assert score(unit * 50_000, 5) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is 12. Wait, no, it's 13.",
+        "The answer is 12. Actually, 13.",
+        "The answer is 12... no wait, 13.",
+        "The answer is 12. No, 13.",
+        "The answer is 12. Sorry, it should be 13.",
+        "The answer is 12. Correction: 13.",
+        "The answer is 12 apples. I mean 13 apples.",
+        "The answer is 12. Scratch that, 13.",
+        "\\boxed{12}. But wait, it's 13.",
+        "$\\boxed{12}$. Hmm, no, $13$.",
+        "<answer>12</answer> Oh wait, 13.",
+        "#### 12\nNo, 13.",
+        "The answer is 12. Just kidding, 13!",
+    ],
+)
+def test_an_answer_that_is_corrected_is_none(response: str) -> None:
+    assert judge(response, NumericParams(reference=12)).reason == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is 12. Actually, this was tested in 2013.",
+        "The answer is 12. Wait 13 minutes.",
+        "The answer is 12. Actually, we can check: 13 - 1 = 12.",
+        "The answer is 12. No, there are no 13 others.",
+        "The answer is 12. Actually, that's 13 - 1.",
+        "The answer is 12. I mean 13 minus 1.",
+        "The answer is 12. Wait, let me check. Yes, 12.",
+        "The answer is 12 apples. Actually, 12.",
+        "\\boxed{12}. No, Tom does not count.",
+        "\\boxed{12}. Actually, I am done.",
+        "<answer>12</answer>",
+    ],
+)
+def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
+    assert judge(response, NumericParams(reference=12)).score == 1.0

@@ -19,7 +19,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.base import Status, Verdict
-from verifiers.rules.qa import EXAMPLES, QaParams, judge
+from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge
 from verifiers.rules.qa.drop import assignment
 from verifiers.rules.qa.similarity import common_subsequence, edits
 from verifiers.rules.qa.translation import bleu, chrf
@@ -330,7 +330,7 @@ def test_translations_are_scored_as_by_sacrebleu(answer: str, reference: str) ->
 
 def test_scores_are_the_same_in_another_process() -> None:
     program = (
-        "import json; from verifiers.rules.qa import EXAMPLES, QaParams, judge;"
+        "import json; from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge;"
         "print([repr(judge(e.response, QaParams.model_validate_json(json.dumps(e.params)), True)) for e in EXAMPLES])"
     )
     root = Path(__file__).parents[3]
@@ -423,3 +423,32 @@ def test_what_an_answer_says_of_the_reference_behind_it_counts(answer: str, scor
 def test_a_typesetters_signs_are_those_of_ascii(answer: str, reference: str, metric: Any) -> None:
     assert judge(answer, QaParams(reference=reference, metric=metric)).score == 1.0
     assert judge(reference, QaParams(reference=answer, metric=metric)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is Paris. Wait, no, it's London.",
+        "The answer is Paris. Actually, London.",
+        "Answer: Paris... no, New York.",
+        "<answer>Paris</answer> Sorry, London.",
+        "\\boxed{Paris} Actually, it is London.",
+    ],
+)
+@pytest.mark.parametrize("metric", ["exact", "f1", "contains"])
+def test_an_answer_that_is_corrected_is_none(response: str, metric: Metric) -> None:
+    assert judge(response, QaParams(reference="Paris", metric=metric)).reason == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is Paris. Actually, Paris.",
+        "The answer is Paris. No, I am not joking.",
+        "The answer is Paris. Sorry, That was all.",
+        "The answer is Paris. Actually, Paris has been the capital for long.",
+        "The answer is Paris. Wait, London is not in France.",
+    ],
+)
+def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris")).score == 1.0

@@ -74,6 +74,9 @@ class Options:
         if one := self._one(text, is_declared=False):
             return frozenset({one})
         if is_declared:
+            first = _LABEL_FIRST.match(text)
+            if first and self.label(first["label"]) and _CALLED_WRONG.match(text, first.end()):
+                return None
             text = _REJECTS.split(text, maxsplit=1)[0].strip()
         several = self._several(text)
         if several is None and is_declared:
@@ -154,6 +157,8 @@ class Options:
         if first and self.label(first[1]) not in (None, label):
             return True
         if any(self.label(other[1]) not in (None, label) for other in _GLUED_LABEL.finditer(rest)):
+            return True
+        if any(self.label(other[1]) not in (None, label) for other in _OTHER_CASE.finditer(rest)):
             return True
         return any(self.label(other[1]) not in (None, label) for other in _NEXT_LABEL.finditer(rest))
 
@@ -258,6 +263,11 @@ _SAID_WRONG = re.compile(
     r"(?:is|was|would\sbe)(?:\s(?:clearly|definitely|also|simply|just))?(?:n['’]t|\s(?:not|wrong|incorrect|false|impossible|out))\b",
     re.IGNORECASE,
 )
+_CALLED_WRONG = re.compile(
+    r"\s{1,3}(?:is|was|would\sbe)(?:\s(?:clearly|definitely|also|simply|just))?(?:\s(?:wrong|incorrect|false|impossible)"
+    r"|(?:n['’]t|\snot)\s(?:the\s)?(?:correct|right|true|possible|answer))\b",
+    re.IGNORECASE,
+)
 _WRONG = re.compile(r"(?:no|not|wrong|incorrect|false)\s*(?:$|[.,;:!(—–-])", re.IGNORECASE)
 """Where options have texts, for which it might stand."""
 _LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
@@ -285,6 +295,11 @@ _REJECTS = re.compile(
     re.IGNORECASE,
 )
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
+_OTHER_CASE = re.compile(
+    r"(?:[,;/]|\b(?:and|else|otherwise)\b)[\s,]{0,2}[(\[]?([A-Z])[)\]]?"
+    r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}\d{1,3}\s?\\?%)"
+)
+"""Another option for another case, or with a share of its own: "C if it rains, B if not", "C (60%), B (40%)"."""
 _GLUED_LABEL = re.compile(r"([A-Z])\)")
 _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
 _BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
@@ -306,6 +321,8 @@ _BESIDE = re.compile(
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
     rf"|(?P<three>(?-i:{_LABEL}))\s(?:(?:is|are|could|might|may|would|can|works?|fits?|seems?)\s(?:be\s)?(?:also|equally|too|as\swell|just\sas|another)\b"
     rf"|(?:also|equally)\s(?:is|works?|fits?)|too\b|as\swell\b)"
+    rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
+    rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!,;\n]|$))"
     rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
     re.IGNORECASE,
 )

@@ -106,7 +106,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "7"
+    version = "8"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -155,7 +155,7 @@ _MAX_SHOWN = 16
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
-    response = answers.without_html(response)
+    response = answers.without_html(response if params.metric in _LIKENESS else answers.without_struck(response))
     references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
@@ -169,6 +169,8 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     if fault := params.fault if references is params.parts else _fault(references, params.metric):
         return Verdict.invalid(*fault)
     extraction = answers.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
+    if params.metric not in _LIKENESS:
+        extraction = answers.uncorrected(response, extraction)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)

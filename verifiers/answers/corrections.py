@@ -1,0 +1,51 @@
+"""What directly follows an answer and puts another one in its place: "The answer is 12. Wait, no, it's 13."
+
+It is in no channel's form, so it is not the answer; but what it corrects is not, either.
+"""
+
+import re
+
+import msgspec
+
+from verifiers.answers.channels import Channel
+from verifiers.answers.extraction import Extraction
+from verifiers.answers.folding import fold
+from verifiers.answers.numerals import NUMBER
+
+_BREATH = r"[\s,.:;!…—–*-]{1,6}"
+_WORDS = re.compile(
+    r"(?:[\s$*_)\]}.,!;…—–-]|\\[\])]|</answer>){0,12}"
+    rf"(?:(?:but|oh|ah|hm+|oops|okay|ok){_BREATH}){{0,4}}"
+    rf"(?:(?:no|(?:no\s|but\s)?wait(?=[,.:;!…—–-])|actually|sorry|correction|edit|scratch\sthat|(?:just\s)?kidding|i\smeant?"
+    rf"|make\s(?:that|it)){_BREATH}){{1,4}}"
+    r"(?:so\s)?(?:(?:it|that|this|the\s(?:(?:correct|right|final|actual|real)\s)?answer)(?:['’]s|\s(?:is|should\sbe|must\sbe))\s"
+    r"|should\sbe\s)?(?:actually\s)?",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    rf"[$*_\"“(]{{0,4}}(?P<value>{NUMBER}|(?!(?:Correct|Right|OK|Okay|Done|Good|Great|Fine|Never|Nothing|Thanks|Thank|I|We|Sorry|Wait"
+    r"|Hmm|Let|So|The|That|This|It|There|Here|Now)(?!\w))[A-Z][^\W\d_]{0,30}(?:\s[A-Z][^\W\d_]{0,30}){0,3})"
+    r"(?:\s?(?:[a-z]{1,12}|[%°]))?[$*_\"”)]{0,4}\s{0,4}(?:[.!](?=[\s<]|\Z)|\n|\Z)"
+)
+
+
+_CHANNELS = frozenset([Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE])
+"""Behind whose answer a response may go on."""
+
+
+def uncorrected(response: str, extraction: Extraction) -> Extraction:
+    """The same; without the answer where another one is put in its place directly behind it."""
+    if extraction.answer is None or extraction.span is None or extraction.channel not in _CHANNELS:
+        return extraction
+    words = _WORDS.match(response, extraction.span[1])
+    value = words and _VALUE.match(response, words.end())
+    if not value:
+        return extraction
+    answer, corrected = _plain(extraction.answer), _plain(value["value"])
+    if answer == corrected or answer.startswith(f"{corrected} "):
+        return extraction
+    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+
+
+def _plain(text: str) -> str:
+    return fold(text).casefold().strip(" \n$*_().\\\"'")
