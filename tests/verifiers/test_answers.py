@@ -23,6 +23,7 @@ from verifiers.answers import (
     fold,
     names_alternatives,
     uncorrected,
+    without_citations,
 )
 
 PIECES = (
@@ -990,3 +991,8 @@ def test_what_is_denied_before_says_nothing_of_the_answer(response: str) -> None
 def test_looking_for_a_correction_takes_as_long_as_a_text_is(unit: str) -> None:
     extraction = extract("\\boxed{12} " + unit, ExtractionParams())
     assert stays_in_proportion(lambda text: uncorrected("\\boxed{12} " + text, extraction), unit, 200_000)
+
+
+@pytest.mark.parametrize("unit", ["[1]", " [1", "12 [1] ", "【1†", "12 a b c [1]", "[1, 2, 3", "[1, 2], "])
+def test_looking_for_marks_of_sources_takes_as_long_as_a_text_is(unit: str) -> None:
+    assert stays_in_proportion(without_citations, unit, 200_000)

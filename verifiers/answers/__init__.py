@@ -38,6 +38,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from verifiers.answers.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
+from verifiers.answers.citations import without_citations, without_citations_at_end
 from verifiers.answers.commitment import commit
 from verifiers.answers.corrections import uncorrected
 from verifiers.answers.courtesies import without_courtesy
@@ -75,6 +76,8 @@ __all__ = [
     "names_alternatives",
     "stated",
     "uncorrected",
+    "without_citations",
+    "without_citations_at_end",
     "without_courtesy",
     "without_html",
     "without_struck",

@@ -367,3 +367,53 @@ def test_an_answer_that_is_corrected_is_none(response: str) -> None:
 )
 def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
     assert judge(response, NumericParams(reference=12)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("The result is 12 [1].", 12, 1),
+        ("The answer is 12 [1][2].", 12, 1),
+        ("12 [1]", 12, 1),
+        ("12 million people [3]", 12_000_000, 1),
+        ("It had 12 people.[1]", 12, 1),
+        ("The distance is 12 km [2, 3].", 12, 1),
+        ("It has 12 floors [^1].", 12, 1),
+        ("It has 12 floors 【4†L3-L5】.", 12, 1),
+        ("The result is 12 [1].", 1, 0),
+        ("12 million people [3]", 3, 0),
+        ("The output is [12].", 12, 1),
+        ("So 5 gives [12].", 12, 1),
+        ("Of the 3 numbers the largest is [12].", 12, 1),
+        ("[12]", 12, 1),
+        ("12 [1] + 3", 12, 0),
+    ],
+)
+def test_a_mark_of_a_source_is_no_amount(response: str, reference: int, expected: int) -> None:
+    assert score(response, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("12 ≡ 4 (mod 8)", 4, 1),
+        (r"So $12 \equiv 4 \pmod 8$.", 4, 1),
+        (r"Hence $7^{100} \equiv 4 \pmod{9}$", 4, 1),
+        ("7^2 ≡ 49 ≡ 1 (mod 12)", 1, 1),
+        ("x ≡ 5 mod 7", 5, 1),
+        ("Answer: 5 (mod 7)", 5, 1),
+        (r"\boxed{5 \pmod 7}", 5, 1),
+        (r"\boxed{x \equiv 5 \pmod{7}}", 5, 1),
+        ("12 ≡ 4 (mod 8)", 8, 0),
+        ("12 ≡ 4 (mod 8)", 12, 0),
+        (r"\boxed{5 \pmod 7}", 7, 0),
+        ("17 mod 5", 17, 0),
+        ("17 (mod 5) + 3", 17, 0),
+        ("This works since 3^6 ≡ 1 (mod 7).", 1, 0),
+        ("It is not true that 12 ≡ 4 (mod 8)", 4, 0),
+        ("x ≡ 5 or 6 (mod 7)", 6, 0),
+        ("Answer: 5, 6 (mod 7)", 6, 0),
+    ],
+)
+def test_the_residue_of_a_congruence_is_its_value(response: str, reference: int, expected: int) -> None:
+    assert score(response, reference) == expected

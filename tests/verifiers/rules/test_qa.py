@@ -452,3 +452,66 @@ def test_an_answer_that_is_corrected_is_none(response: str, metric: Metric) -> N
 )
 def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
     assert judge(response, QaParams(reference="Paris")).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Paris [1]",
+        "Paris[1][2].",
+        "The answer is Paris [2, 3].",
+        "<answer>Paris [1]</answer>",
+        "Paris【1†source】",
+        "Answer: Paris[^1]",
+        "Paris\n\nHope this helps!",
+        "Paris. Let me know if you have any questions!",
+        "Paris\n\nConfidence: 95%",
+        "The answer has to be Paris.",
+        "The answer can only be Paris",
+        "The answer is definitely Paris.",
+        "The answer is, of course, Paris.",
+        "The answer is most likely Paris.",
+    ],
+)
+def test_what_goes_with_an_answer_is_no_part_of_it(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris")).score == 1.0
+    assert judge(response, QaParams(reference="London")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("f[1]", "f[1]"),
+        ("x [1, 2]", "x [1, 2]"),
+        ("Thank you. Good luck!", "Thank you. Good luck!"),
+        ("Good luck!", "Good luck"),
+        ("The list is [5]", "The list is [5]"),
+        ("[1]", "1"),
+    ],
+)
+def test_what_is_asked_for_stays(response: str, reference: str) -> None:
+    assert judge(response, QaParams(reference=reference)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "London instead of Paris",
+        "London, unlike Paris",
+        "It is hardly Paris",
+        "It is not really Paris",
+        "It isn't exactly Paris",
+        "It is no longer Paris",
+        "Nobody knows whether it is Paris",
+        "France without Paris",
+    ],
+)
+def test_contains_hears_more_denials(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris", metric="contains")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response", ["Without a doubt, Paris", "Instead, it is Paris", "Paris, unlike Lyon", "Really, Paris"]
+)
+def test_contains_hears_no_denial_of_another(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris", metric="contains")).score == 1.0

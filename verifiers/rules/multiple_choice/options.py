@@ -10,6 +10,7 @@ from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.first_look import MAX_PIECES, FirstLook
 from verifiers.rules.multiple_choice.forms import EDGES, OR, clean, form_of
 from verifiers.rules.multiple_choice.scripts import (
+    ALPHABET,
     CIRCLED,
     CROSSES,
     ORDINAL_NOUNS,
@@ -47,7 +48,11 @@ class Options:
             if form := form_of(text):
                 by_form.setdefault(form, []).append(label)
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
+        self._by_number = _by_number(texts) if all(texts.values()) else {}
         self._by_ordinal = _by_ordinal(texts) if all(texts.values()) else {}
+        self._by_ordinal |= {
+            f"{noun} {number}": label for number, label in self._by_number.items() for noun in _COUNTED_NOUNS
+        }
         self.forms = sorted(self._by_form, key=len, reverse=True)
         self.first_look = FirstLook(self._by_label, self.forms, self._has_numbers)
         self._named_before = lru_cache(maxsize=_KEPT_NAMES)(self._named)
@@ -68,6 +73,8 @@ class Options:
         is_ordinal = bool(self._by_ordinal) and len(text) <= _MAX_ORDINAL_CHARS and may_be_ordinal(text)
         if (not is_ordinal and not self.first_look.may_name(text, is_declared)) or self._is_crossed_out(text):
             return None
+        if is_ordinal and self._by_number:
+            text = _COUNTED.sub(self._counted, text)
         text = clean(self._with_labels(text))
         if not text:
             return None
@@ -95,6 +102,11 @@ class Options:
         if text.isascii() or not self._by_sign or self._form_is_text(text):
             return text
         return "".join(f"({self._by_sign[char]})" if char in self._by_sign else char for char in text)
+
+    def _counted(self, place: re.Match[str]) -> str:
+        """An option said by the number of its place, by its label; a number beyond them stays what it is."""
+        label = self._by_number.get(place["number"])
+        return place[0] if label is None else f"{place['noun']} {label}"
 
     def _form_is_text(self, text: str) -> bool:
         return form_of(text) in self._by_form
@@ -224,7 +236,22 @@ class Options:
         return [None]
 
 
-def _by_ordinal(texts: Mapping[str, str]) -> Mapping[str, str]:
+_COUNTED_NOUNS = ("option", "choice")
+_COUNTED = re.compile(
+    rf"\b(?P<noun>{'|'.join(_COUNTED_NOUNS)})\s(?:#|no\.\s|number\s)?(?P<number>\d{{1,2}})(?![\w%])(?![.,:/]\d)",
+    re.IGNORECASE,
+)
+"""An option by the number of its place: "option 3", "choice #2"."""
+
+
+def _by_number(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Options by the numbers of their places, where these can mean nothing else: labels are A, B, …, and no text has a digit."""
+    if list(texts) != list(ALPHABET[: len(texts)]) or any(map(str.isdigit, "".join(texts.values()))):
+        return {}
+    return {str(place): label for place, label in enumerate(texts, start=1)}
+
+
+def _by_ordinal(texts: Mapping[str, str]) -> dict[str, str]:
     """Options by the words for their place, as `form_of` has them: "third option", 第三个选项."""
     labels = list(texts)
     found = {

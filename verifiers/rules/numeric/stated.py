@@ -63,8 +63,8 @@ class Statement:
 
 def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
     """The number that the response commits to, in figures or in words."""
-    response = answers.without_html(answers.without_struck(response))
-    scene = _scene(notation.without_remark(notation.with_ascii_marks(response)), params)
+    response = answers.without_citations(answers.without_html(answers.without_struck(response)))
+    scene = _scene(notation.without_modulus(notation.without_remark(notation.with_ascii_marks(response))), params)
     words = _in_figures(scene, params)
     if words is not None:
         figures = _scene(words.text, params)

@@ -175,6 +175,8 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
     answer = _untexted(visible(extraction.answer))
+    if params.metric not in _LIKENESS and (answer,) not in references:
+        answer = _alone(answer, extraction.channel, references)
     if trouble := _trouble(answer, references, params):
         return Verdict.wrong(trouble, extraction.answer, **detail)
     scores = [_score(answer, parts, params) for parts in references]
@@ -202,6 +204,15 @@ _TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf
 def _untexted(answer: str) -> str:
     r"""Words as they are; in a box they stand in `\text{…}` and its like."""
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
+
+
+def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
+    """Without the courtesies behind an answer that nothing marks as one, and without marks of sources: "Paris [1]"."""
+    if channel is Channel.WHOLE:
+        answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
+    if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
+        return answer
+    return answers.without_citations_at_end(answer)
 
 
 def _says_none(response: str, params: QaParams) -> Verdict | None:
