@@ -16,7 +16,7 @@ _BREATH = r"[\s,.:;!…—–*-]{1,6}"
 _WORDS = re.compile(
     r"(?:[\s$*_)\]}.,!;…—–-]|\\[\])]|</answer>){0,12}"
     rf"(?:(?:but|oh|ah|hm+|oops|okay|ok){_BREATH}){{0,4}}"
-    rf"(?:(?:no|(?:no\s|but\s)?wait(?=[,.:;!…—–-])|actually|sorry|correction|edit|scratch\sthat|(?:just\s)?kidding|i\smeant?"
+    rf"(?:(?:no|(?:no\s|but\s)?wait(?=[,.:;!…—–-])|actually|sorry|correction|scratch\sthat|(?:just\s)?kidding|i\smeant?"
     rf"|make\s(?:that|it)){_BREATH}){{1,4}}"
     r"(?:so\s)?(?:(?:it|that|this|the\s(?:(?:correct|right|final|actual|real)\s)?answer)(?:['’]s|\s(?:is|should\sbe|must\sbe))\s"
     r"|should\sbe\s)?(?:actually\s)?",
@@ -29,14 +29,24 @@ _VALUE = re.compile(
 )
 
 
+_UNMADE = re.compile(
+    r"(?:[\s$*_)\]}.,!;…—–-]|\\[\])]|</answer>){0,12}"
+    rf"(?:(?:but|oh|ah|hm+|oops|no|wait|actually|sorry){_BREATH}){{1,4}}(?:that|this|it)"
+    r"(?:(?:['’]s|\s(?:is|was|looks|seems))\s(?:wrong|incorrect|a\smistake|not\s(?:right|correct))"
+    r"|\s(?:does(?:n['’]t|\snot)\s(?:look|seem)|can(?:['’]t|not)\sbe)\s(?:right|correct))(?=[.!,]|\n|\Z)",
+    re.IGNORECASE,
+)
 _CHANNELS = frozenset([Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE])
 """Behind whose answer a response may go on."""
 
 
 def uncorrected(response: str, extraction: Extraction) -> Extraction:
-    """The same; without the answer where another one is put in its place directly behind it."""
+    """The same; without the answer where it is called wrong, or another one put in its place, directly behind it."""
     if extraction.answer is None or extraction.span is None or extraction.channel not in _CHANNELS:
         return extraction
+    without = msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    if _UNMADE.match(response, extraction.span[1]):
+        return without
     words = _WORDS.match(response, extraction.span[1])
     value = words and _VALUE.match(response, words.end())
     if not value:
@@ -44,7 +54,7 @@ def uncorrected(response: str, extraction: Extraction) -> Extraction:
     answer, corrected = _plain(extraction.answer), _plain(value["value"])
     if answer == corrected or answer.startswith(f"{corrected} "):
         return extraction
-    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    return without
 
 
 def _plain(text: str) -> str:

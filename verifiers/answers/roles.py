@@ -76,7 +76,7 @@ _BOUND_WORD = re.compile(
 _SIDE = re.compile(
     r"(?:\d[ ]?[abcefijknpqrtuvwxyz]"
     r"|[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])|\|(?-i:[^|\nA-Z]{1,20})\|"
-    r"|\b(?:squared|cubed|doubled)|√\w+|\b(?:sin|cos|tan|log|ln|sqrt)[ ]?\(?\w{1,3}\)?|\\(?:sqrt|ln|log|sin|cos"
+    r"|\b(?:squared|cubed|doubled)|√\w+|\b(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?\(\w{1,3}\)?|[ ]\w{1,3}|[xyzθαβ\d]\w?)|\\(?:sqrt|ln|log|sin|cos"
     r"|tan)[ ]?[{(]?\w{1,3}[})]?)"
     r"[ $]{0,3}(?:=|\bequals|\bis[ ]equal[ ]to)[ $*]{0,4}$",
     re.IGNORECASE,

@@ -343,6 +343,9 @@ def test_a_flood_of_words_is_over_soon(unit: str) -> None:
         "<answer>12</answer> Oh wait, 13.",
         "#### 12\nNo, 13.",
         "The answer is 12. Just kidding, 13!",
+        "The answer is 12. Wait, that's wrong. It's 13.",
+        "Answer: 12\n\nHmm, that doesn't look right. 13.",
+        "<answer>12</answer> No, this can't be right.",
     ],
 )
 def test_an_answer_that_is_corrected_is_none(response: str) -> None:
@@ -362,6 +365,8 @@ def test_an_answer_that_is_corrected_is_none(response: str) -> None:
         "The answer is 12 apples. Actually, 12.",
         "\\boxed{12}. No, Tom does not count.",
         "\\boxed{12}. Actually, I am done.",
+        "The answer is 12. Hmm, is that right? Yes.",
+        "The answer is 12. No, it is not a trick.",
         "<answer>12</answer>",
     ],
 )
@@ -417,3 +422,23 @@ def test_a_mark_of_a_source_is_no_amount(response: str, reference: int, expected
 )
 def test_the_residue_of_a_congruence_is_its_value(response: str, reference: int, expected: int) -> None:
     assert score(response, reference) == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Total cost = $12.00",
+        "Cost = 12",
+        "So the total cost equals 12.",
+        "The tank = 12 liters",
+        "He logs = 12",
+        "sum = 12",
+    ],
+)
+def test_a_word_that_begins_as_a_function_does_is_none(response: str) -> None:
+    assert score(response, 12) == 1.0
+
+
+@pytest.mark.parametrize("response", ["cos x = 12", "log(x) = 12", "sin(2x) = 12", "tanx = 12", "sqrt x = 12"])
+def test_the_value_of_a_function_is_not_what_is_asked(response: str) -> None:
+    assert score(response, 12) == 0.0

@@ -471,11 +471,30 @@ def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
         "The answer is definitely Paris.",
         "The answer is, of course, Paris.",
         "The answer is most likely Paris.",
+        "<answer>The answer is Paris.</answer>",
+        "<answer>The final answer is: Paris</answer>",
+        "\\boxed{\\text{The answer is Paris}}",
+        "Therefore, the answer is **Paris**, the capital of France.",
+        "The answer is **Paris** (the capital of France).",
+        "**Paris** - the capital of France",
     ],
 )
 def test_what_goes_with_an_answer_is_no_part_of_it(response: str) -> None:
     assert judge(response, QaParams(reference="Paris")).score == 1.0
     assert judge(response, QaParams(reference="London")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "<answer>The answer is not Paris</answer>",
+        "The answer is **Paris**, or **London**.",
+        "The answer is **Paris**, London",
+        "**Paris**, **London**",
+    ],
+)
+def test_what_says_something_else_is_a_part_of_it(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris")).score == 0.0
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ class Options:
             if form := form_of(text):
                 by_form.setdefault(form, []).append(label)
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
+        self._by_formula = _by_formula(self._by_form)
         self._by_number = _by_number(texts) if all(texts.values()) else {}
         self._by_ordinal = _by_ordinal(texts) if all(texts.values()) else {}
         self._by_ordinal |= {
@@ -178,6 +179,8 @@ class Options:
         form = form_of(text)
         if label := self._by_form.get(form) or self._by_ordinal.get(form):
             return label
+        if self._by_formula and (label := self._by_formula.get(_unspaced(form))):
+            return label
         if not form or len(form) > 40 or any(char.isalpha() for char in form):
             return None
         number = _number(form)
@@ -234,6 +237,22 @@ class Options:
         if bare.isalpha() and (bare.isupper() or not (bare.isascii() or is_word)):
             return [self.label(char) for char in bare]
         return [None]
+
+
+_SPACED_SIGN = re.compile(r" ?([-+*/=^<>≤≥(){}\[\],|]) ?")
+_WORD = re.compile(r"(?<!\\)(?<![a-z])[a-z]{3}")
+
+
+def _unspaced(form: str) -> str:
+    """A formula without the space around its signs, where that says nothing: `x=5` for `x = 5`."""
+    return _SPACED_SIGN.sub(r"\1", form)
+
+
+def _by_formula(by_form: Mapping[str, str]) -> Mapping[str, str]:
+    """The options whose texts are formulas, by these without space; none where two are the same."""
+    formulas = {form: _unspaced(form) for form in by_form if _SPACED_SIGN.search(form) and not _WORD.search(form)}
+    found = {formula: by_form[form] for form, formula in formulas.items()}
+    return found if len(found) == len(formulas) else {}
 
 
 _COUNTED_NOUNS = ("option", "choice")
@@ -343,13 +362,13 @@ def _number(form: str) -> numeric.Number | None:
 
 _LABEL = r"(?:(?:option|choice|answer|选项?)\s?)?[(\[*]{0,3}[A-Z\d]{1,2}[)\]*]{0,3}(?![\w'’])"
 _BESIDE = re.compile(
-    rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*"
+    rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
     rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
     rf"|(?P<three>(?-i:{_LABEL}))\s(?:(?:is|are|could|might|may|would|can|works?|fits?|seems?)\s(?:be\s)?(?:also|equally|too|as\swell|just\sas|another)\b"
     rf"|(?:also|equally)\s(?:is|works?|fits?)|too\b|as\swell\b)"
     rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
-    rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!,;\n]|$))"
+    rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
     rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
     re.IGNORECASE,
 )
@@ -359,12 +378,17 @@ _TEXT_BESIDE = re.compile(
     r"|(?P<three>[^\n.,;!?()]{1,80}?)\s(?:is|are|could\sbe|may\sbe|might\sbe|works?)\s(?:also|equally|too|as\swell)\b",
     re.IGNORECASE,
 )
+_EXCLUDED = re.compile(rf"\b(?:not|neither)\s(?:{_LABEL}\s?,\s?){{1,12}}{_LABEL}\Z")
+"""Others that are said not to be right, of which one more follows: "B, not A, C, or D"."""
+_EXCLUDED_CHARS = 80
 BESIDE_CHARS = 600
 
 
 def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
     """Whether a text behind an option says that another one is right, or may be, too."""
     for match in _BESIDE.finditer(rest):
+        if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
+            continue
         other = options.named(match[match.lastgroup or 0], is_declared=False)
         if other is not None and not other <= labels:
             return True

@@ -206,10 +206,27 @@ def _untexted(answer: str) -> str:
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
+_ANNOUNCED = re.compile(
+    r"(?:(?:so|thus|hence|therefore),?\s)?(?:the|my)\s(?:(?:final|correct|right)\s){0,2}answer(?:\sis:?|:)\s(?!not\b|n['’]t\b)",
+    re.IGNORECASE,
+)
+_DESCRIBED = re.compile(
+    r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?:the|an?|which|who|located|because|since)\s[^*?]*"
+)
+
+
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
-    """Without the courtesies behind an answer that nothing marks as one, and without marks of sources: "Paris [1]"."""
+    """Without what goes with an answer.
+
+    Those are the courtesies behind one that nothing marks as one, the sentence it is said in a second time, in a tag, what
+    describes one that is emphasised ("**Paris**, the capital"), and marks of sources ("Paris [1]").
+    """
     if channel is Channel.WHOLE:
         answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
+    if lead := _ANNOUNCED.match(answer):
+        answer = answer[lead.end() :]
+    if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
+        answer = described["answer"]
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
         return answer
     return answers.without_citations_at_end(answer)
