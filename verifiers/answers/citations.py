@@ -3,10 +3,10 @@
 import re
 
 _MARK = r"(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【\d{1,3}(?::\d{1,3})?†[^】\n]{0,80}】)"
-_MARKS = re.compile(rf"\s?{_MARK}(?:[\s,]?{_MARK}){{0,8}}(?=[\s.,;!?*_)<\"”。，]|\Z)")
+_MARKS = re.compile(rf"{_MARK}(?:[\s,]?{_MARK}){{0,8}}(?=[\s.,;!?*_)<\"”。，]|\Z)")
 _AMOUNT_BEFORE = re.compile(
     r"\d[%°$*_]{0,3}(?:\s(?!(?:is|are|was|equals?|gives?|makes?|yields?|becomes?|to|and|or|in|at|for|with|from|by|of|the|list|array|vector)(?:\s|\Z))"
-    r"[A-Za-z]{1,12}){0,3}[.,*_]{0,3}\Z"
+    r"[A-Za-z]{1,12}){0,3}[.,*_]{0,3}\s?\Z"
 )
 _BEFORE_CHARS = 48
 _GOES_ON = re.compile(r"\s?[-+*/×·=^\[(]\s?[\w(\[]")

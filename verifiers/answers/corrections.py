@@ -38,23 +38,28 @@ _UNMADE = re.compile(
 )
 _CHANNELS = frozenset([Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE])
 """Behind whose answer a response may go on."""
+_MIN_CHARS = len(" no 3")
 
 
 def uncorrected(response: str, extraction: Extraction) -> Extraction:
     """The same; without the answer where it is called wrong, or another one put in its place, directly behind it."""
     if extraction.answer is None or extraction.span is None or extraction.channel not in _CHANNELS:
         return extraction
-    without = msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
-    if _UNMADE.match(response, extraction.span[1]):
-        return without
-    words = _WORDS.match(response, extraction.span[1])
+    if len(response) - extraction.span[1] < _MIN_CHARS:
+        return extraction
+    if _UNMADE.match(response, extraction.span[1]) or _is_replaced(response, extraction.answer, extraction.span[1]):
+        return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    return extraction
+
+
+def _is_replaced(response: str, answer: str, end: int) -> bool:
+    """Whether another answer is given directly behind one, with a word that takes that back."""
+    words = _WORDS.match(response, end)
     value = words and _VALUE.match(response, words.end())
     if not value:
-        return extraction
-    answer, corrected = _plain(extraction.answer), _plain(value["value"])
-    if answer == corrected or answer.startswith(f"{corrected} "):
-        return extraction
-    return without
+        return False
+    answer, corrected = _plain(answer), _plain(value["value"])
+    return answer != corrected and not answer.startswith(f"{corrected} ")
 
 
 def _plain(text: str) -> str:

@@ -19,7 +19,7 @@ _STRIKES = ("~~", "</del>", "</strike>", "</s>")
 
 def without_struck(text: str) -> str:
     """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
-    if not any(strike in text for strike in _STRIKES):
+    if ("~" not in text and "<" not in text) or not any(strike in text for strike in _STRIKES):
         return text
     return _STRUCK.sub(lambda struck: " " * len(struck[0]), text)
 

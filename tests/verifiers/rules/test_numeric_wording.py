@@ -442,3 +442,15 @@ def test_a_word_that_begins_as_a_function_does_is_none(response: str) -> None:
 @pytest.mark.parametrize("response", ["cos x = 12", "log(x) = 12", "sin(2x) = 12", "tanx = 12", "sqrt x = 12"])
 def test_the_value_of_a_function_is_not_what_is_asked(response: str) -> None:
     assert score(response, 12) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response", ["12 of the 30 students passed.", "So 12 of his 30 apples are red.", "12 of all 30"]
+)
+def test_what_a_part_is_of_is_not_the_part(response: str) -> None:
+    assert score(response, 30) == 0.0
+
+
+@pytest.mark.parametrize("response", ["He ate all 30.", "So he sold all of the 30 apples.", "She reads the 30 pages."])
+def test_all_of_something_is_an_amount(response: str) -> None:
+    assert score(response, 30) == 1.0

@@ -488,6 +488,7 @@ def test_what_goes_with_an_answer_is_no_part_of_it(response: str) -> None:
     "response",
     [
         "<answer>The answer is not Paris</answer>",
+        "The answer is probably not Paris",
         "The answer is **Paris**, or **London**.",
         "The answer is **Paris**, London",
         "**Paris**, **London**",
@@ -500,6 +501,9 @@ def test_what_says_something_else_is_a_part_of_it(response: str) -> None:
 @pytest.mark.parametrize(
     ("response", "reference"),
     [
+        ("The answer is likely", "likely"),
+        ("The answer is probably true.", "probably true"),
+        ("Answer: Most likely", "Most likely"),
         ("f[1]", "f[1]"),
         ("x [1, 2]", "x [1, 2]"),
         ("Thank you. Good luck!", "Thank you. Good luck!"),

@@ -210,6 +210,11 @@ _ANNOUNCED = re.compile(
     r"(?:(?:so|thus|hence|therefore),?\s)?(?:the|my)\s(?:(?:final|correct|right)\s){0,2}answer(?:\sis:?|:)\s(?!not\b|n['’]t\b)",
     re.IGNORECASE,
 )
+_ADVERB = re.compile(
+    r"(?P<word>indeed|(?:most\s)?(?:definitely|certainly|clearly|obviously|likely|probably))\s(?!(?:not|to|be)\b)",
+    re.IGNORECASE,
+)
+"""How sure an answer is, which is none of its words unless a reference begins with that."""
 _DESCRIBED = re.compile(
     r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?:the|an?|which|who|located|because|since)\s[^*?]*"
 )
@@ -225,6 +230,10 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
         answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
     if lead := _ANNOUNCED.match(answer):
         answer = answer[lead.end() :]
+    if (adverb := _ADVERB.match(answer)) and not any(
+        part.lower().startswith(adverb["word"].lower()) for parts in references for part in parts
+    ):
+        answer = answer[adverb.end() :]
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
         answer = described["answer"]
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
