@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.answers import (
     DEFAULT_CHANNELS,
     MATH_CHANNELS,
@@ -21,6 +22,8 @@ from verifiers.answers import (
     final_segment,
     fold,
     names_alternatives,
+    uncorrected,
+    without_citations,
 )
 
 PIECES = (
@@ -982,3 +985,14 @@ def test_what_is_denied_as_a_whole_is_no_answer(response: str) -> None:
 )
 def test_what_is_denied_before_says_nothing_of_the_answer(response: str) -> None:
     assert outcome(response) == in_math(response) == "42"
+
+
+@pytest.mark.parametrize("unit", ["no, ", "but ", "wait, ", "A ", "12 ", "Actually it's ", "oh oops "])
+def test_looking_for_a_correction_takes_as_long_as_a_text_is(unit: str) -> None:
+    extraction = extract("\\boxed{12} " + unit, ExtractionParams())
+    assert stays_in_proportion(lambda text: uncorrected("\\boxed{12} " + text, extraction), unit, 200_000)
+
+
+@pytest.mark.parametrize("unit", ["[1]", " [1", "12 [1] ", "【1†", "12 a b c [1]", "[1, 2, 3", "[1, 2], "])
+def test_looking_for_marks_of_sources_takes_as_long_as_a_text_is(unit: str) -> None:
+    assert stays_in_proportion(without_citations, unit, 200_000)

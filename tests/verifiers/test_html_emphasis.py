@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.verifiers.rules.growth import stays_in_proportion
-from verifiers.answers import ExtractionParams, without_html
+from verifiers.answers import ExtractionParams, without_html, without_struck
 from verifiers.base import Verdict
 from verifiers.math.first_look import FirstLook, Terms
 from verifiers.math.options import DEFAULT
@@ -138,3 +138,53 @@ def test_only_tags_become_space_and_all_else_stays_in_its_place(text: str) -> No
 def test_a_flood_takes_as_long_as_it_is(unit: str) -> None:
     assert stays_in_proportion(without_html, unit, 400_000)
     assert stays_in_proportion(lambda text: without_html(text + "x" + "</b>" * (len(text) // 3)), unit, 200_000)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "~~12~~ 13",
+        "Answer: ~~12~~ 13",
+        "The answer is ~~12~~ **13**.",
+        "The answer is <del>12</del> 13",
+        "The answer is <s>12</s> 13.",
+        "<answer><s>12</s> 13</answer>",
+        "\\boxed{13}\n~~\\boxed{12}~~",
+        "Answer: 13\n~~Answer: 12~~",
+        "The answer is <strike>12</strike> 13",
+    ],
+)
+def test_what_is_struck_out_is_taken_back(response: str) -> None:
+    for judge in (by_numeric, by_qa):
+        assert judge(response, "13").score == 1.0
+        assert judge(response, "12").score == 0.0
+
+
+@pytest.mark.parametrize("response", ["~~12~~", "Answer: ~~12~~", "<del>12</del>", "<answer><s>12</s></answer>"])
+def test_what_is_all_struck_out_is_no_answer(response: str) -> None:
+    assert by_numeric(response, "12").score == by_qa(response, "12").score == 0.0
+    params = multiple_choice.MultipleChoiceParams(reference="C")
+    assert multiple_choice.judge(response.replace("12", "C"), params).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<s>12</s>",
+        "x\n<s>The answer is 12.</s>",
+        "Okay~~ the answer is 12~~",
+        "好的~~答案是12~~",
+        "~~~\n12\n~~~",
+        "$x=1,~~y=2,~~z=3$",
+        "$x=1 ~~y=2 ~~z=3$",
+        "$x=1, ~~y=2,~~\\text{so}$",
+        "~~ 12 ~~",
+    ],
+)
+def test_not_all_that_looks_like_it_is_struck_out(text: str) -> None:
+    assert without_struck(text) == text
+
+
+@pytest.mark.parametrize("unit", ["~~", " ~~a", "~~ ", "<del>", "<del>a</del", "a <s>", " ~~" + "a" * 399])
+def test_looking_for_what_is_struck_out_takes_as_long_as_a_text_is(unit: str) -> None:
+    assert stays_in_proportion(without_struck, unit, 200_000)

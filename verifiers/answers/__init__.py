@@ -5,7 +5,8 @@ r"""The one place of answer extraction: which part of a response is its answer.
 *Final segment* (segment). Text after the last closing think tag, without the chat tokens a tokenizer leaves at the end.
 Thinking that was opened and never closed is a truncated response: nothing in it is an answer.
 
-*HTML* (markup). Those who judge what words mean look at a text without the tags that are mere emphasis.
+*HTML* (markup). Those who judge what words mean look at a text without the tags that are mere emphasis, and without what
+is struck out.
 
 *Channels* (channels; parameters: what a caller may ask for; readers: which module finds the offers of which channel).
 The first channel that is used at all decides. An explicit channel that is used badly (an empty or unclosed last box, an
@@ -26,7 +27,8 @@ states it: not where it is denied, asked, supposed, a label, a bound or a part o
 made in one breath do not commit to any ("\boxed{1} or \boxed{2}", boxes side by side, three in a short run):
 `conflicting_answers`, whatever the policy; nor do offers made for one case each, or with "maybe". Boxes linked by "and"
 or a comma are parts of one answer, given as "a, b", or as "x=a, y=b" if each has a name. `on_conflict="reject"` accepts
-no two different offers at all.
+no two different offers at all. What directly follows an answer may correct it in no channel's form (corrections: "Wait, it's
+13."); those who judge what words mean take neither.
 
 Every step is linear in the length of the response, whatever is in it, and looks at the last `MAX_OFFERS` offers of a
 channel. The regular expressions here hold no nested or unbounded-then-unbounded repetition.
@@ -36,13 +38,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from verifiers.answers.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
+from verifiers.answers.citations import without_citations, without_citations_at_end
 from verifiers.answers.commitment import commit
+from verifiers.answers.corrections import uncorrected
 from verifiers.answers.courtesies import without_courtesy
 from verifiers.answers.extraction import Candidate, Extraction, Reason
 from verifiers.answers.folding import fold
 from verifiers.answers.lines import read_lines
 from verifiers.answers.links import names_alternatives
-from verifiers.answers.markup import without_html
+from verifiers.answers.markup import without_html, without_struck
 from verifiers.answers.numerals import NUMBER
 from verifiers.answers.offers import MAX_OFFERS
 from verifiers.answers.parameters import ExtractionParams, OnConflict, Think
@@ -71,8 +75,12 @@ __all__ = [
     "fold",
     "names_alternatives",
     "stated",
+    "uncorrected",
+    "without_citations",
+    "without_citations_at_end",
     "without_courtesy",
     "without_html",
+    "without_struck",
 ]
 
 

@@ -1,4 +1,4 @@
-"""HTML's emphasis, which models write where others write asterisks: `The answer is <b>12</b>.`"""
+"""HTML's emphasis, which models write where others write asterisks: `The answer is <b>12</b>.`; and what is struck out."""
 
 import re
 
@@ -9,13 +9,26 @@ _MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", 
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
 _VISIBLE = re.compile(r"\S")
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
+_STRUCK = re.compile(
+    r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
+    r"|<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
+)
+"""`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
+_STRIKES = ("~~", "</del>", "</strike>", "</s>")
+
+
+def without_struck(text: str) -> str:
+    """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
+    if ("~" not in text and "<" not in text) or not any(strike in text for strike in _STRIKES):
+        return text
+    return _STRUCK.sub(lambda struck: " " * len(struck[0]), text)
 
 
 def without_html(text: str) -> str:
     """A text of the same length with space in place of the tags that change a text's looks only.
 
     Those are pairs with something in them, and line breaks; other tags may be what is spoken of, or inequalities. Struck-out text
-    (`<s>`, `<del>`), indices and powers (`<sub>`, `<sup>`) stay as they are: there the tag says something.
+    (`without_struck`), indices and powers (`<sub>`, `<sup>`) stay as they are: there the tag says something.
     """
     first = text.find("<")
     if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:

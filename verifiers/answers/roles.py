@@ -66,7 +66,7 @@ _BOUND_WORD = re.compile(
     r"(?:\b(?:than|at\s(?:least|most)|up\sto|exceeds?|times|plus|minus|negative|twice|thrice|double|triple|mod(?:ulo)?|out\sof|log|ln|sin"
     r"|cos|tan|lg|exp|sqrt(?:\sof)?"
     r"|roots?\sof|squared?\sof|cubed?\sof|power\sof|multiples?\sof|factors?\sof|(?:fraction|half|third|quarter"
-    r"|percent)\sof|\d{1,12}\s?\\?%\sof|\d{1,12}\sin|\d{1,12}\sof|\d{1,12}\s(?:r(?:em(?:ainder)?)?|(?:(?:feet|foot|ft|inch(?:es)?|in|yards?|miles?|[ck]?m|met(?:er|re)s?|units?)\s)?by)"
+    r"|percent)\sof|\d{1,12}\s?\\?%\sof|\d{1,12}\sin|\d{1,12}\sof(?:\s(?:the|all|his|her|their|its|these|those))?|\d{1,12}\s(?:r(?:em(?:ainder)?)?|(?:(?:feet|foot|ft|inch(?:es)?|in|yards?|miles?|[ck]?m|met(?:er|re)s?|units?)\s)?by)"
     r"|(?:divid|multipl)\w{1,6}(?:\s\w{1,12}){0,2}\sby)|至少|至多|最多|超过|大于|小于|多于|少于|高于|低于|不足|不到|除以|乘以|负)[\s$*(]{0,4}$"
     r"|[√∛≤≥≠≡^²³|±∓][ $*(]{0,3}$|[<>!]=[ $]{0,3}$|\\(?:sqrt|log|ln|ne|neq|leq?|geq?|lt|gt|equiv|pmod|bmod"
     r"|mod|pm|mp)[ ({$]{0,3}$|[A-Za-z]\($"
@@ -76,7 +76,7 @@ _BOUND_WORD = re.compile(
 _SIDE = re.compile(
     r"(?:\d[ ]?[abcefijknpqrtuvwxyz]"
     r"|[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])|\|(?-i:[^|\nA-Z]{1,20})\|"
-    r"|\b(?:squared|cubed|doubled)|√\w+|\b(?:sin|cos|tan|log|ln|sqrt)[ ]?\(?\w{1,3}\)?|\\(?:sqrt|ln|log|sin|cos"
+    r"|\b(?:squared|cubed|doubled)|√\w+|\b(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?\(\w{1,3}\)?|[ ]\w{1,3}|[xyzθαβ\d]\w?)|\\(?:sqrt|ln|log|sin|cos"
     r"|tan)[ ]?[{(]?\w{1,3}[})]?)"
     r"[ $]{0,3}(?:=|\bequals|\bis[ ]equal[ ]to)[ $*]{0,4}$",
     re.IGNORECASE,
@@ -112,6 +112,14 @@ _BOUND_LAST_WORDS = frozenset(
         "mod",
         "modulo",
         "of",
+        "the",
+        "all",
+        "his",
+        "her",
+        "their",
+        "its",
+        "these",
+        "those",
         "log",
         "ln",
         "sin",

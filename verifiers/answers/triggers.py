@@ -46,8 +46,9 @@ _AFTER_WORD = re.compile(
     r"[ \t*_`\"'’)\]]{0,24}"
     r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s)?"
     r"(?:(?:corre[ct]{1,2}[ae]|finale?|richtige)\s{1,4})?"
-    r"(?:(?P<verb>(?:is|are|was|equals|(?:would|should|must|will) be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"
-    r"|therefore|then|donc|also|por tanto|that)\b)?)"
+    r"(?:(?P<verb>(?:is|are|was|equals|(?:would|should|must|will|can only|(?:has|ought|needs) to) be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"
+    r"|therefore|then|donc|also|por tanto|that)\b"
+    r"|,?\sof\scourse,?)?)"
     r"[ \t*_]{0,6}[:：]?|(?P<colon>[:：=—]|-\s)|(?P<heading>[*_#:： \t]{0,8}$))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -8,7 +8,7 @@ verdict is made before and is not changed by anything found here.
 from collections.abc import Sequence
 from typing import Any
 
-from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract, without_html
+from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract, uncorrected, without_html, without_struck
 from verifiers.math.grading import read_answer, read_reference
 from verifiers.math.options import Options
 from verifiers.math.patterns import find
@@ -60,8 +60,8 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
 
 
 def _of_response(response: str, question: str | None, extraction: str) -> list[Pattern]:
-    response = without_html(response)
-    found = extract(response, ExtractionParams.model_validate_json(extraction), MATH_CHANNELS)
+    response = without_html(without_struck(response))
+    found = uncorrected(response, extract(response, ExtractionParams.model_validate_json(extraction), MATH_CHANNELS))
     return [*of_extraction(found, response), *of_writing(response, question)]
 
 

@@ -13,7 +13,15 @@ from typing import Any
 
 import msgspec
 
-from verifiers.answers import MATH_CHANNELS, Channel, ExtractionParams, extract, without_html
+from verifiers.answers import (
+    MATH_CHANNELS,
+    Channel,
+    ExtractionParams,
+    extract,
+    uncorrected,
+    without_html,
+    without_struck,
+)
 from verifiers.base import Status, Verdict, clip
 from verifiers.math import units
 from verifiers.math.exact import decide, is_number
@@ -97,8 +105,8 @@ class FirstLook:
 
     def find(self, response: str, explain: bool) -> Found:
         """The answer of a response."""
-        response = without_html(response)
-        extraction = extract(response, self._params, MATH_CHANNELS)
+        response = without_html(without_struck(response))
+        extraction = uncorrected(response, extract(response, self._params, MATH_CHANNELS))
         answer = extraction.answer
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
             answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)

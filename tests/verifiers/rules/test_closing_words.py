@@ -1,5 +1,7 @@
 """The last words of a response that name an option as the conclusion without any answer line; and what looks like them."""
 
+from typing import Any
+
 import pytest
 
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
@@ -136,6 +138,32 @@ CONCLUDES = [
     ("The first option is wrong. So the second option is right.", "B"),
     ("正确答案是第三个选项。", "C"),
     ("第二个选项正确", "B"),
+    ("The answer is C if we assume it is summer.", "C"),
+    ("Answer: C (not A, which is in the north)", "C"),
+    ("The answer is C. No, A is not in the south.", "C"),
+    ("The answer is C. Actually, A and B are in the north.", "C"),
+    ("The answer is C. Wait, is A in the north? Yes.", "C"),
+    ("\\boxed{C}. No other option fits.", "C"),
+    ("Answer: ~~B~~ C", "C"),
+    ("Answer: B, not A, C, or D.", "B"),
+    ("The answer is B. No, A, C and D do not fit.", "B"),
+    ("Answer: B. Actually A, C, D fail.", "B"),
+    ("Option 3", "C"),
+    ("choice #2", "B"),
+    ("Option number 4.", "D"),
+    ("Option 3 is correct.", "C"),
+    ("Therefore, option 3 is the correct answer.", "C"),
+    ("The answer is option 3.", "C"),
+    ("Answer: Option 3, because it is in the south.", "C"),
+    ("\\boxed{\\text{Option 2}}", "B"),
+    ("<answer>Option 1</answer>", "A"),
+    ("The correct answer is Option 2: Berlin", "B"),
+    ("The correct answer is Option 2 (B).", "B"),
+    ("Option 1 is wrong. Option 2 is right.", "B"),
+    ("The answer has to be C.", "C"),
+    ("The answer can only be (C).", "C"),
+    ("The answer is, of course, C.", "C"),
+    ("The answer is most definitely C.", "C"),
 ]
 
 LEAVES_OPEN = [
@@ -288,6 +316,45 @@ LEAVES_OPEN = [
     "The second choice is C.",
     "C over B",
     "第二个选项不正确",
+    "<answer>C is incorrect</answer>",
+    "<answer>C is not correct</answer>",
+    "Answer: C is wrong",
+    "\\boxed{C \\text{ is wrong}}",
+    "Answer: C isn't right",
+    "Answer: C if it is summer, B if it is winter",
+    "Answer: C when x > 0, B when x < 0",
+    "The answer is C in case 1 and B in case 2.",
+    "Answer: C (60%), B (40%)",
+    "Answer: C 60%, B 40%",
+    "Answer: C as my first choice, B as my second",
+    "The answer is B. No, C.",
+    "The answer is B. Wait, no, it's C.",
+    "The answer is B... no, C.",
+    "The answer is B. Correction: C.",
+    "The answer is B. I mean C.",
+    "Answer: B\n\nActually, C.",
+    "\\boxed{B}. Wait, it's C.",
+    "<answer>B</answer> No, (C).",
+    "Answer: B, not A, or maybe D.",
+    "Answer: B, or C, or D.",
+    "Option 5",
+    "Option 0",
+    "Option 3?",
+    "Is option 3 correct?",
+    "Option 3 is wrong.",
+    "The answer is not option 3.",
+    "Answer: option 3 or option 4",
+    "Answer: option 3.5",
+    "Options 1 and 3",
+    "Option 1, Option 2, Option 3, Option 4",
+    "The correct answer is Option 3 (B).",
+    "The correct answer is Option 3: Berlin",
+    "Maybe option 3",
+    "The answer is 3.",
+    "The answer is most definitely not C.",
+    "The answer can only be C or D.",
+    "~~C~~",
+    "Answer: ~~C~~",
     "第二个选项正确吗？",
 ]
 
@@ -296,6 +363,20 @@ def test_a_place_names_an_option_only_where_all_are_known() -> None:
     assert judge("The third option is correct.", MultipleChoiceParams(reference="C")).score == 0.0
     named = MultipleChoiceParams(reference="B", choices=["the second option", "the first option", "both"])
     assert judge("The answer is the first option.", named).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "choices", [None, ["only 1", "only 2", "both 1 and 2", "none"], {"1": "North", "2": "South", "C": "West"}]
+)
+def test_a_number_is_a_place_only_where_it_can_be_nothing_else(choices: Any) -> None:
+    assert judge("Option 3 is correct.", MultipleChoiceParams(reference="C", choices=choices)).score == 0.0
+
+
+def test_a_number_that_is_a_label_or_a_text_is_that() -> None:
+    for choices in ({"3": "North", "2": "South", "1": "West"}, ["3", "2", "1"]):
+        params = MultipleChoiceParams.model_validate({"reference": "3", "choices": choices})
+        assert judge("Option 3", params).score == 1.0
+        assert judge("Option 1", params).score == 0.0
 
 
 @pytest.mark.parametrize("before", ["", f"{STEPS}\n\n"])

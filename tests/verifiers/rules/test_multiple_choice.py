@@ -953,3 +953,24 @@ def test_a_conclusion_counts_whatever_else_is_mentioned_behind_it(remark: str) -
     steps = "So we go on with the next step of this long way. " * 70
     thanks = "Thanks for reading all of this, have a nice day and good luck."
     assert options(f"Let us see. So it's C. {steps}\n{remark}\n{thanks}", CITIES) == "C"
+
+
+@pytest.mark.parametrize(
+    ("choices", "response", "expected"),
+    [
+        (["x = 2", "x = 3", "x = 5"], "\\boxed{x=5}", "C"),
+        (["x = 2", "x = 3", "x = 5"], "The answer is x=3.", "B"),
+        (["x = 2", "x = 3", "x = 5"], "\\boxed{C) x=5}", "C"),
+        (["x = 2", "x = 3", "x = 5"], "\\boxed{C) x=3}", ""),
+        (["x = 2", "x = 3", "x = 5"], "\\boxed{x=4}", ""),
+        (["$y = 2x + 1$", "$y = -2x + 1$", "$y = 2x - 1$"], "\\boxed{y=-2x+1}", "B"),
+        (["(2, 3)", "(3, 2)", "(-2, 3)"], "\\boxed{(-2,3)}", "C"),
+        (["x^2 + 3x - 1", "x^2 - 3x - 1", "3x"], "The answer is $x^2+3x-1$.", "A"),
+        (["x + 3", "x+3", "x - 3"], "\\boxed{x +3}", ""),
+        (["1 2", "12", "1"], "\\boxed{12}", "B"),
+    ],
+)
+def test_space_in_a_formula_says_nothing(choices: list[str], response: str, expected: str) -> None:
+    for label in "ABC":
+        params = MultipleChoiceParams(reference=label, choices=tuple(choices))
+        assert judge(response, params).score == float(label == expected)

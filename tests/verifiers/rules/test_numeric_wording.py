@@ -325,3 +325,132 @@ def test_distances_are_measured_from_words_too() -> None:
 )
 def test_a_flood_of_words_is_over_soon(unit: str) -> None:
     assert score(unit * 50_000, 5) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is 12. Wait, no, it's 13.",
+        "The answer is 12. Actually, 13.",
+        "The answer is 12... no wait, 13.",
+        "The answer is 12. No, 13.",
+        "The answer is 12. Sorry, it should be 13.",
+        "The answer is 12. Correction: 13.",
+        "The answer is 12 apples. I mean 13 apples.",
+        "The answer is 12. Scratch that, 13.",
+        "\\boxed{12}. But wait, it's 13.",
+        "$\\boxed{12}$. Hmm, no, $13$.",
+        "<answer>12</answer> Oh wait, 13.",
+        "#### 12\nNo, 13.",
+        "The answer is 12. Just kidding, 13!",
+        "The answer is 12. Wait, that's wrong. It's 13.",
+        "Answer: 12\n\nHmm, that doesn't look right. 13.",
+        "<answer>12</answer> No, this can't be right.",
+    ],
+)
+def test_an_answer_that_is_corrected_is_none(response: str) -> None:
+    assert judge(response, NumericParams(reference=12)).reason == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is 12. Actually, this was tested in 2013.",
+        "The answer is 12. Wait 13 minutes.",
+        "The answer is 12. Actually, we can check: 13 - 1 = 12.",
+        "The answer is 12. No, there are no 13 others.",
+        "The answer is 12. Actually, that's 13 - 1.",
+        "The answer is 12. I mean 13 minus 1.",
+        "The answer is 12. Wait, let me check. Yes, 12.",
+        "The answer is 12 apples. Actually, 12.",
+        "\\boxed{12}. No, Tom does not count.",
+        "\\boxed{12}. Actually, I am done.",
+        "The answer is 12. Hmm, is that right? Yes.",
+        "The answer is 12. No, it is not a trick.",
+        "<answer>12</answer>",
+    ],
+)
+def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
+    assert judge(response, NumericParams(reference=12)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("The result is 12 [1].", 12, 1),
+        ("The answer is 12 [1][2].", 12, 1),
+        ("12 [1]", 12, 1),
+        ("12 million people [3]", 12_000_000, 1),
+        ("It had 12 people.[1]", 12, 1),
+        ("The distance is 12 km [2, 3].", 12, 1),
+        ("It has 12 floors [^1].", 12, 1),
+        ("It has 12 floors 【4†L3-L5】.", 12, 1),
+        ("The result is 12 [1].", 1, 0),
+        ("12 million people [3]", 3, 0),
+        ("The output is [12].", 12, 1),
+        ("So 5 gives [12].", 12, 1),
+        ("Of the 3 numbers the largest is [12].", 12, 1),
+        ("[12]", 12, 1),
+        ("12 [1] + 3", 12, 0),
+    ],
+)
+def test_a_mark_of_a_source_is_no_amount(response: str, reference: int, expected: int) -> None:
+    assert score(response, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("12 ≡ 4 (mod 8)", 4, 1),
+        (r"So $12 \equiv 4 \pmod 8$.", 4, 1),
+        (r"Hence $7^{100} \equiv 4 \pmod{9}$", 4, 1),
+        ("7^2 ≡ 49 ≡ 1 (mod 12)", 1, 1),
+        ("x ≡ 5 mod 7", 5, 1),
+        ("Answer: 5 (mod 7)", 5, 1),
+        (r"\boxed{5 \pmod 7}", 5, 1),
+        (r"\boxed{x \equiv 5 \pmod{7}}", 5, 1),
+        ("12 ≡ 4 (mod 8)", 8, 0),
+        ("12 ≡ 4 (mod 8)", 12, 0),
+        (r"\boxed{5 \pmod 7}", 7, 0),
+        ("17 mod 5", 17, 0),
+        ("17 (mod 5) + 3", 17, 0),
+        ("This works since 3^6 ≡ 1 (mod 7).", 1, 0),
+        ("It is not true that 12 ≡ 4 (mod 8)", 4, 0),
+        ("x ≡ 5 or 6 (mod 7)", 6, 0),
+        ("Answer: 5, 6 (mod 7)", 6, 0),
+    ],
+)
+def test_the_residue_of_a_congruence_is_its_value(response: str, reference: int, expected: int) -> None:
+    assert score(response, reference) == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Total cost = $12.00",
+        "Cost = 12",
+        "So the total cost equals 12.",
+        "The tank = 12 liters",
+        "He logs = 12",
+        "sum = 12",
+    ],
+)
+def test_a_word_that_begins_as_a_function_does_is_none(response: str) -> None:
+    assert score(response, 12) == 1.0
+
+
+@pytest.mark.parametrize("response", ["cos x = 12", "log(x) = 12", "sin(2x) = 12", "tanx = 12", "sqrt x = 12"])
+def test_the_value_of_a_function_is_not_what_is_asked(response: str) -> None:
+    assert score(response, 12) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response", ["12 of the 30 students passed.", "So 12 of his 30 apples are red.", "12 of all 30"]
+)
+def test_what_a_part_is_of_is_not_the_part(response: str) -> None:
+    assert score(response, 30) == 0.0
+
+
+@pytest.mark.parametrize("response", ["He ate all 30.", "So he sold all of the 30 apples.", "She reads the 30 pages."])
+def test_all_of_something_is_an_amount(response: str) -> None:
+    assert score(response, 30) == 1.0

@@ -19,7 +19,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.base import Status, Verdict
-from verifiers.rules.qa import EXAMPLES, QaParams, judge
+from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge
 from verifiers.rules.qa.drop import assignment
 from verifiers.rules.qa.similarity import common_subsequence, edits
 from verifiers.rules.qa.translation import bleu, chrf
@@ -330,7 +330,7 @@ def test_translations_are_scored_as_by_sacrebleu(answer: str, reference: str) ->
 
 def test_scores_are_the_same_in_another_process() -> None:
     program = (
-        "import json; from verifiers.rules.qa import EXAMPLES, QaParams, judge;"
+        "import json; from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge;"
         "print([repr(judge(e.response, QaParams.model_validate_json(json.dumps(e.params)), True)) for e in EXAMPLES])"
     )
     root = Path(__file__).parents[3]
@@ -423,3 +423,118 @@ def test_what_an_answer_says_of_the_reference_behind_it_counts(answer: str, scor
 def test_a_typesetters_signs_are_those_of_ascii(answer: str, reference: str, metric: Any) -> None:
     assert judge(answer, QaParams(reference=reference, metric=metric)).score == 1.0
     assert judge(reference, QaParams(reference=answer, metric=metric)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is Paris. Wait, no, it's London.",
+        "The answer is Paris. Actually, London.",
+        "Answer: Paris... no, New York.",
+        "<answer>Paris</answer> Sorry, London.",
+        "\\boxed{Paris} Actually, it is London.",
+    ],
+)
+@pytest.mark.parametrize("metric", ["exact", "f1", "contains"])
+def test_an_answer_that_is_corrected_is_none(response: str, metric: Metric) -> None:
+    assert judge(response, QaParams(reference="Paris", metric=metric)).reason == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is Paris. Actually, Paris.",
+        "The answer is Paris. No, I am not joking.",
+        "The answer is Paris. Sorry, That was all.",
+        "The answer is Paris. Actually, Paris has been the capital for long.",
+        "The answer is Paris. Wait, London is not in France.",
+    ],
+)
+def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris")).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Paris [1]",
+        "Paris[1][2].",
+        "The answer is Paris [2, 3].",
+        "<answer>Paris [1]</answer>",
+        "Paris【1†source】",
+        "Answer: Paris[^1]",
+        "Paris\n\nHope this helps!",
+        "Paris. Let me know if you have any questions!",
+        "Paris\n\nConfidence: 95%",
+        "The answer has to be Paris.",
+        "The answer can only be Paris",
+        "The answer is definitely Paris.",
+        "The answer is, of course, Paris.",
+        "The answer is most likely Paris.",
+        "<answer>The answer is Paris.</answer>",
+        "<answer>The final answer is: Paris</answer>",
+        "\\boxed{\\text{The answer is Paris}}",
+        "Therefore, the answer is **Paris**, the capital of France.",
+        "The answer is **Paris** (the capital of France).",
+        "**Paris** - the capital of France",
+    ],
+)
+def test_what_goes_with_an_answer_is_no_part_of_it(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris")).score == 1.0
+    assert judge(response, QaParams(reference="London")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "<answer>The answer is not Paris</answer>",
+        "The answer is probably not Paris",
+        "The answer is **Paris**, or **London**.",
+        "The answer is **Paris**, London",
+        "**Paris**, **London**",
+    ],
+)
+def test_what_says_something_else_is_a_part_of_it(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("The answer is likely", "likely"),
+        ("The answer is probably true.", "probably true"),
+        ("Answer: Most likely", "Most likely"),
+        ("f[1]", "f[1]"),
+        ("x [1, 2]", "x [1, 2]"),
+        ("Thank you. Good luck!", "Thank you. Good luck!"),
+        ("Good luck!", "Good luck"),
+        ("The list is [5]", "The list is [5]"),
+        ("[1]", "1"),
+    ],
+)
+def test_what_is_asked_for_stays(response: str, reference: str) -> None:
+    assert judge(response, QaParams(reference=reference)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "London instead of Paris",
+        "London, unlike Paris",
+        "It is hardly Paris",
+        "It is not really Paris",
+        "It isn't exactly Paris",
+        "It is no longer Paris",
+        "Nobody knows whether it is Paris",
+        "France without Paris",
+    ],
+)
+def test_contains_hears_more_denials(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris", metric="contains")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response", ["Without a doubt, Paris", "Instead, it is Paris", "Paris, unlike Lyon", "Really, Paris"]
+)
+def test_contains_hears_no_denial_of_another(response: str) -> None:
+    assert judge(response, QaParams(reference="Paris", metric="contains")).score == 1.0

@@ -4,7 +4,7 @@ Looked at in this order, the first that is used decides: the answer tag, the box
 is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", "so C it is", 故选C), ticks (✅ C), a
 last sentence that says nothing but that an option is the one ("C fits", "that leaves C", 对应C选项), the last line, the first
 line. An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج), by its whole text
-(`Paris`; numbers compare as numbers) or, where all texts are given, as "the third option". Labels are words of their own: the A in "A plant needs light" and the C in "Correct!" are
+(`Paris`; numbers compare as numbers) or, where all texts are given, as "the third option" (as "option 3" only where no text has a digit). Labels are words of their own: the A in "A plant needs light" and the C in "Correct!" are
 none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third Russian letter
 looks like a B. An option crossed out (❌ C) is none either.
 
@@ -31,7 +31,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "11"
+    version = "12"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 

@@ -25,7 +25,7 @@ _LEAD = re.compile(
 )
 _ADVERB = re.compile(
     r"(?:indeed|clearly|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really"
-    r"|(?:most\s)?(?:likely|probably))(?:\s|:\s?)",
+    r"|(?:most\s)?(?:likely|probably|definitely|certainly|clearly))(?:\s|:\s?)",
     re.IGNORECASE,
 )
 _ARTICLE_OF_LABEL = re.compile(

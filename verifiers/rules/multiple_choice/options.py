@@ -10,6 +10,7 @@ from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.first_look import MAX_PIECES, FirstLook
 from verifiers.rules.multiple_choice.forms import EDGES, OR, clean, form_of
 from verifiers.rules.multiple_choice.scripts import (
+    ALPHABET,
     CIRCLED,
     CROSSES,
     ORDINAL_NOUNS,
@@ -47,7 +48,12 @@ class Options:
             if form := form_of(text):
                 by_form.setdefault(form, []).append(label)
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
+        self._by_formula = _by_formula(self._by_form)
+        self._by_number = _by_number(texts) if all(texts.values()) else {}
         self._by_ordinal = _by_ordinal(texts) if all(texts.values()) else {}
+        self._by_ordinal |= {
+            f"{noun} {number}": label for number, label in self._by_number.items() for noun in _COUNTED_NOUNS
+        }
         self.forms = sorted(self._by_form, key=len, reverse=True)
         self.first_look = FirstLook(self._by_label, self.forms, self._has_numbers)
         self._named_before = lru_cache(maxsize=_KEPT_NAMES)(self._named)
@@ -68,12 +74,17 @@ class Options:
         is_ordinal = bool(self._by_ordinal) and len(text) <= _MAX_ORDINAL_CHARS and may_be_ordinal(text)
         if (not is_ordinal and not self.first_look.may_name(text, is_declared)) or self._is_crossed_out(text):
             return None
+        if is_ordinal and self._by_number:
+            text = _COUNTED.sub(self._counted, text)
         text = clean(self._with_labels(text))
         if not text:
             return None
         if one := self._one(text, is_declared=False):
             return frozenset({one})
         if is_declared:
+            first = _LABEL_FIRST.match(text)
+            if first and self.label(first["label"]) and _CALLED_WRONG.match(text, first.end()):
+                return None
             text = _REJECTS.split(text, maxsplit=1)[0].strip()
         several = self._several(text)
         if several is None and is_declared:
@@ -92,6 +103,11 @@ class Options:
         if text.isascii() or not self._by_sign or self._form_is_text(text):
             return text
         return "".join(f"({self._by_sign[char]})" if char in self._by_sign else char for char in text)
+
+    def _counted(self, place: re.Match[str]) -> str:
+        """An option said by the number of its place, by its label; a number beyond them stays what it is."""
+        label = self._by_number.get(place["number"])
+        return place[0] if label is None else f"{place['noun']} {label}"
 
     def _form_is_text(self, text: str) -> bool:
         return form_of(text) in self._by_form
@@ -155,11 +171,15 @@ class Options:
             return True
         if any(self.label(other[1]) not in (None, label) for other in _GLUED_LABEL.finditer(rest)):
             return True
+        if any(self.label(other[1]) not in (None, label) for other in _OTHER_CASE.finditer(rest)):
+            return True
         return any(self.label(other[1]) not in (None, label) for other in _NEXT_LABEL.finditer(rest))
 
     def by_text(self, text: str) -> str | None:
         form = form_of(text)
         if label := self._by_form.get(form) or self._by_ordinal.get(form):
+            return label
+        if self._by_formula and (label := self._by_formula.get(_unspaced(form))):
             return label
         if not form or len(form) > 40 or any(char.isalpha() for char in form):
             return None
@@ -219,7 +239,38 @@ class Options:
         return [None]
 
 
-def _by_ordinal(texts: Mapping[str, str]) -> Mapping[str, str]:
+_SPACED_SIGN = re.compile(r" ?([-+*/=^<>≤≥(){}\[\],|]) ?")
+_WORD = re.compile(r"(?<!\\)(?<![a-z])[a-z]{3}")
+
+
+def _unspaced(form: str) -> str:
+    """A formula without the space around its signs, where that says nothing: `x=5` for `x = 5`."""
+    return _SPACED_SIGN.sub(r"\1", form)
+
+
+def _by_formula(by_form: Mapping[str, str]) -> Mapping[str, str]:
+    """The options whose texts are formulas, by these without space; none where two are the same."""
+    formulas = {form: _unspaced(form) for form in by_form if _SPACED_SIGN.search(form) and not _WORD.search(form)}
+    found = {formula: by_form[form] for form, formula in formulas.items()}
+    return found if len(found) == len(formulas) else {}
+
+
+_COUNTED_NOUNS = ("option", "choice")
+_COUNTED = re.compile(
+    rf"\b(?P<noun>{'|'.join(_COUNTED_NOUNS)})\s(?:#|no\.\s|number\s)?(?P<number>\d{{1,2}})(?![\w%])(?![.,:/]\d)",
+    re.IGNORECASE,
+)
+"""An option by the number of its place: "option 3", "choice #2"."""
+
+
+def _by_number(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Options by the numbers of their places, where these can mean nothing else: labels are A, B, …, and no text has a digit."""
+    if list(texts) != list(ALPHABET[: len(texts)]) or any(map(str.isdigit, "".join(texts.values()))):
+        return {}
+    return {str(place): label for place, label in enumerate(texts, start=1)}
+
+
+def _by_ordinal(texts: Mapping[str, str]) -> dict[str, str]:
     """Options by the words for their place, as `form_of` has them: "third option", 第三个选项."""
     labels = list(texts)
     found = {
@@ -258,6 +309,11 @@ _SAID_WRONG = re.compile(
     r"(?:is|was|would\sbe)(?:\s(?:clearly|definitely|also|simply|just))?(?:n['’]t|\s(?:not|wrong|incorrect|false|impossible|out))\b",
     re.IGNORECASE,
 )
+_CALLED_WRONG = re.compile(
+    r"\s{1,3}(?:is|was|would\sbe)(?:\s(?:clearly|definitely|also|simply|just))?(?:\s(?:wrong|incorrect|false|impossible)"
+    r"|(?:n['’]t|\snot)\s(?:the\s)?(?:correct|right|true|possible|answer))\b",
+    re.IGNORECASE,
+)
 _WRONG = re.compile(r"(?:no|not|wrong|incorrect|false)\s*(?:$|[.,;:!(—–-])", re.IGNORECASE)
 """Where options have texts, for which it might stand."""
 _LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
@@ -285,6 +341,11 @@ _REJECTS = re.compile(
     re.IGNORECASE,
 )
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
+_OTHER_CASE = re.compile(
+    r"(?:[,;/]|\b(?:and|else|otherwise)\b)[\s,]{0,2}[(\[]?([A-Z])[)\]]?"
+    r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}\d{1,3}\s?\\?%)"
+)
+"""Another option for another case, or with a share of its own: "C if it rains, B if not", "C (60%), B (40%)"."""
 _GLUED_LABEL = re.compile(r"([A-Z])\)")
 _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
 _BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
@@ -301,11 +362,13 @@ def _number(form: str) -> numeric.Number | None:
 
 _LABEL = r"(?:(?:option|choice|answer|选项?)\s?)?[(\[*]{0,3}[A-Z\d]{1,2}[)\]*]{0,3}(?![\w'’])"
 _BESIDE = re.compile(
-    rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*"
+    rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
     rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
     rf"|(?P<three>(?-i:{_LABEL}))\s(?:(?:is|are|could|might|may|would|can|works?|fits?|seems?)\s(?:be\s)?(?:also|equally|too|as\swell|just\sas|another)\b"
     rf"|(?:also|equally)\s(?:is|works?|fits?)|too\b|as\swell\b)"
+    rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
+    rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
     rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
     re.IGNORECASE,
 )
@@ -315,12 +378,17 @@ _TEXT_BESIDE = re.compile(
     r"|(?P<three>[^\n.,;!?()]{1,80}?)\s(?:is|are|could\sbe|may\sbe|might\sbe|works?)\s(?:also|equally|too|as\swell)\b",
     re.IGNORECASE,
 )
+_EXCLUDED = re.compile(rf"\b(?:not|neither)\s(?:{_LABEL}\s?,\s?){{1,12}}{_LABEL}\Z")
+"""Others that are said not to be right, of which one more follows: "B, not A, C, or D"."""
+_EXCLUDED_CHARS = 80
 BESIDE_CHARS = 600
 
 
 def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
     """Whether a text behind an option says that another one is right, or may be, too."""
     for match in _BESIDE.finditer(rest):
+        if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
+            continue
         other = options.named(match[match.lastgroup or 0], is_declared=False)
         if other is not None and not other <= labels:
             return True

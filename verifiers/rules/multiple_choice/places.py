@@ -23,7 +23,7 @@ _MAX_FIELDS = 64
 
 
 def find(response: str, params: MultipleChoiceParams, options: Options) -> Found:
-    response = answers.without_html(response)
+    response = answers.without_html(answers.without_struck(response))
     explicit = params.extract != "auto"
     segment = answers.final_segment(response, params.think)
     extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED), segment)

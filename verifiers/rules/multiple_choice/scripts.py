@@ -36,7 +36,8 @@ ORDINALS_CJK = tuple(zip("一二三四五六七八九十", ("1", "2", "3", "4", 
 ORDINAL_NOUNS = ("option", "choice", "alternative", "answer option", "answer choice")
 ORDINAL_NOUNS_CJK = ("个选项", "個選項", "选项", "選項", "项", "項")
 _ORDINAL = re.compile(
-    rf"\b(?:{'|'.join(word for words in ORDINALS for word in words)}|last)\s(?:{'|'.join(ORDINAL_NOUNS)})\b|第[一二三四五六七八九十\d]",
+    rf"\b(?:{'|'.join(word for words in ORDINALS for word in words)}|last)\s(?:{'|'.join(ORDINAL_NOUNS)})\b|第[一二三四五六七八九十\d]"
+    r"|\b(?:option|choice)\s(?:#|no\.\s|number\s)?\d",
     re.IGNORECASE,
 )
 _ORDINAL_STEMS = ("ption", "hoice", "native", "第")
@@ -45,7 +46,7 @@ _DIGITS = re.compile(r"\d{1,2}", re.ASCII)
 
 
 def may_be_ordinal(text: str) -> bool:
-    """Whether a short text tells an option's place in words: "the third option"."""
+    """Whether a short text tells an option's place: "the third option", "option 3"."""
     return any(stem in text for stem in _ORDINAL_STEMS) and _ORDINAL.search(text) is not None
 
 

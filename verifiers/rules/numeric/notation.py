@@ -25,6 +25,31 @@ def with_ascii_marks(text: str) -> str:
     return text if text.isascii() else text.replace("٫", ".").replace("٬", ",")
 
 
+_MODULUS = r"\s?(?:\\pmod\s?(?:\{\s?\d{1,30}\s?\}|\d{1,30})|\(\s?(?:\\?b?mod|modulo)\s\d{1,30}\s?\)|(?:\\?b?mod|modulo)\s\d{1,30})"
+_OF_CONGRUENCE = re.compile(
+    rf"(?P<sign>≡|\\equiv)\s?[-−]?\d{{1,30}}(?P<modulus>{_MODULUS})[$*.\s)]{{0,8}}\Z", re.IGNORECASE
+)
+_MODULUS_BEHIND = re.compile(
+    r"(?<=\d)\s?(?:\\pmod\s?(?:\{\s?\d{1,30}\s?\}|\d{1,30})|\(\s?mod(?:ulo)?\s\d{1,30}\s?\))\Z", re.IGNORECASE
+)
+_NO_RESULT = re.compile(
+    r"\b(?:not|never|since|because|as|where|when|if|for|such\sthat|satisf\w{1,6})\b[^.\n]*\Z", re.IGNORECASE
+)
+_CONGRUENCE_CHARS = 120
+
+
+def without_modulus(text: str) -> str:
+    """A text of the same length in which a congruence at its end is an equation: `12 ≡ 4 (mod 8)`. One that is a reason, or denied, stays."""
+    first = max(0, len(text) - _CONGRUENCE_CHARS)
+    congruence = _OF_CONGRUENCE.search(text, first) if text.find("mod", first) >= 0 else None
+    if congruence is None or _NO_RESULT.search(text, first, congruence.start()):
+        return text
+    sign, modulus = congruence["sign"], congruence["modulus"]
+    start, end = congruence.span("modulus")
+    before = text[: congruence.start()] + "=".ljust(len(sign)) + text[congruence.end("sign") : start]
+    return before + " " * len(modulus) + text[end:]
+
+
 _REMARK_AT_END = re.compile(r"(?<=[\d%])[$*]{0,3}\s?(\(\s?(?:[<>]=?|[≤≥])\s?-?[\d.,]{1,20}\s?\))[$*.\s]{0,8}\Z")
 _REMARK_CHARS = 60
 
@@ -43,6 +68,8 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = answers.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
     text = re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text)))
+    if "mod" in text:
+        text = _MODULUS_BEHIND.sub("", without_modulus(text))
     text = _ACCOUNTING.sub(r"-\1\2\3", text)
     text = _SPACED.sub(lambda number: re.sub(r"[ '’]", "", number[0]), text)
     if decimal_comma:

@@ -63,8 +63,8 @@ class Statement:
 
 def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
     """The number that the response commits to, in figures or in words."""
-    response = answers.without_html(response)
-    scene = _scene(notation.without_remark(notation.with_ascii_marks(response)), params)
+    response = answers.without_citations(answers.without_html(answers.without_struck(response)))
+    scene = _scene(notation.without_modulus(notation.without_remark(notation.with_ascii_marks(response))), params)
     words = _in_figures(scene, params)
     if words is not None:
         figures = _scene(words.text, params)
@@ -92,7 +92,7 @@ class _Scene(NamedTuple):
 
 def _scene(response: str, params: answers.ExtractionParams) -> _Scene:
     segment = answers.final_segment(response, params.think)
-    extraction = answers.extract(response, params, segment=segment)
+    extraction = answers.uncorrected(response, answers.extract(response, params, segment=segment))
     if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
         said = answers.without_courtesy(response, segment.start, segment.end)
         segment = answers.Segment(segment.start, said, "found")

@@ -106,7 +106,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "7"
+    version = "8"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -155,7 +155,7 @@ _MAX_SHOWN = 16
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
-    response = answers.without_html(response)
+    response = answers.without_html(response if params.metric in _LIKENESS else answers.without_struck(response))
     references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
@@ -169,10 +169,14 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     if fault := params.fault if references is params.parts else _fault(references, params.metric):
         return Verdict.invalid(*fault)
     extraction = answers.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
+    if params.metric not in _LIKENESS:
+        extraction = answers.uncorrected(response, extraction)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
     answer = _untexted(visible(extraction.answer))
+    if params.metric not in _LIKENESS and (answer,) not in references:
+        answer = _alone(answer, extraction.channel, references)
     if trouble := _trouble(answer, references, params):
         return Verdict.wrong(trouble, extraction.answer, **detail)
     scores = [_score(answer, parts, params) for parts in references]
@@ -200,6 +204,41 @@ _TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf
 def _untexted(answer: str) -> str:
     r"""Words as they are; in a box they stand in `\text{…}` and its like."""
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
+
+
+_ANNOUNCED = re.compile(
+    r"(?:(?:so|thus|hence|therefore),?\s)?(?:the|my)\s(?:(?:final|correct|right)\s){0,2}answer(?:\sis:?|:)\s(?!not\b|n['’]t\b)",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(
+    r"(?P<word>indeed|(?:most\s)?(?:definitely|certainly|clearly|obviously|likely|probably))\s(?!(?:not|to|be)\b)",
+    re.IGNORECASE,
+)
+"""How sure an answer is, which is none of its words unless a reference begins with that."""
+_DESCRIBED = re.compile(
+    r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?:the|an?|which|who|located|because|since)\s[^*?]*"
+)
+
+
+def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
+    """Without what goes with an answer.
+
+    Those are the courtesies behind one that nothing marks as one, the sentence it is said in a second time, in a tag, what
+    describes one that is emphasised ("**Paris**, the capital"), and marks of sources ("Paris [1]").
+    """
+    if channel is Channel.WHOLE:
+        answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
+    if lead := _ANNOUNCED.match(answer):
+        answer = answer[lead.end() :]
+    if (adverb := _ADVERB.match(answer)) and not any(
+        part.lower().startswith(adverb["word"].lower()) for parts in references for part in parts
+    ):
+        answer = answer[adverb.end() :]
+    if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
+        answer = described["answer"]
+    if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
+        return answer
+    return answers.without_citations_at_end(answer)
 
 
 def _says_none(response: str, params: QaParams) -> Verdict | None:

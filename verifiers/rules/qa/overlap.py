@@ -172,11 +172,12 @@ def _is_denied(before: Sequence[str]) -> bool:
 
 
 _DENIED = re.compile(
-    r"(?:(?<!no )(?<!without )\b(?:doubt|doubtful|disagree|deny|unlikely|impossible|false)|\bno (?:way|chance)|\banything but"
+    r"\b(?:instead of|unlike|without|hardly|scarcely|no longer|(?:not|\w{1,8}n['’]?t) (?:really|quite|exactly|actually|even))(?: (?:the|an?|in|at))* ?$"
+    r"|(?:(?<!no )(?<!without )\b(?:doubt|doubtful|disagree|deny|unlikely|impossible|false)|\bwhether|\bno (?:way|chance)|\banything but"
     r"|(?:\bnot|\bnever|\bcannot|n['’]?t) (?:think|believe|say|claim|sure|certain|true|correct|likely|possible|mean|agree|be|possibly))"
     r"(?: (?:s|really|that|if|it|it['’]?s|its|he|she|they|this|was|is|are|would|could|be|think|correct|true|answer|in|at|to))* ?$"
 )
-"""What denies a whole clause: "I do not think that it is …"."""
+"""What denies a word or a whole clause: "unlike …", "I do not think that it is …"."""
 _IT = r"(?:(?:the )?(?:(?:right|correct|final) )?(?:answer|one)|correct|right|true|it)\b"
 _DENIED_BEHIND = re.compile(
     rf"(?:is|was|are|were|s)(?: (?:clearly|simply|also|just))? (?:wrong|incorrect|false|mistaken|not {_IT})|(?:is|was|are|were)n'?t {_IT}"
