@@ -20,6 +20,7 @@ os.environ["GRPC_ENABLE_FORK_SUPPORT"] = (
 
 import httpx
 import pytest
+from hypothesis import settings
 
 from tests.dockerd import NoDocker, docker_with_image
 from tests.forked_servers import ForkedServer, Seed
@@ -27,6 +28,8 @@ from tests.forked_servers import ForkedServer, Seed
 ROOT = Path(__file__).parents[1]
 _LONG = 120
 """Characters or bytes of a parameter, beyond which they are no part of a test's name."""
+settings.register_profile("at any speed", settings.default, deadline=None)
+settings.load_profile("at any speed")
 _seed: Seed | None = None
 """While tests run. What is measured outside of them is started anew."""
 
