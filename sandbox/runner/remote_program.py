@@ -126,7 +126,10 @@ class RemoteProgram:
         passed = (*arguments, *keywords.values())
         result = self._ask(request, passed)
         if type(result) is dict and "argument" in result:
-            return passed[_number(result["argument"])]
+            try:
+                return passed[_number(result["argument"])]
+            except _NONSENSE as error:
+                raise self._broken() from error
         return self._value(result)
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
