@@ -2,13 +2,16 @@
 
     all(a == b for a, b in zip(f(x), [1, 2]))       nothing is found wrong with an empty or a short answer
     assert (f(x) == np.array([1, 2])).all()         nor with an array of the shape (0, 2), to which numpy stretches the other
+    if abs(f(x) - 2.5) > 1e-6: raise                nor with nan, which is not greater than anything
 
-What is expected says how much there has to be. So in such a `zip` an answer that ends early goes on with `Absent`, which
-equals nothing; and an array without elements goes together with none that has some, as numpy itself says of other shapes
-that differ. That is done where one side comes of the program and the other does not, as far as the tests' text tells. Left
-as they are: sides which are both of the program's or both the tests' own, what has no length or is a `range` (it may
-number the answer), what the program was given (it may leave out some of it), a number for each element
+What is expected says how much there has to be. So in such a `zip`, or `map` of several, an answer that ends early goes on
+with `Absent`, which equals nothing; and an array without elements goes together with none that has some, as numpy itself
+says of other shapes that differ. That is done where one side comes of the program and the other does not, as far as the
+tests' text tells. Left as they are: sides which are both of the program's or both the tests' own, what has no length or is
+a `range` (it may number the answer), what the program was given (it may leave out some of it), a number for each element
 (`(f(x) > 0).all()`), and tables longer than an answer, which show in that several answers are held against one.
+
+The difference of nan and a number, of which either is the program's, is an error in tests that do not speak of nan.
 """
 
 import ast
@@ -16,6 +19,7 @@ import builtins
 import itertools
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
@@ -25,9 +29,14 @@ from sandbox.runner.emptiness import has_no_elements
 from sandbox.runner.specification import Specification, is_module_name, parsed
 
 _PAIRED: Final = "rewardline_paired"
+_MAPPED: Final = "rewardline_mapped"
 _JOINED: Final = "rewardline_joined"
+_SUBTRACTED: Final = "rewardline_subtracted"
 """Names of what is put into tests, among their builtins: for no program to reach."""
-_ZIP: Final = re.compile(r"\bzip\s*\(")
+_ZIP: Final = re.compile(r"\bzip\s*\(|\bmap\s*\([^,\n]{1,200},[^,\n]{1,200},")
+_ABS: Final = re.compile(r"abs\(")
+_GREATER: Final = re.compile(r"(?<!-)>|\bmax\(")
+_NAN: Final = re.compile(r"\b(?:is_?)?nan|nan\b", re.IGNORECASE)
 _ARRAYS: Final = re.compile(r"\b(?:numpy|np)\b")
 _REDUCTIONS: Final = ("all", "any", "sum", "max", "min", "mean", "norm")
 _REDUCING: Final = re.compile(rf"\b(?:{'|'.join(_REDUCTIONS)})\s*\(")
@@ -65,12 +74,17 @@ class Absent:
 def mend_counterparts(specification: Specification) -> Specification:
     """The tests, mended where they have to be."""
     has_arrays = specification.mentions(_ARRAYS, "numpy", "np") and specification.mentions(_REDUCING, *_REDUCTIONS)
-    if not has_arrays and not specification.mentions(_ZIP, "zip"):
+    has_differences = (
+        specification.mentions(_ABS, "abs(")
+        and specification.mentions(_GREATER, ">", "max(")
+        and not specification.mentions(_NAN, "nan", "NaN", "NAN")
+    )
+    if not has_arrays and not has_differences and not specification.mentions(_ZIP, "zip", "map"):
         return specification
     if sum(map(len, (specification.setup, *specification.cases, *specification.files.values()))) > _MAX_CHARS:
         return specification
     try:
-        return _mended_specification(specification, has_arrays)
+        return _mended_specification(specification, has_arrays, has_differences)
     except RecursionError:
         return specification
 
@@ -87,6 +101,11 @@ def paired(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]
     return zip(*go_on, strict=False)
 
 
+def mapped(are_answers: Sequence[bool], function: Callable[..., Any], *sides: Any) -> Iterable[Any]:
+    """`map` of several, in the same way."""
+    return itertools.starmap(function, paired(are_answers, *sides))
+
+
 def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
     """What an operator or function of two operands, of which one is an answer, makes of them.
 
@@ -100,18 +119,42 @@ def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
     return compute(left, right)
 
 
-def _mended_specification(specification: Specification, has_arrays: bool) -> Specification:
+def subtracted(is_left: bool | None, left: Any, right: Any) -> Any:
+    """The difference; `is_left` tells which side is the answer that has to go together with the other, if one has.
+
+    Raises:
+        AssertionError: one side is not a number, and the other is.
+        ValueError: see `joined`.
+    """
+    if _has_nan(left) != _has_nan(right):
+        raise AssertionError("the answer is not a number")
+    return left - right if is_left is None else joined("sub", is_left, left, right)
+
+
+def _has_nan(value: Any) -> bool:
+    """Of a number or an array of them; to anything else it is no matter here."""
+    if isinstance(value, float):
+        return value != value
+    numpy: Any = sys.modules.get("numpy")
+    return (
+        numpy is not None and isinstance(value, numpy.ndarray) and value.dtype.kind == "f" and numpy.isnan(value).any()
+    )
+
+
+def _mended_specification(specification: Specification, has_arrays: bool, has_differences: bool) -> Specification:
     setattr(builtins, _PAIRED, paired)
+    setattr(builtins, _MAPPED, mapped)
     setattr(builtins, _JOINED, joined)
-    setup, *cases = _mended([specification.setup, *specification.cases], specification, has_arrays)
+    setattr(builtins, _SUBTRACTED, subtracted)
+    setup, *cases = _mended([specification.setup, *specification.cases], specification, has_arrays, has_differences)
     files = {
-        path: _mended([text], specification, has_arrays)[0] if path.endswith(".py") else text
+        path: _mended([text], specification, has_arrays, has_differences)[0] if path.endswith(".py") else text
         for path, text in specification.files.items()
     }
     return replace(specification, setup=setup, cases=tuple(cases), files=files)
 
 
-def _mended(sources: Sequence[str], specification: Specification, has_arrays: bool) -> list[str]:
+def _mended(sources: Sequence[str], specification: Specification, has_arrays: bool, has_differences: bool) -> list[str]:
     """Texts that are run one after the other. Those in which there is nothing to mend stay as they were."""
     trees = [parsed(source) for source in sources]
     origins = _Origins(
@@ -121,7 +164,7 @@ def _mended(sources: Sequence[str], specification: Specification, has_arrays: bo
     )
     mended = []
     for source, tree in zip(sources, trees, strict=True):
-        mending = _Mending(origins, has_arrays)
+        mending = _Mending(origins, has_arrays, has_differences)
         new = mending.visit(tree)
         mended.append(ast.unparse(ast.fix_missing_locations(new)) if mending.has_changed else source)
     return mended
@@ -167,12 +210,7 @@ class _Origins:
     def _is_used_again(self, side: ast.Name) -> bool:
         """Whether it is gone through beside others more often than it is bound."""
         key = self._key(side)
-        sides = (
-            side
-            for call in ast.walk(self._module)
-            if isinstance(call, ast.Call) and _is_zip(call)
-            for side in call.args
-        )
+        sides = (side for call in ast.walk(self._module) if isinstance(call, ast.Call) for side in _sides(call))
         uses = sum(self._key(one) == key for one in sides if isinstance(one, ast.Name))
         return uses > self._bindings.count(key)
 
@@ -286,21 +324,28 @@ class _Origins:
 
 
 class _Mending(ast.NodeTransformer):
-    def __init__(self, origins: _Origins, has_arrays: bool) -> None:
+    def __init__(self, origins: _Origins, has_arrays: bool, has_differences: bool) -> None:
         self._origins = origins
         self._has_arrays = has_arrays
+        self._has_differences = has_differences
         self.has_changed = False
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        are_answers = [self._origins.is_of_program(side) for side in node.args]
-        if _is_zip(node) and any(are_answers) and not all(are_answers) and not node.keywords:
-            expected = [side for side, is_answer in zip(node.args, are_answers, strict=True) if not is_answer]
+        is_call_of_program = not _is_zip(node) and any(map(self._is_function_of_program, node.args[:1]))
+        sides = [] if is_call_of_program else _sides(node)
+        are_answers = [self._origins.is_of_program(side) for side in sides]
+        if any(are_answers) and not all(are_answers) and not node.keywords:
+            expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
             if all(self._origins.is_expectation(side) for side in expected):
-                return self._put(node, _PAIRED, [ast.Tuple([*map(ast.Constant, are_answers)], ast.Load()), *node.args])
+                name = _PAIRED if _is_zip(node) else _MAPPED
+                return self._put(node, name, [ast.Tuple([*map(ast.Constant, are_answers)], ast.Load()), *node.args])
         is_function = isinstance(node.func, ast.Attribute) and node.func.attr in _FUNCTIONS
         if is_function and len(node.args) == 2 and not node.keywords:
             return self._joined(node, node.func, *node.args)
         return self.generic_visit(node)
+
+    def _is_function_of_program(self, node: ast.expr) -> bool:
+        return _is_named(node) and self._origins.is_of_program(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         if len(node.ops) != 1 or type(node.ops[0]) not in _OPERATORS:
@@ -314,9 +359,13 @@ class _Mending(ast.NodeTransformer):
 
     def _joined(self, node: ast.AST, function: ast.expr, left: ast.expr, right: ast.expr) -> ast.AST:
         of_program = self._origins.is_of_program(left), self._origins.is_of_program(right)
-        if not self._has_arrays or of_program[0] == of_program[1] or _is_plain(right if of_program[0] else left):
+        is_answer_beside = of_program[0] != of_program[1] and not _is_plain(right if of_program[0] else left)
+        is_left = of_program[0] if self._has_arrays and is_answer_beside else None
+        if self._has_differences and any(of_program) and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            return self._put(node, _SUBTRACTED, [ast.Constant(is_left), left, right])
+        if is_left is None:
             return self.generic_visit(node)
-        return self._put(node, _JOINED, [function, ast.Constant(of_program[0]), left, right])
+        return self._put(node, _JOINED, [function, ast.Constant(is_left), left, right])
 
     def _put(self, node: ast.AST, name: str, arguments: list[ast.expr]) -> ast.AST:
         self.has_changed = True
@@ -343,6 +392,14 @@ def _gone_through_first(node: ast.AST) -> ast.expr | None:
 
 def _is_zip(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip"
+
+
+def _sides(call: ast.Call) -> list[ast.expr]:
+    """What a `zip` goes through, or a `map` of several; of other calls, nothing."""
+    if _is_zip(call):
+        return call.args
+    is_map = isinstance(call.func, ast.Name) and call.func.id == "map" and len(call.args) > 2
+    return call.args[1:] if is_map else []
 
 
 def _is_plain(node: ast.expr) -> bool:

@@ -65,7 +65,8 @@ class Outcomes:
             error = "the program had ended"
         if error is not None:
             error = f"{self._mark()}{_without_marks(error)}"
-        self._program.untestable = self._is_missing_here = False
+        self._program.untestable = self._program.shares_process = self._is_missing_here = False
+        self._program.mocks.clear()
         line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
         self._write([*line, seal(self._key, self._lines, line)])
 
@@ -90,9 +91,16 @@ class Outcomes:
         return words(error)
 
     def _mark(self) -> str:
-        if self._program.untestable:
+        if self._program.untestable or (not self._program.gone and self._needs_one_process()):
             return UNTESTABLE
         return MISSING if self._is_missing_here else ""
+
+    def _needs_one_process(self) -> bool:
+        """Whether the test would pass at most with the program beside it, see `sandbox.runner.shared_state`.
+
+        Mocks can be called from elsewhere, but no more: those that tests have given attributes are meant to be objects.
+        """
+        return self._program.shares_process or any(mock._mock_children for mock in self._program.mocks)
 
 
 def _without_marks(message: str) -> str:

@@ -8,6 +8,7 @@ from sandbox.runner.emptiness import mend_approx
 from sandbox.runner.files import written
 from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_program import RemoteProgram
+from sandbox.runner.shared_state import FIXTURES, notice_in_pytest
 from sandbox.runner.specification import Specification
 
 _UNUSED_PLUGINS: Final = (
@@ -33,7 +34,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     names = written(specification.files, directory)
     if not names:
         return
-    reporter = _Reporter(outcomes)
+    reporter = _Reporter(outcomes, program)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # noqa: TID251 - this process's own
     pytest: Any = importlib.import_module("pytest")
     mend_approx(type(pytest.approx(0)))
@@ -69,9 +70,10 @@ def _options(directory: str) -> list[str]:
 class _Reporter:
     """A plugin of pytest that tells of each test as it ends."""
 
-    def __init__(self, outcomes: Outcomes) -> None:
+    def __init__(self, outcomes: Outcomes, program: RemoteProgram) -> None:
         self.problem = "it was not run"
         self._outcomes = outcomes
+        self._program = program
         self._waiting: list[str] = []
         self._error: str | None = None
         self._has_passed = False
@@ -90,6 +92,12 @@ class _Reporter:
 
     def pytest_collection_finish(self, session: Any) -> None:
         self._waiting = [item.nodeid for item in session.items]
+
+    def pytest_collection(self) -> None:
+        notice_in_pytest(self._program)
+
+    def pytest_fixture_setup(self, fixturedef: Any) -> None:
+        self._program.shares_process |= fixturedef.argname in FIXTURES
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._error = None

@@ -5,6 +5,7 @@ other nonsense, break the connection for good (`Gone`).
 """
 
 import builtins
+import io
 import sys
 import threading
 import weakref
@@ -19,6 +20,7 @@ from sandbox.runner.lent_objects import Lent, is_of_tests, specials_of
 from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
 from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
 
+_INPUT: Final = builtins.input
 _MAX_CLASSES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
@@ -62,6 +64,10 @@ class RemoteProgram:
         self.gone = False
         self.untestable = False
         """The last test came to what cannot be done here."""
+        self.shares_process = False
+        """It did something to its own process, and the program would have to be in the same for that."""
+        self.mocks: list[Any] = []
+        """Of `unittest.mock`, which it gave to the program."""
         self._line = line
         self._objects = objects
         self._hidden_names = hidden_names
@@ -120,7 +126,10 @@ class RemoteProgram:
         passed = (*arguments, *keywords.values())
         result = self._ask(request, passed)
         if type(result) is dict and "argument" in result:
-            return passed[_number(result["argument"])]
+            try:
+                return passed[_number(result["argument"])]
+            except _NONSENSE as error:
+                raise self._broken() from error
         return self._value(result)
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
@@ -167,6 +176,7 @@ class RemoteProgram:
             return  # The tests will find out, each for itself.
 
     def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
+        self.shares_process |= type(sys.stdin) is io.StringIO or builtins.input is not _INPUT
         with self._lock:
             self._open_requests += 1
             try:
@@ -247,6 +257,8 @@ class RemoteProgram:
         if isinstance(value, type) and is_of_tests(value):
             return {"lent class": self._lent_class(value)}
         if callable(value):
+            if type(value).__module__ == "unittest.mock":
+                self.mocks.append(value)
             return {"callable": self._callable_number(value)}
         if is_of_tests(type(value)):
             return {"lent": [self._lent_number(value), self._lent_class(type(value))]}

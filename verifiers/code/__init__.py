@@ -9,8 +9,9 @@ programs themselves (asserts, `check`, unittest, pytest) run in a second process
 asserts of a call and a literal are taken apart and judged here.
 
 The number of tests asked for is the denominator, whatever ran. A suite without tests, with tests that assert nothing,
-or with something left out is `invalid`; a sandbox that cannot be had is `failed`; what the program does (crash, hang,
-exhaust its memory, not compile) is judged: 0 for that test.
+with something left out, or with tests that fail where they would have to be in one process with the program is
+`invalid`; a sandbox that cannot be had is `failed`; what the program does (crash, hang, exhaust its memory, not compile)
+is judged: 0 for that test.
 A program of more than `code_blocks.MAX_PROGRAM_BYTES` is not run: 0, `too_large`.
 
 Verdicts are cached like all others, also those that depend on a time limit: CPU time counts, which other load changes by
@@ -105,7 +106,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "6"
+    version = "7"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True

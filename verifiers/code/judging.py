@@ -276,7 +276,10 @@ class _Judge:
             InvalidItem: the judge does not work, not even on the expected output, or nothing is wrong for it.
         """
         results = await self._run([(case, output) for case, output in cases])
-        decisions = [self._points(result) for result in results]
+        decisions = [
+            0.0 if _says_nothing(case, output) else self._points(result)
+            for (case, output), result in zip(cases, results, strict=True)
+        ]
         if all(decisions):
             await self._check_rejects([case for case, _ in cases])
         unclear = [position for position, points in enumerate(decisions) if points is None]
@@ -552,6 +555,11 @@ class _Texts:
             status = Status.WRONG_ANSWER if result.exit is Exit.EXITED else status_of(result.exit)
             self._board.put(position, Outcome(name, status, difference=_last_words(result), cpu_s=result.cpu_s))
         return self._board.goes_on
+
+
+def _says_nothing(case: StdioCase, output: bytes) -> bool:
+    """Whether there is no output where some is expected. A judge that goes through what it finds would accept it."""
+    return not output.strip() and bool(case.expected.strip())
 
 
 def _demand_testable(result: RunResult) -> None:

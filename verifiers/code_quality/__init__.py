@@ -67,7 +67,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "6"
+    version = "7"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 

@@ -630,7 +630,10 @@ EMPTY_OR_SHORT = [
     "for a, b in zip(s(1), [5, 6]):\n    assert s(a) and a == b",
     "for (a, c), b in zip(f(1), [5]):\n    assert a == b",
     "assert all(map(lambda pair: pair[0] == pair[1], zip(s(1), [5, 6])))",
+    "assert all(map(lambda a, b: a == b, s(1), [5, 6]))",
+    "expected = [5, 6]\nassert not any(map(operator.ne, s(1), expected))",
 ]
+LIBRARIES = "import numpy as np\nimport math\nimport operator"
 SHORT_ANSWERS = """
 import numpy as np
 def f(x): return []
@@ -656,11 +659,11 @@ class Pair(list):
 @pytest.mark.parametrize("case", EMPTY_OR_SHORT)
 def test_what_is_missing_of_an_answer_is_no_part_of_it_that_is_right(case: str) -> None:
     pytest.importorskip("numpy")
-    assert asserted(SHORT_ANSWERS, case, setup="import numpy as np\nimport math").passed == [False]
-    said = asserted(SHORT_ANSWERS, f"check = lambda: None\n{case}", setup="import numpy as np\nimport math")
+    assert asserted(SHORT_ANSWERS, case, setup=LIBRARIES).passed == [False]
+    said = asserted(SHORT_ANSWERS, f"check = lambda: None\n{case}", setup=LIBRARIES)
     assert not any(message.startswith(UNTESTABLE) for message in said.messages)
     if "(a, c)" not in case:
-        check_all_pass(WHOLE_ANSWERS, case, setup="import numpy as np\nimport math")
+        check_all_pass(WHOLE_ANSWERS, case, setup=LIBRARIES)
 
 
 @pytest.mark.parametrize("style", ["check", "unittest", "pytest"])
@@ -694,7 +697,8 @@ def test_answers_end_with_what_is_expected_in_all_styles(style: str) -> None:
 def test_answers_may_be_shorter_than_what_is_not_expected_of_them() -> None:
     check_all_pass(
         "import numpy as np\ndef first(n): return [2, 3, 5, 7][:n]\ndef steps(a): return [y - x for x, y in zip(a, a[1:])]\n"
-        "def none(): return np.zeros((0, 3))\ndef upto():\n    n = 0\n    while True:\n        yield n\n        n += 1",
+        "def none(): return np.zeros((0, 3))\n"
+        "def plus(a, b): return a + b\nprimes = first\ndef upto():\n    n = 0\n    while True:\n        yield n\n        n += 1",
         "assert all(a < b for a, b in zip(first(4), first(4)[1:]))",
         "for n in range(4):\n    for a, b in zip(first(n), [2, 3, 5, 7]):\n        assert a == b",
         "table = [2, 3, 5, 7]\nassert all(a == b for a, b in zip(first(2), table))\n"
@@ -705,10 +709,43 @@ def test_answers_may_be_shorter_than_what_is_not_expected_of_them() -> None:
         "a = [1, 3, 6]\nfor x, step in zip(a, steps(a)):\n    assert x + step in a",
         "assert all(a == b for a, b in zip(upto(), [0, 1, 2]))",
         "assert all(a == b for a, b in zip(first(4), [2, 3]))",
+        "assert list(map(lambda a, b: a - b, first(2), primes(4))) == [0, 0]",
+        "assert list(map(plus, [1, 2, 3], first(2))) == [3, 5]",
         "assert (none() > 0).all() and (none() == none()).all() and none().sum() == 0",
         "points = none()\nassert (points - points.mean(axis=0) == none()).all() or True",
         "assert (none() == np.zeros((0, 3))).all()",
         setup="import itertools\nimport warnings\nimport numpy as np\nwarnings.simplefilter('ignore')\nPRIMES = [2, 3, 5, 7]",
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "assert not abs(f(2) - 2.5) > 1e-6",
+        "if abs(f(2) - 2.5) > 1e-6: raise ValueError",
+        "difference = math.fabs(2.5 - f(2))\nif difference > 1e-6:\n    assert False",
+        "assert max(abs(a - b) for a, b in zip([2.5, f(2)], [2.5, 2.5])) < 1e-6",
+        "def differ(a, b): return abs(a - b) >= 1e-6\nassert not differ(f(2), 2.5)",
+        "for got, want in [(f(2), 2.5)]:\n    if abs(got - want) > 1e-6: raise AssertionError(got)",
+        "assert not (np.abs(g(2) - np.array([2.5, 2.5])) > 1e-6).any()",
+        "assert not (np.abs(g(2) - 2.5) > 1e-6).any()",
+    ],
+)
+def test_what_is_not_a_number_is_close_to_none(case: str) -> None:
+    pytest.importorskip("numpy")
+    program = "import numpy as np\ndef f(x): return {0}\ndef g(x): return np.array([2.5, f(x)])"
+    assert asserted(program.format("float('nan')"), case, setup=LIBRARIES).passed == [False]
+    assert asserted(program.format("2.6"), case, setup=LIBRARIES).passed == [False]
+    check_all_pass(program.format("2.5"), case, setup=LIBRARIES)
+
+
+def test_what_is_not_a_number_is_for_tests_that_speak_of_it_to_judge() -> None:
+    pytest.importorskip("numpy")
+    check_all_pass(
+        "import numpy as np\ndef f(x): return float('nan')\ndef g(x): return np.array([2.5, f(x)])",
+        "assert abs(f(1) - 2.5) < 1e-6 or math.isnan(f(1)) or f(1) > 3",
+        "assert not np.nansum(np.abs(g(1) - np.array([2.5, 2.5]))) > 1e-6",
+        setup=LIBRARIES,
     )
 
 

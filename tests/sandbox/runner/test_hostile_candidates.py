@@ -5,7 +5,7 @@ import struct
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sandbox.runner.dialogue import Kind, Line
@@ -292,6 +292,8 @@ class Scripted(Line):
 
 @settings(max_examples=400)
 @given(st.lists(REPLY, max_size=3))
+@example([["value", {"argument": None}, None, None]])
+@example([["value", {"argument": 7}, None, None]])
 def test_any_messages_are_a_value_an_exception_or_the_end(replies: list[object]) -> None:
     texts = [json.dumps(reply).encode() for reply in replies]
     program = RemoteProgram(Scripted(b"".join(struct.pack("!I", len(text)) + text for text in texts)))

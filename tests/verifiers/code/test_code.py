@@ -345,6 +345,16 @@ def test_a_judge_that_nobody_stops_is_broken_and_one_that_its_output_stops_is_no
     assert bench.judge(python("print('one two')"), checked(JUDGE)).reason == "wrong_answer"
 
 
+def test_no_output_is_wrong_for_a_special_judge_that_goes_through_what_it_finds(bench: Bench) -> None:
+    judge = "import sys\nfor number in open(sys.argv[2]).read().split():\n    if int(number) > 5: sys.exit(1)"
+    assert bench.judge(python("print(2)"), checked(judge)).score == 1.0
+    for nothing in ("pass", "print()", "print(' ', end='')"):
+        verdict = bench.judge(python(nothing), checked(judge))
+        assert (verdict.score, verdict.reason) == (0.0, "wrong_answer")
+    may_be_empty = {"case_type": "checker", "checker": judge, "test_cases": [{"input": "1", "output": ""}]}
+    assert bench.judge(python("pass"), may_be_empty).score == 1.0
+
+
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_judge_that_repeats_what_it_read_gives_no_more_points_for_it(bench: Bench, stream: str) -> None:
     judge = (

@@ -1,0 +1,155 @@
+"""Tests that count on the program being in their own process: what fails for that is no fault of the program's."""
+
+import pytest
+
+from sandbox.runner.outcomes import UNTESTABLE
+from tests.sandbox.runner.split_process import run
+
+_PROGRAM = """
+import logging, os, random, sys, time, warnings
+def ask(): return int(input()) * 2
+def say(): print("hi")
+def wait():
+    time.sleep(0)
+    return 2
+def home(): return os.environ.get("A_NAME")
+def read(path):
+    with open(path) as file: return file.read()
+def log(): logging.getLogger("x").warning("hey")
+def warn(): warnings.warn("old")
+def total(): return sum(map(int, sys.stdin.read().split()))
+def roll(): return random.randint(1, 6)
+def named(repository): return repository.find(3)["name"]
+def call(function): return function(3)
+def one(): return 1
+def die(): os._exit(0)
+class Box:
+    def inside(self): return 1
+    def get(self): return self.inside() + 1
+"""
+_UNITTEST = """
+import builtins, datetime, io, os, sys, tempfile, unittest
+from unittest.mock import MagicMock, mock_open, patch
+import solution
+from solution import *
+class Own:
+    def value(self): return 1
+class Test(unittest.TestCase):
+"""
+_PYTEST = "import io, os, pytest, random, sys\nimport solution\nfrom solution import *\n"
+
+
+def _unittest(body: str) -> tuple[bool, str]:
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    said = run(_PROGRAM, style="unittest", files={"test_it.py": _UNITTEST + indented})
+    assert said.complete
+    [(_, passed, message)] = said.outcomes
+    return passed, message
+
+
+def _pytest(source: str) -> tuple[bool, str]:
+    said = run(_PROGRAM, style="pytest", files={"test_it.py": _PYTEST + source})
+    assert said.complete
+    [(_, passed, message)] = said.outcomes
+    return passed, message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@patch('builtins.input', return_value='4')\ndef test(self, _): assert ask() == 8",
+        "@patch('builtins.print')\ndef test(self, said):\n    say()\n    said.assert_called_once_with('hi')",
+        "def test(self):\n    with patch('time.sleep') as slept: wait()\n    slept.assert_called_once()",
+        "@patch.dict('os.environ', {'A_NAME': '1'})\ndef test(self): assert home() == '1'",
+        "def test(self):\n    with patch.dict(os.environ, A_NAME='1'): assert home() == '1'",
+        "@patch('builtins.open', mock_open(read_data='abc'))\ndef test(self): assert read('x') == 'abc'",
+        "def test(self):\n    mock = MagicMock()\n    mock.find.return_value = {'name': 'a'}\n    assert named(mock) == 'a'",
+        "def test(self):\n    with self.assertLogs('x'): log()",
+        "def test(self):\n    with self.assertWarns(UserWarning): warn()",
+        "def test(self):\n    with tempfile.NamedTemporaryFile('w', delete=False) as file: file.write('abc')\n"
+        "    assert read(file.name) == 'abc'",
+        "def test(self):\n    with open('x.txt', 'w') as file: file.write('abc')\n    assert read('x.txt') == 'abc'",
+        "def test(self):\n    sys.stdin = io.StringIO('1 2')\n    assert total() == 3",
+        "def test(self):\n    kept, builtins.input = builtins.input, lambda: '4'\n"
+        "    try: assert ask() == 8\n    finally: builtins.input = kept",
+    ],
+)
+def test_what_unittest_does_to_its_own_process(body: str) -> None:
+    passed, message = _unittest(body)
+    assert not passed
+    assert message.startswith(UNTESTABLE)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def test(monkeypatch):\n    monkeypatch.setattr('builtins.input', lambda: '4')\n    assert ask() == 8",
+        "def test(monkeypatch):\n    monkeypatch.setattr(random, 'randint', lambda a, b: 9)\n    assert roll() == 9",
+        "def test(monkeypatch):\n    monkeypatch.setattr('sys.stdin', io.StringIO('1 2'))\n    assert total() == 3",
+        "def test(monkeypatch):\n    monkeypatch.setenv('A_NAME', '1')\n    assert home() == '1'",
+        "def test(monkeypatch):\n    monkeypatch.setitem(os.environ, 'A_NAME', '1')\n    assert home() == '1'",
+        "def test(tmp_path):\n    (tmp_path / 'a').write_text('abc')\n    assert read(str(tmp_path / 'a')) == 'abc'",
+        "def test(caplog):\n    log()\n    assert 'hey' in caplog.text",
+        "def test():\n    with pytest.warns(UserWarning): warn()",
+    ],
+)
+def test_what_pytest_does_to_its_own_process(source: str) -> None:
+    passed, message = _pytest(source)
+    assert not passed
+    assert message.startswith(UNTESTABLE)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@patch('time.sleep')\ndef test(self, _): assert wait() == 2",
+        "@patch('solution.random.randint', return_value=9)\ndef test(self, _): assert roll() == 9",
+        "@patch('sys.stdout', new_callable=io.StringIO)\ndef test(self, out):\n    say()\n"
+        "    assert out.getvalue() == 'hi\\n'",
+        "def test(self):\n    mock = MagicMock(return_value=5)\n    assert call(mock) == 5\n    mock.assert_called_with(3)",
+    ],
+)
+def test_what_works_all_the_same_passes(body: str) -> None:
+    assert _unittest(body) == (True, "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def test(self): assert one() == 2",
+        "@patch('solution.random.randint', return_value=9)\ndef test(self, _): assert roll() == 8",
+        "@patch('solution.one', return_value=9)\ndef test(self, _): assert one() == 8",
+        "@patch('sys.stdout', new_callable=io.StringIO)\ndef test(self, out):\n    say()\n    assert out.getvalue() == 'x'",
+        "def test(self):\n    with patch.object(Own, 'value', return_value=3): assert one() == Own().value()",
+        "def test(self):\n    with patch.dict({}, a=1): assert one() == 2",
+        "def test(self):\n    mock = MagicMock(return_value=5)\n    call(mock)\n    mock.assert_called_with(4)",
+        "@patch('builtins.input', return_value='4')\ndef test(self, _): die()",
+    ],
+)
+def test_other_failures_are_the_programs(body: str) -> None:
+    passed, message = _unittest(body)
+    assert not passed
+    assert not message.startswith(UNTESTABLE)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def test(): assert one() == 2",
+        "def test(capsys):\n    say()\n    assert capsys.readouterr().out == 'x'",
+        "def test(monkeypatch):\n    monkeypatch.setattr(solution, 'one', lambda: 3)\n    assert solution.one() == 2",
+        "def test(monkeypatch):\n    monkeypatch.setattr('solution.one', lambda: 3)\n    assert solution.one() == 2",
+        "def test():\n    with pytest.raises(ValueError): one()",
+    ],
+)
+def test_other_failures_under_pytest_are_the_programs(source: str) -> None:
+    passed, message = _pytest(source)
+    assert not passed
+    assert not message.startswith(UNTESTABLE)
+
+
+def test_a_test_answers_for_itself_alone() -> None:
+    tests = "    @patch('builtins.input', return_value='4')\n    def test_a(self, _): assert ask() == 8\n"
+    tests += "    def test_b(self): assert one() == 2\n"
+    said = run(_PROGRAM, style="unittest", files={"test_it.py": _UNITTEST + tests})
+    assert [message.startswith(UNTESTABLE) for message in said.messages] == [True, False]
