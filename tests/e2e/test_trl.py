@@ -146,7 +146,9 @@ def test_samples_without_a_verdict_take_no_part(served: Served) -> None:
         assert row["math"] == (float(right) if is_math else None)
         assert row["form"] == row["form/form"] == (float(text.startswith("<think>")) if is_math else None)
         assert row["away"] is None
-        assert row["away/reason"] == (None if is_math else "unreachable")
+        assert row["away/reason"] in (
+            [None] if is_math else ["unreachable", "deadline"]
+        )  # what a busy machine is told first
         if not is_math:
             assert row["advantage"] == 0.0
     assert {row["math"] for row in rows} == {0.0, 1.0, None}
