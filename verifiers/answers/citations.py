@@ -4,6 +4,8 @@ import re
 
 _MARK = r"(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【\d{1,3}(?::\d{1,3})?†[^】\n]{0,80}】)"
 _MARKS = re.compile(rf"{_MARK}(?:[\s,]?{_MARK}){{0,8}}(?=[\s.,;!?*_)<\"”。，]|\Z)")
+_BRACKET = re.compile(r"\[\^?\d")
+"""With which most marks begin; of LaTeX's brackets few do."""
 _AMOUNT_BEFORE = re.compile(
     r"\d[%°$*_]{0,3}(?:\s(?!(?:is|are|was|equals?|gives?|makes?|yields?|becomes?|to|and|or|in|at|for|with|from|by|of|the|list|array|vector)(?:\s|\Z))"
     r"[A-Za-z]{1,12}){0,3}[.,*_]{0,3}\s?\Z"
@@ -16,7 +18,7 @@ _AT_END_CHARS = 200
 
 def without_citations(text: str) -> str:
     """A text of the same length with space in place of the marks behind an amount, which are numbers of another kind."""
-    if "[" not in text and "†" not in text:
+    if _BRACKET.search(text) is None and "†" not in text:
         return text
     return _MARKS.sub(_space, text)
 

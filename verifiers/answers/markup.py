@@ -14,14 +14,13 @@ _STRUCK = re.compile(
     r"|<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
 )
 """`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
-_STRIKES = ("~~", "</del>", "</strike>", "</s>")
 
 
 def without_struck(text: str) -> str:
     """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
-    if ("~" not in text and "<" not in text) or not any(strike in text for strike in _STRIKES):
-        return text
-    return _STRUCK.sub(lambda struck: " " * len(struck[0]), text)
+    if ("~" in text and "~~" in text) or ("<" in text and ("</s" in text or "</del>" in text)):
+        return _STRUCK.sub(lambda struck: " " * len(struck[0]), text)
+    return text
 
 
 def without_html(text: str) -> str:
