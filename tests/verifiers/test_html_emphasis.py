@@ -188,3 +188,12 @@ def test_not_all_that_looks_like_it_is_struck_out(text: str) -> None:
 @pytest.mark.parametrize("unit", ["~~", " ~~a", "~~ ", "<del>", "<del>a</del", "a <s>", " ~~" + "a" * 399])
 def test_looking_for_what_is_struck_out_takes_as_long_as_a_text_is(unit: str) -> None:
     assert stays_in_proportion(without_struck, unit, 200_000)
+
+
+@pytest.mark.parametrize("before", ["", "<think>~~1~~ or 2</think>", "<think>2</think>\n"])
+@pytest.mark.parametrize("struck", ["~~12~~", "<del>12</del>", "so <s>12</s>"])
+def test_what_is_struck_out_is_blank_also_behind_thinking(before: str, struck: str) -> None:
+    text = without_struck(f"{before}{struck} 13")
+    assert text.startswith(before)
+    assert text[len(before) :].split() == (["so", "13"] if struck.startswith("so") else ["13"])
+    assert len(text) == len(f"{before}{struck} 13")

@@ -2,6 +2,8 @@
 
 import re
 
+from verifiers.answers.spans import behind_thinking
+
 _MARK = r"(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【\d{1,3}(?::\d{1,3})?†[^】\n]{0,80}】)"
 _MARKS = re.compile(rf"{_MARK}(?:[\s,]?{_MARK}){{0,8}}(?=[\s.,;!?*_)<\"”。，]|\Z)")
 _BRACKET = re.compile(r"\[\^?\d")
@@ -18,9 +20,10 @@ _AT_END_CHARS = 200
 
 def without_citations(text: str) -> str:
     """A text of the same length with space in place of the marks behind an amount, which are numbers of another kind."""
-    if _BRACKET.search(text) is None and "†" not in text:
+    start = behind_thinking(text)
+    if _BRACKET.search(text, start) is None and text.find("†", start) < 0:
         return text
-    return _MARKS.sub(_space, text)
+    return text[:start] + _MARKS.sub(_space, text[start:])
 
 
 def _space(marks: re.Match[str]) -> str:

@@ -2,6 +2,8 @@
 
 import re
 
+from verifiers.answers.spans import behind_thinking
+
 _INLINE = "b|strong|i|em|u|ins|mark|span|font|big|small|code|tt|kbd|samp|var"
 _BLOCKS = "p|div|center|h[1-6]|li|ul|ol"
 _MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", re.IGNORECASE)
@@ -14,13 +16,17 @@ _STRUCK = re.compile(
     r"|<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
 )
 """`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
+_STRIKES = ("~~", "</s", "</del>")
 
 
 def without_struck(text: str) -> str:
     """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
-    if ("~" in text and "~~" in text) or ("<" in text and ("</s" in text or "</del>" in text)):
-        return _STRUCK.sub(lambda struck: " " * len(struck[0]), text)
-    return text
+    start = behind_thinking(text)
+    if text.find("~", start) < 0 and text.find("<", start + 1) < 0:
+        return text
+    if all(text.find(strike, start) < 0 for strike in _STRIKES):
+        return text
+    return text[:start] + _STRUCK.sub(lambda struck: " " * len(struck[0]), text[start:])
 
 
 def without_html(text: str) -> str:

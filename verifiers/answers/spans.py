@@ -48,3 +48,8 @@ def unwrap(text: str, start: int, end: int) -> tuple[int, int]:
         if text.find(closing, inner_start, end) == inner_end:
             return strip(text, inner_start, inner_end)
     return start, end
+
+
+def behind_thinking(text: str) -> int:
+    """A place that nothing stands before but thinking, most of which is not worth a look; 0 where no such is seen at once."""
+    return text.rfind("</think>") + 1
