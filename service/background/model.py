@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import hashlib
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import Protocol
 
 import zstandard
 
+from service.chance import CHANCE
 from service.errors import BadRequest, Conflict, Overloaded, TooLarge
 from service.inflate import inflate
 
@@ -112,7 +112,7 @@ class Limits:
         return Overloaded(
             f"{jobs} jobs with {held_bytes / 1e6:.1f} MB are held; at most {self.max_jobs} with "
             f"{self.max_bytes / 1e6:.0f} MB may be; DELETE those whose results you have",
-            retry_after_s=wait_s * random.uniform(1.0, 1.5),  # noqa: S311  # no secret
+            retry_after_s=wait_s * CHANCE.uniform(1.0, 1.5),
         )
 
 

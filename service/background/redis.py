@@ -7,7 +7,6 @@ What a result was is checked when it is read, as in the verdict cache.
 import asyncio
 import logging
 import os
-import random
 import secrets
 import socket
 from collections.abc import Sequence
@@ -31,6 +30,7 @@ from service.background.model import (
     Submission,
     conflict,
 )
+from service.chance import CHANCE
 from service.errors import StateUnavailable
 
 log = logging.getLogger("rewardline.jobs")
@@ -257,4 +257,4 @@ def _ms(seconds: float) -> int:
 
 
 def _jitter() -> float:
-    return random.uniform(0.8, 1.2)  # noqa: S311  # no secret
+    return CHANCE.uniform(0.8, 1.2)

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from tests.listening import Listener
+
 
 @dataclass
 class Seen:
@@ -86,8 +88,7 @@ class Scripted:
         self.connections = 0
         self.arrived = asyncio.Condition()
         self.port = 0
-        self._server: asyncio.Server | None = None
-        self._handlers: set[asyncio.Task[None]] = set()
+        self._listener = Listener(self._serve)
 
     @property
     def url(self) -> str:
@@ -107,16 +108,10 @@ class Scripted:
 
     async def listen(self) -> None:
         """Also after `stop`: on the port it had."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = await self._listener.open(self.port)
 
     async def stop(self) -> None:
-        assert self._server
-        self._server.close()
-        for handler in list(self._handlers):
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
-        await self._server.wait_closed()
+        await self._listener.close()
 
     async def until(self, count: int) -> None:
         """Until so many calls have arrived."""
@@ -124,19 +119,10 @@ class Scripted:
             await self.arrived.wait_for(lambda: len(self.calls) >= count)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        handler = asyncio.current_task()
-        assert handler
-        self._handlers.add(handler)
         self.connections += 1
         number = self.connections
-        try:
-            while await self._one(reader, writer, number):
-                pass
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # one side has gone, or the test is over
-        finally:
-            self._handlers.discard(handler)
-            writer.close()
+        while await self._one(reader, writer, number):
+            pass
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")

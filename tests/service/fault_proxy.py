@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
 
+from tests.listening import Listener
+
 Fault = Literal["none", "latency", "black_hole", "reset", "garbage", "insert", "drop"]
 
 
@@ -28,25 +30,16 @@ class FaultProxy:
         self.inserted = b"+OK\r\n"
         self.connections = 0
         self._random = random.Random(seed)
-        self._handlers: set[asyncio.Task[None]] = set()
+        self._listener = Listener(self._serve)
 
     @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        handler = asyncio.current_task()
-        assert handler
-        self._handlers.add(handler)
         self.connections += 1
-        try:
-            if self.fault != "drop":
-                await self._join(reader, writer)
-        except (OSError, asyncio.CancelledError):
-            pass  # one side has gone, or the proxy is closing; both end this connection
-        finally:
-            self._handlers.discard(handler)
-            writer.close()
+        if self.fault != "drop":
+            await self._join(reader, writer)
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         target_reader, target_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
@@ -57,10 +50,10 @@ class FaultProxy:
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            target_writer.close()  # first, as what waits may be cancelled
             for way in ways:
                 way.cancel()
             await asyncio.wait(ways)
-            target_writer.close()
 
     async def _requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
@@ -99,22 +92,21 @@ class FaultProxy:
         return bytes(spoiled)
 
     async def close_connections(self) -> None:
-        handlers = list(self._handlers)
-        for handler in handlers:
-            handler.cancel()
-        if handlers:
-            await asyncio.wait(handlers)
+        await self._listener.drop()
+
+    async def open(self) -> None:
+        self.port = await self._listener.open()
+
+    async def close(self) -> None:
+        await self._listener.close()
 
 
 @asynccontextmanager
 async def fault_proxy(target_port: int, *, seed: int = 0) -> AsyncIterator[FaultProxy]:
     """A running proxy in front of `target_port`."""
     proxy = FaultProxy(target_port, seed=seed)
-    server = await asyncio.start_server(proxy._serve, "127.0.0.1", 0)
-    proxy.port = server.sockets[0].getsockname()[1]
+    await proxy.open()
     try:
         yield proxy
     finally:
-        server.close()
-        await proxy.close_connections()
-        await server.wait_closed()
+        await proxy.close()
