@@ -16,6 +16,7 @@ from typing import Any, Final
 from sandbox.runner.borrowed_objects import BorrowedClass, borrowed, borrowed_class, is_borrowed, number_of
 from sandbox.runner.dialogue import Broken, Kind, Line
 from sandbox.runner.printed import Printed
+from sandbox.runner.seeding import seed
 from sandbox.runner.values import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
@@ -107,7 +108,7 @@ class _Candidate:
         }
 
     def answer_next(self) -> None:
-        """Answer one request.
+        """Answer one request; what is only to be known has no answer.
 
         Raises:
             Broken: there will be no more.
@@ -136,6 +137,9 @@ class _Candidate:
 
     def _answer(self, request: list[Any]) -> None:
         name, *details = request
+        if name == "seed":
+            seed(*details)
+            return
         try:
             reply = self._call(*details) if name == "call" else ["value", self._actions[name](*details), None]
         except Broken:

@@ -18,6 +18,7 @@ from sandbox.runner.counterparts import Absent
 from sandbox.runner.dialogue import Broken, Kind, Line
 from sandbox.runner.lent_objects import Lent, is_of_tests, specials_of
 from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
+from sandbox.runner.seeding import Seeds
 from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
 
 _INPUT: Final = builtins.input
@@ -68,6 +69,8 @@ class RemoteProgram:
         """It did something to its own process, and the program would have to be in the same for that."""
         self.mocks: list[Any] = []
         """Of `unittest.mock`, which it gave to the program."""
+        self.seeds: Seeds | None = None
+        """Of tests that seed global generators."""
         self._line = line
         self._objects = objects
         self._hidden_names = hidden_names
@@ -195,6 +198,7 @@ class RemoteProgram:
         if self.gone:
             raise Gone("the program has ended")
         try:
+            self._tell_seeds()
             self._line.send(request)
             while (message := self._line.receive())[0] == "call back":
                 self._call_back(*message[1:])
@@ -207,6 +211,10 @@ class RemoteProgram:
             return (True, self._to_exception(content)) if said == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error
+
+    def _tell_seeds(self) -> None:
+        if self.seeds is not None and self._open_requests == 1 and (news := self.seeds.news()) is not None:
+            self._line.send(["seed", *news])
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)

@@ -18,6 +18,7 @@ from sandbox.runner.emptiness import mend_comparisons
 from sandbox.runner.outcomes import Outcomes
 from sandbox.runner.remote_objects import RemoteModule
 from sandbox.runner.remote_program import RemoteProgram
+from sandbox.runner.seeding import seeds_of
 from sandbox.runner.shared_state import notice_sharing
 from sandbox.runner.specification import Specification
 
@@ -51,6 +52,7 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     sys.modules["solution"] = RemoteModule(program)
     mend_comparisons(specification)
     notice_sharing(specification, program)
+    program.seeds = seeds_of(specification)
     specification = mend_counterparts(specification)
     told = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))
     _STYLES[specification.style](specification, program, told)

@@ -67,7 +67,7 @@ class CodeQualityParams(CodeParams):
 
 class CodeQuality(Code):
     name = "code_quality"
-    version = "7"
+    version = "8"
     params = CodeQualityParams
     summary = "The response's program passes its tests, times how fast and how well written it is"
 
