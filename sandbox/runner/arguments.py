@@ -25,6 +25,8 @@ def take_over(old: Any, new: Any) -> Any:
         return _taken_over_tuple(old, new)
     elif type(old).__module__ == type(new).__module__ == "numpy" and old.shape == new.shape:
         old[...] = new
+    elif type(old) is type(new) and type(old).__module__.partition(".")[0] == "pandas" and hasattr(old, "iloc"):
+        old._update_inplace(new)  # as methods with `inplace=True` do
     else:
         return new
     return old

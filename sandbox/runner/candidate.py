@@ -17,6 +17,7 @@ from sandbox.runner.borrowed_objects import BorrowedClass, borrowed, borrowed_cl
 from sandbox.runner.dialogue import Broken, Kind, Line
 from sandbox.runner.printed import Printed
 from sandbox.runner.seeding import seed
+from sandbox.runner.tables import TABLE_BUILDERS, image_of_table
 from sandbox.runner.values import (
     FAITHFUL_BUILDERS,
     MAX_BYTES,
@@ -33,7 +34,7 @@ from sandbox.runner.values import (
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_ARGUMENTS: Final = 20
 _MUTABLE: Final = frozenset(
-    {"tuple", "named", "dict", "OrderedDict", "Counter", "set", "bytearray", "deque", "ndarray"}
+    {"tuple", "named", "dict", "OrderedDict", "Counter", "set", "bytearray", "deque", "ndarray", "DataFrame", "Series"}
 )
 """Tags of values that may be changed in place, or hold such."""
 
@@ -90,6 +91,7 @@ class _Candidate:
         self._decoder = Decoder(
             {
                 **FAITHFUL_BUILDERS,
+                **TABLE_BUILDERS,
                 "object": lambda _, content: self._objects[content[0]],
                 "callable": lambda _, content: self._callback(content),
                 "lent": lambda _, content: self._borrowed(*content),
@@ -215,7 +217,9 @@ class _Candidate:
             return {"lent": number_of(value)}
         if isinstance(value, BaseException):
             return {"exception": self._error(value)}
-        return self._class(value) if isinstance(value, type) else self._object(value)
+        if isinstance(value, type):
+            return self._class(value)
+        return image_of_table(self._encoder, value) or self._object(value)
 
     def _borrowed(self, number: int, kind: list[Any]) -> object:
         if number not in self._borrowed_objects:

@@ -19,6 +19,7 @@ from sandbox.runner.dialogue import Broken, Kind, Line
 from sandbox.runner.lent_objects import Lent, is_of_tests, specials_of
 from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
 from sandbox.runner.seeding import Seeds
+from sandbox.runner.tables import TABLE_BUILDERS, image_of_table
 from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
 
 _INPUT: Final = builtins.input
@@ -88,6 +89,7 @@ class RemoteProgram:
         self._decoder = Decoder(
             {
                 **FAITHFUL_BUILDERS,
+                **TABLE_BUILDERS,
                 "object": self._to_remote,
                 "exception class": self._to_exception_class,
                 "exception": lambda _, content: self._to_exception(content),
@@ -256,6 +258,9 @@ class RemoteProgram:
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):
             raise AssertionError("the answer has ended")
+        table = image_of_table(self._encoder, value)
+        if table is not None:
+            return table
         there = remote_exceptions.class_number(value)
         if there is not None:
             return {"object": [there]}

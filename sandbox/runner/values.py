@@ -239,6 +239,8 @@ class Encoder:
             return self._array(value, names["ndarray"])
         if any(base is names.get("generic") for base in bases):
             item = names["generic"].item(value)
+            if any(base is names.get("datetime64") or base is names.get("timedelta64") for base in bases):
+                return {"ndarray": [str(names["generic"].dtype.__get__(value)), [], self.part(item)]}
             return _EXACTLY[id(type(item))](self, item) if id(type(item)) in _EXACTLY else None
         return None
 
@@ -633,10 +635,13 @@ def _to_array(decoder: Decoder, content: Any) -> Any:
     except ImportError:
         return values
     known = _NUMBER_DTYPE.fullmatch(_text(dtype)) or dtype == "object"
-    return numpy.array(values, dtype if known else None).reshape(shape)
+    array = numpy.array(values, dtype if known else None).reshape(shape)
+    return array if shape else array[()]
 
 
-_NUMBER_DTYPE: Final = re.compile("bool|(int|uint|float|complex)(8|16|32|64|128)")
+_NUMBER_DTYPE: Final = re.compile(
+    r"bool|(int|uint|float|complex)(8|16|32|64|128)|(datetime|timedelta)64(\[\w{1,10}\])?"
+)
 
 FAITHFUL_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     **PLAIN_BUILDERS,
