@@ -10,7 +10,7 @@ one key, its tag:
     dict, OrderedDict, Counter: [[key, value], ...]    keys, values: [item, ...]    items: [[key, value], ...]
     range: [start, stop, step]    Decimal: text    Fraction: [numerator, denominator]
     date, time, datetime: ISO 8601    timedelta: [days, seconds, microseconds]
-    ndarray: [dtype, [length, ...], nested lists]    opaque: name of the type
+    ndarray: [dtype, [length, ...], nested lists]    scalar: [dtype, item]    opaque: name of the type
 
 What is not plain becomes `opaque`, which equals nothing. A type is known by identity, and an instance of a subclass is
 reduced to its base's value by the base's own methods: no `__eq__`, `__iter__` or `__class__` of the program is asked.
@@ -222,32 +222,34 @@ class Encoder:
 
     def reduced(self, value: Any, kind: type) -> Image:
         """The image of an instance of no type known exactly: its base's value, if a base is plain data."""
+        names = _numpys_names()
+        if names is not None:
+            bases = _mro_of(kind)
+            if any(base is names.get("generic") for base in bases):
+                return self._scalar(value, names["generic"])
+            if any(base is names.get("ndarray") for base in bases):
+                return self._array(value, names["ndarray"])
         for base in _mro_of(kind):
             reduce = _REDUCED.get(id(base))
             if reduce is not None:
                 return reduce(self, value)
-        image = self._numpy(value, kind)
-        return self.foreign(value) if image is None else image
+        return self.foreign(value)
 
-    def _numpy(self, value: Any, kind: type) -> Image:
-        numpy: Any = sys.modules.get("numpy")
-        if type(numpy) is not types.ModuleType:
-            return None
-        bases = _mro_of(kind)
-        names = vars(numpy)
-        if any(base is names.get("ndarray") for base in bases):
-            return self._array(value, names["ndarray"])
-        if any(base is names.get("generic") for base in bases):
-            item = names["generic"].item(value)
-            if any(base is names.get("datetime64") or base is names.get("timedelta64") for base in bases):
-                return {"ndarray": [str(names["generic"].dtype.__get__(value)), [], self.part(item)]}
-            return _EXACTLY[id(type(item))](self, item) if id(type(item)) in _EXACTLY else None
-        return None
+    def _scalar(self, value: Any, generic: Any) -> Image:
+        item = generic.item(value)
+        if id(type(item)) not in _EXACTLY:
+            return self.foreign(value)
+        return {"scalar": [str(generic.dtype.__get__(value)), self.part(item)]}
 
     def _array(self, value: Any, ndarray: Any) -> Image:
         shape = [*ndarray.shape.__get__(value)]
         self.take(_PART_BYTES * math.prod(shape))
         return {"ndarray": [str(ndarray.dtype.__get__(value)), shape, self.part(ndarray.tolist(value))]}
+
+
+def _numpys_names() -> Mapping[str, Any] | None:
+    numpy: Any = sys.modules.get("numpy")
+    return vars(numpy) if type(numpy) is types.ModuleType else None
 
 
 def _are_their_own_images(items: list[Any]) -> bool:
@@ -583,6 +585,11 @@ def _to_nested_lists(decoder: Decoder, content: Any) -> Any:
     return decoder.part(items)
 
 
+def _to_item(decoder: Decoder, content: Any) -> Any:
+    _, item = content
+    return decoder.part(item)
+
+
 def _text(content: Any) -> str:
     if type(content) is not str:
         raise Undecodable("not a text")
@@ -614,6 +621,7 @@ PLAIN_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     "datetime": lambda decoder, content: datetime.datetime.fromisoformat(content),
     "timedelta": _to_timedelta,
     "ndarray": _to_nested_lists,
+    "scalar": _to_item,
     "opaque": lambda decoder, content: Opaque(_text(content)[:_MAX_NAME_CHARS]),
 }
 
@@ -630,18 +638,32 @@ def _to_named(decoder: Decoder, content: Any) -> Named:
 def _to_array(decoder: Decoder, content: Any) -> Any:
     dtype, shape, items = content
     values = decoder.part(items)
-    try:
-        numpy: Any = importlib.import_module("numpy")
-    except ImportError:
+    numpy = _numpy()
+    if numpy is None:
         return values
-    known = _NUMBER_DTYPE.fullmatch(_text(dtype)) or dtype == "object"
-    array = numpy.array(values, dtype if known else None).reshape(shape)
-    return array if shape else array[()]
+    known = _DTYPE.fullmatch(_text(dtype)) or dtype == "object"
+    return numpy.array(values, dtype if known else None).reshape(shape)
 
 
-_NUMBER_DTYPE: Final = re.compile(
-    r"bool|(int|uint|float|complex)(8|16|32|64|128)|(datetime|timedelta)64(\[\w{1,10}\])?"
-)
+def _to_scalar(decoder: Decoder, content: Any) -> Any:
+    dtype, item = content
+    value = decoder.part(item)
+    numpy = _numpy()
+    if numpy is None:
+        return value
+    if type(value) in (str, bytes):
+        return (numpy.str_ if type(value) is str else numpy.bytes_)(value)
+    return numpy.array(value, dtype)[()] if _DTYPE.fullmatch(_text(dtype)) else value
+
+
+def _numpy() -> Any:
+    try:
+        return importlib.import_module("numpy")
+    except ImportError:
+        return None
+
+
+_DTYPE: Final = re.compile(r"bool|(int|uint|float|complex)(8|16|32|64|128)|(datetime|timedelta)64(\[\w{1,10}\])?")
 
 FAITHFUL_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     **PLAIN_BUILDERS,
@@ -649,5 +671,6 @@ FAITHFUL_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     "Counter": lambda decoder, content: collections.Counter(dict(decoder.pairs(content))),
     "OrderedDict": lambda decoder, content: collections.OrderedDict(decoder.pairs(content)),
     "ndarray": _to_array,
+    "scalar": _to_scalar,
 }
 """For those who want what was encoded, not only its plain value: tests, and the programs they call."""

@@ -69,10 +69,18 @@ def test_a_frame_stays_the_same(frame: pd.DataFrame) -> None:
         np.datetime64("2024-02-29"),
         np.datetime64("2024-02-29T01:02:03.000000004", "ns"),
         np.timedelta64(5, "ns"),
+        np.float64(2.5),
+        np.float32("inf"),
+        np.int8(-3),
+        np.uint64(2**64 - 1),
+        np.bool_(True),
+        np.complex128(1 + 2j),
+        np.str_("a"),
+        np.bytes_(b"a"),
         {"a": [pd.Timestamp(0)]},
     ],
 )
-def test_so_do_instants_and_spans(value: Any) -> None:
+def test_so_do_instants_spans_and_scalars(value: Any) -> None:
     crossed = _crossed(value)
     assert crossed == value
     assert type(crossed) is type(value)
