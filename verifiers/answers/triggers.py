@@ -45,7 +45,7 @@ _OTHER_ANSWER_STEM = Scan(f"(?i){'|'.join(OTHER_ANSWER_STEMS)}")
 _AFTER_WORD = re.compile(
     r"[ \t*_`\"'’)\]]{0,24}"
     r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s)?"
-    r"(?:(?:corre[ct]{1,2}[ae]|finale?|richtige)\s{1,4})?"
+    r"(?:(?:(?P<wrong>incorre[ct]{1,2}[ae]|errad[ao]|errat[ao]|sbagliata|equivocada|err[oó]nea|erronée|fals[ao]|fausse)|corre[ct]{1,2}[ae]|finale?|exacte?|esatta|giusta|certa|juste|richtige)(?:\s{1,4}|(?=[*_]{0,3}\s?[:：=])))?"
     r"(?:(?P<verb>(?:is|are|was|equals|(?:would|should|must|will|can only|(?:has|ought|needs) to) be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"
     r"|therefore|then|donc|also|por tanto|that)\b"
     r"|,?\sof\scourse,?)?)"
@@ -69,12 +69,21 @@ _NOT_GIVING = re.compile(
     r"\s{1,3}(?:(?:the|my|our|a)\s{1,3})?(?:(?:final|correct|right)\s{1,3}){0,2}$",
     re.IGNORECASE,
 )
+_WRONG = re.compile(
+    r"(?:\b(?:wrong|incorrect|false|invalid|mistaken|erroneous|inaccurate|falsche[nrms]?|inkorrekte[nrms]?|mauvaise|fausse|incorreta|неверн\w{2}|неправильн\w{2}"
+    r"|ошибочн\w{2})[*_]{0,2}\s{1,3}(?:(?:final|possible)\s{1,3})?|(?:错误|錯誤|错|錯|不正[确確]|不[对對])的?)[*_]{0,3}$",
+    re.IGNORECASE,
+)
+"""Before an answer word: what follows is what the answer is not."""
+_OTHER = re.compile(r"\b(?:previous|earlier|initial|original|another|other)\s{1,3}$", re.IGNORECASE)
+"""Before one that speaks of another answer than this response's last."""
 _HEADING_START = re.compile(r"(?:^|\n)[#*\s>_\-✅]{0,12}(?:the\s)?(?:final\s|correct\s){0,2}$", re.IGNORECASE)
 _NOT_BUT = re.compile(
     r"[\s*$]{0,4}(?:not\b(?!\s(?:sure|certain)\b)[^\n]{0,80}?\bbut\b|不是[^\n。]{0,40}?而是)", re.IGNORECASE
 )
 _NOT = re.compile(r"[\s*$]{0,4}(?:not\b|n['’]t\b|不)", re.IGNORECASE)
 _BEFORE_CHARS = 60
+_OTHER_CHARS, _WRONG_CHARS = len("previous   "), len("неправильный   possible   ")
 
 
 class Trigger(msgspec.Struct, frozen=True):
@@ -141,7 +150,9 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
         tail = _AFTER_CJK.match(text, word.end(), end)
         if tail is None:
             return None
-        is_negated = _NOT.match(text, tail.end(), end) is not None or denies(before)
+        is_negated = (
+            _NOT.match(text, tail.end(), end) is not None or denies(before) or _WRONG.search(before) is not None
+        )
         return Trigger(outer_start, tail.end(), is_negated=is_negated)
     tail = _AFTER_WORD.match(text, word.end(), end)
     if tail is None:
@@ -149,8 +160,10 @@ def trigger_of(text: str, start: int, end: int, word: re.Match[str]) -> Trigger 
     cut = "" if word.start() - start <= _BEFORE_CHARS else "…"
     if tail["heading"] is not None and not _HEADING_START.search(cut + before):
         return None
-    if not tail["verb"] and _NOT_GIVING.search(before):
+    if (not tail["verb"] and _NOT_GIVING.search(before)) or _OTHER.search(before[-_OTHER_CHARS:]):
         return None
+    if tail["wrong"] or _WRONG.search(before[-_WRONG_CHARS:]):
+        return Trigger(outer_start, tail.end(), bool(tail["verb"]), is_negated=True)
     if _NOT.match(text, tail.end(), end):
         if swap := _NOT_BUT.match(text, tail.end(), end):
             return Trigger(outer_start, swap.end())

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
+from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, Options, lets_stand
@@ -129,6 +130,9 @@ _AS_THE_ONE = r"as\s(?:the|our|my)\s(?:(?:only|correct|right|best|final|possible
 _REMAINS = (
     r"(?:remains|survives|is\s(?:left|what(?:['’]s|\sis)\sleft|the\sonly\s(?:one|option|choice)\s(?:left|remaining)))"
 )
+_ONE = r"(?:option|choice|answer|one|statement|possibility|candidate|expression|alternative)"
+_RIGHT_ONE = rf"(?:correct|right|possible|valid|remaining|true|viable|suitable|acceptable)\s{_ONE}"
+_THAT_FITS = rf"(?:that|which)\s(?:(?:actually|really|fully|correctly)\s)?(?:{_FITS}|is\s(?:correct|right|true|valid|possible|left)|remains)"
 _CONCLUDED = (
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s(?:{_IS_IT}(?:\s{_WELL})?|{_PASSES}){_ENDS}", re.IGNORECASE),
@@ -140,6 +144,16 @@ _CONCLUDED = (
     re.compile(rf"{_SO}{_GONE}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_LEAVES}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_REMAINS}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
+    re.compile(
+        rf"{_SO}{_NOUN}{_OPTION}\sis\sthe\sonly\s(?:{_RIGHT_ONE}|{_ONE}\s{_THAT_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?){_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_SO}(?:the\s)?only\s(?:{_RIGHT_ONE}|{_ONE}\s{_THAT_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?)(?:\shere)?\sis\s{_NOUN}{_OPTION}{_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
+    *(re.compile(sentence, re.IGNORECASE) for sentence in languages.sentences(_OPTION, _ENDS)),
 )
 """Sentences that are nothing else, so that nothing in them takes it back or lets another option stand."""
 _LABEL = r"[(（\[*]{0,3}(?P<option>[A-Z]|[甲乙丙丁戊]|[①-⑩])[)）\]*]{0,3}"
@@ -172,7 +186,7 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
+    rf"(?is){languages.STEMS}|\bonly\b|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
     r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
@@ -12,14 +13,7 @@ from verifiers.rules.multiple_choice.scripts import may_be_ordinal
 
 MAX_BARE_CHARS = 60
 MAX_LINE_CHARS = 300
-_ANSWER_IN_OTHER_LANGUAGES = re.compile(
-    r"[\s*_#>]{0,8}(?:het\s|de\s|la\s|a\s|l['’])?(?:(?:opción|opcion|opção|opzione|option|alternativa)\s(?:correcta|correta|corretta"
-    r"|correcte)|正解|答|정답|답|(?:(?:juiste|correcte|goede)\s)?antwoord|(?:câu\s)?trả\slời(?:\sđúng)?|đáp\sán(?:\sđúng)?|jawaban|jawapan|sagot|cevap|yanıt|svar(?:et)?|vastaus|odpowiedź|odpověď"
-    r"|odpoveď|válasz|răspuns(?:ul)?|atsakymas|atbilde|vastus|odgovor|jibu|відповідь|отговор|одговор|απάντηση|תשובה|جواب|الجواب"
-    r"|پاسخ|जवाब|उत्तर|উত্তর|பதில்|விடை|సమాధానం|జవాబు|คำตอบ)"
-    r"[\s*_]{0,4}(?:[:：=]|\s(?:là|adalah|är|er|is|je|es|é|è|est|είναι|это|є)\s|คือ|은\s|는\s|は)[\s*_]{0,4}",
-    re.IGNORECASE,
-)
+_ANSWER_IN_OTHER_LANGUAGES = re.compile(rf"[\s*_#>]{{0,8}}{languages.lead()}", re.IGNORECASE)
 """What `answers` knows is not among them."""
 
 

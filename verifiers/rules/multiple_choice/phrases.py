@@ -14,7 +14,7 @@ _STATEMENT = re.compile(
     r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
     r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
-    r"|(?<!不)(?<!不能)(?:选择|選擇|[选選](?![项項择擇]))|正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
+    r"|(?<!不)(?<!不能)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
 )
 _IS_CORRECT = re.compile(

@@ -169,7 +169,8 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     not_denied = frozenset(offers)
     for match in _last(STATEMENTS.finditer(seen, clues.statement)):
         if not any(start <= match.start() < end for start, end in offers):
-            offers[match.span(1)] = match[1]
+            offer = _REASONED.split(match[1], 1)[0]
+            offers[match.start(1), match.start(1) + len(offer)] = offer
     for match in _last(ARE_CALLED_CORRECT.finditer(seen, clues.called_correct)):
         option = match["option"].strip(" *([])")
         lead = text[max(0, match.start() - 24) : match.start("option")]
@@ -201,6 +202,7 @@ def _is_denied(seen: Scene, span: tuple[int, int]) -> bool:
     return DENIES.search(seen, max(0, span[0] - DENIED_CHARS), span[0]) is not None
 
 
+_REASONED = re.compile(r",?\s(?:because|since|as|given\sthat)\s", re.IGNORECASE)
 _AFFIRMS = re.compile(r"\b(?:correct|right|true|best|answer)\b", re.IGNORECASE)
 _REJECTS = re.compile(r"\b(?:not|never|no|wrong|incorrect|false|neither)\b|n['’]t\b", re.IGNORECASE)
 

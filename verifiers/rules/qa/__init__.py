@@ -106,7 +106,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "8"
+    version = "9"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
