@@ -5,8 +5,7 @@ document that has one is refused, and so there are no entities but XML's own fiv
 blow up. It may stand in one code fence, with nothing beside it. Elements are nested at most 100 deep.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, NoReturn
 from xml.parsers import expat
@@ -16,7 +15,7 @@ from pydantic import Field
 from sandbox.workers import Workers
 from verifiers import long_texts
 from verifiers.base import Example, Item, Resources, Verdict, Verifier, clip
-from verifiers.long_texts import INLINE_CHARS, judge_all
+from verifiers.long_texts import judge_all
 from verifiers.rules.documents import MAX_DEPTH, DocumentParams, Unreadable, document
 
 _MAX_PATH_CHARS = 1000
@@ -53,78 +52,17 @@ def create(resources: Resources) -> Xml:
 
 
 def judge(response: str, params: XmlParams, explain: bool = False) -> Verdict:
-    walk = _Walk(params)
+    reader = _Reader(params)
     try:
-        _read(document(response, params, ("xml",)), walk)
+        reader.read(document(response, params, ("xml",)))
     except Unreadable as error:
         return Verdict.wrong(error.fault, **({"message": clip(str(error))} if explain else {}))
-    if walk.fault:
-        return Verdict.wrong(walk.fault, **({"message": clip(walk.message)} if explain else {}))
-    missing = [path for path in params.required if path not in walk.seen]
+    if reader.fault:
+        return Verdict.wrong(reader.fault, **({"message": clip(reader.message)} if explain else {}))
+    missing = [path for path in params.required if path not in reader.seen]
     if missing:
         return Verdict.wrong("missing_element", **({"message": clip(f"there is no {missing[0]}")} if explain else {}))
     return Verdict.correct()
-
-
-def _read(text: str, walk: "_Walk") -> None:
-    """Go through the document's tags, once expat knows it for one: a call for each of them takes longer than all else.
-
-    A text that is none counts as too deep where it is that before it goes wrong; and what is open is kept in memory. So
-    where there is room for that, and in long texts, expat calls at each tag.
-
-    Raises:
-        Unreadable: the text is no such document.
-    """
-    may_be_deep = text.count("<") - text.count("</") > MAX_DEPTH
-    if may_be_deep and len(text) > INLINE_CHARS:
-        _read_by_calls(text, walk)
-        return
-    try:
-        _parse(_parser(), text)
-    except Unreadable:
-        if may_be_deep:
-            _read_by_calls(text, walk)
-        raise
-    walk.go(_tags(text))
-
-
-def _read_by_calls(text: str, walk: "_Walk") -> None:
-    parser = _parser()
-    parser.StartElementHandler = walk.enter
-    parser.EndElementHandler = walk.leave
-    _parse(parser, text)
-
-
-def _parser() -> expat.XMLParserType:
-    parser = expat.ParserCreate(namespace_separator=_BEHIND_URI)
-    parser.StartDoctypeDeclHandler = _refuse
-    return parser
-
-
-def _parse(parser: expat.XMLParserType, text: str) -> None:
-    try:
-        parser.Parse(text, True)
-    except (expat.ExpatError, UnicodeEncodeError) as error:
-        raise Unreadable("not_readable", str(error)) from error
-
-
-def _tags(text: str) -> list[str]:
-    """The names of the elements of a well-formed document without document type, and "" where one of them ends."""
-    if "<!" in text or "<?" in text:
-        text = _NO_TAG.sub("", text)
-    if "/>" not in text:
-        return _NAME.findall(text)
-    tags: list[str] = []
-    for name, is_empty in _TAG.findall(text):
-        tags.append(name)
-        if is_empty:
-            tags.append("")
-    return tags
-
-
-_NO_TAG = re.compile(r"<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>)", re.DOTALL)
-_NAME = re.compile(r"<([^ \t\r\n/>]*+)")
-_TAG = re.compile(r"""<([^ \t\r\n/>]*+)[^>"'/]*+(?:(?:"[^"]*+"|'[^']*+'|/(?!>))[^>"'/]*+)*+(/?)>""")
 
 
 class _Place(dict[str, "_Place"]):
@@ -139,49 +77,56 @@ class _Place(dict[str, "_Place"]):
         self.depth = depth
 
 
-class _Walk:
-    """Goes into the elements of a document and out of them, and remembers which of the required paths it met."""
+class _Reader:
+    """Walks through a document and remembers which of the required paths it met."""
 
     def __init__(self, params: XmlParams) -> None:
         self._params = params
         self._allowed = None if params.allowed is None else frozenset(params.allowed)
         self._wanted = _and_above(params.required)
-        self._place = _Place("", 0)
-        self._around: list[_Place] = []
-        """What is around that, from the document on."""
+        self._parser = expat.ParserCreate(namespace_separator="}")
+        self._around = [_Place("", 0)]
+        """The elements that are open, from the outermost on, and what is around that."""
+        self._may_end_early = False
+        """Whether elements need no look once the root was met, and all that is required."""
         self.seen: set[str] = set()
         self.fault = ""
         self.message = ""
 
-    def go(self, tags: Iterable[str]) -> None:
-        """Through a whole document by its `_tags`."""
-        place, around = self._place, self._around
-        for name in tags:
-            if name:
-                around.append(place)
-                inner = place.get(name)
-                place = self._met(place, name, _BEHIND_PREFIX) if inner is None else inner
-            else:
-                place = around.pop()
+    def read(self, text: str) -> None:
+        """Raise `Unreadable` where the text is no such document."""
+        self._may_end_early = self._allowed is None and _is_shallow(text)
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = _refuse
+        try:
+            self._parser.Parse(text, True)
+        except (expat.ExpatError, UnicodeEncodeError) as error:
+            raise Unreadable("not_readable", str(error)) from error
+        finally:
+            self._look_away()
 
-    def enter(self, name: str, attributes: dict[str, str]) -> None:
-        self._around.append(self._place)
-        inner = self._place.get(name)
-        self._place = self._met(self._place, name, _BEHIND_URI) if inner is None else inner
+    def _look_away(self) -> None:
+        """From elements; and so the parser, which we hold, no longer holds us."""
+        self._parser.StartElementHandler = self._parser.EndElementHandler = None
 
-    def leave(self, name: str) -> None:
-        self._place = self._around.pop()
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        around = self._around[-1]
+        place = around.get(name)
+        self._around.append(self._met(around, name) if place is None else place)
 
-    def _met(self, above: _Place, full_name: str, separator: str) -> _Place:
+    def _met(self, around: _Place, full_name: str) -> _Place:
         """The place of an element that is met there for the first time."""
-        if above.depth >= MAX_DEPTH:
+        if around.depth >= MAX_DEPTH:
             raise Unreadable("too_deep")
-        name = full_name.rpartition(separator)[2]
-        if above.depth == 0 and self._params.root not in (None, name):
+        name = full_name.rpartition("}")[2]
+        if around.depth == 0 and self._params.root not in (None, name):
             self.fault, self.message = "wrong_root", f"the root is {name}, not {self._params.root}"
         if self._allowed is not None and name not in self._allowed and not self.fault:
             self.fault, self.message = "unexpected_element", f"{name} is not allowed"
-        place = above[full_name] = _Place(self._path(above.path, name), above.depth + 1)
+        place = around[full_name] = _Place(self._path(around.path, name), around.depth + 1)
+        if self._may_end_early and len(self.seen) == len(self._wanted):
+            self._look_away()
         return place
 
     def _path(self, above: str | None, name: str) -> str | None:
@@ -193,9 +138,14 @@ class _Walk:
         self.seen.add(path)
         return path
 
+    def _end(self, name: str) -> None:
+        self._around.pop()
 
-_BEHIND_PREFIX = ":"
-_BEHIND_URI = "}"
+
+def _is_shallow(text: str) -> bool:
+    """Whether there are too few opening tags for any to be too deep, whatever else stands there."""
+    tags = text.count("<")
+    return tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH
 
 
 @lru_cache(maxsize=64)
