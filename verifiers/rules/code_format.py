@@ -58,7 +58,8 @@ def create(resources: Resources) -> CodeFormat:
 
 def _is_quick(item: Item[CodeFormatParams]) -> bool:
     """Parsing takes milliseconds, and deep nesting may bring the process down; hundreds of fences take as long."""
-    if len(item.response) > INLINE_CHARS or item.response.count("```") + item.response.count("~~~") > _MAX_QUICK_FENCES:
+    tildes = item.response.count("~~~") if "~" in item.response else 0
+    if len(item.response) > INLINE_CHARS or item.response.count("```") + tildes > _MAX_QUICK_FENCES:
         return False
     parses = item.params.preset == "fence" and code_blocks.language_of(item.params.language) == "python"
     return not parses or ("```" not in item.response and "~~~" not in item.response)

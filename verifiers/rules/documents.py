@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NoReturn
 
+import msgspec
 from pydantic import Field
 
 from verifiers import answers
@@ -46,17 +47,23 @@ def document(response: str, params: DocumentParams, tags: Iterable[str]) -> str:
     Raises:
         Unreadable: the response has no answer to look at.
     """
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
-    if extraction.answer is None:
-        fault: Fault = "truncated" if extraction.reason == "truncated" else "no_answer"
-        raise Unreadable(fault)
-    text = extraction.answer
+    text = _answer(response, params)
     if not params.allow_fence or not text.startswith(("```", "~~~")):
         return text
     match = _FENCE.fullmatch(text)
     if match is None or match["tag"].casefold() not in ("", *tags) or f"\n{match['fence']}" in match["text"]:
         return text
     return match["text"]
+
+
+def _answer(response: str, params: DocumentParams) -> str:
+    segment = answers.final_segment(response, params.think)
+    if params.extract == Channel.WHOLE and segment.reason == "found":
+        return response[segment.start : segment.end]
+    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE), segment)
+    if extraction.answer is None:
+        raise Unreadable("truncated" if extraction.reason == "truncated" else "no_answer")
+    return extraction.answer
 
 
 _FENCE = re.compile(r"(?P<fence>```|~~~)[ \t]*(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)(?P=fence)", re.DOTALL)
@@ -68,15 +75,27 @@ def read_json(text: str, *, unique_keys: bool) -> Any:
     Raises:
         Unreadable: it is not JSON, or beyond the limits.
     """
+    value = _decoded(text, _UNIQUE) if unique_keys else _any(text)
+    if len(text) > MAX_DEPTH and text.count("[") + text.count("{") > MAX_DEPTH:
+        check_depth(value)
+    return value
+
+
+def _any(text: str) -> Any:
+    """What msgspec reads has the same value, three times as fast; of the rest some is JSON, such as lone surrogates."""
     try:
-        value = (_UNIQUE if unique_keys else _ANY).decode(text)
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return _decoded(text, _ANY)
+
+
+def _decoded(text: str, decoder: json.JSONDecoder) -> Any:
+    try:
+        return decoder.decode(text)
     except RecursionError as error:
         raise Unreadable("too_deep") from error
     except ValueError as error:
         raise Unreadable("not_readable", str(error)) from error
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        check_depth(value)
-    return value
 
 
 def read_json_at(text: str, start: int) -> tuple[Any, int]:

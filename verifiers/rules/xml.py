@@ -84,22 +84,31 @@ class _Reader:
         self._params = params
         self._allowed = None if params.allowed is None else frozenset(params.allowed)
         self._wanted = _and_above(params.required)
+        self._parser = expat.ParserCreate(namespace_separator="}")
         self._around = [_Place("", 0)]
         """The elements that are open, from the outermost on, and what is around that."""
+        self._may_end_early = False
+        """Whether elements need no look once the root was met, and all that is required."""
         self.seen: set[str] = set()
         self.fault = ""
         self.message = ""
 
     def read(self, text: str) -> None:
         """Raise `Unreadable` where the text is no such document."""
-        parser = expat.ParserCreate(namespace_separator="}")
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.StartDoctypeDeclHandler = _refuse
+        self._may_end_early = self._allowed is None and _is_shallow(text)
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = _refuse
         try:
-            parser.Parse(text, True)
+            self._parser.Parse(text, True)
         except (expat.ExpatError, UnicodeEncodeError) as error:
             raise Unreadable("not_readable", str(error)) from error
+        finally:
+            self._look_away()
+
+    def _look_away(self) -> None:
+        """From elements; and so the parser, which we hold, no longer holds us."""
+        self._parser.StartElementHandler = self._parser.EndElementHandler = None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         around = self._around[-1]
@@ -116,6 +125,8 @@ class _Reader:
         if self._allowed is not None and name not in self._allowed and not self.fault:
             self.fault, self.message = "unexpected_element", f"{name} is not allowed"
         place = around[full_name] = _Place(self._path(around.path, name), around.depth + 1)
+        if self._may_end_early and len(self.seen) == len(self._wanted):
+            self._look_away()
         return place
 
     def _path(self, above: str | None, name: str) -> str | None:
@@ -129,6 +140,12 @@ class _Reader:
 
     def _end(self, name: str) -> None:
         self._around.pop()
+
+
+def _is_shallow(text: str) -> bool:
+    """Whether there are too few opening tags for any to be too deep, whatever else stands there."""
+    tags = text.count("<")
+    return tags <= MAX_DEPTH or tags - text.count("</") <= MAX_DEPTH
 
 
 @lru_cache(maxsize=64)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -194,3 +195,16 @@ def test_a_chinese_prompt_that_quotes_a_kana_is_not_japanese() -> None:
     assert ask(JAPANESE * 2, CHINESE + "「の」").score == 0.0
     assert ask(JAPANESE * 2, JAPANESE).score == 1.0
     assert ask(CHINESE, CHINESE + "「の」").score == 1.0
+
+
+@given(st.text(st.sampled_from("azAZ@[`{09 _éßаЯ漢あ한α\u0301ー𝐀\u200b\ud800ǅⅣ")))
+def test_letters_are_counted_as_one_by_one(text: str) -> None:
+    counted = ask(f"1{text}1", script=("Latin", "Han"), min_share=0.5, raw=True).detail
+    letters = regex.findall(r"[\p{L}--[\p{Script=Common}\p{Script=Inherited}]]", text, regex.VERSION1)
+    off = [char for char in letters if not regex.match(r"[\p{Script=Latin}\p{Script=Han}]", char)]
+    assert (sum(counted["letters"]), sum(counted["off"])) == (len(letters), len(off))
+
+
+@pytest.mark.parametrize("formula", [r"\(a\\b\)", r"\[\alpha\beta\]", r"\(\)", r"\[ a\{b\} \]", r"\(\\\)"])
+def test_formulas_end_at_their_own_sign(formula: str) -> None:
+    assert ask(f"и {formula} да", language="ru", min_share=0.9).detail["letters"] == [3]

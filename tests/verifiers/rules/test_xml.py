@@ -1,5 +1,6 @@
 """One well-formed XML document."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -78,6 +79,55 @@ def test_other_texts(response: str, reason: str) -> None:
 def test_elements_asked_for(params: dict[str, Any], reason: str) -> None:
     verdict = ask("<p><name>Ann</name><pet xmlns='urn:x'><name>Rex</name></pet></p>", **params)
     assert verdict.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("rest", "reason"),
+    [
+        ("</a>", "correct"),
+        ("<c/>" * 200 + "</a>", "correct"),
+        ("<c>" * 98 + "<!-- <d> --><d></d>" + "</c>" * 98 + "</a>", "correct"),
+        ("<c>" * 99 + "<d></d>" + "</c>" * 99 + "</a>", "too_deep"),
+        ("<c>" * 99 + "<d/>" + "</c>" * 99 + "</a>", "too_deep"),
+        ("<c>" * 99 + "<d><e f=", "too_deep"),
+        ("<c>" * 99 + "<d x=", "not_readable"),
+        ("<c></a>", "not_readable"),
+        ("<x:c/></a>", "not_readable"),
+        ("&l;</a>", "not_readable"),
+        ("</a><a/>", "not_readable"),
+    ],
+)
+def test_what_follows_all_that_is_required_counts(rest: str, reason: str) -> None:
+    assert ask(f"<a><b/>{rest}", required=("a/b",)).reason == reason
+
+
+@pytest.mark.parametrize("shape", ["{}", "<!-- </x></x> -->{}", "<?x </x>?>{}"])
+@pytest.mark.parametrize(("depth", "reason"), [(100, "correct"), (101, "too_deep")])
+def test_nesting_ends_at_one_hundred(shape: str, depth: int, reason: str) -> None:
+    assert ask(shape.format("<a>" * depth + "</a>" * depth)).reason == reason
+    assert ask(shape.format("<a>" * (depth - 1) + "<a/>" + "</a>" * (depth - 1))).reason == reason
+
+
+def test_all_names_are_looked_at_where_some_are_allowed() -> None:
+    assert ask("<a><b/><c/></a>", required=("a/b",), allowed=("a", "b")).reason == "unexpected_element"
+
+
+def test_a_wrong_root_has_nothing_that_is_required() -> None:
+    assert ask("<b><a/></b>", root="a").reason == "wrong_root"
+    assert ask("<b><a/></b>", root="b", required=("a",)).reason == "missing_element"
+
+
+def test_nothing_is_left_for_the_garbage_collector() -> None:
+    documents = ("<a><b/></a>", "<a>" * 200, "<!DOCTYPE a><a/>", "<a>", "text")
+    gc.collect()
+    gc.disable()
+    try:
+        for required in ((), ("a/b",), ("a/c",)):
+            for response in documents:
+                ask(response, required=required)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_long_names_cost_nothing_extra() -> None:

@@ -84,7 +84,7 @@ def _contexts(text: str) -> Iterator[tuple[re.Match[str], int]]:
 
 
 def _last_space(text: str, start: int, stop: int) -> int:
-    return max(text.rfind(char, start, stop) for char in string.whitespace)
+    return max(map(text.rfind, string.whitespace, itertools.repeat(start), itertools.repeat(stop)))
 
 
 class _Token:

@@ -5,7 +5,7 @@ instruction says, `fixed` is left out and both profiles use `official`.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,11 +44,8 @@ class Constraint:
             InvalidItem: one is missing, unknown or of the wrong form.
         """
         given = {name: value for name, value in given.items() if value is not None}
-        unknown = sorted(given.keys() - self.arguments.keys())
-        missing = sorted(self.arguments.keys() - given.keys() - self.optional)
-        if unknown or missing:
-            wrong = f"lacks {missing}" if missing else f"does not take {unknown}"
-            raise InvalidItem("bad_arguments", f"{self.id} {wrong}; its arguments are {sorted(self.arguments)}")
+        if given.keys() != self.arguments.keys():
+            self._check_names(given.keys())
         read: dict[str, Any] = {}
         for name, value in given.items():
             try:
@@ -56,7 +53,14 @@ class Constraint:
             except ValueError as error:
                 message = f"{self.id}: {name} must be {error}, not {str(value)[:80]!r}"
                 raise InvalidItem("bad_arguments", message) from error
-        return {name: read[name] for name in self.arguments if name in read}
+        return read if len(read) <= 1 else {name: read[name] for name in self.arguments if name in read}
+
+    def _check_names(self, given: Set[str]) -> None:
+        unknown = sorted(given - self.arguments.keys())
+        missing = sorted(self.arguments.keys() - given - self.optional)
+        if unknown or missing:
+            wrong = f"lacks {missing}" if missing else f"does not take {unknown}"
+            raise InvalidItem("bad_arguments", f"{self.id} {wrong}; its arguments are {sorted(self.arguments)}")
 
 
 def count(value: Any) -> int:

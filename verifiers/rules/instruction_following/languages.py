@@ -9,11 +9,13 @@ written in, reads capitals as small letters, and a text without letters is in no
 """
 
 import json
+import math
 import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -21,6 +23,7 @@ from langdetect.utils.ngram import NGram
 from langdetect.utils.unicode_block import unicode_block
 from punkt.data import english
 
+from verifiers.rules.arrays import NDArray, np
 from verifiers.rules.instruction_following.constraints import STOP_WORDS, word_set
 
 LANGUAGES = word_set(
@@ -36,7 +39,11 @@ _MAX_STEPS = 1000
 _SURE = 0.99999
 _LIKELY = 0.1
 _LARGE = 1e100
-_NARROWING = frozenset({20, 60, 200})
+_STEPS_A_LOOK = 5
+_NARROWING = (20, 60, 200, _MAX_STEPS)
+_LASTS = (60, *range(100, _MAX_STEPS + 1, 20))
+"""Of the steps that are taken at once. From where it is large, no chance grows beyond a double in 40."""
+_FEW_WORDS = 1500
 _MAX_SHORT_CHARS = 80
 _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
 _ONLY_ENGLISH = word_set(
@@ -48,6 +55,7 @@ _ENGLISH = STOP_WORDS | word_set("bye goodbye hello hey hi ok okay please thanks
 _HOPELESS = 1e-20
 """A language this far behind no longer counts: to come back is a thousand billion times less likely than a wrong end."""
 _MAX_CACHED_CHARS = 32
+_WORD_BITS = 32
 _ALPHA, _ALPHA_WIDTH, _BASE = 0.5, 0.05, 10_000
 _URL = re.compile(r"https?://[-_.?&~;+=/#0-9A-Za-z]{1,2076}")
 _MAIL = re.compile(r"[-_.0-9A-Za-z]{1,64}@[-_0-9A-Za-z]{1,255}[-_.0-9A-Za-z]{1,255}")
@@ -82,7 +90,7 @@ def identify(text: str) -> str | None:
         return None
     sums = _sampled(grams)
     best = max(range(len(sums)), key=sums.__getitem__)
-    return _profiles()[0][best] if sums[best] > _LIKELY * _TRIALS else "unknown"
+    return _profiles().names[best] if sums[best] > _LIKELY * _TRIALS else "unknown"
 
 
 @lru_cache(maxsize=8)
@@ -162,28 +170,24 @@ def _normal(char: str) -> str:
 _NORMAL_ASCII = {code: (chr(code) if chr(code).isalpha() else " ") for code in range(128)}
 
 
-Row = tuple[tuple[int, float], ...]
-"""One piece's share in each language that has it."""
-
-
-def _grams(text: str) -> list[Row]:
-    """The rows of the known one-, two- and three-letter pieces of the words, in order."""
+def _grams(text: str) -> list[int]:
+    """The known one-, two- and three-letter pieces of the words, in order, by their numbers in the profiles."""
     normal = text.translate(_NORMAL_ASCII) if text.isascii() else "".join(map(_normal, text))
     *words, last = normal.split(" ")
-    found: list[Row] = []
+    found: list[int] = []
     for word in words:
-        found += _rows_of(word + " ")
-    return found + list(_rows_of(last))
+        found += _pieces_of(word + " ")
+    return found + list(_pieces_of(last))
 
 
-def _rows_of(word: str) -> Sequence[Row]:
-    return _rows(word) if len(word) > _MAX_CACHED_CHARS else _cached_rows(word)
+def _pieces_of(word: str) -> Sequence[int]:
+    return _pieces(word) if len(word) > _MAX_CACHED_CHARS else _cached_pieces(word)
 
 
-def _rows(word: str) -> Sequence[Row]:
+def _pieces(word: str) -> Sequence[int]:
     """Of a word, with the space after it if there is one; of a capitalised run only its first letter counts."""
-    known = _profiles()[1]
-    found: list[Row] = []
+    known = _profiles().pieces
+    found: list[int] = []
     grams, capitals = " ", False
     for char in word if word != " " else "":
         last = grams[-1]
@@ -199,60 +203,140 @@ def _rows(word: str) -> Sequence[Row]:
     return found
 
 
-_cached_rows = lru_cache(maxsize=20_000)(_rows)
+_cached_pieces = lru_cache(maxsize=20_000)(_pieces)
 
 
-def _sampled(grams: Sequence[Row]) -> list[float]:
+def _sampled(grams: Sequence[int]) -> list[float]:
     """The sum of the trials' posteriors, one per language; ends when the rest can no longer change which is first."""
-    names, _ = _profiles()
-    generator = random.Random(_SEED)  # noqa: S311 - reproduces langdetect, nothing secret
-    total = [0.0] * len(names)
+    draws = _Draws(len(grams))
+    total = np.zeros(len(_profiles().names))
+    sums: list[float] = []
     for trial in range(1, _TRIALS + 1):
-        weight = (_ALPHA + generator.gauss(0.0, 1.0) * _ALPHA_WIDTH) / _BASE
-        for index, chance in enumerate(_posterior(grams, generator, weight)):
-            total[index] += chance
-        second, first = sorted(total)[-2:]
+        weight = (_ALPHA + draws.normal() * _ALPHA_WIDTH) / _BASE
+        total += _posterior(grams, draws, 1.0 / weight)
+        sums = total.tolist()
+        second, first = sorted(sums)[-2:]
         if first - second > _TRIALS - trial:
             break
-    return total
+    return sums
 
 
-def _posterior(grams: Sequence[Row], generator: random.Random, weight: float) -> list[float]:
+def _posterior(grams: Sequence[int], draws: "_Draws", growth: float) -> NDArray[np.float64]:
     """One trial: pieces drawn until one language is sure. A language without the piece keeps its chance, the others'
     grow, which is the same after normalising as `chance * (weight + share)` for all.
+
+    Arrays take many steps at once, each from the one before and rounded as one by one.
     """
-    chances = [1.0] * len(_profiles()[0])
-    draw, size = generator.getrandbits, len(grams)
-    bits, growth = size.bit_length(), 1.0 / weight
-    rows: Sequence[Row | None] = grams
-    narrow: list[Row | None] = []
-    alive = frozenset[int]()
-    for step in range(_MAX_STEPS + 1):
-        # As `generator.choice`, which takes twice the time.
-        while (drawn := draw(bits)) >= size:
-            pass
-        row = rows[drawn]
-        if row is None:
-            row = narrow[drawn] = tuple(pair for pair in grams[drawn] if pair[0] in alive)
-        for index, share in row:
-            chances[index] *= 1.0 + share * growth
-        if step % 5 == 0:
-            whole, best = sum(chances), max(chances)
-            if best > _SURE * whole or step == _MAX_STEPS:
-                break
+    chances = np.ones(len(_profiles().names))
+    step = 0
+    for last in _LASTS:
+        factors = np.concatenate([_shares(grams[number]) for number in draws.ahead(step, last + 1)])
+        factors = factors.reshape(-1, len(chances))
+        factors *= growth
+        factors += 1.0
+        first = step
+        while step <= last:
+            stop = min(last, next(narrowing for narrowing in _NARROWING if narrowing >= step))
+            factors[step - first] *= chances
+            after = np.multiply.accumulate(factors[step - first : stop + 1 - first])
+            at = -(-step // _STEPS_A_LOOK) * _STEPS_A_LOOK
+            looks = after[at - step :: _STEPS_A_LOOK]
+            wholes = np.add.accumulate(looks, axis=1)[:, -1].tolist()  # one by one, unlike a sum
+            bests = np.maximum.reduce(looks, axis=1).tolist()
+            ends = (best > _LARGE or best > _SURE * whole for whole, best in zip(wholes, bests, strict=True))
+            look = next((look for look, is_end in enumerate(ends) if is_end), len(looks) - 1)
+            at += look * _STEPS_A_LOOK
+            chances, whole, best = looks[look], wholes[look], bests[look]
+            if best > _SURE * whole or at == _MAX_STEPS:
+                draws.take(at + 1)
+                posterior: NDArray[np.float64] = chances / whole
+                return posterior
             if best > _LARGE:
-                chances = [chance / whole for chance in chances]
-                best /= whole
-            if step in _NARROWING:
-                alive = frozenset(index for index, chance in enumerate(chances) if chance > best * _HOPELESS)
-                chances = [chance if index in alive else 0.0 for index, chance in enumerate(chances)]
-                rows = narrow = [None] * size
-    return [chance / whole for chance in chances]
+                chances, best = chances / whole, best / whole
+            if at in _NARROWING:
+                chances = np.where(chances > best * _HOPELESS, chances, 0.0)
+            step = at + 1
+    raise AssertionError("the last step ends a trial")
+
+
+class _Draws:
+    """What a generator with langdetect's seed draws for a text: numbers below a size, as its `choice` does, and normal ones.
+
+    Its words are always the same, so those ahead can be seen before it is known how many a trial takes.
+    """
+
+    __slots__ = ("_normal", "_numbers", "_place", "_places", "_size")
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._place = 0
+        """How many words were taken."""
+        self._normal: float | None = None
+        """Two are made at once."""
+        self._look(_FEW_WORDS)
+
+    def _look(self, words: int) -> None:
+        """See the numbers in the first words, of which `choice` passes over those that are too large."""
+        numbers = _words()[:words] >> (_WORD_BITS - self._size.bit_length())
+        self._places = np.flatnonzero(numbers < self._size)
+        self._numbers = numbers[self._places]
+
+    def normal(self) -> float:
+        """As `random.gauss(0.0, 1.0)`."""
+        if self._normal is not None:
+            normal, self._normal = self._normal, None
+            return normal
+        angle = self._fraction() * 2.0 * math.pi
+        radius = math.sqrt(-2.0 * math.log(1.0 - self._fraction()))
+        self._normal = math.sin(angle) * radius
+        return math.cos(angle) * radius
+
+    def _fraction(self) -> float:
+        """As `random.random()`."""
+        high, low = _words()[self._place : self._place + 2].tolist()
+        self._place += 2
+        return float(((high >> 5) * 2**26 + (low >> 6)) / 2**53)
+
+    def ahead(self, start: int, stop: int) -> Sequence[int]:
+        """The numbers from one to another behind those taken."""
+        first = int(self._places.searchsorted(self._place))
+        if first + stop > len(self._numbers):
+            self._look(len(_words()))
+        numbers: list[int] = self._numbers[first + start : first + stop].tolist()
+        return numbers
+
+    def take(self, count: int) -> None:
+        self._place = int(self._places[self._places.searchsorted(self._place) + count - 1]) + 1
 
 
 @cache
-def _profiles() -> tuple[list[str], dict[str, Row]]:
-    """The languages, and the row of each piece."""
+def _words() -> NDArray[np.uint32]:
+    """The words of the generator with langdetect's seed: more than twice as many as numbers that trials may take."""
+    count = 3 * _TRIALS * _MAX_STEPS
+    return np.frombuffer(random.Random(_SEED).randbytes(count * _WORD_BITS // 8), "<u4")  # noqa: S311 - nothing secret
+
+
+@lru_cache(maxsize=8192)
+def _shares(piece: int) -> NDArray[np.float64]:
+    """Of a piece, the share in each language."""
+    shares = np.zeros(len(_profiles().names))
+    for index, share in _profiles().shares[piece]:
+        shares[index] = share
+    return shares
+
+
+@dataclass(frozen=True, slots=True)
+class _Profiles:
+    names: Sequence[str]
+    """The languages."""
+    pieces: Mapping[str, int]
+    """The number of each piece."""
+    shares: Sequence[tuple[tuple[int, float], ...]]
+    """By these numbers, in which languages a piece is, and its share there."""
+
+
+@cache
+def _profiles() -> _Profiles:
     folder = files("langdetect") / "profiles"
     names: list[str] = []
     known: dict[str, list[tuple[int, float]]] = {}
@@ -262,4 +346,5 @@ def _profiles() -> tuple[list[str], dict[str, Row]]:
         for gram, count in profile["freq"].items():
             if 1 <= len(gram) <= 3:
                 known.setdefault(gram, []).append((index, count / profile["n_words"][len(gram) - 1]))
-    return names, {gram: tuple(row) for gram, row in known.items()}
+    numbers = {gram: number for number, gram in enumerate(known)}
+    return _Profiles(names, numbers, [tuple(shares) for shares in known.values()])

@@ -23,6 +23,7 @@ No trainer has such a penalty; this one follows what their users write by hand.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -32,6 +33,7 @@ from verifiers.answers import final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.rules import bounded
+from verifiers.rules.arrays import np
 from verifiers.rules.language.prose import prose_of
 from verifiers.rules.language.scripts import (
     LANGUAGES,
@@ -146,9 +148,14 @@ def _score(count: Count, params: LanguageParams, scripts: tuple[str, ...]) -> fl
         return 1.0
     tolerance = params.tolerance
     if tolerance is None:
-        tolerance = 0.10 if any(holds(scripts, letter) for letter in _BORROWING) else 0.02
+        tolerance = _usual_tolerance(scripts)
     excess = (count.off / count.letters - tolerance) / (0.5 - tolerance)
     return 1.0 - min(max(excess, 0.0), 1.0)
+
+
+@lru_cache(maxsize=256)
+def _usual_tolerance(scripts: tuple[str, ...]) -> float:
+    return 0.10 if any(holds(scripts, letter) for letter in _BORROWING) else 0.02
 
 
 def _parts(response: str) -> Sequence[str]:
@@ -162,11 +169,23 @@ def _parts(response: str) -> Sequence[str]:
 def _count(text: str, scripts: tuple[str, ...], allowed: frozenset[str], raw: bool) -> Count:
     if not raw:
         text = prose_of(text)
-    latin = len(text.encode("ascii", "ignore").translate(None, _NOT_ASCII_LETTERS))
-    others = beyond_ascii(text)
-    letters = latin + sum(map(len, LETTER_RUNS.findall(others)))
-    off = letters - len(letters_in(scripts, others)) - (latin if holds(scripts, "a") else 0)
+    encoded = text.encode("utf-8", "surrogatepass")
+    letters = _ascii_letters(encoded)
+    off = 0 if holds(scripts, "a") else letters
+    if others := beyond_ascii(text, encoded):
+        foreign = sum(map(len, LETTER_RUNS.findall(others)))
+        letters += foreign
+        off += foreign - len(letters_in(scripts, others))
     return Count(letters, off - _allowed_letters(text, scripts, allowed) if off else 0)
+
+
+def _ascii_letters(encoded: bytes) -> int:
+    """How many there are, of both cases; no byte of UTF-8's other characters counts."""
+    small = np.frombuffer(encoded, np.uint8) | _TO_SMALL
+    return int(np.count_nonzero(small - _SMALL_A < _LETTERS))
+
+
+_TO_SMALL, _SMALL_A, _LETTERS = np.uint8(ord("a") ^ ord("A")), np.uint8(ord("a")), np.uint8(26)
 
 
 def _allowed_letters(text: str, scripts: tuple[str, ...], allowed: frozenset[str]) -> int:
@@ -183,8 +202,6 @@ def _foreign_words(prompt: str | None, scripts: tuple[str, ...]) -> frozenset[st
 
 
 _ANY = re.compile(r"[^\W\d_]")
-
-_NOT_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 _RUSSIAN = "Ответ на этот вопрос хорошо известен: столица Франции находится на берегах реки Сены"
 

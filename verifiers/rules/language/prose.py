@@ -5,22 +5,23 @@ import re
 
 def prose_of(text: str) -> str:
     """Without code, LaTeX, URLs and tags. Each pattern stops at the next sign that could begin it, so all is linear."""
-    if "```" in text:
+    if "`" in text and "```" in text:
         parts = text.split("```")
         closed = len(parts) - (len(parts) % 2 == 0)
         text = " ".join([*parts[:closed:2], *parts[closed:]])
-    for signs, pattern in _NOT_PROSE:
-        if signs in text:
+    for rare, signs, pattern in _NOT_PROSE:
+        if rare in text and signs in text:
             text = pattern.sub(" ", text)
     return text
 
 
 _NOT_PROSE = (
-    ("`", re.compile(r"`[^`\n]++`")),
-    ("://", re.compile(r"\b[A-Za-z]{1,12}://[^\s\u2E80-\U0003FFFF]++")),
-    ("$", re.compile(r"\$\$[^$]++\$\$|\$[^$\n]++\$")),
-    ("\\(", re.compile(r"\\\((?:[^\\]|\\[^()])*+\\\)")),
-    ("\\[", re.compile(r"\\\[(?:[^\\]|\\[^\[\]])*+\\\]")),
-    ("\\", re.compile(r"\\[A-Za-z]++(?:\{[A-Za-z]{1,20}\*?\})?")),
-    ("<", re.compile(r"</?[A-Za-z][\w.:-]{0,40}/?>|<\|[\w]{1,40}\|>")),
+    ("`", "`", re.compile(r"`[^`\n]++`")),
+    ("/", "://", re.compile(r"\b[A-Za-z]{1,12}://[^\s\u2E80-\U0003FFFF]++")),
+    ("$", "$", re.compile(r"\$\$[^$]++\$\$|\$[^$\n]++\$")),
+    ("\\", "\\(", re.compile(r"\\\((?:[^\\]++|\\[^()])*+\\\)")),
+    ("\\", "\\[", re.compile(r"\\\[(?:[^\\]++|\\[^\[\]])*+\\\]")),
+    ("\\", "\\", re.compile(r"\\[A-Za-z]++(?:\{[A-Za-z]{1,20}\*?\})?")),
+    ("<", "<", re.compile(r"</?[A-Za-z][\w.:-]{0,40}/?>|<\|[\w]{1,40}\|>")),
 )
+"""Each with signs that every match has, and one of them that is rarer and found faster."""

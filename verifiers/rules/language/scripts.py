@@ -93,6 +93,7 @@ def main_script(prompt: str) -> tuple[str, ...]:
     return scripts if most else ()
 
 
+@lru_cache(maxsize=256)
 def holds(scripts: tuple[str, ...], letter: str) -> bool:
     """Whether a letter belongs to the scripts, whatever name of theirs was given (Latin, latin, Latn)."""
     return bool(letters_in(scripts, letter))

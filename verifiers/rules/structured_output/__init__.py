@@ -112,7 +112,7 @@ def _is_quick(item: Item[StructuredOutputParams]) -> bool:
     if len(item.response) > INLINE_CHARS:
         return False
     if item.params.format != "csv":
-        return parts(item.response) <= item.params.quick_values
+        return len(item.response) < item.params.quick_values or parts(item.response) <= item.params.quick_values
     return item.response.count(item.params.delimiter) + item.response.count("\n") < item.params.quick_values
 
 

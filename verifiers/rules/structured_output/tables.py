@@ -20,8 +20,8 @@ def read_csv(text: str, delimiter: str, columns: Sequence[str] | None) -> list[l
         raise Unreadable("not_readable", "no header and rows of two fields or more")
     if len(set(header)) < len(header) or not all(name.strip() for name in header):
         raise Unreadable("wrong_columns", "names of columns are missing or the same")
-    uneven = next((number for number, row in enumerate(rows, start=1) if len(row) != len(header)), None)
-    if uneven is not None:
+    if set(map(len, rows)) != {len(header)}:
+        uneven = next(number for number, row in enumerate(rows, start=1) if len(row) != len(header))
         raise Unreadable("not_readable", f"row {uneven} has {len(rows[uneven - 1])} fields, the header {len(header)}")
     return rows
 

@@ -160,6 +160,58 @@ def test_languages_are_those_of_langdetect_with_a_fixed_seed() -> None:
         assert languages.identify(text) == theirs, text
 
 
+TEXTS_OF_LANGUAGES = (
+    *("The dog sleeps in the garden. " * 20, "Der Hund schläft.", "a", "la", "no me de la", "我们 go to the market ok"),
+    *("He que la de en un se no", "привет мир это текст", "ЙЦУ abc", "the " * 300 + "мир" * 300, "qzx jkv wpf"),
+)
+
+
+@pytest.mark.parametrize("text", TEXTS_OF_LANGUAGES)
+def test_steps_taken_at_once_are_those_taken_one_by_one(text: str) -> None:
+    grams = languages._grams(text)
+    assert languages._sampled(grams) == _sampled_one_by_one(grams)
+
+
+def _sampled_one_by_one(grams: list[int]) -> list[float]:
+    generator = random.Random(0)
+    sums = [0.0] * 55
+    for trial in range(1, 8):
+        growth = 1.0 / ((0.5 + generator.gauss(0.0, 1.0) * 0.05) / 10_000)
+        sums = [total + chance for total, chance in zip(sums, _trial(grams, generator, growth), strict=True)]
+        second, first = sorted(sums)[-2:]
+        if first - second > 7 - trial:
+            break
+    return sums
+
+
+def _trial(grams: list[int], generator: random.Random, growth: float) -> list[float]:
+    chances = [1.0] * 55
+    for step in range(1001):
+        for index, share in languages._profiles().shares[generator.choice(grams)]:
+            chances[index] *= 1.0 + share * growth
+        if step % 5:
+            continue
+        whole, best = sum(chances), max(chances)
+        if best > 0.99999 * whole or step == 1000:
+            break
+        if best > 1e100:
+            chances, best = [chance / whole for chance in chances], best / whole
+        if step in (20, 60, 200):
+            chances = [chance if chance > best * 1e-20 else 0.0 for chance in chances]
+    return [chance / whole for chance in chances]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 127, 128, 129, 10_000])
+def test_draws_are_those_of_a_generator_with_the_seed(size: int) -> None:
+    draws, generator = languages._Draws(size), random.Random(0)
+    for count in (1, 61, 1001, 5, 1001, 1001, 1001):
+        assert draws.normal() == generator.gauss(0.0, 1.0)
+        taken = [generator.choice(range(size)) for _ in range(count)]
+        assert draws.ahead(0, count) == taken
+        assert draws.ahead(count // 2, count) == taken[count // 2 :]
+        draws.take(count)
+
+
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
