@@ -21,7 +21,7 @@ _ANSWER: Final = (
     "respuesta|solución|opción|alternativa|clave|resposta|solução|opção|gabarito|letra|réponse|solution|proposition|risposta|soluzione"
     "|opzione|option|antwort|lösung|antwortmöglichkeit|antwoord|oplossing|optie|svar(?:et)?|lösning(?:en)?|løsning(?:en)?|alternativ(?:et)?"
     "|vastaus|ratkaisu|vaihtoehto|odpowied(?:ź|zią)|opcja|rozwiązanie|odpověď|odpovědí|možnost|řešení|odpoveď|odpoveďou|válasz|megoldás"
-    "|r[ăa]spuns(?:ul)?|varianta|cevap|cevabı|yanıt|yanıtı|seçenek|şık|đáp án|câu trả lời|phương án|lựa chọn|(?:kunci )?jawaban(?:nya)?|jawapan(?:nya)?"
+    "|r[ăa]spuns(?:ul)?|varianta|cevap|cevabı|yanıt|yanıtı|seçenek|şık|đáp án|(?:câu )?trả lời|phương án|lựa chọn|(?:kunci )?jawaban(?:nya)?|jawapan(?:nya)?"
     "|pilihan|ответ(?:ом)?|вариант|решение|відповід(?:ь|дю)|варіант|отговор(?:ът)?|odgovor|одговор|απάντηση|λύση|επιλογή|ה?תשובה|ה?פתרון"
     "|(?:ال)?جواب|(?:ال)?إجابة|الاجابة|(?:ال)?خيار|(?:ال)?حل|پاسخ|گزینه|उत्तर|जवाब|विकल्प|উত্তর|คำตอบ(?:สุดท้าย)?|sagot|atsakymas|atbilde|vastus|jibu|பதில்|விடை|సమాధానం|జవాబు|正解|答|정답|답|key|response|selection"
 )
@@ -79,7 +79,7 @@ def _told() -> str:
 STEMS: Final = (
     "respuesta|soluci|opci|alternativ|clave|resposta|solu|opç|gabarito|letra|réponse|proposition|risposta|opzione|antwo|lösung"
     "|oplossing|optie|svar|lösning|løsning|vastaus|ratkaisu|vaihtoehto|odpov|odpow|opcja|rozwiązanie|možnost|řešení|válasz|megoldás|spuns"
-    "|variant|ceva[pb]|yanıt|seçene|şık|án|câu|chọn|jawa[bp]a|pilihan|ответ|вариант|решение|відповід|варіант|отговор|odgovor|одговор"
+    "|variant|ceva[pb]|yanıt|seçene|şık|án|lời|chọn|jawa[bp]a|pilihan|ответ|вариант|решение|відповід|варіант|отговор|odgovor|одговор"
     "|απάντηση|λύση|επιλογή|תשובה|פתרון|جواب|جابة|خيار|حل|پاسخ|گزینه|उत्तर|जवाब|विकल्प|উত্তর|คำตอบ|key|response|selection"
     rf"|\bc(?:'|’)est|\b(?:es|è|é|ist|is|sår|to|je)\s|{_spaced(_SO)}"
 )
