@@ -52,11 +52,14 @@ def distinct_of_words(texts: Sequence[bytes], n: int, longest: int = MAX_WORD_BY
     """
     joined = b" %b%b" % (b" ".join(texts), _PADDING)
     edges = _edges(joined)
-    starts, sizes = edges[::2], edges[1::2] - edges[::2]
+    starts = edges[::2].copy()
+    sizes = edges[1::2] - starts
     ends = accumulate(len(text) + 1 for text in texts)
     firsts = [0, *starts.searchsorted([*ends]).tolist()]
+    longer = _longer(joined, starts, sizes, longest)
+    sizes[longer] = 0  # they are not read
     counts: list[Count | None] = [*_counts(_grams(_words(joined, starts, sizes), n), firsts, n)]
-    for word in _longer(joined, starts, sizes, longest):
+    for word in longer:
         counts[bisect_right(firsts, word) - 1] = None
     return counts
 
@@ -80,31 +83,35 @@ def _edges(text: bytes) -> NDArray[np.intp]:
     return edges
 
 
-def _longer(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp], longest: int) -> Iterator[int]:
-    """Which words have more characters than `longest`, or more bytes than are read."""
-    for word in (sizes > longest).nonzero()[0].tolist():
+def _longer(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp], longest: int) -> list[int]:
+    """Which words have more characters than `longest`, or more than `MAX_WORD_BYTES`."""
+
+    def is_longer(word: int) -> bool:
         start, size = int(starts[word]) + 1, int(sizes[word])
-        if size > MAX_WORD_BYTES or len(text[start : start + size].decode("utf-8", "surrogatepass")) > longest:
-            yield word
+        return size > MAX_WORD_BYTES or len(text[start : start + size].decode("utf-8", "surrogatepass")) > longest
+
+    return list(filter(is_longer, (sizes > longest).nonzero()[0].tolist()))
 
 
 def _words(text: bytes, starts: NDArray[np.intp], sizes: NDArray[np.intp]) -> _Numbers:
-    """A number for each word; of words that are too long, some number."""
+    """A number for each word."""
     lanes = np.ndarray(len(text) - _LANE_BYTES, _LANE, text, 1, (1,)).astype(np.uint64)
-    numbers: _Numbers = lanes.take(starts)
-    numbers &= _CUTS.take(sizes, mode="clip")
+    numbers: _Numbers = _CUTS.take(sizes, mode="clip")
+    numbers &= lanes.take(starts)
     np.invert(numbers, numbers)  # no text has a word that becomes 0, which mixing leaves as it is
     _mix(numbers)
     longer = (sizes > _LANE_BYTES).nonzero()[0]
-    for place in range(_LANE_BYTES, MAX_WORD_BYTES, _LANE_BYTES):
-        if not longer.size:
-            break
-        left = sizes[longer] - place
-        further = numbers[longer] * _STEP
-        further += lanes.take(starts[longer] + place) & _CUTS.take(left, mode="clip")
+    places, left = starts[longer], sizes[longer]
+    while longer.size:
+        places += _LANE_BYTES
+        left -= _LANE_BYTES
+        further = _CUTS.take(left, mode="clip")
+        further &= lanes.take(places)
+        further += numbers[longer] * _STEP
         _mix(further)
         numbers[longer] = further
-        longer = longer[left > _LANE_BYTES]
+        is_longer = left > _LANE_BYTES
+        longer, places, left = longer[is_longer], places[is_longer], left[is_longer]
     return numbers
 
 
