@@ -5,11 +5,10 @@ A loop is a stretch of at most `_MAX_PERIOD` characters that comes at least `_MI
 
     suspects    at few places, far enough apart that no loop fits between them, eight characters are looked for again
                 within the longest period. A long period makes a long loop, so that the farther is looked, the fewer
-                places there are. Where they come again, the text equals itself at that distance over as many
-                characters as are in all rounds of a loop but one, if there is a loop: those eight at both ends of what
-                is looked at, and eight at the near or the far half of the others, tell. Nothing found, no loop: most
-                texts end here. All this is done with numbers for all places, and several texts, in one go, as most of
-                what numpy takes for few numbers is the call
+                places there are. Where they come again at some distance, a few more of those that would, if it were
+                a loop, are looked for at that distance. Nothing found, no loop: most texts end here. It is done with
+                numbers for all places, and several texts, in one go, as most of what numpy takes for few numbers is
+                the call
     looped      near suspects, at each place in `_STRIDE`, the loop itself is measured
 """
 
@@ -91,9 +90,11 @@ def _looped(text: str, suspects: Sequence[_Span]) -> int:
         while position <= min(final, last):
             again = text.find(text[position : position + _PROBE], position + 1, position + _PROBE + longest)
             period = again - position
-            start = _start(text, position, period, floor) if again >= 0 else position
+            least = max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS)
             end = again + _common(text, position, again) if again >= 0 else position
-            if end - start >= max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS):
+            may_reach = end - max(floor, position - _STRIDE) >= least
+            start = _start(text, position, period, floor) if again >= 0 and may_reach else position
+            if end - start >= least:
                 counted += end - start - period
                 position = floor = end
             else:
@@ -143,23 +144,31 @@ def _places(grams: _Numbers, size: int, scale: _Scale) -> Iterator[tuple[int, in
     rows = _CELLS // scale.longest
     for first in range(0, size, rows * scale.stride):
         count = len(range(first, min(size, first + rows * scale.stride), scale.stride))
-        found, periods = _repeated(grams, first, count, scale)
-        if found.size:
+        comes_again = _comes_again(grams, first, count, scale)
+        again = np.count_nonzero(comes_again)
+        if again:
             is_suspect = np.zeros(count + 2, np.bool_)
-            is_suspect[found[_may_be_loop(grams, first + found * scale.stride, periods, scale)] + 1] = True
+            if again > _MANY * count:  # a flood, in which measuring takes less than asking at every distance
+                comes_again.any(axis=1, out=is_suspect[1:-1])
+            else:
+                found, periods = np.divmod(comes_again.ravel().nonzero()[0], scale.longest)
+                may_be_loop = _may_be_loop(grams, first + found * scale.stride, periods + 1, scale)
+                is_suspect[found[may_be_loop] + 1] = True
             edges = first + (is_suspect[1:] != is_suspect[:-1]).nonzero()[0] * scale.stride
             yield from zip(edges[::2].tolist(), (edges[1::2] - scale.stride).tolist(), strict=True)
 
 
-def _repeated(grams: _Numbers, first: int, count: int, scale: _Scale) -> tuple[_Places, _Places]:
-    """Of so many places from the first on, which have a gram that comes again, a longest period far; and how far."""
+_MANY = 8
+"""Distances at which a gram comes again; in most texts, fewer than one for each place."""
+
+
+def _comes_again(grams: _Numbers, first: int, count: int, scale: _Scale) -> NDArray[np.bool_]:
+    """For each of so many places from the first on: whether its gram comes again 1, 2, ... characters behind."""
     step = grams.itemsize
     shape, strides = (count, scale.longest), (scale.stride * step, step)
     later = np.ndarray(shape, grams.dtype, grams, (first + 1) * step, strides)
-    comes_again = later == grams[first : first + count * scale.stride : scale.stride, None]
-    cells = comes_again.ravel().nonzero()[0]
-    rows = cells // scale.longest
-    return rows, cells - rows * scale.longest + 1
+    comes_again: NDArray[np.bool_] = later == grams[first : first + count * scale.stride : scale.stride, None]
+    return comes_again
 
 
 def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, scale: _Scale) -> NDArray[np.bool_]:
@@ -168,10 +177,15 @@ def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, scale: _Sca
     There the text equals itself at a distance of one period over all rounds but one. A probe lies among those, so half
     of what remains of them, at least, lies before it or behind it.
     """
-    half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - scale.probe) // 2
     last = places + (scale.probe - _GRAM)
     found = _equal(grams, last, periods)
-    found &= _equal(grams, places - half, periods) | _equal(grams, last + half, periods)
+    found &= _equal(grams, (places + last) // 2, periods)
+    kept = found.nonzero()[0]
+    if kept.size:
+        places, last, periods = places[kept], last[kept], periods[kept]
+        half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - scale.probe) // 2
+        before = _equal(grams, places - half, periods) & _equal(grams, places - half // 2, periods)
+        found[kept] = before | (_equal(grams, last + half, periods) & _equal(grams, last + half // 2, periods))
     return found
 
 
