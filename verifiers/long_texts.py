@@ -47,6 +47,48 @@ async def judge_all(
         if chars > TURN_CHARS:
             chars = 0
             await asyncio.sleep(0)
+    return await _with_long(workers, judge, items, verdicts)
+
+
+async def judge_turns(
+    workers: Workers,
+    judge: Callable[[str, P, bool], Verdict],
+    judge_together: Callable[[Sequence[Item[P]]], Sequence[Verdict]],
+    items: Sequence[Item[P]],
+    is_inline: Callable[[Item[P]], bool] = is_short,
+) -> list[Verdict]:
+    """`judge_all` for a rule to which several items at once are less work than one after another.
+
+    `judge_together` gives what `judge` gives for each, in order; what it is asked at once is judged without a break.
+    """
+    verdicts: list[Verdict | None] = [None] * len(items)
+    turn: list[int] = []
+    chars = 0
+    for position in [position for position, item in enumerate(items) if is_inline(item)]:
+        if chars > TURN_CHARS:
+            _take_turn(judge_together, items, turn, verdicts)
+            turn, chars = [], 0
+            await asyncio.sleep(0)
+        turn.append(position)
+        chars += len(items[position].response)
+    _take_turn(judge_together, items, turn, verdicts)
+    return await _with_long(workers, judge, items, verdicts)
+
+
+def _take_turn(
+    judge_together: Callable[[Sequence[Item[P]]], Sequence[Verdict]],
+    items: Sequence[Item[P]],
+    turn: Sequence[int],
+    verdicts: list[Verdict | None],
+) -> None:
+    for position, verdict in zip(turn, judge_together([items[position] for position in turn]), strict=True):
+        verdicts[position] = verdict
+
+
+async def _with_long(
+    workers: Workers, judge: Callable[[str, P, bool], Verdict], items: Sequence[Item[P]], verdicts: list[Verdict | None]
+) -> list[Verdict]:
+    """The verdicts, and those that were left to workers."""
     long = [position for position, verdict in enumerate(verdicts) if verdict is None]
     if not long:
         return [verdict for verdict in verdicts if verdict is not None]

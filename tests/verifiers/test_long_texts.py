@@ -49,6 +49,15 @@ def test_long_and_short_keep_their_places(found: Found) -> None:
     assert [verdict.score for verdict in verdicts] == [float(n == 7) for n in range(12)]
 
 
+def test_those_judged_in_turns_keep_their_places(found: Found) -> None:
+    entry = found.registry["repetition"]
+    kinds = [entry.verifier.params.model_validate({"n": 1, "measure": measure}) for measure in ("ngrams", "loops")]
+    long = "".join(f"{number} " for number in range(INLINE_CHARS // 4))
+    texts = [f"{long if n % 5 == 0 else long[: 9000 * (n % 3)]}{'so it is ' * n}" for n in range(24)]
+    items = [Item(text, kinds[n % 2]) for n, text in enumerate(texts)]
+    assert found.score(entry, items) == [found.score(entry, [item])[0] for item in items]
+
+
 def _explained(verdict: Verdict) -> dict[str, Any]:
     """But for how much of the text repeats itself, which the filler decides."""
     patterns = [pattern for pattern in verdict.detail["error_patterns"] if pattern["code"] != "REPETITION"]

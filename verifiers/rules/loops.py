@@ -3,26 +3,39 @@
 A loop is a stretch of at most `_MAX_PERIOD` characters that comes at least `_MIN_ROUNDS` times in a row and is at least
 `_MIN_LOOP_CHARS` long in all. Finding one takes two looks:
 
-    suspects    at few places, far enough apart that no loop fits between them, a few characters are looked for again
+    suspects    at few places, far enough apart that no loop fits between them, eight characters are looked for again
                 within the longest period. A long period makes a long loop, so that the farther is looked, the fewer
-                places there are. The first eight of them are looked for at all places in one go, as numbers. Nothing
-                found, no loop: most texts end here
+                places there are. Where they come again at some distance, a few more of those that would, if it were
+                a loop, are looked for at that distance. Nothing found, no loop: most texts end here. It is done with
+                numbers for all places, and several texts, in one go, as most of what numpy takes for few numbers is
+                the call
     looped      near suspects, at each place in `_STRIDE`, the loop itself is measured
 """
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from verifiers.rules.arrays import NDArray, np
 from verifiers.rules.words import lowered
 from verifiers.sightings import beyond_ascii
 
 _PROBE = 16  # a power of two, so that halving it reaches every length
-_GRAM = 8  # twice the bytes of a number that is compared at once; no probe is shorter
+_GRAM = 8  # bytes of a number; no probe is shorter
 _STRIDE = 40
 _MAX_PERIOD = 1_000
 _MIN_ROUNDS = 4
 _MIN_LOOP_CHARS = 60
+_CELLS = 1 << 17
+"""About so many pairs of places are compared in one go."""
+_END = b"\xff"
+"""What no text has in UTF-8."""
+
+_Numbers = NDArray[np.uint16]
+_Places = NDArray[np.intp]
+_Span = tuple[int, int, int]
+"""From a place, to a place, up to a period."""
 
 
 @dataclass(frozen=True)
@@ -46,33 +59,42 @@ def _scale(shortest: int, longest: int, probe: int) -> _Scale:
 _SCALES = (_scale(1, 40, 12), _scale(41, 200, 24), _scale(201, _MAX_PERIOD, 64))
 
 
-def evened(text: str) -> str:
-    """In lower case, with one space between words and none around them: `" ".join(text.lower().split())`."""
-    encoded = text.encode("utf-8", "surrogatepass")
-    plain = np.frombuffer(lowered(text, encoded, beyond_ascii(text, encoded)), np.uint8)
+def evened(texts: Sequence[str]) -> list[str]:
+    """In lower case, with one space between words and none around them: `" ".join(text.lower().split())` for each."""
+    plain = np.frombuffer(_END.join(map(_lowered, texts)), np.uint8)
     is_kept = plain != ord(" ")
     is_kept[1:] |= is_kept[:-1]
     kept: bytes = plain[is_kept].tobytes()
-    return kept.rstrip(b" ").decode("utf-8", "surrogatepass")
+    return [text.strip(b" ").decode("utf-8", "surrogatepass") for text in kept.split(_END)]
 
 
-def looped(text: str) -> int:
-    """How many characters of a text are further rounds of a loop.
+def _lowered(text: str) -> bytes:
+    encoded = text.encode("utf-8", "surrogatepass")
+    return lowered(text, encoded, beyond_ascii(text, encoded))
 
-    Looks from one place in `_STRIDE`: where the next `_PROBE` characters come again within the longest period, it
+
+def looped(texts: Sequence[str]) -> list[int]:
+    """How many characters of each text are further rounds of a loop."""
+    return [_looped(text, spans) if spans else 0 for text, spans in zip(texts, _suspects(texts), strict=True)]
+
+
+def _looped(text: str, suspects: Sequence[_Span]) -> int:
+    """Looks from one place in `_STRIDE`: where the next `_PROBE` characters come again within the longest period, it
     measures how far the text goes on equalling itself at that distance. Work is bounded by the longest period for
     each place looked from, and what was found to be a loop is not looked at again.
     """
     position, counted, floor = 0, 0, 0
     last = len(text) - _PROBE
-    for first, final, longest in _suspects(text):
+    for first, final, longest in _merged(suspects):
         position += max(0, -((position - first) // _STRIDE)) * _STRIDE
         while position <= min(final, last):
             again = text.find(text[position : position + _PROBE], position + 1, position + _PROBE + longest)
             period = again - position
-            start = _start(text, position, period, floor) if again >= 0 else position
+            least = max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS)
             end = again + _common(text, position, again) if again >= 0 else position
-            if end - start >= max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS):
+            may_reach = end - max(floor, position - _STRIDE) >= least
+            start = _start(text, position, period, floor) if again >= 0 and may_reach else position
+            if end - start >= least:
                 counted += end - start - period
                 position = floor = end
             else:
@@ -80,74 +102,101 @@ def looped(text: str) -> int:
     return counted
 
 
-def _suspects(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where loops may be seen from: from a place to a place, up to a period; in order, none overlapping another."""
-    grams = _grams(text)
-    found = sorted(
-        (place - scale.stride + 1, place + _STRIDE, scale.longest)
-        for scale in _SCALES
-        for place in _places(grams, len(text), scale)
-        if _comes_thrice(text, place, scale)
-    )
-    return _merged(found)
+def _suspects(texts: Sequence[str]) -> list[list[_Span]]:
+    """Where in each text loops may be seen from; in order."""
+    ends = [*accumulate(map(len, texts))]
+    grams = _grams(texts)
+    spans: list[list[_Span]] = [[] for _ in texts]
+    for scale in _SCALES:
+        for first, last in _places(grams, ends[-1], scale):
+            for text in range(bisect_right(ends, first), bisect_right(ends, last) + 1):
+                begin = ends[text] - len(texts[text])
+                spans[text].append((first - begin - scale.stride + 1, last - begin + _STRIDE, scale.longest))
+    return [sorted(found) for found in spans]
 
 
-def _grams(text: str) -> NDArray[np.uint32]:
-    """A number for the `_GRAM` characters from each place on: where they are the same, it is.
+def _grams(texts: Sequence[str]) -> _Numbers:
+    """A number for the `_GRAM` characters from each place of all texts on: where they are the same, it is.
 
-    Of a character beyond ASCII its last byte counts. Zeros follow, so that from each place it is a longest period to
-    the end.
+    Zeros follow, so that from each place it is a longest period to the end.
     """
+    chars = b"".join(map(_bytes, texts)) + _PADDING
+    lanes = np.ndarray(len(chars) - _GRAM + 1, np.uint64, chars, 0, (1,)) * _LANE_FACTOR
+    return lanes.view(np.uint16)[3::4].copy()  # the last part of each product depends on all its factor's bytes
+
+
+def _bytes(text: str) -> bytes:
+    """One for each character: itself, or of what is mixed of its bits."""
     if text.isascii():
-        chars = text.encode()
-    else:
-        chars = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint8).tobytes()
-    chars += _PADDING
-    halves = np.ndarray(len(chars) - _GRAM // 2 + 1, np.uint32, chars, 0, (1,)).copy()
-    grams = halves[: -_GRAM // 2] * _FACTOR
-    grams ^= halves[_GRAM // 2 :]
-    return grams
+        return text.encode()
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    return ((codes * _FACTOR) >> _TOP_BYTE).astype(np.uint8).tobytes()
 
 
 _FACTOR = np.uint32(0x9E3779B1)
+_LANE_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_TOP_BYTE = np.uint32(24)
 _PADDING = bytes(_MAX_PERIOD + 2 * _GRAM)
 
 
-def _places(grams: NDArray[np.uint32], size: int, scale: _Scale) -> list[int]:
-    """Places of a scale of which the gram comes again, a longest period far."""
-    count = len(range(0, size - scale.probe, scale.stride))
-    if not count:
-        return []
+def _places(grams: _Numbers, size: int, scale: _Scale) -> Iterator[tuple[int, int]]:
+    """The first and the last of neighbouring places of a scale from which on there may be loops; in order."""
+    rows = _CELLS // scale.longest
+    for first in range(0, size, rows * scale.stride):
+        count = len(range(first, min(size, first + rows * scale.stride), scale.stride))
+        comes_again = _comes_again(grams, first, count, scale)
+        again = np.count_nonzero(comes_again)
+        if again:
+            is_suspect = np.zeros(count + 2, np.bool_)
+            if again > _MANY * count:  # a flood, in which measuring takes less than asking at every distance
+                comes_again.any(axis=1, out=is_suspect[1:-1])
+            else:
+                found, periods = np.divmod(comes_again.ravel().nonzero()[0], scale.longest)
+                may_be_loop = _may_be_loop(grams, first + found * scale.stride, periods + 1, scale)
+                is_suspect[found[may_be_loop] + 1] = True
+            edges = first + (is_suspect[1:] != is_suspect[:-1]).nonzero()[0] * scale.stride
+            yield from zip(edges[::2].tolist(), (edges[1::2] - scale.stride).tolist(), strict=True)
+
+
+_MANY = 8
+"""Distances at which a gram comes again; in most texts, fewer than one for each place."""
+
+
+def _comes_again(grams: _Numbers, first: int, count: int, scale: _Scale) -> NDArray[np.bool_]:
+    """For each of so many places from the first on: whether its gram comes again 1, 2, ... characters behind."""
     step = grams.itemsize
-    later = np.ndarray((count, scale.longest), np.uint32, grams, step, (scale.stride * step, step))
-    comes_again = (later == grams[: count * scale.stride : scale.stride, None]).tobytes()
-    places: list[int] = []
-    found = comes_again.find(_YES)
-    while found >= 0:
-        row = found // scale.longest
-        places.append(row * scale.stride)
-        found = comes_again.find(_YES, (row + 1) * scale.longest)
-    return places
+    shape, strides = (count, scale.longest), (scale.stride * step, step)
+    later = np.ndarray(shape, grams.dtype, grams, (first + 1) * step, strides)
+    comes_again: NDArray[np.bool_] = later == grams[first : first + count * scale.stride : scale.stride, None]
+    return comes_again
 
 
-_YES = 1
+def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, scale: _Scale) -> NDArray[np.bool_]:
+    """Whether a probe comes again at this distance, and with it what it would in a loop.
 
-
-def _comes_thrice(text: str, place: int, scale: _Scale) -> bool:
-    """Whether a probe comes again, and once more behind that or before, each within the longest period.
-
-    In a loop it does at each place of which it comes again: there are at least three places of the same phase, as
-    `max(_MIN_ROUNDS * period, _MIN_LOOP_CHARS) - probe + 1` is at least `3 * period` for the periods of each scale.
+    There the text equals itself at a distance of one period over all rounds but one. A probe lies among those, so half
+    of what remains of them, at least, lies before it or behind it.
     """
-    probe, reach = text[place : place + scale.probe], scale.probe + scale.longest
-    again = text.find(probe, place + 1, place + reach)
-    if again < 0:
-        return False
-    is_behind = text.find(probe, again + 1, again + reach) >= 0
-    return is_behind or text.find(probe, max(0, place - scale.longest), place + scale.probe - 1) >= 0
+    last = places + (scale.probe - _GRAM)
+    found = _equal(grams, last, periods)
+    found &= _equal(grams, (places + last) // 2, periods)
+    kept = found.nonzero()[0]
+    if kept.size:
+        places, last, periods = places[kept], last[kept], periods[kept]
+        half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - scale.probe) // 2
+        before = _equal(grams, places - half, periods) & _equal(grams, places - half // 2, periods)
+        found[kept] = before | (_equal(grams, last + half, periods) & _equal(grams, last + half // 2, periods))
+    return found
 
 
-def _merged(spans: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+def _equal(grams: _Numbers, places: _Places, periods: _Places) -> NDArray[np.bool_]:
+    """Beyond either end of the grams, whatever is there."""
+    equal: NDArray[np.bool_] = grams.take(places, mode="clip") == grams.take(places + periods, mode="clip")
+    return equal
+
+
+def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
+    """None overlapping another."""
     if not spans:
         return
     first, final, longest = spans[0]

@@ -22,6 +22,7 @@ included, so that no tag hides a loop.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
@@ -30,7 +31,7 @@ from pydantic import Field, model_validator
 from sandbox.workers import Workers
 from verifiers import long_texts
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
-from verifiers.long_texts import INLINE_CHARS, is_short, judge_all
+from verifiers.long_texts import INLINE_CHARS, is_short, judge_turns
 from verifiers.rules import ngrams, words
 from verifiers.rules.loops import evened, looped
 from verifiers.sightings import beyond_ascii
@@ -69,7 +70,7 @@ class Repetition(Verifier[RepetitionParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[RepetitionParams]]) -> Sequence[Verdict]:
-        return await judge_all(self._workers, judge, items, _is_quick)
+        return await judge_turns(self._workers, judge, judge_together, items, _is_quick)
 
 
 def _is_quick(item: Item[RepetitionParams]) -> bool:
@@ -87,11 +88,26 @@ def create(resources: Resources) -> Repetition:
 
 
 def judge(response: str, params: RepetitionParams, explain: bool = False) -> Verdict:
-    if params.measure == "loops":
-        text = evened(response)
-        new, total = len(text) - looped(text), len(text)
-    else:
-        new, total = _ngrams(response, params)
+    return _verdict(params, *_counted([response], params)[0])
+
+
+def judge_together(items: Sequence[Item[RepetitionParams]]) -> list[Verdict]:
+    """`judge` for each, in order; those of which the same is counted are counted at once."""
+    verdicts: dict[int, Verdict] = {}
+    alike: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for position, item in enumerate(items):
+        if item.params.completion_ids is not None:
+            verdicts[position] = judge(item.response, item.params)
+        else:
+            alike[item.params.measure, item.params.preset, item.params.n].append(position)
+    for positions in alike.values():
+        counts = _counted([items[position].response for position in positions], items[positions[0]].params)
+        for position, count in zip(positions, counts, strict=True):
+            verdicts[position] = _verdict(items[position].params, *count)
+    return [verdicts[position] for position in range(len(items))]
+
+
+def _verdict(params: RepetitionParams, new: int, total: int) -> Verdict:
     if new == total:
         return Verdict(Status.OK, 1.0, "no_repetition", None, {"repeated": 0.0})
     repeated = 1 - new / total
@@ -102,24 +118,40 @@ def judge(response: str, params: RepetitionParams, explain: bool = False) -> Ver
     return Verdict(Status.OK, score, "no_repetition" if score == 1.0 else "repetition", None, {"repeated": repeated})
 
 
-def _ngrams(response: str, params: RepetitionParams) -> tuple[int, int]:
-    """How many different ones there are, and how many in all."""
+def _counted(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:
+    """How much is new in each response, and how much there is in all."""
+    if params.measure == "loops":
+        texts = evened(responses)
+        return [(len(text) - again, len(text)) for text, again in zip(texts, looped(texts), strict=True)]
     if params.completion_ids is not None:
-        return ngrams.distinct(params.completion_ids, params.n)
+        return [ngrams.distinct(params.completion_ids, params.n)]
     if params.preset == "characters":
-        return ngrams.distinct("".join(response.lower().split()), params.n)
-    is_mixed = params.preset == "mixed"
+        return [ngrams.distinct("".join(response.lower().split()), params.n) for response in responses]
+    return _words_counted(responses, params.n, params.preset == "mixed")
+
+
+def _words_counted(responses: Sequence[str], n: int, is_mixed: bool) -> list[ngrams.Count]:
+    """The n-grams of each response's words."""
+    plain = [_plain(response, is_mixed) for response in responses]
+    counts = ngrams.distinct_of_words(plain, n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
+    left = [position for position, count in enumerate(counts) if count is None]
+    if left and is_mixed:
+        fallen_apart = [ngrams.with_long_words(plain[position], _MAX_WORD_CHARS, _in_pieces) for position in left]
+        for position, count in zip(left, ngrams.distinct_of_words(fallen_apart, n), strict=True):
+            counts[position] = count
+    return [
+        count or ngrams.distinct(response.lower().split(), n) for count, response in zip(counts, responses, strict=True)
+    ]
+
+
+def _plain(response: str, is_mixed: bool) -> bytes:
+    """In lower case, in UTF-8, with blanks between words: long ones are still whole."""
     encoded = response.encode("utf-8", "surrogatepass")
     others = beyond_ascii(response, encoded)
     if is_mixed and words.has_unspaced(others):
         response = words.spaced(response)
         encoded = response.encode("utf-8", "surrogatepass")
-    plain = words.lowered(response, encoded, others)
-    counted = ngrams.distinct_of_words(plain, params.n, _MAX_WORD_CHARS if is_mixed else ngrams.MAX_WORD_BYTES)
-    if counted is None and is_mixed:
-        plain = ngrams.with_long_words(plain, _MAX_WORD_CHARS, _in_pieces)
-        counted = ngrams.distinct_of_words(plain, params.n)
-    return counted or ngrams.distinct(response.lower().split(), params.n)
+    return words.lowered(response, encoded, others)
 
 
 def _in_pieces(long: bytes) -> bytes:

@@ -1,11 +1,16 @@
 """Loops: what is measured near suspects is what is found by measuring everywhere."""
 
+from random import Random
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from verifiers.rules import loops
-from verifiers.rules.loops import evened, looped
+
+
+def looped(text: str) -> int:
+    return loops.looped([text])[0]
 
 
 def looped_everywhere(text: str) -> int:
@@ -103,15 +108,32 @@ def test_far_from_suspects_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) 
 @example("İΣ ΑΣ ß\ud800 \ud83d\ude00 Ġ Ā \u200b x")
 @example("")
 def test_space_is_evened_as_split_and_join_do(text: str) -> None:
-    assert evened(text) == " ".join(text.lower().split())
+    assert loops.evened([text]) == [" ".join(text.lower().split())]
 
 
-@given(texts_with_rounds())
-@example("Wait, no. " * 40)
-@example("的是" * 100 + "é" * 61)
-@example("\U0001f600a" * 40 + "ab\x00" * 30 + "\x00" * 70)
-def test_a_look_at_numbers_finds_each_place_that_comes_again(text: str) -> None:
-    for scale in loops._SCALES:
-        places = range(0, len(text) - scale.probe, scale.stride)
-        again = [at for at in places if text.find(text[at : at + 12], at + 1, at + 12 + scale.longest) >= 0]
-        assert set(again) <= set(loops._places(loops._grams(text), len(text), scale))
+@given(st.lists(texts_with_rounds() | st.just("") | st.just("\xff \x00"), min_size=1, max_size=5))
+def test_each_of_several_texts_is_looked_at_alone(texts: list[str]) -> None:
+    assert loops.evened(texts) == [" ".join(text.lower().split()) for text in texts]
+    assert loops.looped(texts) == [looped_everywhere(text) for text in texts]
+
+
+@pytest.mark.parametrize("period", [1, 5, 15, 16, 40, 41, 90, 200, 201, 600, 1000])
+@pytest.mark.parametrize("alphabet", ["ab", "的是了不", "abcdefghijklmnopqrstuvwxyz "])
+def test_a_loop_is_suspected_wherever_it_stands(period: int, alphabet: str) -> None:
+    random = Random(period)
+    part = "".join(random.choices(alphabet, k=period))
+    size = max(4 * period, 60)
+    before = [signs(0x3400, count) for count in range(0, 1200, 17)]
+    texts = [start + (part * 60)[:size] for start in before] + [start + (part * 60)[:size] + "." for start in before]
+    for text, start, spans in zip(texts, before * 2, loops._suspects(texts), strict=True):
+        assert any(
+            first <= len(start) and min(len(start) + 40, len(text) - 16) <= final and period <= longest
+            for first, final, longest in loops._merged(spans)
+        )
+
+
+@pytest.mark.parametrize("period", [1, 3, 30, 100, 700])
+def test_what_comes_again_for_less_than_half_as_long_as_a_loop_does_is_not_suspected(period: int) -> None:
+    size = period + (max(4 * period, 60) - period) // 2 - 8
+    before, part, behind = ("".join(Random(seed).choices(signs(0x4E00, 20_000), k=700)) for seed in range(3))
+    assert loops._suspects([before + (part[:period] * 60)[:size] + behind]) == [[]]

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from verifiers.base import Verdict
-from verifiers.rules import words
-from verifiers.rules.loops import looped
+from verifiers.base import Item, Verdict
+from verifiers.rules import loops, words
 from verifiers.rules.ngrams import distinct
-from verifiers.rules.repetition import RepetitionParams, judge
+from verifiers.rules.repetition import RepetitionParams, judge, judge_together
 
 _WORDS = st.sampled_from(
     [
@@ -139,18 +138,18 @@ def test_a_loop_of_any_length_is_found(period: int, rounds: int) -> None:
     part = "".join(chr(0x4E00 + (number * 7919) % 19_997) for number in range(period))
     before, after = "".join(map(chr, range(0x3400, 0x3500))), "".join(map(chr, range(0x3600, 0x3700)))
     expected = period * (rounds - 1) if period * rounds >= 60 else 0
-    assert looped(before + part * rounds + after) == expected
+    assert loops.looped([before + part * rounds + after]) == [expected]
 
 
 def test_three_rounds_and_short_runs_are_style() -> None:
-    assert looped("".join(map(chr, range(0x4E00, 0x4F00))) * 3) == 0
-    assert looped("abcdefghij" + "=" * 50 + "klmnopqrst") == 0
+    assert loops.looped(["".join(map(chr, range(0x4E00, 0x4F00))) * 3]) == [0]
+    assert loops.looped(["abcdefghij" + "=" * 50 + "klmnopqrst"]) == [0]
     assert ask("ha " * 8, measure="loops").score == 1.0
 
 
 @given(st.text("ab", max_size=400))
 def test_loops_never_take_more_than_there_is(text: str) -> None:
-    assert 0 <= looped(text) <= max(len(text) - 1, 0)
+    assert 0 <= loops.looped([text])[0] <= max(len(text) - 1, 0)
 
 
 def test_hostile_texts_take_linear_time() -> None:
@@ -160,3 +159,24 @@ def test_hostile_texts_take_linear_time() -> None:
             score = ask(text, measure=measure).score
             assert score is not None
             assert score < 0.6
+
+
+_PARAMS = st.sampled_from(
+    [
+        RepetitionParams(),
+        RepetitionParams(n=2),
+        RepetitionParams(n=2, tolerance=0.2),
+        RepetitionParams(preset="roll"),
+        RepetitionParams(preset="characters"),
+        RepetitionParams(preset="trl", completion_ids=(1, 2, 1, 2, 1, 2)),
+        RepetitionParams(preset="trl", completion_ids=(7,) * 9),
+        RepetitionParams(measure="loops"),
+        RepetitionParams(measure="loops", worst=0.5),
+    ]
+)
+
+
+@given(st.lists(st.tuples(st.lists(_WORDS, max_size=9).map(" ".join), st.integers(1, 9), _PARAMS), max_size=9))
+def test_neighbours_do_not_matter(asked: list[tuple[str, int, RepetitionParams]]) -> None:
+    items = [Item((text + " ") * rounds, params) for text, rounds, params in asked]
+    assert judge_together(items) == [judge(item.response, item.params) for item in items]
