@@ -133,9 +133,10 @@ class FirstLook:
         shadow = text.encode("ascii", "replace")
         if not is_declared and self._is_another_number(shadow):
             return False
-        if self._mentions(shadow):
+        plain = shadow.translate(None, _MARKS)
+        if self._mentions(plain):
             return True
-        parted, plain = shadow.translate(_PARTED, _EMPHASIS), shadow.translate(None, _MARKS)
+        parted = plain if len(plain) == len(shadow) else shadow.translate(_PARTED, _EMPHASIS)
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
@@ -206,11 +207,11 @@ class FirstLook:
     def _followed_lead(self) -> Scan:
         return _followed_lead(self._keys, tuple(sorted(self._beginnings)), self._may_be_number)
 
-    def _mentions(self, shadow: bytes) -> bool:
-        """Whether the whole text of an option, as a shadow shows it, is somewhere in another text."""
-        if len(shadow) < self._shortest:
+    def _mentions(self, plain: bytes) -> bool:
+        """Whether the whole text of an option is somewhere in another text, of which a shadow without markup is given."""
+        if len(plain) < self._shortest:
             return False
-        plain = shadow.translate(_LOWERED, _MARKS)
+        plain = plain.translate(_LOWERED)
         forms = [form for form, word in self._forms if word in plain]
         return bool(forms) and any(map(_SPACES.sub(b" ", plain).__contains__, forms))
 

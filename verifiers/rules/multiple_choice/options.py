@@ -397,6 +397,8 @@ BESIDE_CHARS = 600
 
 def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
     """Whether a text behind an option says that another one is right, or may be, too."""
+    if not rest:
+        return False
     for match in _BESIDE.finditer(rest):
         if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
             continue

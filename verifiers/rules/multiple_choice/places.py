@@ -48,7 +48,10 @@ _Place = Callable[[Clues, MultipleChoiceParams, Options], Found | None]
 
 
 def _first(clues: Clues, places: Iterable[_Place], params: MultipleChoiceParams, options: Options) -> Found | None:
-    return next((found for place in places if (found := place(clues, params, options)) is not None), None)
+    for place in places:
+        if (found := place(clues, params, options)) is not None:
+            return found
+    return None
 
 
 def _extracted(response: str, extraction: Extraction, params: MultipleChoiceParams, options: Options) -> Found:
