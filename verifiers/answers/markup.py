@@ -16,15 +16,17 @@ _STRUCK = re.compile(
     r"|<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
 )
 """`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
-_STRIKES = ("~~", "</s", "</del>")
 
 
 def without_struck(text: str) -> str:
     """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
     start = behind_thinking(text)
-    if text.find("~", start) < 0 and text.find("<", start + 1) < 0:
+    tag, tilde = text.find("</", start), text.find("~", start)
+    if tilde < 0 and tag < 0:
         return text
-    if all(text.find(strike, start) < 0 for strike in _STRIKES):
+    if (tilde < 0 or text.find("~~", tilde) < 0) and (
+        tag < 0 or (text.find("</s", tag) < 0 and text.find("</del>", tag) < 0)
+    ):
         return text
     return text[:start] + _STRUCK.sub(lambda struck: " " * len(struck[0]), text[start:])
 

@@ -82,19 +82,23 @@ def _think_tags(text: str) -> tuple[int, int]:
     Looking for one character is many times faster than any other search, so that comes first.
     """
     last_open = last_close = -1
-    found: list[Iterable[re.Match[str]]] = []
     if (first := text.find("<")) >= 0:
         end = text.rfind("<") + _MAX_THINK_TAG_CHARS
         if end - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
-            found.append(_THINK_TAG.finditer(text, first, end))
+            last_open, last_close = _last_tags(_THINK_TAG.finditer(text, first, end))
     if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text:
-        found.append(_OTHER_THINK_TAG.finditer(text))
-    for matches in found:
-        for match in matches:
-            if match["close"] or match["end"]:
-                last_close = max(last_close, match.end())
-            else:
-                last_open = max(last_open, match.end())
+        other_open, other_close = _last_tags(_OTHER_THINK_TAG.finditer(text))
+        last_open, last_close = max(last_open, other_open), max(last_close, other_close)
+    return last_open, last_close
+
+
+def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
+    last_open = last_close = -1
+    for tag in tags:
+        if tag["close"] or tag["end"]:
+            last_close = tag.end()
+        else:
+            last_open = tag.end()
     return last_open, last_close
 
 

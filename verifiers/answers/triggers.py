@@ -108,7 +108,7 @@ def answer_words(text: str, start: int, end: int, stems: Sequence[int] | None) -
     if not text.isascii() and "\u0130" in text:  # one letter that has a lower case of two
         return last_matches(_ANSWER_WORD.finditer(text, start, end))
     if stems is None:
-        stems = list(_stems(text.encode("ascii", "replace"), start, end))
+        stems = _stems(text.encode("ascii", "replace"), start, end)
         if has_other_alphabets(text) and _OTHER_ANSWER_STEM.is_in(text.encode("utf-8", "replace")):
             stems += _positions_of(OTHER_ANSWER_STEMS, text.lower(), start, end)
     if not stems:
@@ -117,13 +117,13 @@ def answer_words(text: str, start: int, end: int, stems: Sequence[int] | None) -
     return [word for place in places if (word := _ANSWER_WORD.match(text, place, end)) is not None]
 
 
-def _stems(shadow: bytes, start: int, end: int) -> Iterable[int]:
+def _stems(shadow: bytes, start: int, end: int) -> list[int]:
     """The last places."""
     found = deque[int](maxlen=MAX_OFFERS)
     while place := _ANSWER_STEM.find(shadow, start, end):
         found.append(place[0])
         start = place[1]
-    return found
+    return list(found)
 
 
 def _positions_of(stems: Iterable[str], text: str, start: int, end: int) -> Iterator[int]:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.verifiers.rules.growth import stays_in_proportion
-from verifiers.base import Status
-from verifiers.rules import multiple_choice
+from verifiers.base import Status, Verdict
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge, statements
+from verifiers.rules.multiple_choice import choices as questions
 from verifiers.rules.multiple_choice.first_look import FirstLook
 from verifiers.rules.multiple_choice.options import Options
 from verifiers.sightings import scene
@@ -746,14 +746,16 @@ _PIECES = (
 @given(text=st.lists(st.sampled_from(_PIECES), max_size=14).map("".join), multi=st.booleans())
 @pytest.mark.parametrize("choices", [CITIES, NUMBERS, ["naïve", "Paris", "fish", "it is"]])
 def test_the_first_look_misses_nothing(choices: list[str], text: str, multi: bool) -> None:
-    params = MultipleChoiceParams(reference="A", choices=choices, multi=multi)
-    seen = judge(text, params)
+    def judged_anew() -> Verdict:
+        questions._options.cache_clear()
+        return judge(text, MultipleChoiceParams(reference="A", choices=choices, multi=multi))
+
+    seen = judged_anew()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FirstLook, "may_name", lambda *_: True)
         patch.setattr(statements, "_leads", lambda seen, *_: statements._LEADS.finditer(seen, 0))
-        multiple_choice._options.cache_clear()
-        assert judge(text, params) == seen
-    multiple_choice._options.cache_clear()
+        assert judged_anew() == seen
+    questions._options.cache_clear()
 
 
 _NAMES = ("A", "B", "(C)", "c", "D)", "18", "15", "12", "Paris", "naïve", "fish", "it is", "AC", "B C")
@@ -805,6 +807,56 @@ def test_what_is_named_passes_the_first_look(choices: list[str], text: str, mult
     options = Options(dict(zip("ABCD", choices, strict=True)), multi)
     if named_by_all_of_it(options, text, is_declared) is not None:
         assert options.first_look.may_name(text, is_declared)
+
+
+_SUMS = st.lists(
+    st.one_of(
+        st.sampled_from(["12", "15", "18", "3", "03", "7", "0", "1", "2", "100", "15", "5"]),
+        st.sampled_from(
+            [
+                " ",
+                " = ",
+                "=",
+                " + ",
+                "/",
+                "-",
+                ".",
+                ",",
+                "; ",
+                "(",
+                ")",
+                ">",
+                "<",
+                "%",
+                ":",
+                "$",
+                "^",
+                "!",
+                "'",
+                "*",
+                "_",
+                "#",
+            ]
+        ),
+    ),
+    min_size=1,
+    max_size=9,
+).map("".join)
+
+
+@pytest.mark.parametrize(
+    "choices", [NUMBERS, ["3", "-7", "100%", "15"], ["1/2", "8", "0.15", "3"], ["3,000", "<5", "(7)", "1 = 2"]]
+)
+@given(text=_SUMS, multi=st.booleans())
+@example(text="3/18/15 = 7", multi=False)
+@example(text="12 (>= 10)", multi=False)
+@example(text="(.5)", multi=False)
+@example(text="(.5)", multi=False)
+@example(text="1 = 2", multi=False)
+def test_numbers_that_name_an_option_pass_the_first_look(choices: list[str], text: str, multi: bool) -> None:
+    options = Options(dict(zip("ABCD", choices, strict=True)), multi)
+    if named_by_all_of_it(options, text, False) is not None:
+        assert options.first_look.may_name(text, False)
 
 
 @_CHOICES
@@ -886,6 +938,7 @@ _JOINED = (" and ", " or ", " und ", " oder ", " et ", " ou ", " y ", "&", "/", 
         ("18 (option C)", NUMBERS, False),
         ("8 + 4 = $12", NUMBERS, False),
         ("2. Berlin is far away", {"1": "Rome", "2": "Oslo"}, False),
+        *((text, NUMBERS, False) for text in ("018", "8 + 10 = $18.", "36/2", "12 (>= 10)", "12/15/8 = 7")),
         ("x = 18", NUMBERS, True),
         ("o C que tem", CITIES, True),
         ("la for it", {"la": "x", "le": "y"}, True),
@@ -942,7 +995,18 @@ def test_leads_are_those_that_an_option_may_follow(text: str, places: list[int])
 
 @pytest.mark.parametrize(
     "text",
-    ["36 / 2 = 18 guests", "1/4 of the building", "25 + 5 = 30 books", "A plant needs light", "word, A, B of it"],
+    [
+        "36 / 2 = 18 guests",
+        "17",
+        "$019.",
+        "12 + 5 = 17",
+        "36/2 = 17",
+        "12 - 15 = (-3).",
+        "1/4 of the building",
+        "25 + 5 = 30 books",
+        "A plant needs light",
+        "word, A, B of it",
+    ],
 )
 def test_most_of_what_names_no_option_is_seen_at_first_look(text: str) -> None:
     assert not Options(dict(zip("ABCD", NUMBERS, strict=True)), False).first_look.may_name(text, is_declared=False)

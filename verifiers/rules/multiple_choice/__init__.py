@@ -14,7 +14,6 @@ set named must equal the reference set; a superset earns nothing.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from sandbox.workers import Workers
@@ -22,8 +21,7 @@ from verifiers import long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
-from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, labelled
-from verifiers.rules.multiple_choice.options import Options
+from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.places import find
 
 __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judge"]
@@ -51,15 +49,10 @@ def create(resources: Resources) -> MultipleChoice:
 
 
 def judge(response: str, params: MultipleChoiceParams, explain: bool = False) -> Verdict:
-    texts = labelled(params)
-    if isinstance(texts, Verdict):
-        return texts
-    make = _options if sum(map(len, texts.values())) <= _MAX_KEPT_CHARS else _options.__wrapped__
-    options = make(tuple(texts.items()), params.multi)
-    expected = _expected(params, options)
-    if expected is None:
-        shown = clip(str(params.reference)) or ""
-        return Verdict.invalid("reference_not_a_choice", f"reference {shown!r}: expected among {list(options.texts)}")
+    question = params.question
+    if isinstance(question, Verdict):
+        return question
+    options, expected = question.options, question.expected
     found = find(response, params, options)
     detail: dict[str, Any] = {}
     if found.channel:
@@ -79,29 +72,6 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
     if params.partial and params.multi and found.labels < expected:
         return Verdict(Status.OK, len(found.labels) / len(expected), "partial", clip(extracted), detail)
     return Verdict.wrong(extracted=extracted, **detail)
-
-
-_MAX_KEPT_CHARS = 20_000
-"""Of all texts of a question; longer ones are made ready anew each time."""
-
-
-@lru_cache(maxsize=256)
-def _options(texts: tuple[tuple[str, str], ...], multi: bool) -> Options:
-    """Responses to one question share its options."""
-    return Options(dict(texts), multi)
-
-
-def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] | None:
-    references = (params.reference,) if isinstance(params.reference, str) else params.reference
-    found = [_named(options, reference) for reference in references]
-    if not all(found) or (not params.multi and len(references) > 1):
-        return None
-    return frozenset().union(*(labels for labels in found if labels))
-
-
-@lru_cache(maxsize=256)
-def _named(options: Options, reference: str) -> frozenset[str] | None:
-    return options.named(reference, is_declared=False)
 
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Annotated
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
 from verifiers import answers
 from verifiers.answers import Channel
 from verifiers.base import Verdict, clip
 from verifiers.rules.multiple_choice.forms import EDGES
+from verifiers.rules.multiple_choice.options import Options
 from verifiers.rules.multiple_choice.scripts import ALPHABET, labels_like
 
 _Text = Annotated[str, Field(max_length=10_000)]
@@ -24,6 +26,13 @@ class LabelsAndTexts(BaseModel):
 
     label: Annotated[tuple[_Label, ...], Field(min_length=1, max_length=64)]
     text: Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
+
+
+class Question(msgspec.Struct, frozen=True):
+    """The options of a question and which of them are right."""
+
+    options: Options
+    expected: frozenset[str]
 
 
 class MultipleChoiceParams(answers.ExtractionParams):
@@ -47,8 +56,45 @@ class MultipleChoiceParams(answers.ExtractionParams):
     letters: Annotated[str, Field(min_length=1, max_length=64)] = "ABCDEFGHIJ"
     """The labels of the options, in order; continued to Z when there are more choices."""
 
+    @cached_property
+    def question(self) -> Question | Verdict:
+        """What responses are read with; a verdict when the choices, or the reference, are none."""
+        return _question(self)
 
-def labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
+
+def _question(params: MultipleChoiceParams) -> Question | Verdict:
+    texts = _labelled(params)
+    if isinstance(texts, Verdict):
+        return texts
+    make = _options if sum(map(len, texts.values())) <= _MAX_KEPT_CHARS else _options.__wrapped__
+    options = make(tuple(texts.items()), params.multi)
+    expected = _expected(params, options)
+    if expected is None:
+        shown = clip(str(params.reference)) or ""
+        return Verdict.invalid("reference_not_a_choice", f"reference {shown!r}: expected among {list(options.texts)}")
+    return Question(options, expected)
+
+
+@lru_cache(maxsize=256)
+def _options(texts: tuple[tuple[str, str], ...], multi: bool) -> Options:
+    """Responses to one question share its options."""
+    return Options(dict(texts), multi)
+
+
+def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] | None:
+    references = (params.reference,) if isinstance(params.reference, str) else params.reference
+    found = [_named(options, reference) for reference in references]
+    if not all(found) or (not params.multi and len(references) > 1):
+        return None
+    return frozenset().union(*(labels for labels in found if labels))
+
+
+@lru_cache(maxsize=256)
+def _named(options: Options, reference: str) -> frozenset[str] | None:
+    return options.named(reference, is_declared=False)
+
+
+def _labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
     """The options by label, in order; a verdict when the choices are none."""
     choices = params.choices
     if isinstance(choices, LabelsAndTexts):
@@ -68,6 +114,7 @@ def labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
 
 
 _MAX_KEPT_CHARS = 20_000
+"""Of all texts of a question; longer ones are made ready anew for each item."""
 
 
 @lru_cache(maxsize=256)

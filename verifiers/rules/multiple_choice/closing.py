@@ -223,7 +223,7 @@ def closing_words(clues: Clues, params: MultipleChoiceParams, options: Options) 
 def _last_sentence(text: str, end: int) -> int:
     """Where the sentence that ends there begins, as far as `_SENTENCE_CHARS` show."""
     first, last = max(0, end - _SENTENCE_CHARS - 1), end - 1
-    return max(first, *(place + len(stop) for stop in _STOPS if (place := text.rfind(stop, first, last)) >= 0), 0)
+    return max(first, 0, *[place + len(stop) for stop in _STOPS if (place := text.rfind(stop, first, last)) >= 0])
 
 
 def _concluded(text: str, start: int, end: int, options: Options) -> tuple[str, tuple[int, int]] | None:

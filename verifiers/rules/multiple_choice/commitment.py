@@ -1,7 +1,8 @@
 """From the offers that a response makes in one way to the option it commits to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.options import Options
@@ -9,8 +10,7 @@ from verifiers.rules.multiple_choice.options import Options
 _SPAM = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """The options a response names; None with a reason when it commits to none."""
 
     labels: frozenset[str] | None

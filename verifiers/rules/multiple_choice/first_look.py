@@ -16,6 +16,7 @@ answer must begin with that, or hold three of it, each at the beginning of a phr
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 
@@ -56,6 +57,8 @@ _SKIPPED = f"{_FILLER_WORDS}|a|o|both|either|all|of|{_JOINT_WORDS}"
 _WORD = re.compile(rb"[a-z0-9]+")
 _LETTER = re.compile(rb"[a-z]")
 _DIGIT = re.compile(rb"[0-9]")
+_DIGITS = re.compile(rb"[0-9]+")
+_SPACES = re.compile(b" +")
 _LEAD = Scan(f"(?i){LEADS}")
 _CHOICE_IS = re.compile(
     rf"\b(?:correct|right|best){SPACE}(choice){SPACE}(?:is|here{SPACE}is)\b".encode(), re.IGNORECASE
@@ -67,6 +70,12 @@ _GAP = rf"(?:[^a-z0-9]|{_FILLER_WORDS}|opci\?n|op\?\?o|both|either|all|of|a|o)*"
 """Fillers and signs between a lead, or the beginning of a phrase, and an option; and more."""
 _NOTHING = Scan(rf"(?i)(?:{_GAP}|{_JOINTS_IN_WORDS})*\z")
 """What may stand before the first phrase of a list; and more."""
+_AROUND_NUMBER = f"[{re.escape(''.join(char for char in EDGES if char.isascii() and char != '?'))}]*"
+_ON_THE_LEFT = r"[^A-Za-z?<>,;/&+\n]*"
+_ONE_NUMBER = re.compile(
+    rf"(?:{_ON_THE_LEFT}(?:[,;/&+\n]{_ON_THE_LEFT})?=)?{_AROUND_NUMBER}([0-9]+){_AROUND_NUMBER}".encode()
+)
+"""A whole number, or an equation that ends in one. Of the pieces on its left none but one stands alone."""
 _NUMBER_FIRST = re.compile(rb"[^A-Za-z0-9]*[0-9]")
 _NEXT_WORD = re.compile(rb"[^A-Za-z0-9?\\<]*([A-Za-z0-9$*`_]*)([?\\<]?)")
 _BEGINS = rf"(?:\A|[,;/&+?\n]|(?:\A|[^a-z]){_JOINTS_IN_WORDS}){_GAP}\b"
@@ -85,8 +94,12 @@ _Source = Callable[[tuple[str, ...]], str]
 class FirstLook:
     """What a text must hold to name one of some options."""
 
-    def __init__(self, keys: Collection[str], forms: Sequence[str], has_numbers: Callable[[], bool]) -> None:
-        """`keys`: the labels, folded; `forms`: the texts, by what makes them the same; `has_numbers`: one is a number."""
+    def __init__(
+        self, keys: Collection[str], forms: Sequence[str], numbers: Callable[[], Sequence[Fraction | None]]
+    ) -> None:
+        """`keys`: the labels, folded; `forms`: the texts, by what makes them the same; `numbers`: those of them that are
+        one, None for one that is not written out.
+        """
         self._is_ascii = all(map(str.isascii, (*keys, *forms)))
         self._keys = tuple(key for key in keys if key.isascii())
         plain = [b" ".join(_plain(form).split()) for form in forms if form.isascii()]
@@ -96,7 +109,8 @@ class FirstLook:
         self._shortest = min((len(word) for _, word in self._forms), default=sys.maxsize)
         self._has_number_labels = any(map(_DIGIT.search, map(str.encode, self._keys)))
         self._has_digits = len(self._forms) < len(plain) or self._has_number_labels
-        self._has_numbers = has_numbers
+        self._numbers = numbers
+        self._digits = {run.lstrip(b"0") for form in plain for run in _DIGITS.findall(form)}
         beginnings = [_first_word(_plain(form)) for form in forms]
         self._labels = frozenset(map(str.encode, self._keys))
         self._beginnings = frozenset(beginnings)
@@ -117,9 +131,12 @@ class FirstLook:
         if "\\" in text and not is_without_markup(text := without_markup(text, depth=3)):
             return True
         shadow = text.encode("ascii", "replace")
-        if self._mentions(shadow):
+        if not is_declared and self._is_another_number(shadow):
+            return False
+        plain = shadow.translate(None, _MARKS)
+        if self._mentions(plain):
             return True
-        parted, plain = shadow.translate(_PARTED, _EMPHASIS), shadow.translate(None, _MARKS)
+        parted = plain if len(plain) == len(shadow) else shadow.translate(_PARTED, _EMPHASIS)
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
         places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
         first = next(places, None)
@@ -141,10 +158,25 @@ class FirstLook:
         labels, numbers = _pattern(self._keys, by_label), _pattern(self._keys, _named_by_number)
         return iter(sorted(chain(_places(labels, parted), _places(numbers, plain))))
 
+    def _is_another_number(self, shadow: bytes) -> bool:
+        """Whether a text is nothing but a number that no option is, or an equation that ends in one."""
+        number = _ONE_NUMBER.fullmatch(shadow)
+        return (
+            number is not None and self._whole_numbers is not None and number[1].lstrip(b"0") not in self._whole_numbers
+        )
+
+    @cached_property
+    def _whole_numbers(self) -> Collection[bytes] | None:
+        """The digits of all numbers that may be an option, without zeros before them; None where not all are integers."""
+        numbers = self._numbers()
+        if self._has_number_labels or any(number is None or number.denominator != 1 for number in numbers):
+            return None
+        return self._digits.union(str(abs(number)).lstrip("0").encode() for number in numbers if number is not None)
+
     @cached_property
     def _may_be_number(self) -> bool:
         """Whether digits may name an option."""
-        return self._has_digits or self._has_numbers()
+        return self._has_digits or bool(self._numbers())
 
     def _is_part_of_list(self, plain: bytes) -> bool:
         """Whether a text begins with a number, which names an option only if it is all of it, or a list: "36 / 2 guests"."""
@@ -175,15 +207,13 @@ class FirstLook:
     def _followed_lead(self) -> Scan:
         return _followed_lead(self._keys, tuple(sorted(self._beginnings)), self._may_be_number)
 
-    def _mentions(self, shadow: bytes) -> bool:
-        """Whether the whole text of an option, as a shadow shows it, is somewhere in another text."""
-        if len(shadow) < self._shortest:
+    def _mentions(self, plain: bytes) -> bool:
+        """Whether the whole text of an option is somewhere in another text, of which a shadow without markup is given."""
+        if len(plain) < self._shortest:
             return False
-        plain = shadow.translate(_LOWERED, _MARKS)
+        plain = plain.translate(_LOWERED)
         forms = [form for form, word in self._forms if word in plain]
-        while forms and b"  " in plain:
-            plain = plain.replace(b"  ", b" ")
-        return any(form in plain for form in forms)
+        return bool(forms) and any(map(_SPACES.sub(b" ", plain).__contains__, forms))
 
     def _may_begin(self, shadow: bytes) -> bool:
         """Whether what a text begins with, fillers left out, may begin an option's name."""

@@ -64,25 +64,25 @@ def _concludes(
 def edges(text: str) -> list[tuple[str, tuple[int, int]]]:
     """The first and the last two lines that are not blank, nor a code fence, with their places."""
     found: list[tuple[str, tuple[int, int]]] = []
-    position = 0
-    while position < len(text) and len(found) < 2:
+    position, end = 0, len(text)
+    while position < end and len(found) < 2:
         stop = text.find("\n", position)
-        stop = len(text) if stop < 0 else stop
-        if _is_line(text, position, stop):
-            found.append((text[position:stop], (position, stop)))
+        stop = end if stop < 0 else stop
+        if _is_line(line := text[position:stop]):
+            found.append((line, (position, stop)))
         position = stop + 1
     tail: list[tuple[str, tuple[int, int]]] = []
-    stop = len(text)
+    stop = end
     while stop > position and len(tail) < 2:
-        start = max(text.rfind("\n", 0, stop) + 1, position)
-        if _is_line(text, start, stop):
-            tail.append((text[start:stop], (start, stop)))
+        start = text.rfind("\n", position, stop) + 1 or position
+        if _is_line(line := text[start:stop]):
+            tail.append((line, (start, stop)))
         stop = start - 1
     return found + tail[::-1]
 
 
-def _is_line(text: str, start: int, stop: int) -> bool:
-    return any(map(str.isalnum, text[start:stop])) and not text.startswith(_FENCES, start)
+def _is_line(line: str) -> bool:
+    return line[:1].isalnum() or (any(map(str.isalnum, line)) and not line.startswith(_FENCES))
 
 
 _FENCES = ("```", "~~~")

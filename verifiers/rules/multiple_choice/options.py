@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from fractions import Fraction
+from functools import cached_property, lru_cache
 
 from verifiers import answers
 from verifiers.rules import numeric
@@ -55,8 +56,11 @@ class Options:
             f"{noun} {number}": label for number, label in self._by_number.items() for noun in _COUNTED_NOUNS
         }
         self.forms = sorted(self._by_form, key=len, reverse=True)
-        self.first_look = FirstLook(self._by_label, self.forms, self._has_numbers)
+        self.first_look = FirstLook(self._by_label, self.forms, self._fractions)
+        self.by_text_before = lru_cache(maxsize=_KEPT_NAMES)(self.by_text)
+        """For the few words that many responses share."""
         self._named_before = lru_cache(maxsize=_KEPT_NAMES)(self._named)
+        self.longest_chars = max(map(len, self.forms), default=0)
 
     def label(self, text: str) -> str | None:
         return self._by_label.get(text.casefold()) or self._by_place.get(text)
@@ -181,10 +185,11 @@ class Options:
             return label
         if self._by_formula and (label := self._by_formula.get(_unspaced(form))):
             return label
-        if not form or len(form) > 40 or any(char.isalpha() for char in form):
+        if not form or len(form) > 40 or any(map(str.isalpha, form)):
             return None
-        number = _number(form)
-        same = [label for other, label in self._by_form.items() if number is not None and number == _number(other)]
+        if not self._numbers or (number := _number(form)) is None:
+            return None
+        same = [label for other, label in self._numbers if number == other]
         return same[0] if len(same) == 1 else None
 
     def _value(self, text: str) -> str | None:
@@ -195,8 +200,14 @@ class Options:
         label = self.by_text(text[equation.end() :])
         return label if equation["name"] not in self.texts or equation["name"] == label else None
 
-    def _has_numbers(self) -> bool:
-        return any(_number(form) is not None for form in self._by_form)
+    @cached_property
+    def _numbers(self) -> Sequence[tuple[numeric.Number, str]]:
+        """The options whose texts are numbers, with their labels."""
+        numbers = ((_number(form), label) for form, label in self._by_form.items())
+        return [(number, label) for number, label in numbers if number is not None]
+
+    def _fractions(self) -> Sequence[Fraction | None]:
+        return [None if number.exponent else number.fraction for number, _ in self._numbers]
 
     def _several(self, text: str) -> frozenset[str] | None:
         text = _BOTH.sub("", text.strip("[]{}"))
@@ -386,6 +397,8 @@ BESIDE_CHARS = 600
 
 def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
     """Whether a text behind an option says that another one is right, or may be, too."""
+    if not rest:
+        return False
     for match in _BESIDE.finditer(rest):
         if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
             continue

@@ -48,7 +48,10 @@ _Place = Callable[[Clues, MultipleChoiceParams, Options], Found | None]
 
 
 def _first(clues: Clues, places: Iterable[_Place], params: MultipleChoiceParams, options: Options) -> Found | None:
-    return next((found for place in places if (found := place(clues, params, options)) is not None), None)
+    for place in places:
+        if (found := place(clues, params, options)) is not None:
+            return found
+    return None
 
 
 def _extracted(response: str, extraction: Extraction, params: MultipleChoiceParams, options: Options) -> Found:
@@ -83,7 +86,7 @@ def _json(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
 
 def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     text = clues.scene.text
-    limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, max(map(len, options.forms), default=0) + 8)
+    limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, options.longest_chars + 8)
     if len(text) > limit or ("\n" in text and not params.multi) or not options.named(text, is_declared=False):
         return None
     return commit([(text, (0, len(text)))], "bare", params, options, last_must_name=True)

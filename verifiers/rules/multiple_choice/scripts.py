@@ -40,14 +40,13 @@ _ORDINAL = re.compile(
     r"|\b(?:option|choice)\s(?:#|no\.\s|number\s)?\d",
     re.IGNORECASE,
 )
-_ORDINAL_STEMS = ("ption", "hoice", "native", "第")
-"""One of them is in each; looking for them costs a tenth."""
 _DIGITS = re.compile(r"\d{1,2}", re.ASCII)
 
 
 def may_be_ordinal(text: str) -> bool:
     """Whether a short text tells an option's place: "the third option", "option 3"."""
-    return any(stem in text for stem in _ORDINAL_STEMS) and _ORDINAL.search(text) is not None
+    may_be = "ption" in text or "hoice" in text or "native" in text or "第" in text
+    return may_be and _ORDINAL.search(text) is not None
 
 
 def labels_like(label: str) -> dict[str, str] | None:

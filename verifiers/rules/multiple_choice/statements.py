@@ -121,7 +121,7 @@ def _is_joined(text: str, start: int) -> bool:
 
 def _is_told_otherwise(text: str, ending: re.Match[str], called: re.Match[str], options: Options) -> bool:
     """Whether words of such a sentence are themselves an option's text."""
-    if options.by_text(text[ending.start() : called.end("option")]) is not None:
+    if options.by_text_before(text[ending.start() : called.end("option")]) is not None:
         return True
     words = (ending["lead"], ending["noun"], text[called.start("option") : ending.end()].strip(" ."))
     return any(options.named(word, is_declared=False) is not None for word in words if word)
