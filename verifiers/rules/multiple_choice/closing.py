@@ -153,9 +153,9 @@ _CONCLUDED = (
         re.IGNORECASE,
     ),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
-    *(re.compile(sentence, re.IGNORECASE) for sentence in languages.sentences(_OPTION, _ENDS)),
 )
 """Sentences that are nothing else, so that nothing in them takes it back or lets another option stand."""
+_CONCLUDED_ELSEWHERE = tuple(re.compile(sentence, re.IGNORECASE) for sentence in languages.sentences(_OPTION, _ENDS))
 _LABEL = r"[(（\[*]{0,3}(?P<option>[A-Z]|[甲乙丙丁戊]|[①-⑩])[)）\]*]{0,3}"
 _CHOICE = r"(?:选项|選項|选|項|项)?"
 _NEUTRAL = r"(?:可见|[^A-Za-z甲乙丙丁戊①-⑩不没未非无否也可能或若如都除错误假吗呢另还又怎]){0,16}"
@@ -186,7 +186,7 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    rf"(?is){languages.STEMS}|\bonly\b|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
+    r"(?is)\bonly\b|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
     r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
@@ -207,7 +207,8 @@ _FITS_TOO = re.compile(
 def closing_words(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     """The option of a last sentence that says nothing but that it is the one, if no other is said to be that."""
     text = clues.scene.text
-    if not _MAY_CONCLUDE.is_in(text[-_SENTENCE_CHARS:].encode("utf-8", "replace")):
+    tail = text[-_SENTENCE_CHARS:].encode("utf-8", "replace")
+    if not (_MAY_CONCLUDE.is_in(tail) or languages.MAY_SAY.is_in(tail)):
         return None
     start = _last_sentence(text, len(text))
     concluded = _concluded(text, start, len(text), options)
@@ -230,12 +231,20 @@ def _concluded(text: str, start: int, end: int, options: Options) -> tuple[str, 
     sentence = text[start:end]
     if end - start > _SENTENCE_CHARS:
         return None
-    for pattern in _CONCLUDED if sentence.isascii() else (*_CONCLUDED, *_CONCLUDED_CJK):
+    for pattern in _patterns(sentence):
         found = pattern.fullmatch(text, start + len(sentence) - len(sentence.lstrip(_AROUND)), end)
         label = found and _option(found, options)
         if found and label and not _is_spoiled(found, label, options):
             return label, found.span("option")
     return None
+
+
+def _patterns(sentence: str) -> Iterator[re.Pattern[str]]:
+    yield from _CONCLUDED
+    if languages.MAY_SAY.is_in(sentence.encode("utf-8", "replace")):
+        yield from _CONCLUDED_ELSEWHERE
+    if not sentence.isascii():
+        yield from _CONCLUDED_CJK
 
 
 def _option(found: re.Match[str], options: Options) -> str | None:

@@ -9,6 +9,8 @@ Words for right and final may stand there, and no others: "la respuesta incorrec
 
 from typing import Final
 
+from verifiers.sightings import Scan
+
 _SO: Final = (
     "entonces|por (?:lo )?tanto|así que|luego|portanto|logo|assim|então|donc|ainsi|par conséquent|quindi|dunque|pertanto|perciò"
     "|daher|somit|folglich|deshalb|dus|daarom|alltså|därför|altså|derfor|siis|joten|zatem|więc|a więc|dlatego|tedy|proto|tehát|deci|prin urmare"
@@ -41,6 +43,7 @@ _LABEL_NOUN: Final = (
     "(?:la |el |il |le |l['’]|a |o |die |der |das |de |az )?(?:(?:opción|alternativa|letra|opção|réponse|option|proposition|lettre|opzione|lettera"
     "|antwort|optie|odpowiedź|możliwość|možnost|varianta|seçenek|phương án|câu|pilihan|вариант|варіант|η επιλογή|επιλογή|אפשרות|الخيار|گزینه|विकल्प|ข้อ) ?)?"
 )
+_IT_IS: Final = r"(?:c['’]est|es\sist|es|het\sis|det\sär|to\sjest|je\sto|è|é)"
 _COLON: Final = "[:：=—–]|-(?= )"
 
 
@@ -56,10 +59,7 @@ def lead() -> str:
 def sentences(option: str, ends: str) -> tuple[str, ...]:
     """Expressions for such whole sentences; `option` and `ends` are expressions for an option and what may follow it."""
     so, behind, noun = map(_spaced, (_SO, _BEHIND, _LABEL_NOUN))
-    it_is = (
-        r"(?:c['’]est|es\sist|es|het\sis|det\sär|to\sjest|je\sto|è|é)"
-        r"(?:\s(?:donc|also|dus|alltså|quindi|portanto|entonces))?\s"
-    )
+    it_is = rf"{_IT_IS}(?:\s(?:donc|also|dus|alltså|quindi|portanto|entonces))?\s"
     return (
         rf"{lead()}{option}(?:\s?(?:{behind}))?{ends}",
         rf"{_about()}\s{noun}{option}\s?(?:{behind}){ends}",
@@ -76,11 +76,7 @@ def _told() -> str:
     return rf"(?:\s?(?:{_COLON})|\s?(?:(?:{_spaced(_IS)})(?![^\W_])|{_PARTICLE})[*_]{{0,2}}[:：]?)[*_\s]{{0,4}}"
 
 
-STEMS: Final = (
-    "respuesta|soluci|opci|alternativ|clave|resposta|solu|opç|gabarito|letra|réponse|proposition|risposta|opzione|antwo|lösung"
-    "|oplossing|optie|svar|lösning|løsning|vastaus|ratkaisu|vaihtoehto|odpov|odpow|opcja|rozwiązanie|možnost|řešení|válasz|megoldás|spuns"
-    "|variant|ceva[pb]|yanıt|seçene|şık|án|lời|chọn|jawa[bp]a|pilihan|ответ|вариант|решение|відповід|варіант|отговор|odgovor|одговор"
-    "|απάντηση|λύση|επιλογή|תשובה|פתרון|جواب|جابة|خيار|حل|پاسخ|گزینه|उत्तर|जवाब|विकल्प|উত্তর|คำตอบ|key|response|selection"
-    rf"|\bc(?:'|’)est|\b(?:es|è|é|ist|is|sår|to|je)\s|{_spaced(_SO)}"
-)
-"""One of these is in each."""
+NAMES_ANSWER: Final = Scan(f"(?i){_spaced(_ANSWER)}")
+"""A word for an answer: there is one in each `lead`."""
+MAY_SAY: Final = Scan(rf"(?i){_spaced(_ANSWER)}|(?:\A|[^\pL])(?:(?:{_spaced(_SO)})[,\s]|{_IT_IS}\s)")
+"""That, or another word that is in each of `sentences`."""

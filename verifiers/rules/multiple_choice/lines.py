@@ -24,7 +24,8 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     first = lines[0][1][0] if len(lines) > 1 else None
     for line, neighbour in ((lines[-1:], lines[-2:-1]), (lines[:1], lines[1:2])):
         for whole, (start, stop) in line:
-            lead = _ANSWER_IN_OTHER_LANGUAGES.match(whole)
+            may_lead = languages.NAMES_ANSWER.is_in(whole.encode("utf-8", "replace"))
+            lead = _ANSWER_IN_OTHER_LANGUAGES.match(whole) if may_lead else None
             shown, span = (whole[lead.end() :], (start + lead.end(), stop)) if lead else (whole, (start, stop))
             labels = options.named(shown, is_declared=False)
             if labels is None or (start == first and may_be_ordinal(shown)):
