@@ -117,7 +117,8 @@ async def test_bombs_are_judged_within_the_limit_and_most_at_once(workers: Worke
         if outcome.exit is Exit.OK:
             assert outcome.value["outcome"] in targets.OUTCOMES - {"equal"}, (name, outcome)
         assert outcome.elapsed_s <= 1.5 * TIME_LIMIT_S, (name, outcome)
-    assert sum(seconds <= targets.AT_ONCE_S for seconds in used_s.values()) >= 0.95 * len(BOMBS)
+    # Most are seen before anything is computed. What is computed takes the slowest machines a third of the limit or all of it.
+    assert sum(seconds <= TIME_LIMIT_S / 2 for seconds in used_s.values()) >= 0.95 * len(BOMBS)
 
 
 @pytest.mark.slow
