@@ -12,14 +12,13 @@ import importlib
 import random
 import re
 import struct
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 from sandbox.runner.specification import Specification
 
 _ABOUT_SEEDS: Final = re.compile(r"\b(?:seed|set_?state)\b")
-_ABOUT_NUMPY: Final = re.compile(r"\bnumpy\b")
+_ABOUT_NUMPY: Final = re.compile(r"\b(?:numpy|np)\b")
 _NUMBERS: Final = struct.Struct("<624I")
 _VERSION: Final = 3
 """Of the states of `random.Random`."""
@@ -79,7 +78,7 @@ def seeds_of(specification: Specification) -> Seeds | None:
         return None
     plain = _Generator(_plain_state)
     plain.watch(random, "seed", "setstate")
-    module = _numpy_random() if specification.mentions(_ABOUT_NUMPY, "numpy") else None
+    module = _numpy_random() if specification.mentions(_ABOUT_NUMPY, "numpy", "np") else None
     if module is None:
         return Seeds(plain, None)
     numpy = _Generator(lambda: _numpy_state(module))
@@ -92,7 +91,7 @@ def seed(plain: State | None, numpy: State | None) -> None:
     if plain is not None:
         numbers, place, drawn = plain
         random.setstate((_VERSION, (*_NUMBERS.unpack(bytes.fromhex(numbers)), place), drawn))
-    if numpy is not None and "numpy" in sys.modules and (module := _numpy_random()) is not None:
+    if numpy is not None and (module := _numpy_random()) is not None:  # which it may load only where it draws
         numbers, place, has_drawn, drawn = numpy
         module.set_state(("MT19937", _NUMBERS.unpack(bytes.fromhex(numbers)), place, has_drawn, drawn))
 

@@ -13,6 +13,7 @@ What is of another kind (intervals, periods, sparse columns) has no image here. 
 decides a comparison is nothing of the program's.
 """
 
+import contextlib
 import importlib
 import re
 import sys
@@ -25,7 +26,8 @@ from sandbox.runner.values import Decoder, Encoder, Image, Opaque, Undecodable
 _PLAIN_DTYPE: Final = re.compile(
     "bool|boolean|object|str|string|(?:u?int|float)(?:8|16|32|64)|complex(?:64|128)|(?:U?Int)(?:8|16|32|64)|Float(?:32|64)"
 )
-_INSTANTS_DTYPE: Final = re.compile(r"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ([A-Za-z0-9_+\-/:]{1,64}))?\]")
+_ZONE: Final = re.compile(r"[A-Za-z0-9_+\-/:]{1,64}")
+_INSTANTS_DTYPE: Final = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({_ZONE.pattern}))?\]")
 _MAX_CHARS: Final = 80
 """Of what pandas reads: an instant, a span, a time zone, a frequency."""
 _TAGS: Final = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta", "NaT", "NA")
@@ -91,8 +93,12 @@ def _labels(pandas: Any, encoder: Encoder, value: Any) -> Image:
 
 
 def _instant(pandas: Any, encoder: Encoder, value: Any) -> Image:
-    text = value.isoformat()
-    return text if value.tzinfo is None else [text, str(value.tzinfo)]
+    if value.tzinfo is None:
+        return value.isoformat()
+    zone = str(value.tzinfo)
+    if not _ZONE.fullmatch(zone):
+        raise _Unknown
+    return [value.isoformat(), zone]
 
 
 _ENCODE: Final[Mapping[str, Callable[[Any, Encoder, Any], Image]]] = {
@@ -152,7 +158,8 @@ def _to_labels(pandas: Any, decoder: Decoder, content: Any) -> Any:
     column, name, frequency = parts
     labels = pandas.Index(_to_column(pandas, decoder, column), name=decoder.part(name), tupleize_cols=False)
     if frequency is not None and hasattr(labels, "freqstr"):
-        labels.freq = _short(frequency)
+        with contextlib.suppress(ValueError):  # of some, such as one's own holidays, the name does not tell all
+            labels.freq = _short(frequency)
     return labels
 
 

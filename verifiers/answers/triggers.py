@@ -71,11 +71,11 @@ _NOT_GIVING = re.compile(
 )
 _WRONG = re.compile(
     r"(?:\b(?:wrong|incorrect|false|invalid|mistaken|erroneous|inaccurate|falsche[nrms]?|inkorrekte[nrms]?|mauvaise|fausse|incorreta|неверн\w{2}|неправильн\w{2}"
-    r"|ошибочн\w{2})[*_]{0,2}\s{1,3}(?:(?:final|possible)\s{1,3})?|(?:错误|錯誤|错|錯|不正[确確]|不[对對])的?)[*_]{0,3}$",
+    r"|ошибочн\w{2})[*_]{0,2}[ \t]{1,3}(?:(?:final|possible)[ \t]{1,3})?|(?:错误|錯誤|错|錯|不正[确確]|不[对對])的?)[*_]{0,3}$",
     re.IGNORECASE,
 )
 """Before an answer word: what follows is what the answer is not."""
-_OTHER = re.compile(r"\b(?:previous|earlier|initial|original|another|other)\s{1,3}$", re.IGNORECASE)
+_OTHER = re.compile(r"\b(?:previous|earlier|initial|original|another|other)[ \t]{1,3}$", re.IGNORECASE)
 """Before one that speaks of another answer than this response's last."""
 _HEADING_START = re.compile(r"(?:^|\n)[#*\s>_\-✅]{0,12}(?:the\s)?(?:final\s|correct\s){0,2}$", re.IGNORECASE)
 _NOT_BUT = re.compile(

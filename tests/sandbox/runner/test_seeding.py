@@ -56,6 +56,7 @@ ONE, TWO = _rolled(7, 5, 5)
         "import random\nrandom.seed(7)\nrandom.gauss(0, 1)\nexpected = random.gauss(0, 1)\nrandom.seed(7)\n"
         "random.gauss(0, 1)\nassert bell() == expected",
         f"import numpy as np\nnp.random.seed(3)\nassert rolls(50) == {NUMPYS}",
+        f"np.random.seed(3)\nassert rolls(50) == {NUMPYS}",
         "import numpy as np\nnp.random.seed(3)\nnp.random.normal()\nexpected = float(np.random.normal())\n"
         "np.random.seed(3)\nnp.random.normal()\nassert normal() == expected",
         "import random\nrandom.seed(7)\nfor _ in range(20):\n    value = random.randint(1, 9)\n    assert echo(value) == value",

@@ -78,6 +78,7 @@ def test_a_frame_stays_the_same(frame: pd.DataFrame) -> None:
         np.str_("a"),
         np.bytes_(b"a"),
         {"a": [pd.Timestamp(0)]},
+        pd.Timestamp("2024-02-29T12:00:00+05:30"),
     ],
 )
 def test_so_do_instants_spans_and_scalars(value: Any) -> None:

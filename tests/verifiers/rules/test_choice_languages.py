@@ -217,3 +217,9 @@ def test_what_is_called_wrong_is_no_answer_elsewhere(phrase: str) -> None:
 )
 def test_adjectives_before_a_colon(phrase: str) -> None:
     assert extract(phrase, ExtractionParams.model_validate({"extract": "answer_line"})).answer == "42"
+
+
+@pytest.mark.parametrize("above", ["Find the statement that is wrong", "The others are false", "One is like the other"])
+def test_what_stands_on_the_line_above_says_nothing_of_the_answer(above: str) -> None:
+    assert _score(f"{above}\nAnswer: C") == 1.0
+    assert _score(f"{above}\n\nThe answer is C.") == 1.0
