@@ -219,7 +219,7 @@ def test_adjectives_before_a_colon(phrase: str) -> None:
     assert extract(phrase, ExtractionParams.model_validate({"extract": "answer_line"})).answer == "42"
 
 
-@pytest.mark.parametrize("above", ["Find the statement that is wrong", "The others are false", "One is like the other"])
+@pytest.mark.parametrize("above", ["Find the statement that is wrong", "The others are false", "It is like no other"])
 def test_what_stands_on_the_line_above_says_nothing_of_the_answer(above: str) -> None:
-    assert _score(f"{above}\nAnswer: C") == 1.0
-    assert _score(f"{above}\n\nThe answer is C.") == 1.0
+    for response in (f"{above}\nAnswer: 42", f"{above}\n\nAnswer: 42"):
+        assert extract(response, ExtractionParams.model_validate({"extract": "answer_line"})).answer == "42"
