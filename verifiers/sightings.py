@@ -21,6 +21,7 @@ _LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
 """The bytes, in UTF-8, of Latin, Greek and what has no letters: punctuation, arrows, mathematical signs."""
 
 _ASCII = bytes(range(0x80))
+_LATIN_SHADOW = _ASCII + b"?" * 0x80
 _ASCII_CHARS = frozenset(map(chr, _ASCII))
 
 
@@ -92,6 +93,10 @@ class Scene(msgspec.Struct, frozen=True):
 def scene(text: str) -> Scene:
     if text.isascii():
         return Scene(text, text.encode(), False)
+    try:
+        return Scene(text, text.encode("latin-1").translate(_LATIN_SHADOW), False)
+    except UnicodeEncodeError:
+        pass
     has_no_shadow = "\u0130" in text or "\u0131" in text or "\u017f" in text or "\u212a" in text
     shadow = None if has_no_shadow else text.encode("ascii", "replace")
     return Scene(text, shadow, has_other_alphabets(text))

@@ -25,6 +25,7 @@ from verifiers.answers import (
     uncorrected,
     without_citations,
 )
+from verifiers.answers.segment import _OTHER_THINK_TAG, _THINK_TAG
 
 PIECES = (
     *(
@@ -252,6 +253,39 @@ def test_only_the_text_after_thinking_is_judged(response: str, expected: str) ->
         flood = "<p>x</p>" * 50
         assert outcome(flood + response + flood) == expected
         assert outcome(flood + "é" + response) == expected
+
+
+_TAGS = (
+    "<think>",
+    "</think>",
+    "</thought >",
+    "<|begin_of_thought|>",
+    "<|end_of_thought|>",
+    "[THINK]",
+    "[/THINK]",
+    "◁/think▷",
+)
+
+
+@given(
+    st.lists(st.sampled_from((*_TAGS, "<", "<b>", "</", "K", "x" * 60)), max_size=12),
+    st.sampled_from(["auto", "required"]),
+)
+def test_the_last_tag_of_thinking_decides(pieces: list[str], think: Any) -> None:
+    response = "".join(f"{piece}." for piece in pieces)
+    tags = [
+        (tag.end(), bool(tag["close"] or tag["end"]))
+        for pattern in (_THINK_TAG, _OTHER_THINK_TAG)
+        for tag in pattern.finditer(response)
+    ]
+    end, closes = max(tags, default=(0, True))
+    found = final_segment(response, think)
+    if not closes:
+        assert found.reason == "truncated"
+    elif think == "required" and not tags:
+        assert found.reason == "no_answer"
+    else:
+        assert (found.start, found.end) == (end, len(response))
 
 
 def test_thinking_can_be_required_or_ignored() -> None:

@@ -39,7 +39,7 @@ from typing import Literal
 
 from verifiers.answers.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.answers.citations import without_citations, without_citations_at_end
-from verifiers.answers.commitment import commit
+from verifiers.answers.commitment import candidates, commit
 from verifiers.answers.corrections import uncorrected
 from verifiers.answers.courtesies import without_courtesy
 from verifiers.answers.extraction import Candidate, Extraction, Reason
@@ -69,12 +69,12 @@ __all__ = [
     "Reason",
     "Segment",
     "Think",
+    "announced",
     "announces",
     "extract",
     "final_segment",
     "fold",
     "names_alternatives",
-    "stated",
     "uncorrected",
     "without_citations",
     "without_citations_at_end",
@@ -112,14 +112,11 @@ _SAID_LAST = frozenset([Channel.BARE, Channel.FINAL_STATEMENT, Channel.LAST_NUMB
 """Channels that look at the last thing a response says, or at whether it says anything else."""
 
 
-def stated(text: str, on_conflict: OnConflict, stems: Sequence[int] | None = None) -> Extraction:
-    """What the answer lines of a final segment say; `stems`: where `ANSWER_STEMS` are, for callers who have looked and
-    know that there are none of `OTHER_ANSWER_STEMS`.
+def announced(text: str, stems: Sequence[int] | None = None) -> Sequence[Candidate]:
+    """What the answer lines of a final segment offer, of which nothing is chosen; `stems`: where `ANSWER_STEMS` are, for
+    callers who have looked and know that there are none of `OTHER_ANSWER_STEMS`.
     """
-    offers = read_lines(text, 0, len(text), stems)
-    if offers.reason is None and not offers.items:
-        return Extraction(None, None, None, "no_answer")
-    return commit(text, Channel.ANSWER_LINE, offers, on_conflict)
+    return candidates(text, Channel.ANSWER_LINE, read_lines(text, 0, len(text), stems))
 
 
 def _channels(wanted: Literal["auto"] | Channel | tuple[Channel, ...], auto: Sequence[Channel]) -> Sequence[Channel]:

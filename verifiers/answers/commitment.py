@@ -15,25 +15,30 @@ _FLOOD = 3
 _SPACE = re.compile(r"\s+|\\[,;:! ]|\$")
 
 
+def candidates(text: str, channel: Channel, offers: Offers) -> tuple[Candidate, ...]:
+    """The last offers of a channel."""
+    last = offers.items[-MAX_CANDIDATES:]
+    return tuple([Candidate(text[item.start : item.end], channel, (item.start, item.end)) for item in last])
+
+
 def commit(text: str, channel: Channel, offers: Offers, on_conflict: OnConflict) -> Extraction:
     """The answer among the offers of the channel that decides, or why there is none."""
     items = offers.items
-    last = items[-MAX_CANDIDATES:]
-    candidates = tuple([Candidate(text[item.start : item.end], channel, (item.start, item.end)) for item in last])
+    seen = candidates(text, channel, offers)
     if offers.reason is not None:
-        return Extraction(None, channel, None, offers.reason, candidates)
+        return Extraction(None, channel, None, offers.reason, seen)
     if len(items) == 1 and channel is not Channel.ANSWER_LINE:
         is_plain = not items[0].box_end or text.startswith(SPAN_ENDS, items[0].box_end)
         if is_plain or _unit(text, items[0]) is None:
-            return Extraction(candidates[0].text, channel, candidates[0].span, "found", candidates)
+            return Extraction(seen[0].text, channel, seen[0].span, "found", seen)
     group, conflicting = _last_group(text, items, link_of_numbers if channel is Channel.LAST_NUMBER else link_of_offers)
-    if conflicting or (channel is Channel.ANSWER_LINE and names_alternatives(candidates[-1].text)):
-        return Extraction(None, channel, None, "conflicting_answers", candidates)
+    if conflicting or (channel is Channel.ANSWER_LINE and names_alternatives(seen[-1].text)):
+        return Extraction(None, channel, None, "conflicting_answers", seen)
     if on_conflict == "reject" and _has_others(text, items, group):
-        return Extraction(None, channel, None, "conflicting_answers", candidates)
+        return Extraction(None, channel, None, "conflicting_answers", seen)
     unit = _unit(text, group[-1])
     end = group[-1].end if unit is None else unit[1]
-    return Extraction(_joined(text, group), channel, (group[0].start, end), "found", candidates)
+    return Extraction(_joined(text, group), channel, (group[0].start, end), "found", seen)
 
 
 def _joined(text: str, group: Sequence[Offer]) -> str:

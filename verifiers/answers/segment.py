@@ -28,6 +28,8 @@ _THINK_TAG = re.compile(
 """Alternatives begin differently, so that most tags are told from these by one character."""
 _MAX_THINK_TAG_CHARS = 32
 _THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")
+_FEW_TAGS = 6
+"""At the end of a text: those of an answer and the one that closes thinking."""
 _FEW_CHARS = 200
 """Between the first and the last tag; `_THINK_TAG` itself looks through so many in less time than that."""
 _OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
@@ -77,19 +79,33 @@ def final_segment(response: str, think: Think = "auto") -> Segment:
 
 
 def _think_tags(text: str) -> tuple[int, int]:
-    """End positions of the last opening and the last closing tag; -1 where there is none.
+    """End positions of the last opening and the last closing tag; -1 where there is none, or another kind is later.
 
     Looking for one character is many times faster than any other search, so that comes first.
     """
     last_open = last_close = -1
-    if (first := text.find("<")) >= 0:
-        end = text.rfind("<") + _MAX_THINK_TAG_CHARS
-        if end - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
-            last_open, last_close = _last_tags(_THINK_TAG.finditer(text, first, end))
+    if (last := text.rfind("<")) >= 0:
+        last_open, last_close = _last_think_tag(text, last)
     if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text:
         other_open, other_close = _last_tags(_OTHER_THINK_TAG.finditer(text))
         last_open, last_close = max(last_open, other_open), max(last_close, other_close)
     return last_open, last_close
+
+
+def _last_think_tag(text: str, last: int) -> tuple[int, int]:
+    """The same of the tags that begin with `<`; the last of these is at `last`."""
+    end = last + _MAX_THINK_TAG_CHARS
+    place = last
+    for _ in range(_FEW_TAGS):
+        if tag := _THINK_TAG.match(text, place, end):
+            return _last_tags((tag,))
+        place = text.rfind("<", 0, place)
+        if place < 0:
+            return -1, -1
+    first = text.find("<")
+    if place - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
+        return _last_tags(_THINK_TAG.finditer(text, first, place + _MAX_THINK_TAG_CHARS))
+    return -1, -1
 
 
 def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:

@@ -29,7 +29,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "13"
+    version = "14"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 
@@ -68,10 +68,12 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
         detail["compared"] = {"answer": detail["options"], "reference": sorted(expected)}
     extracted = response[slice(*found.span)] if found.span else None
     if found.labels == expected:
-        return Verdict.correct(extracted, **detail)
-    if params.partial and params.multi and found.labels < expected:
-        return Verdict(Status.OK, len(found.labels) / len(expected), "partial", clip(extracted), detail)
-    return Verdict.wrong(extracted=extracted, **detail)
+        score, reason = 1.0, "correct"
+    elif params.partial and params.multi and found.labels < expected:
+        score, reason = len(found.labels) / len(expected), "partial"
+    else:
+        score, reason = 0.0, "wrong_answer"
+    return Verdict(Status.OK, score, reason, clip(extracted), detail)
 
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")

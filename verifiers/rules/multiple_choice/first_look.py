@@ -138,7 +138,8 @@ class FirstLook:
             return True
         parted = plain if len(plain) == len(shadow) else shadow.translate(_PARTED, _EMPHASIS)
         is_whole = not is_declared and not shadow.lstrip().startswith(b"<")
-        places = self._named_places(parted, plain, _beginning_with_label if is_whole else _named_by_label)
+        beginning = _beginning_with_label_in_ascii if text.isascii() else _beginning_with_label
+        places = self._named_places(parted, plain, beginning if is_whole else _named_by_label)
         first = next(places, None)
         if first is not None:
             begins = not is_whole or _NOTHING.begins(parted[:first]) is not None
@@ -205,7 +206,10 @@ class FirstLook:
 
     @cached_property
     def _followed_lead(self) -> Scan:
-        return _followed_lead(self._keys, tuple(sorted(self._beginnings)), self._may_be_number)
+        number = (
+            "" if not self._may_be_number else _ANY_NUMBER if self._has_number_labels else _number_alone(self._keys)
+        )
+        return _followed_lead(self._keys, tuple(sorted(self._beginnings)), number)
 
     def _mentions(self, plain: bytes) -> bool:
         """Whether the whole text of an option is somewhere in another text, of which a shadow without markup is given."""
@@ -281,13 +285,16 @@ def _is_within_lead(shadow: bytes, place: int) -> bool:
     return longer is not None and longer.start(1) == place
 
 
-_ORDINAL = rf"(?:{'|'.join(word for words in ORDINALS for word in words)}|last)[^a-z0-9](?:answer[^a-z0-9])?(?:option|choice|alternative)"
+_ORDINAL = (
+    rf"(?:{'|'.join(word for words in ORDINALS for word in words)}|last)[^a-z0-9](?:answer[^a-z0-9])?(?:option|choice|alternative)"
+    r"|(?:option|choice)[^a-z0-9]+(?:(?:no|number)[^a-z0-9]+)?[0-9]"
+)
 
 
 @lru_cache(maxsize=256)
-def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_numbers: bool) -> Scan:
+def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], number: str) -> Scan:
     """One of `LEADS`, and behind it, fillers left out, what may be an option: a label that is no part of a phrase, what
-    begins as a text does, capitals in a row, or what a shadow does not show; or more fillers than stand before one.
+    begins as a text does, capitals in a row, `number`, or what a shadow does not show; or more fillers than stand before one.
     """
     capitals = "".join(key.upper() for key in keys if len(key) == 1 and key.isalpha())
     texts = "|".join(map(bytes.decode, beginnings))
@@ -296,7 +303,7 @@ def _followed_lead(keys: tuple[str, ...], beginnings: tuple[bytes, ...], has_num
         rf"(?:{'|'.join(keys)}){_ENDS}" if keys else "",
         rf"(?-i:[{capitals}][$*`]*[{capitals}][{capitals}$*`]*)(?:[^a-z0-9]|\z)" if capitals else "",
         rf"(?:{texts})(?:[^a-z0-9]|\z)" if texts else "",
-        "[a-z]*[0-9]" if has_numbers else "",
+        number,
         _ORDINAL,
     ]
     named = "|".join(filter(None, shapes))
@@ -324,6 +331,14 @@ def _beginning_with_label(keys: tuple[str, ...]) -> str:
     return rf"{label}|\A{_GAP}(?-i:{letters})\z"
 
 
+def _beginning_with_label_in_ascii(keys: tuple[str, ...]) -> str:
+    """The same where all letters are seen: nothing but capitals is a list of labels, or of more letters than two."""
+    labels = "".join(key.upper() for key in keys if len(key) == 1 and key.isalpha())
+    letters = "[A-Z][^a-z0-9]*[A-Z][^a-z0-9]*[A-Z][^a-z0-9]*"
+    two = f"[{labels}][^A-Za-z0-9]*[{labels}][^A-Za-z0-9]*" if labels else letters
+    return rf"{_BEGINS}(?:{'|'.join(keys)}){_ENDS}|\A{_GAP}(?-i:{two}|{letters})\z"
+
+
 def _beginning_loosely(keys: tuple[str, ...]) -> str:
     return rf"{_BEGINS}(?:{'|'.join(keys)})(?:\z|[^a-z0-9])"
 
@@ -333,6 +348,15 @@ def _named_by_number(keys: tuple[str, ...]) -> str:
     joint = rf"[,;/&+?\n]|{_JOINT}"
     before = rf"(?:\A|{joint}){_GAP}(?:(?:{_any_of(keys)})[^a-z0-9]+)?"
     return rf"{before}[0-9][^a-z]*{_beside_number(keys)}(?:\z|{joint})"
+
+
+_ANY_NUMBER = "[a-z]*[0-9]"
+
+
+def _number_alone(keys: tuple[str, ...]) -> str:
+    """A number with no word behind it but a label, one that joins, or one that gives a reason, as far as a shadow shows."""
+    ends = rf"\z|[?\\<>_;/&+!\n]|[.,](?:[^0-9]|\z)|{_JOINT}|because|since|as(?:[^a-z]|\z)|[a-z]+[$*`_]"
+    return rf"{_ANY_NUMBER}[^a-z]*{_beside_number(keys)}(?:{ends})"
 
 
 def _number_to_end(keys: tuple[str, ...]) -> str:

@@ -24,11 +24,12 @@ _MAX_FIELDS = 64
 
 def find(response: str, params: MultipleChoiceParams, options: Options) -> Found:
     response = answers.without_html(answers.without_struck(response))
-    explicit = params.extract != "auto"
+    is_named = params.extract != "auto"
     segment = answers.final_segment(response, params.think)
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED), segment)
-    if explicit or extraction.channel is not None or extraction.reason != "no_answer":
-        return _extracted(response, extraction, params, options)
+    if is_named or "<" in response or "\\" in response:
+        extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.BOXED), segment)
+        if is_named or extraction.channel is not None or extraction.reason != "no_answer":
+            return _extracted(response, extraction, params, options)
     if segment.reason != "found":
         return Found(None, segment.reason)
     text, offset = response[segment.start : segment.end], segment.start
@@ -67,7 +68,7 @@ def _extracted(response: str, extraction: Extraction, params: MultipleChoicePara
     return found
 
 
-_REST_OF_MARKUP = re.compile(r"(?:[^\w\n<]{0,8}</\w{1,12}>)?[^\w\n]{0,8}")
+_REST_OF_MARKUP = re.compile(r"(?:[^\w<]{0,8}</\w{1,12}>)?[^\w\n]{0,8}")
 
 
 def _behind(response: str, end: int) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
@@ -48,7 +48,11 @@ _MAY_LEAD = re.compile(
 
 
 def statements(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
-    return _plain_ending(clues, options) or _plainly_correct(clues, options) or _stated(clues, params, options)
+    return (
+        _plain_ending(clues, params, options)
+        or _plainly_correct(clues, params, options)
+        or _stated(clues, params, options)
+    )
 
 
 _PLAIN_ENDING = re.compile(
@@ -60,10 +64,10 @@ _PLAIN_ENDING_CHARS = 60
 _MAX_PLAIN_WORDS = 4
 
 
-def _plain_ending(clues: Clues, options: Options) -> Found | None:
-    """The option of a last sentence that is nothing but "the answer is (C)", where there is no other clue.
+def _plain_ending(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The option of a last sentence that is nothing but "the answer is (C)", where there is no clue but answer lines.
 
-    What all the other expressions would find, too, in a tenth of the time; most responses end so.
+    What all the other expressions would find, too, in a fraction of the time; most responses end so.
     """
     seen, words = clues.scene, clues.answer_words
     text = seen.text
@@ -77,9 +81,12 @@ def _plain_ending(clues: Clues, options: Options) -> Found | None:
         return None
     label = options.label(ending["label"]) if ending["label"].isupper() else None
     is_heading = ending["colon"] and not answers.announces(text, words[-1])
-    if label is None or is_heading or any(answers.announces(text, word) for word in words[:-1]):
+    if label is None or is_heading:
         return None
-    return Found(frozenset({label}), "found", "statement", ending.span("option"), (ending["option"],))
+    if len(words) == 1 or not any(answers.announces(text, word) for word in words[:-1]):
+        return Found(frozenset({label}), "found", "statement", ending.span("option"), (ending["option"],))
+    offers = _lines(clues)
+    return _committed(offers, params, options) if ending.span("option") in offers else None
 
 
 _SENTENCE_ENDS = ("", ".", "!", "?")
@@ -92,7 +99,7 @@ _JOINS = ("and", "or", "nor", "whether", "if", "neither", "not", "option", "choi
 """With what a text ends whose next sentence is not one of its own."""
 
 
-def _plainly_correct(clues: Clues, options: Options) -> Found | None:
+def _plainly_correct(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     """The same for a last sentence that is nothing but "option (C) is correct"."""
     seen, words, core = clues.scene, clues.answer_words, clues.called_correct
     text = seen.text
@@ -109,8 +116,8 @@ def _plainly_correct(clues: Clues, options: Options) -> Found | None:
     label = options.label(option) if option.isupper() and option != "I" else None
     if label is None or (not ending["lead"] and _is_joined(text, start)) or _is_denied(seen, called.span("option")):
         return None
-    if any(answers.announces(text, word) for word in words):
-        return None
+    if words and any(answers.announces(text, word) for word in words):
+        return _committed(_lines(clues) | {called.span("option"): option}, params, options)
     return Found(frozenset({label}), "found", "statement", called.span("option"), (option,))
 
 
@@ -142,12 +149,16 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
     offers |= dict(_conclusions(clues, options, last))
     if not offers:
         return None
-    found = commit(sorted(((text, span) for span, text in offers.items()), key=_start), "statement", params, options)
+    found = _committed(offers, params, options)
     if found is None or not found.labels or found.span is None:
         return found
     if _stands_beside(text, found.span[1], found.labels, options):
         return Found(None, "conflicting_answers", "statement", None, found.seen)
     return found
+
+
+def _committed(offers: Mapping[tuple[int, int], str], params: MultipleChoiceParams, options: Options) -> Found | None:
+    return commit([(offers[span], span) for span in sorted(offers)], "statement", params, options)
 
 
 def _says_nothing(clues: Clues) -> bool:
@@ -159,13 +170,7 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     """What such sentences offer, by its place."""
     seen = clues.scene
     text = seen.text
-    lines = answers.stated(text, params.on_conflict, clues.answer_words)
-    offers = {
-        candidate.span: candidate.text
-        for candidate in lines.candidates
-        if not SUPPOSES.search(seen, max(0, candidate.span[0] - SUPPOSED_CHARS), candidate.span[0])
-        and not _is_denied(seen, candidate.span)
-    }
+    offers = _lines(clues)
     not_denied = frozenset(offers)
     for match in _last(STATEMENTS.finditer(seen, clues.statement)):
         if not any(start <= match.start() < end for start, end in offers):
@@ -198,6 +203,17 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     return {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
 
 
+def _lines(clues: Clues) -> dict[tuple[int, int], str]:
+    """What answer lines offer, neither supposed nor denied, by its place."""
+    seen = clues.scene
+    return {
+        candidate.span: candidate.text
+        for candidate in answers.announced(seen.text, clues.answer_words)
+        if not SUPPOSES.search(seen, max(0, candidate.span[0] - SUPPOSED_CHARS), candidate.span[0])
+        and not _is_denied(seen, candidate.span)
+    }
+
+
 def _is_denied(seen: Scene, span: tuple[int, int]) -> bool:
     return DENIES.search(seen, max(0, span[0] - DENIED_CHARS), span[0]) is not None
 
@@ -222,7 +238,7 @@ _CONCLUDES = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    r"[\s,:.：*-]{0,4}(?:(?:is|it['’]s|it\sis|definitely|clearly|option|choice|letter|answer)[\s:]{1,2}){0,3}"
+    r"[\s,:.：*-]{0,4}(?:(?:is|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
     r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as)\b)",
     re.IGNORECASE,
 )
@@ -297,10 +313,6 @@ def _stands_beside(text: str, end: int, labels: frozenset[str], options: Options
 
 def _last(matches: Iterable[re.Match[str]]) -> Iterable[re.Match[str]]:
     return deque(matches, maxlen=_MAX_STATEMENTS)
-
-
-def _start(offer: tuple[str, tuple[int, int]]) -> int:
-    return offer[1][0]
 
 
 def _is_clear(text: str, match: re.Match[str]) -> bool:
