@@ -21,7 +21,8 @@ _LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
 """The bytes, in UTF-8, of Latin, Greek and what has no letters: punctuation, arrows, mathematical signs."""
 
 _ASCII = bytes(range(0x80))
-_LATIN_SHADOW = _ASCII + b"?" * 0x80
+_FIRST_BYTES, _OTHER_BYTES = _ASCII + b"?" * 0x80, bytes(range(0x80, 0xC0))
+"""Of the bytes of a character in UTF-8 the first as a shadow shows it, and those to leave out."""
 _ASCII_CHARS = frozenset(map(chr, _ASCII))
 
 
@@ -93,13 +94,11 @@ class Scene(msgspec.Struct, frozen=True):
 def scene(text: str) -> Scene:
     if text.isascii():
         return Scene(text, text.encode(), False)
-    try:
-        return Scene(text, text.encode("latin-1").translate(_LATIN_SHADOW), False)
-    except UnicodeEncodeError:
-        pass
-    has_no_shadow = "\u0130" in text or "\u0131" in text or "\u017f" in text or "\u212a" in text
-    shadow = None if has_no_shadow else text.encode("ascii", "replace")
-    return Scene(text, shadow, has_other_alphabets(text))
+    encoded = text.encode("utf-8", "surrogatepass")
+    has_other_alphabets = bool(encoded.translate(None, _LATIN_OR_SIGNS))
+    if "\u0130" in text or "\u0131" in text or "\u017f" in text or "\u212a" in text:
+        return Scene(text, None, has_other_alphabets)
+    return Scene(text, encoded.translate(_FIRST_BYTES, _OTHER_BYTES), has_other_alphabets)
 
 
 class Sighting:

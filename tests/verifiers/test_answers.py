@@ -514,6 +514,16 @@ def test_hashes(response: str, expected: str) -> None:
         ("La réponse finale est donc 12.", "12"),
         ("したがって、答えは 12 です。", "12"),
         ("따라서 정답은 12입니다.", "12"),
+        ("정답은 C번입니다.", "C"),
+        ("정답은 C번", "C"),
+        ("The answer's 42.", "42"),
+        ("So the answer’s $x+1$.", "x+1"),
+        ("The answer's Paris.", "Paris"),
+        ("The correct answer here is C.", "C"),
+        ("The answer, rounded, is 42.", "42"),
+        ("The correct answer (in my opinion) is C.", "C"),
+        ("The answer must therefore be x+1.", "x+1"),
+        ("The answer is 7. My first answer was 6.", "7"),
         ("答案不是11而是12。", "12"),
         ("故选：B", "B"),
         ("综上，故选ABD.", "ABD"),
@@ -531,7 +541,16 @@ def test_answer_lines(response: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "response",
-    ["So the answer is correct.", "We must find the answer: think.", "The answer is not 10.", "answering: x"],
+    [
+        "The answer's unit is metres",
+        "My first answer was 7.",
+        "The answer, or 7, is open.",
+        "The answer, 7, is wrong.",
+        "So the answer is correct.",
+        "We must find the answer: think.",
+        "The answer is not 10.",
+        "answering: x",
+    ],
 )
 def test_a_remark_about_the_answer_is_none(response: str) -> None:
     assert extract(response, ExtractionParams(extract=Channel.ANSWER_LINE)).reason == "no_answer"

@@ -39,7 +39,9 @@ _IN_WORDS = (
 )
 _GLOSS = re.compile(rf"(?<=\d)\s\({_IN_WORDS}\)$", re.IGNORECASE)
 _VALUE_BEHIND_WORDS = re.compile(rf"{_IN_WORDS}\s\(([-−$]?\d[\d,.]*)\)", re.IGNORECASE)
-_COPULA_BEHIND = re.compile(r"\s?(?:です|でした|である|だ|입니다|이다|이에요|예요)$|(?<=[A-H])\s?(?:选项|項|项)$")
+_COPULA_BEHIND = re.compile(
+    r"\s?(?:です|でした|である|だ|(?:(?<=[A-H])번)?(?:입니다|이다|이에요|예요)|(?<=[A-H])번)$|(?<=[A-H])\s?(?:选项|項|项)$"
+)
 
 
 def read_lines(text: str, start: int, end: int, stems: Sequence[int] | None = None) -> Offers:

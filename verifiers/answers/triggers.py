@@ -44,9 +44,9 @@ OTHER_ANSWER_STEMS = (
 _OTHER_ANSWER_STEM = Scan(f"(?i){'|'.join(OTHER_ANSWER_STEMS)}")
 _AFTER_WORD = re.compile(
     r"[ \t*_`\"'’)\]]{0,24}"
-    r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s)?"
+    r"(?:(?:to|for|of|in)\b[^.:：。\n]{0,80}?\s|here\s|,\s(?!or\b)[^,.:：()。\n]{1,40},\s|\((?!or\b)[^(),.:：。\n]{1,40}\)\s)?"
     r"(?:(?:(?P<wrong>incorre[ct]{1,2}[ae]|errad[ao]|errat[ao]|sbagliata|equivocada|err[oó]nea|erronée|fals[ao]|fausse)|corre[ct]{1,2}[ae]|finale?|exacte?|esatta|giusta|certa|juste|richtige)(?:\s{1,4}|(?=[*_]{0,3}\s?[:：=])))?"
-    r"(?:(?P<verb>(?:is|are|was|equals|(?:would|should|must|will|can only|(?:has|ought|needs) to) be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"
+    r"(?:(?P<verb>(?:(?<=['’])s(?=\s[(\[*\"“]{0,3}(?:[-−]?\d|[\\$]|(?-i:[A-Z])))|is|are|was|equals|(?:would|should|must|will|can only|(?:has|ought|needs) to)(?:\s(?:therefore|thus|then|hence|clearly|surely|definitely|indeed))? be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"
     r"|therefore|then|donc|also|por tanto|that)\b"
     r"|,?\sof\scourse,?)?)"
     r"[ \t*_]{0,6}[:：]?|(?P<colon>[:：=—]|-\s)|(?P<heading>[*_#:： \t]{0,8}$))",
@@ -75,7 +75,9 @@ _WRONG = re.compile(
     re.IGNORECASE,
 )
 """Before an answer word: what follows is what the answer is not."""
-_OTHER = re.compile(r"\b(?:previous|earlier|initial|original|another|other)[ \t]{1,3}$", re.IGNORECASE)
+_OTHER = re.compile(
+    r"\b(?:previous|earlier|initial|original|another|other|(?:my|our)[ \t]{1,3}first)[ \t]{1,3}$", re.IGNORECASE
+)
 """Before one that speaks of another answer than this response's last."""
 _HEADING_START = re.compile(r"(?:^|\n)[#*\s>_\-✅]{0,12}(?:the\s)?(?:final\s|correct\s){0,2}$", re.IGNORECASE)
 _NOT_BUT = re.compile(
@@ -83,7 +85,7 @@ _NOT_BUT = re.compile(
 )
 _NOT = re.compile(r"[\s*$]{0,4}(?:not\b|n['’]t\b|不)", re.IGNORECASE)
 _BEFORE_CHARS = 60
-_OTHER_CHARS, _WRONG_CHARS = len("previous   "), len("неправильный   possible   ")
+_OTHER_CHARS, _WRONG_CHARS = len("our   first   "), len("неправильный   possible   ")
 
 
 class Trigger(msgspec.Struct, frozen=True):

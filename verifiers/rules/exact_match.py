@@ -33,7 +33,7 @@ class ExactMatchParams(answers.ExtractionParams):
 
 class ExactMatch(Verifier[ExactMatchParams]):
     name = "exact_match"
-    version = "6"
+    version = "7"
     params = ExactMatchParams
     summary = "The whole text, its last line or its extracted answer equals the reference exactly"
 

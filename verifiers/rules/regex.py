@@ -55,7 +55,7 @@ class RegexParams(answers.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "7"
+    version = "8"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None

@@ -123,7 +123,7 @@ _LEAVES = (
     r"|by\s(?:(?:the\s)?process\sof\s)?elimination,?\s(?:it(?:['’]s|\sis)\s)?)(?:only\s|just\s)?"
 )
 _GONE = (
-    r"(?:having\s)?(?:eliminat|exclud|rul|remov)(?:ing|ed)(?:\sout)?\s(?P<gone>[^\n.:;!?]{1,60}?)"
+    r"(?:(?:having|after|by)\s)?(?:eliminat|exclud|rul|remov)(?:ing|ed)(?:\sout)?\s(?P<gone>[^\n.:;!?]{1,60}?)"
     r"(?:\sleaves\s(?:(?:us|me)\swith\s)?|,\s(?:we|i)(?:['’](?:re|m)|\sare|\sam)\sleft\swith\s)(?:only\s|just\s)?"
 )
 _AS_THE_ONE = r"as\s(?:the|our|my)\s(?:(?:only|correct|right|best|final|possible|remaining|valid)\s){0,2}(?:one|answer|option|choice|possibility)"
@@ -150,6 +150,15 @@ _CONCLUDED = (
     ),
     re.compile(
         rf"{_SO}(?:the\s)?only\s(?:{_RIGHT_ONE}|{_ONE}\s{_THAT_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?)(?:\shere)?\sis\s{_NOUN}{_OPTION}{_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_SO}(?:this|that|it|which)\s(?:makes|leaves)\s{_NOUN}{_OPTION}\s(?:as\s)?(?:(?:the|our|my)\s)?(?:(?:only|single|clear)\s)?"
+        rf"(?:(?:correct|right|best|true|final|valid)(?:\s{_ONE})?|{_ONE}|one){_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:(?:so|thus|hence|therefore|consequently)\b,?\s)(?P<object>[^\n.!?()]{{3,140}})\s\((?:option|choice|answer)\s{_OPTION}\){_ENDS}",
         re.IGNORECASE,
     ),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
@@ -186,8 +195,8 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)\bonly\b|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
-    r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
+    r"(?is)\bonly\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
+    r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
     r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
 )

@@ -25,7 +25,7 @@ _LEAD = re.compile(
 )
 _ADVERB = re.compile(
     r"(?:indeed|clearly|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really"
-    r"|(?:most\s)?(?:likely|probably|definitely|certainly|clearly))(?:\s|:\s?)",
+    r"|(?:most\s)?(?:likely|probably|definitely|certainly|clearly))(?:,?\s|:\s?)",
     re.IGNORECASE,
 )
 _ARTICLE_OF_LABEL = re.compile(
@@ -34,7 +34,7 @@ _ARTICLE_OF_LABEL = re.compile(
 )
 """Of the languages that say "it is the C", or "the letter C"."""
 _TAGGED = re.compile(r"^<(\w{1,20})>([^<>]*)</\1>$")
-_COPULA = re.compile(r"(?<=[A-Z\d)])\s?(?:です|である|입니다|이다|选项|项)$")
+_COPULA = re.compile(r"(?<=[A-Z\d)])\s?(?:です|である|번?(?:입니다|이다)|번|选项|项)$")
 
 
 def clean(text: str) -> str:

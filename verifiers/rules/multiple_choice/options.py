@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from verifiers import answers
 from verifiers.rules import numeric
@@ -137,6 +138,10 @@ class Options:
         for match in (_LABEL_BESIDE_TEXT.match(text), _TEXT_BESIDE_LABEL.match(text)):
             if match and (label := self.label(match["label"])) and (other := self.by_text(match["text"])):
                 return label if other == label else None
+        if is_declared and not self.forms and (behind := _LABEL_BEHIND.search(text)):
+            others = {self.label(other[1]) for other in _IN_BRACKETS.finditer(text)}
+            if (label := self.label(behind["label"])) and others <= {None, label}:
+                return label
         is_declared = is_declared or _LABEL_AND_REASON.match(text) is not None
         return self._declared(text) if is_declared else None
 
@@ -171,13 +176,14 @@ class Options:
     def _names_others(self, rest: str, label: str) -> bool:
         """Whether more labels are offered after the first one."""
         first = _LEADING_LABEL.match(rest)
-        if first and self.label(first[1]) not in (None, label):
-            return True
-        if any(self.label(other[1]) not in (None, label) for other in _GLUED_LABEL.finditer(rest)):
+        if first and self.label(first[1]) not in (None, label) and not _says_else(rest, first.end()):
             return True
         if any(self.label(other[1]) not in (None, label) for other in _OTHER_CASE.finditer(rest)):
             return True
-        return any(self.label(other[1]) not in (None, label) for other in _NEXT_LABEL.finditer(rest))
+        return any(
+            self.label(other[1]) not in (None, label) and not _says_else(rest, other.end())
+            for other in chain(_GLUED_LABEL.finditer(rest), _NEXT_LABEL.finditer(rest))
+        )
 
     def by_text(self, text: str) -> str | None:
         form = form_of(text)
@@ -231,12 +237,15 @@ class Options:
         for left, piece in zip(range(len(pieces), 0, -1), pieces, strict=True):
             if None in labels and len({*labels}) - 1 + left < enough:
                 return labels
-            labels.append(self._one(clean(piece), is_declared=False))
+            shown = clean(piece)
+            first = _LABEL_FIRST.match(shown) if labels else None
+            is_said_wrong = first is not None and self.label(first["label"]) and _says_else(shown, first.end())
+            labels.append(None if is_said_wrong else self._one(shown, is_declared=False))
         if (
             labels
             and labels[-1] is None
             and (match := _LABEL_FIRST.match(piece := clean(pieces[-1])))
-            and not _SAYS_ELSE.match(piece, match.end())
+            and not _says_else(piece, match.end())
         ):
             labels[-1] = self.label(match["label"])
         return labels
@@ -248,6 +257,14 @@ class Options:
         if bare.isalpha() and (bare.isupper() or not (bare.isascii() or is_word)):
             return [self.label(char) for char in bare]
         return [None]
+
+
+def _says_else(text: str, place: int) -> bool:
+    """Whether a clause about an option, whose name ends at a place, does not call it right."""
+    said = _SAYS.match(text, place)
+    if said is None:
+        return False
+    return bool(said["against"]) or not _STANDS.search(said["told"]) or _DOES_NOT.search(said["told"]) is not None
 
 
 _SPACED_SIGN = re.compile(r" ?([-+*/=^<>≤≥(){}\[\],|]) ?")
@@ -332,22 +349,40 @@ _LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s)(?P<text>[^\
 _TEXT_BESIDE_LABEL = re.compile(
     r"(?P<text>[^\n]+?)(?:,\s|\s?\()(?:(?:option|choice)\s)?(?P<label>\w{1,8})\)?$", re.IGNORECASE
 )
+_LABEL_BEHIND = re.compile(r"[^\W\d_]\w+\s\((?:(?:option|choice)\s)?(?P<label>[A-Z])\)$", re.IGNORECASE)
+"""A label behind a text that is not known."""
 _LABEL_FIRST = re.compile(r"(?P<bracket>[(\[{<]\s*)?(?P<label>\w{1,8})(?(bracket)\s*[)\]}>])")
 _BOUNDARY = re.compile(r"$|[\s,;:()]|[.!?](?:\s|$)")
 _REASON_FOLLOWS = re.compile(
     r"\s*(?:$|[,;:(—–]|[.!?](?:\s|$)|-\s|(?:because|since|as|which|for|due|that|is|are|was|only|alone)\b|因为|因|项)"
 )
-_SAYS_ELSE = re.compile(
-    r"\s(?:is|was|are|were|has|have|does|would|belongs|lies|describes|refers|means)\b"
-    r"(?![^.;\n]{0,60}\b(?:correct|right|true|answer|also|equally|too|as\swell|possible|plausible|fine|valid)\b)",
+_CLAUSE_ENDS = r"(?=[*_)\s]{0,3}(?:[.,;:!?…)\n]|$)|\s(?:and|but|because|since|as|so|though|although)\b)"
+_ADVERBS = r"(?:(?:very|quite|clearly|simply|definitely|obviously|certainly|probably|just|rather|entirely|completely|now|still|be|being)\s){0,3}"
+_AGAINST = (
+    r"(?:not|n['’]t|never|no|wrong|incorrect\w*|false|untrue|invalid\w*|impossible|implausible|unlikely|improbable|unsuitable|irrelevant|unrelated"
+    r"|inconsistent|insufficient|inadequate|inappropriate|inaccurate|ruled|eliminated|excluded|rejected|discarded|dismissed|disqualified|out|off"
+    r"|too|less|worse|bad|poor|mistaken|flawed|contradict\w*|fails?|unsupported|unjustified|unreasonable|far|hardly|nonsense|absurd)\b"
+)
+"""What says that an option is wrong, too."""
+_SAYS = re.compile(
+    r"[)\]*]{0,3}(?:(?:\s?,(?:\s?(?:and|or|&))?|\s(?:and|or|&))\s?[(\[*]{0,3}(?-i:[A-Z])[)\]*]{0,3}(?![\w'’])){0,25}"
+    r"\s(?:(?:also|clearly|simply|just|only|then|actually|really|obviously|definitely|merely|equally|all|both)\s){0,2}"
+    r"(?:(?P<against>fails?|violates?|contradicts?|lacks?|ignores?|misses|confuses|overlooks?)"
+    r"|(?:is|was|are|were|has|have|does|would|could|can(?=not\b)|can|belongs|lies|describes|refers|means|gives?|gets?|says|states|names|shows))"
+    r"(?:\b|(?=not\b|n['’]t\b))(?P<told>[^.;\n]{0,60})",
     re.IGNORECASE,
 )
-"""A clause about an option that does not call it right."""
+"""A clause about an option."""
+_STANDS = re.compile(
+    rf"\b(?:correct|right|true|answer|also|equally|as\swell|possible|plausible|fine|valid|too{_CLAUSE_ENDS})\b",
+    re.IGNORECASE,
+)
+_DOES_NOT = re.compile(rf"\b{_AGAINST}|n['’]t\b", re.IGNORECASE)
 _NEXT_LABEL = re.compile(
     r"(?:(?:^|[,;/&]|\b(?:or|and)\b)\s*|\s)[(\[]?\s?([A-Z]|\d{1,2})(?![\w'])(?=\s*[)\].,;:&/]|\s*$|\s+(?:or|and|it\sis)\b)"
 )
 _REJECTS = re.compile(
-    r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of|over\s(?:option\s|choice\s)?(?-i:\(?[A-Z]\)?(?![\w'’])))(?!\w)|[,，]?\s?(?:而不是|而非|不是)"
+    r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of|unlike|as opposed to|over\s(?:option\s|choice\s)?(?-i:\(?[A-Z]\)?(?![\w'’])))(?!\w)|[,，]?\s?(?:而不是|而非|不是)"
     r"|[,;]\s?(?:and\s|while\s|but\s|as\s)?(?:option\s|choice\s)?\(?[A-Z]\)?\s(?:is|are|was|would be)\s(?:wrong|incorrect|false|not)\b",
     re.IGNORECASE,
 )
@@ -372,12 +407,20 @@ def _number(form: str) -> numeric.Number | None:
 
 
 _LABEL = r"(?:(?:option|choice|answer|选项?)\s?)?[(\[*]{0,3}[A-Z\d]{1,2}[)\]*]{0,3}(?![\w'’])"
+_TOO = (
+    rf"(?:(?:is|are|was|could|might|may|would|can|works?|fits?|seems?|looks?)\s(?:be\s)?)?(?:too|as\swell){_CLAUSE_ENDS}"
+    r"|(?:is|are|was|could|might|may|would|can|works?|fits?|seems?|looks?)\s(?:be\s)?(?:also|equally|just\sas|another)\b"
+    rf"(?!\s{_ADVERBS}{_AGAINST})"
+    rf"|(?:also|equally)\s(?:is|works?|fits?|seems?|looks?|could|might|may|would|can)\b(?!\s{_ADVERBS}{_AGAINST}|n['’]t)"
+    r"|(?:could|might|may|can|would)\s(?:(?:very\s)?well\s)?be\s(?:the\s|an?\s)?(?:correct|right|true|valid|best|acceptable|answer)"
+    rf"(?:\s(?:answer|option|choice|one))?(?:\s(?:too|as\swell|also)|{_CLAUSE_ENDS})"
+)
+"""Behind an option: it is right as well."""
 _BESIDE = re.compile(
     rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
     rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
-    rf"|(?P<three>(?-i:{_LABEL}))\s(?:(?:is|are|could|might|may|would|can|works?|fits?|seems?)\s(?:be\s)?(?:also|equally|too|as\swell|just\sas|another)\b"
-    rf"|(?:also|equally)\s(?:is|works?|fits?)|too\b|as\swell\b)"
+    rf"|(?P<three>(?-i:{_LABEL})),?\s(?:{_TOO})"
     rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
     rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
     rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
@@ -386,7 +429,7 @@ _BESIDE = re.compile(
 _TEXT_BESIDE = re.compile(
     r"(?:^|[.!?;,(\n]\s*)(?:or|alternatively|also|maybe|perhaps|possibly)[\s,:]+(?P<one>[^\n.,;!?()]{1,80})"
     r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})"
-    r"|(?P<three>[^\n.,;!?()]{1,80}?)\s(?:is|are|could\sbe|may\sbe|might\sbe|works?)\s(?:also|equally|too|as\swell)\b",
+    rf"|(?P<three>[^\n.,;!?()]{{1,80}}?),?\s(?:{_TOO})",
     re.IGNORECASE,
 )
 _EXCLUDED = re.compile(rf"\b(?:not|neither)\s(?:{_LABEL}\s?,\s?){{1,12}}{_LABEL}\Z")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from verifiers import answers
-from verifiers.sightings import SPACE, Ending, Scan, Scene, Sighting, scene
+from verifiers.sightings import SPACE, Ending, Scan, Scene, Sighting, beyond_ascii, scene
 
 _STATEMENT = re.compile(
     r"(?:(?<!\bsecond\s)(?<!\bthird\s)(?<!\bnext\s)(?<!\bother\s)\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
@@ -18,11 +18,11 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _IS_CORRECT = re.compile(
-    r"(?<![\w'’-])(?P<option>[(\[*\s]{0,4}\w{1,8}[)\]*]{0,3})\s(?:is|must be)\s(?:indeed\s|clearly\s)?(?:the\s)?"
-    r"(?:only\s|single\s)?(?:correct|right|best|true|answer)\b(?!\s(?:if|only if|when))",
+    r"(?<![\w'’-])(?P<option>[(\[*\s]{0,4}\w{1,8}[)\]*]{0,3})(?:\s\((?!\w{1,2}\)|(?:option|choice|answer|letter)\b)[^()\n]{1,60}\))?\s(?:is|must be)\s(?:indeed\s|clearly\s)?(?:the\s)?"
+    r"(?:only\s|single\s)?(?:correct|right|best|true|answer|better\s(?:choice|option|answer|one))\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？])",
     re.IGNORECASE,
 )
-MAX_OPTION_CHARS = 4 + 8 + 3
+MAX_OPTION_CHARS = 4 + 8 + 3 + len(" (") + 60 + len(")")
 IS_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z和与或、及])(?<![A-Z项項)][,，])"
     r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:是|为|為)?(?:正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
@@ -35,7 +35,7 @@ _TEXT_IS_CORRECT = re.compile(
     re.IGNORECASE,
 )
 _IT_IS = re.compile(
-    r"(?:^|[.!?;\n]\s?)\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
+    r"(?:^|[.!?;\n]\s?|,\s(?=(?i:so|thus|hence|therefore)\b))\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
     r"(?P<option>[(\[*]{0,3}[A-Z][)\]*]{0,3}),?\sit\sis\b(?!\s(?i:n[o']t|never|hardly|unlikely|impossible|wrong|incorrect|false)\b)"
 )
 _BEFORE_IT_IS_CHARS = 1 + 1 + 3 + len("therefore, alright, ") + len("choice ") + 3
@@ -73,12 +73,12 @@ _STATES = (
 )
 _CALLS_CORRECT = (
     rf"{SPACE}(?:is|must be){SPACE}(?:indeed{SPACE}|clearly{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
-    r"(?:correct|right|best|true|answer)\b"
+    rf"(?:correct|right|best|true|answer|better{SPACE}(?:choice|option|answer|one))\b"
 )
 _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
-    rf"\b(?:(?:correct|right|best){SPACE}(?:one|option|choice|letter){SPACE}(?:is|here{SPACE}is)|so|thus|hence|therefore"
-    r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choice"
+    rf"\b(?:(?:correct|right|best|true){SPACE}(?:one|option|choice|letter|statement){SPACE}(?:is|here{SPACE}is)|so|thus|hence|therefore"
+    r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
     rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
     rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
 )
@@ -121,7 +121,7 @@ def look(text: str) -> Clues:
     shadow = seen.shadow
     if shadow is None:
         return Clues(seen, None, 0, 0, 0, True)
-    if seen.has_other_alphabets and not _OTHER_CLUE.is_in(text.encode("utf-8", "replace")):
+    if seen.has_other_alphabets and not _OTHER_CLUE.is_in(beyond_ascii(text).encode("utf-8", "replace")):
         seen = Scene(text, shadow, False)
     words: deque[int] = deque(maxlen=answers.MAX_OFFERS)
     word_end = 0

@@ -28,6 +28,7 @@ from verifiers.sightings import SPACE, Ending, Scene, Sighting
 
 _MAX_STATEMENTS = 64
 """Of each form; earlier ones are not looked at."""
+_AROUND_LABEL = " \t\n\r\v\f*()[]"
 _EARLIER_SENTENCES = re.compile(r".*(?:[.!?]\s|\n)", re.DOTALL)
 _SO = re.compile(r"(?:and\s)?(?:so|thus|hence|therefore|clearly|overall|finally),?\s", re.IGNORECASE)
 _JOINED_BEFORE = Ending(
@@ -38,9 +39,10 @@ _JOINED_BEFORE = Ending(
     rf"(?i)(?:n?or|whether|if|neither|not|and|[,/&])[\x00-\x20\x7F?(*]*(?:(?:option|choice){SPACE})?\n?\z",
 )
 _JOINED_CHARS = 60
+_LEAD_CHARS = 48
 _PARTS = re.compile(r"[\n.:;!?,/&]")
 _MAY_LEAD = re.compile(
-    r"(?:^|[\n.,:;!?。，*(>/&—-]|\b(?:option|choice|answer|letter|so|thus|hence|therefore|clearly|only|then|believe|think"
+    r"(?:^|[\n.,:;!?。，*(>/&—-]|\b(?:option|choice|answer|letter|statement|alternative|because|since|as|while|whereas|but|so|thus|hence|therefore|clearly|only|then|believe|think"
     r"|conclude|say|see|means|and|n?or|neither|either|both|whether|if|that|not))[\s(*\[]*$",
     re.IGNORECASE,
 )
@@ -112,7 +114,7 @@ def _plainly_correct(clues: Clues, params: MultipleChoiceParams, options: Option
     called = None if ending is None else next(ARE_CALLED_CORRECT.finditer(seen, core), None)
     if ending is None or called is None or called.start() < start or _is_told_otherwise(text, ending, called, options):
         return None
-    option = called["option"].strip(" ()")
+    option = called["option"].strip(_AROUND_LABEL)
     label = options.label(option) if option.isupper() and option != "I" else None
     if label is None or (not ending["lead"] and _is_joined(text, start)) or _is_denied(seen, called.span("option")):
         return None
@@ -177,9 +179,12 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
             offer = _REASONED.split(match[1], 1)[0]
             offers[match.start(1), match.start(1) + len(offer)] = offer
     for match in _last(ARE_CALLED_CORRECT.finditer(seen, clues.called_correct)):
-        option = match["option"].strip(" *([])")
-        lead = text[max(0, match.start() - 24) : match.start("option")]
-        if not options.label(option) or not _MAY_LEAD.search(lead) or (option in "aAI" and not _is_clear(text, match)):
+        option = match["option"].strip(_AROUND_LABEL)
+        lead = text[max(0, match.start() - _LEAD_CHARS) : match.start("option")]
+        is_bracketed = match["option"].lstrip().startswith(("(", "[")) and option.isupper()
+        if not options.label(option) or not (is_bracketed or _MAY_LEAD.search(lead)):
+            continue
+        if (option in "aAI" and not _is_clear(text, match)) or _OTHERS_SAY.search(lead):
             continue
         first = max(0, match.start() - _JOINED_CHARS)
         before = _JOINED_BEFORE.search(seen, first, match.start("option"))
@@ -219,6 +224,11 @@ def _is_denied(seen: Scene, span: tuple[int, int]) -> bool:
 
 
 _REASONED = re.compile(r",?\s(?:because|since|as|given\sthat)\s", re.IGNORECASE)
+_OTHERS_SAY = re.compile(
+    r"\b(?:many|some|most|few|people|students?|others|someone|everyone|they|he|she|you|critics|friend|who)\s(?:\w{1,12}\s)?"
+    r"(?:think|thought|believe|say|said|claim|argue|assume|guess|suppose)(?:s|d|ed|es)?\s(?:that\s)?(?:(?:option|choice|answer)\s)?[\s(*\[]*$",
+    re.IGNORECASE,
+)
 _AFFIRMS = re.compile(r"\b(?:correct|right|true|best|answer)\b", re.IGNORECASE)
 _REJECTS = re.compile(r"\b(?:not|never|no|wrong|incorrect|false|neither)\b|n['’]t\b", re.IGNORECASE)
 
@@ -231,7 +241,7 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best)\s(?:one|option|choice|letter)\s(?:is|here\sis)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
+    r"(?:\b(?:(?:correct|right|best|true)\s(?:one|option|choice|letter|statement)\s(?:is|here\sis)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe))"
     r")\b|=>|→|⇒|∴|➜)",
@@ -252,6 +262,9 @@ _UNCERTAIN = re.compile(
 )
 _THEREFORE = re.compile(r",\s?(?:and\s)?(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 """What was ruled out before it makes no doubt of what follows."""
+_NEXT_STEP = re.compile(r"then\Z", re.IGNORECASE)
+_ELIMINATES = re.compile(r"\b(?:eliminat|exclud|discard|reject|dismiss|remov|cross|rul(?:e|ed|ing)\s)", re.IGNORECASE)
+"""In a sentence whose "then" goes on with that."""
 _SENTENCE_STOP = re.compile(r"[.!?。！？\n]")
 _SENTENCE_BEGINS = re.compile(r"[.!?。！？\n;；]")
 
@@ -274,6 +287,8 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
+        if _NEXT_STEP.search(text, max(0, match.start() - 4), match.start()) and _ELIMINATES.search(lead):
+            continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
         if _UNCERTAIN.search(_THEREFORE.split(lead)[-1]) is None and not (asks and asks[0] in QUESTION_MARKS):
             yield match.span("option"), option
@@ -294,10 +309,17 @@ _NEXT_PIECE = re.compile(
 )
 
 
+_LABEL_FIRST = re.compile(r"[(\[*]{0,3}([A-Z])[)\]*]{0,3}(?![\w'’])")
+
+
 def _goes_on(text: str, end: int, options: Options) -> bool:
     """Whether another option follows in the same list."""
     piece = _NEXT_PIECE.match(text, end)
-    return piece is not None and options.named(piece[1], is_declared=False) is not None
+    if piece is None:
+        return False
+    label = _LABEL_FIRST.match(piece[1])
+    is_label = label is not None and label[1] != "I" and options.label(label[1]) is not None
+    return is_label or options.named(piece[1], is_declared=False) is not None
 
 
 def _stands_beside(text: str, end: int, labels: frozenset[str], options: Options) -> bool:
@@ -317,4 +339,4 @@ def _last(matches: Iterable[re.Match[str]]) -> Iterable[re.Match[str]]:
 
 def _is_clear(text: str, match: re.Match[str]) -> bool:
     """An A or I that begins "… is correct" is a label unless it is the lower-case article or the pronoun."""
-    return match["option"].strip(" *([])") == "A" or "(" in match["option"]
+    return match["option"].strip(_AROUND_LABEL) == "A" or "(" in match["option"]

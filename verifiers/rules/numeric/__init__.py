@@ -66,7 +66,7 @@ class NumericParams(answers.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "13"
+    version = "14"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 

@@ -106,7 +106,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "9"
+    version = "10"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
