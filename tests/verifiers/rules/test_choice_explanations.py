@@ -7,6 +7,8 @@ from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 BY_LABEL = MultipleChoiceParams(reference="C")
 CITIES = MultipleChoiceParams(reference="C", choices=["London", "Berlin", "Paris", "Madrid"])
 NUMBERS = MultipleChoiceParams(reference="C", choices=["12", "15", "18", "21"])
+SEVERAL = MultipleChoiceParams(reference=["A", "C"], multi=True, choices=["London", "Berlin", "Paris", "Madrid"])
+SEVERAL_BY_LABEL = MultipleChoiceParams(reference=["A", "C"], multi=True)
 SENTENCES = MultipleChoiceParams(
     reference="C",
     choices=["It decreases linearly", "It stays constant", "It increases exponentially", "None of the above"],
@@ -227,6 +229,54 @@ STATED = (
     "*C*",
     "C\n\n(This is because A is wrong.)",
 )
+A_AND_C = (
+    "The answer is A and C.",
+    "A, C",
+    "AC",
+    "A and C are correct.",
+    "Both A and C are correct.",
+    "The correct options are A and C.",
+    "The correct answers are A and C; B and D are wrong.",
+    "Answer: A, C\nB is too small, and D is also wrong.",
+    "The answer is A and C because B is too small.",
+    "A and C",
+    "(A) and (C)",
+    "(A), (C)",
+    "\\boxed{A, C}",
+    "\\boxed{AC}",
+    "<answer>A,C</answer>",
+    "The answers are (A) and (C).",
+    "Options A and C are correct.",
+    "Options A and C are right while B and D are wrong.",
+    "A is correct. B is incorrect. C is correct. D is incorrect.\n\nSo the answer is A and C.",
+    "So A and C.",
+    "Therefore, A and C are the correct answers.",
+    "Only A and C are true.",
+    "The correct statements are A and C.",
+    "答案：AC",
+    "答案是A、C。",
+    "选AC",
+    "A、C",
+    "Correct: A & C",
+    '["A", "C"]',
+    '{"answer": ["A", "C"]}',
+    "Answer: A; C",
+    "The answer is A as well as C.",
+    "The answer is both A and C.",
+)
+NOT_A_AND_C = (
+    "A",
+    "C",
+    "A, B, C",
+    "The answer is A or C.",
+    "The answer is A.",
+    "All of the above",
+    "A and C are wrong.",
+    "Neither A nor C.",
+    "A and D",
+    "The answer is A and C. D is also correct.",
+    "The answer is A and C. B too.",
+)
 NOT_C = (
     "The answer is C. A is too.",
     "The answer is C, and A is too.",
@@ -404,3 +454,15 @@ def test_what_does_not_stand_by_an_option_is_not_paid(response: str, params: Mul
 def test_another_option_may_be_told_by_its_text() -> None:
     assert judge("The answer is C. London is also right.", CITIES).score == 0.0
     assert judge("The answer is C. London is also wrong.", CITIES).score == 1.0
+
+
+@pytest.mark.parametrize("response", A_AND_C)
+@pytest.mark.parametrize("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
+def test_several_options_are_named_at_once(response: str, params: MultipleChoiceParams) -> None:
+    assert judge(response, params).score == 1.0
+
+
+@pytest.mark.parametrize("response", NOT_A_AND_C)
+@pytest.mark.parametrize("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
+def test_neither_a_part_nor_more_is_a_set(response: str, params: MultipleChoiceParams) -> None:
+    assert judge(response, params).score == 0.0

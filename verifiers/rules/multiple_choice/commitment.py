@@ -36,7 +36,8 @@ def commit(
     if not given:
         return None
     labels, span = given[-1]
-    distinct = {labels for labels, _ in given}
+    parts = labels if params.multi else frozenset[str]()
+    distinct = {labels, *(each for each, _ in given if not each or not each <= parts)}
     if not labels or len(distinct) >= _SPAM or (params.on_conflict == "reject" and len(distinct) > 1):
         return Found(None, "conflicting_answers", channel, None, seen)
     if not params.multi and len(labels) > 1:

@@ -161,7 +161,7 @@ class Options:
         if match := _LABEL_FIRST.match(text):
             label = self.label(match["label"])
             rest = text[match.end() :]
-            is_word = match["label"] in ("A", "I") or match["label"].islower()
+            is_word = match["label"] in _WORDS or match["label"].islower()
             follows = _REASON_FOLLOWS.match(rest) if is_word and not match["bracket"] else _BOUNDARY.match(rest)
             if label and follows and not self._names_others(rest, label):
                 return label
@@ -246,6 +246,8 @@ class Options:
             and labels[-1] is None
             and (match := _LABEL_FIRST.match(piece := clean(pieces[-1])))
             and not _says_else(piece, match.end())
+            and (match["label"] not in _WORDS or match["bracket"] or _REASON_FOLLOWS.match(piece, match.end()))
+            and not lets_stand(piece[match.end() :], {label for label in labels if label}, self)
         ):
             labels[-1] = self.label(match["label"])
         return labels
@@ -364,6 +366,8 @@ _AGAINST = (
     r"|too|less|worse|bad|poor|mistaken|flawed|contradict\w*|fails?|unsupported|unjustified|unreasonable|far|hardly|nonsense|absurd)\b"
 )
 """What says that an option is wrong, too."""
+_WORDS = ("A", "I")
+"""Labels that are words."""
 _SAYS = re.compile(
     r"[)\]*]{0,3}(?:(?:\s?,(?:\s?(?:and|or|&))?|\s(?:and|or|&))\s?[(\[*]{0,3}(?-i:[A-Z])[)\]*]{0,3}(?![\w'’])){0,25}"
     r"\s(?:(?:also|clearly|simply|just|only|then|actually|really|obviously|definitely|merely|equally|all|both)\s){0,2}"
@@ -383,7 +387,9 @@ _NEXT_LABEL = re.compile(
 )
 _REJECTS = re.compile(
     r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of|unlike|as opposed to|over\s(?:option\s|choice\s)?(?-i:\(?[A-Z]\)?(?![\w'’])))(?!\w)|[,，]?\s?(?:而不是|而非|不是)"
-    r"|[,;]\s?(?:and\s|while\s|but\s|as\s)?(?:option\s|choice\s)?\(?[A-Z]\)?\s(?:is|are|was|would be)\s(?:wrong|incorrect|false|not)\b",
+    r"|[,;\s]\s?(?:(?:and|while|whereas|but|as|because|since)\s)?(?:options?\s|choices?\s)?\(?(?-i:[A-Z])\)?"
+    r"(?:(?:,\s?(?:and\s)?|\sand\s)\(?(?-i:[A-Z])\)?){0,12}\s(?:is|are|was|were|would be)\s(?:all\s|both\s|also\s|clearly\s)?"
+    r"(?:wrong|incorrect|false|not|too\s\w{1,12})\b",
     re.IGNORECASE,
 )
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
@@ -396,7 +402,8 @@ _GLUED_LABEL = re.compile(r"([A-Z])\)")
 _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
 _BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
 _SEPARATOR = re.compile(
-    r"\s*(?:[,;/&+、،؛\n]|(?<![A-Za-z])(?:and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*", re.IGNORECASE
+    r"\s*(?:[,;/&+、،؛\n]|(?<![A-Za-z])(?:as\swell\sas|and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*",
+    re.IGNORECASE,
 )
 
 

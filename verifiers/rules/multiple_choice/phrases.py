@@ -22,6 +22,12 @@ _IS_CORRECT = re.compile(
     r"(?:only\s|single\s)?(?:correct|right|best|true|answer|better\s(?:choice|option|answer|one))\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？])",
     re.IGNORECASE,
 )
+_LABEL = r"[(\[*]{0,3}[A-Z][)\]*]{0,3}"
+_ARE_CORRECT = re.compile(
+    rf"(?<![\w'’-])(?P<option>{_LABEL}(?:(?:,\s?(?:and\s)?|\s(?:and|&)\s){_LABEL}){{1,12}})\s(?i:(?:are|must\sbe)\s(?:indeed\s|clearly\s|both\s|all\s)?"
+    r"(?:the\s)?(?:only\s)?(?:correct|right|best|true)\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？]))"
+)
+_MAX_OPTIONS_CHARS = 13 * len("**(C)**, and ")
 MAX_OPTION_CHARS = 4 + 8 + 3 + len(" (") + 60 + len(")")
 IS_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z和与或、及])(?<![A-Z项項)][,，])"
@@ -72,12 +78,12 @@ _STATES = (
     rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
 )
 _CALLS_CORRECT = (
-    rf"{SPACE}(?:is|must be){SPACE}(?:indeed{SPACE}|clearly{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
+    rf"{SPACE}(?:is|are|must be){SPACE}(?:indeed{SPACE}|clearly{SPACE}|both{SPACE}|all{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
     rf"(?:correct|right|best|true|answer|better{SPACE}(?:choice|option|answer|one))\b"
 )
 _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
-    rf"\b(?:(?:correct|right|best|true){SPACE}(?:one|option|choice|letter|statement){SPACE}(?:is|here{SPACE}is)|so|thus|hence|therefore"
+    rf"\b(?:(?:correct|right|best|true){SPACE}(?:(?:one|option|choice|letter|statement){SPACE}(?:is|here{SPACE}is)|(?:ones|options|choices|letters|statements){SPACE}are)|so|thus|hence|therefore"
     r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
     rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
     rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
@@ -87,6 +93,7 @@ _SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"
 _STATING_LETTERS = "选選正उউ"
 STATEMENTS = Sighting(_STATEMENT, f"(?i){_STATES}", unless=_STATING_LETTERS)
 ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=MAX_OPTION_CHARS)
+ARE_ALL_CALLED_CORRECT = Sighting(_ARE_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTIONS_CHARS)
 TEXTS_ARE_CORRECT = Sighting(_TEXT_IS_CORRECT, f"(?i){_CALLS_TEXT_CORRECT}")
 SAY_IT_IS = Sighting(_IT_IS, _SAYS_IT_IS, before=_BEFORE_IT_IS_CHARS)
 
@@ -100,7 +107,7 @@ class Clues(msgspec.Struct, frozen=True):
     statement: int | None
     """Where the first of `STATEMENTS` may begin; None: there are none."""
     called_correct: int | None
-    """Where the first of `ARE_CALLED_CORRECT` and `TEXTS_ARE_CORRECT` may begin; None: there are none."""
+    """Where the first of `ARE_CALLED_CORRECT`, `ARE_ALL_CALLED_CORRECT` and `TEXTS_ARE_CORRECT` may begin; None: there are none."""
     said: int | None
     """Where the first of `SAY_IT_IS` may begin; None: there are none."""
     has_field: bool
@@ -131,7 +138,7 @@ def look(text: str) -> Clues:
     has_field = False
     for start, end in _clues(shadow):
         if shadow[start] in _SPACES:
-            called_correct = max(0, start - MAX_OPTION_CHARS) if called_correct is None else called_correct
+            called_correct = max(0, start - _MAX_OPTIONS_CHARS) if called_correct is None else called_correct
         elif shadow[end - 1] == _QUOTE:
             has_field = has_field or text[start:end].islower()
         elif shadow[end - 1] == _LAST_OF_IS and not shadow[start + 1 : start + 2].isalpha():

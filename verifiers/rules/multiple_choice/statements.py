@@ -10,6 +10,7 @@ from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, MAX_LINE_CHARS, edges
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, QUESTION_MARKS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import (
+    ARE_ALL_CALLED_CORRECT,
     ARE_CALLED_CORRECT,
     ARE_CORRECT_CJK,
     DENIED_CHARS,
@@ -194,6 +195,12 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
         if before and before["nor"] and before["nor"].lower() != "or":
             continue
         offers[match.span("option")] = f"{option} or other" if before else option
+    for match in _last(ARE_ALL_CALLED_CORRECT.finditer(seen, clues.called_correct)):
+        lead = text[max(0, match.start() - _LEAD_CHARS) : match.start()]
+        if not _OTHERS_SAY.search(lead) and not SUPPOSES.search(
+            seen, max(0, match.start() - SUPPOSED_CHARS), match.start()
+        ):
+            offers[match.span("option")] = match["option"]
     if seen.has_other_alphabets and any(sign in text for sign in "确確对對"):
         for match in _last((*IS_CORRECT_CJK.finditer(text), *ARE_CORRECT_CJK.finditer(text))):
             offers[match.span("option")] = match["option"]
@@ -241,7 +248,7 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best|true)\s(?:one|option|choice|letter|statement)\s(?:is|here\sis)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
+    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe))"
     r")\b|=>|→|⇒|∴|➜)",
@@ -280,8 +287,8 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         option = match["option"].strip()
         labels = options.named(option, is_declared=False)
         if (
-            labels is None
-            or len(labels) != 1
+            not labels
+            or (len(labels) > 1 and not options.multi)
             or option in ("a", "i", "I")
             or _goes_on(text, match.end("option"), options)
         ):
