@@ -6,6 +6,7 @@ hyphens) count where length is punished and do not count where it is asked for.
 """
 
 import re
+import sys
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
@@ -50,11 +51,13 @@ def lowered(text: str, encoded: bytes, others: str) -> bytes:
     """
     plain = encoded if others == others.lower() else text.lower().encode("utf-8", "surrogatepass")
     if not others.isprintable():  # no space beyond ASCII is
-        for char in filter(str.isspace, set(others)):
-            plain = plain.replace(char.encode(), b" ")
+        for char in _SPACES_BEYOND_ASCII:
+            if char in others:
+                plain = plain.replace(char.encode(), b" ")
     return plain.translate(_LOWERED)
 
 
+_SPACES_BEYOND_ASCII = "".join(filter(str.isspace, map(chr, range(0x80, sys.maxunicode + 1))))
 _LOWERED = bytes(ord(" ") if byte < 0x80 and chr(byte).isspace() else byte for byte in bytes(range(0x100)).lower())
 
 
