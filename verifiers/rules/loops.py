@@ -125,9 +125,9 @@ def _grams(texts: Sequence[str]) -> _Numbers:
     Zeros follow, so that from each place it is a longest period to the end.
     """
     grams: _Numbers = np.frombuffer(b"".join([*map(_units, texts), _PADDING]), _UNIT)
-    for reach in (1, 2, 4):  # of so many characters, then of twice as many, up to all
+    for reach, factor in _FACTORS:  # of so many characters, then of twice as many, up to all
         further = grams[reach:]
-        grams = grams[:-reach] * _FACTOR
+        grams = grams[:-reach] * factor
         grams += further
     return grams
 
@@ -141,7 +141,9 @@ def _units(text: str) -> bytes:
 
 
 _UNIT = np.dtype("<u2")
-_FACTOR = np.uint16(0x9E35)
+_BASE = 0x9E35
+_FACTORS = tuple((reach, np.uint16(pow(_BASE, reach, 1 << 16))) for reach in (1, 2, 4))
+"""The powers of the base, so that each character of a gram has one of its own."""
 _PADDING = bytes((_MAX_PERIOD + 2 * _GRAM) * _UNIT.itemsize)
 
 
