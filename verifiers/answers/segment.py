@@ -27,11 +27,7 @@ _THINK_TAG = re.compile(
 )
 """Alternatives begin differently, so that most tags are told from these by one character."""
 _MAX_THINK_TAG_CHARS = 32
-_I, _S, _K = "(?:i|İ|ı)", "(?:s|ſ)", "(?:k|\u212a)"
-"""With the letters beyond ASCII that are these when case does not count."""
-_THINK_TAG_BEGINS = Scan(
-    rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on{_I}ng|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
-)
+_THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")
 _FEW_CHARS = 200
 """Between the first and the last tag; `_THINK_TAG` itself looks through so many in less time than that."""
 _OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
@@ -110,9 +106,14 @@ def _may_hold_think_tag(text: str, start: int, end: int) -> bool:
     """Most documents with many tags hold no such one."""
     if text.isascii():
         return _THINK_TAG_BEGINS.find(text.encode(), start, min(end, len(text))) is not None
-    return _THINK_TAG_BEGINS.is_in(text[start:end].encode("utf-8", "surrogatepass"))
+    return _WIDER_THINK_TAG_BEGINS.is_in(text[start:end].encode("utf-8", "surrogatepass"))
 
 
+_I, _S, _K = "(?:i|İ|ı)", "(?:s|ſ)", "(?:k|\u212a)"
+_WIDER_THINK_TAG_BEGINS = Scan(
+    rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on{_I}ng|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
+)
+"""In UTF-8, with the letters beyond ASCII that are some of these when case does not count."""
 _THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
 """What begins and ends thinking: gpt-oss (Harmony), Cohere's models."""
 _ANY_TOKEN = re.compile(r"<\|")
