@@ -26,7 +26,7 @@ define the function is tried as its body.
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -159,12 +159,9 @@ def language_of(tag: str) -> str | None:
 
 def blocks(text: str) -> Sequence[Block]:
     """The fenced blocks in the order in which they end; one that is never closed ends with the text."""
-    signs = [at for sign in ("```", "~~~") if (at := text.find(sign)) >= 0]
-    if not signs:
-        return ()
     found: list[Block] = []
     opened: list[_Fence] = []
-    for match in _FENCE.finditer(text, text.rfind("\n", 0, min(signs)) + 1):
+    for match in _fences(text):
         fence = _Fence(match)
         if opened and opened[-1].is_closed_by(fence):
             found.append(_block(opened.pop(), match.start(), is_closed=True))
@@ -175,6 +172,22 @@ def blocks(text: str) -> Sequence[Block]:
     last_end = found[-1].end if found else -1
     found += [_block(fence, len(text), is_closed=False) for fence in opened if fence.content > last_end]
     return [block for block in found if block.is_closed or block.tag or text[block.start : block.end].strip()]
+
+
+def _fences(text: str) -> Iterator[re.Match[str]]:
+    """The lines that are fences; only those with the signs of one are asked."""
+    backticks, tildes = text.find("```"), text.find("~~~")
+    while backticks >= 0 or tildes >= 0:
+        place = max(backticks, tildes) if backticks < 0 or tildes < 0 else min(backticks, tildes)
+        if match := _FENCE.match(text, text.rfind("\n", 0, place) + 1):
+            yield match
+        line_end = text.find("\n", place)
+        if line_end < 0:
+            return
+        if 0 <= backticks < line_end:
+            backticks = text.find("```", line_end)
+        if 0 <= tildes < line_end:
+            tildes = text.find("~~~", line_end)
 
 
 _SOLUTION = "<|begin_of_solution|>"

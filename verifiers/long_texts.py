@@ -18,6 +18,8 @@ INLINE_CHARS = 32_000
 """About 10 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
 TURN_CHARS = 65_536
 """After so many, judged where we are, others on the event loop have their turn."""
+TOGETHER_CHARS = 2 * TURN_CHARS
+"""The same where most of the time is calls that texts judged together share."""
 TIME_LIMIT_S = 10.0
 """Several times what the longest response allowed by default takes."""
 JUDGE = Task("verifiers.long_texts", "judge_in_worker", TIME_LIMIT_S)
@@ -65,7 +67,7 @@ async def judge_turns(
     turn: list[int] = []
     chars = 0
     for position in [position for position, item in enumerate(items) if is_inline(item)]:
-        if chars > TURN_CHARS:
+        if chars > TOGETHER_CHARS:
             _take_turn(judge_together, items, turn, verdicts)
             turn, chars = [], 0
             await asyncio.sleep(0)

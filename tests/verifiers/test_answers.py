@@ -303,6 +303,19 @@ def test_chat_tokens_at_the_end_are_not_part_of_the_answer() -> None:
     assert taken("The answer is 5<|eot_id|>") == "5"
 
 
+@pytest.mark.parametrize("name", ["think", "thinking", "reasoning", "seed:think", "|begin_of_thought|"])
+@pytest.mark.parametrize(("letter", "others"), [("i", "I\u0130\u0131"), ("s", "S\u017f"), ("k", "K\u212a")])
+def test_other_tags_do_not_hide_one_of_letters_that_are_its_own_without_case(
+    name: str, letter: str, others: str
+) -> None:
+    flood = "<p>é</p>" * 50
+    for place in (place for place, char in enumerate(name) if char == letter):
+        for other in others:
+            tagged = f"<{name[:place]}{other}{name[place + 1 :]}>\\boxed{{1}}"
+            assert outcome(flood + tagged + flood) == outcome(tagged)
+            assert outcome(tagged) == "truncated" or not name.startswith("think")
+
+
 # --- channels
 
 

@@ -120,20 +120,27 @@ def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
 
 def _may_hold_think_tag(text: str, start: int, end: int) -> bool:
     """Most documents with many tags hold no such one."""
-    return not text.isascii() or _THINK_TAG_BEGINS.find(text.encode(), start, min(end, len(text))) is not None
+    if text.isascii():
+        return _THINK_TAG_BEGINS.find(text.encode(), start, min(end, len(text))) is not None
+    return _WIDER_THINK_TAG_BEGINS.is_in(text[start:end].encode("utf-8", "surrogatepass"))
 
 
+_I, _S, _K = "(?:i|İ|ı)", "(?:s|ſ)", "(?:k|\u212a)"
+_WIDER_THINK_TAG_BEGINS = Scan(
+    rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on{_I}ng|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
+)
+"""In UTF-8, with the letters beyond ASCII that are some of these when case does not count."""
 _THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
 """What begins and ends thinking: gpt-oss (Harmony), Cohere's models."""
 _ANY_TOKEN = re.compile(r"<\|")
-"""What they all begin with: looked for twice as fast as by `in`, and a text without its first sign many times."""
+"""What they all begin with: looked for twice as fast as by `in`, and a text without one of its signs many times."""
 _SPOKEN = re.compile(r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>)")
 """What begins an answer behind that."""
 
 
 def _behind_thought_tokens(text: str, start: int) -> int | None:
     """Where thinking in a model's own tokens is over; None where it never is."""
-    if "<" not in text or _ANY_TOKEN.search(text, start) is None:
+    if "|" not in text or "<" not in text or _ANY_TOKEN.search(text, start) is None:
         return start
     for opening, closing in _THOUGHT_TOKENS:
         if (place := text.rfind(opening, start)) >= 0:

@@ -27,10 +27,11 @@ _STRIDE = 40
 _MAX_PERIOD = 1_000
 _MIN_ROUNDS = 4
 _MIN_LOOP_CHARS = 60
-_CELLS = 1 << 17
+_CELLS = 1 << 18
 """About so many pairs of places are compared in one go."""
 _END = b"\xff"
 """What no text has in UTF-8."""
+_BLANK = np.uint8(ord(" "))
 
 _Numbers = NDArray[np.uint16]
 _Places = NDArray[np.intp]
@@ -62,10 +63,13 @@ _SCALES = (_scale(1, 40, 12), _scale(41, 200, 24), _scale(201, _MAX_PERIOD, 64))
 def evened(texts: Sequence[str]) -> list[str]:
     """In lower case, with one space between words and none around them: `" ".join(text.lower().split())` for each."""
     plain = np.frombuffer(_END.join(map(_lowered, texts)), np.uint8)
-    is_kept = plain != ord(" ")
+    is_kept = plain != _BLANK
     is_kept[1:] |= is_kept[:-1]
-    kept: bytes = plain[is_kept].tobytes()
-    return [text.strip(b" ").decode("utf-8", "surrogatepass") for text in kept.split(_END)]
+    kept = plain[is_kept]
+    ends = (kept == _END[0]).nonzero()[0].tolist()
+    chars = memoryview(kept)
+    spans = zip([0, *(end + 1 for end in ends)], [*ends, kept.size], strict=True)
+    return [str(chars[start:end], "utf-8", "surrogatepass").strip(" ") for start, end in spans]
 
 
 def _lowered(text: str) -> bytes:
@@ -107,8 +111,8 @@ def _suspects(texts: Sequence[str]) -> list[list[_Span]]:
     ends = [*accumulate(map(len, texts))]
     grams = _grams(texts)
     spans: list[list[_Span]] = [[] for _ in texts]
-    for scale in _SCALES:
-        for first, last in _places(grams, ends[-1], scale):
+    for scale, runs in zip(_SCALES, _runs(grams, ends[-1]), strict=True):
+        for first, last in runs:
             for text in range(bisect_right(ends, first), bisect_right(ends, last) + 1):
                 begin = ends[text] - len(texts[text])
                 spans[text].append((first - begin - scale.stride + 1, last - begin + _STRIDE, scale.longest))
@@ -120,70 +124,111 @@ def _grams(texts: Sequence[str]) -> _Numbers:
 
     Zeros follow, so that from each place it is a longest period to the end.
     """
-    chars = b"".join(map(_bytes, texts)) + _PADDING
-    lanes = np.ndarray(len(chars) - _GRAM + 1, np.uint64, chars, 0, (1,)) * _LANE_FACTOR
-    return lanes.view(np.uint16)[3::4].copy()  # the last part of each product depends on all its factor's bytes
+    grams: _Numbers = np.frombuffer(b"".join([*map(_units, texts), _PADDING]), _UNIT)
+    for reach, factor in _FACTORS:  # of so many characters, then of twice as many, up to all
+        further = grams[reach:]
+        grams = grams[:-reach] * factor
+        grams += further
+    return grams
 
 
-def _bytes(text: str) -> bytes:
-    """One for each character: itself, or of what is mixed of its bits."""
-    if text.isascii():
-        return text.encode()
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    return ((codes * _FACTOR) >> _TOP_BYTE).astype(np.uint8).tobytes()
+def _units(text: str) -> bytes:
+    """A number of two bytes for each character: the lower ones of its code."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    if len(units) == len(text) * _UNIT.itemsize:
+        return units
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), _UNIT)[::2].tobytes()
 
 
-_FACTOR = np.uint32(0x9E3779B1)
-_LANE_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_TOP_BYTE = np.uint32(24)
-_PADDING = bytes(_MAX_PERIOD + 2 * _GRAM)
+_UNIT = np.dtype("<u2")
+_BASE = 0x9E35
+_FACTORS = tuple((reach, np.uint16(pow(_BASE, reach, 1 << 16))) for reach in (1, 2, 4))
+"""The powers of the base, so that each character of a gram has one of its own."""
+_PADDING = bytes((_MAX_PERIOD + 2 * _GRAM) * _UNIT.itemsize)
 
 
-def _places(grams: _Numbers, size: int, scale: _Scale) -> Iterator[tuple[int, int]]:
-    """The first and the last of neighbouring places of a scale from which on there may be loops; in order."""
+def _runs(grams: _Numbers, size: int) -> Iterator[list[tuple[int, int]]]:
+    """The first and the last of neighbouring places from which on there may be loops; in order, for each scale."""
+    looks = [_look(grams, size, scale) for scale in _SCALES]
+    counts = [look.rows.size for look in looks]
+    places = np.concatenate([look.rows * scale.stride for look, scale in zip(looks, _SCALES, strict=True)])
+    may_be_loop = _may_be_loop(
+        grams, places, np.concatenate([look.periods for look in looks]), np.repeat(_PROBES, counts)
+    )
+    start = 0
+    for look, scale, count in zip(looks, _SCALES, counts, strict=True):
+        is_suspect = look.is_suspect
+        is_suspect[look.rows[may_be_loop[start : start + count]] + 1] = True
+        edges = (is_suspect[1:] != is_suspect[:-1]).nonzero()[0] * scale.stride
+        yield [*zip(edges[::2].tolist(), (edges[1::2] - scale.stride).tolist(), strict=True)]
+        start += count
+
+
+_PROBES = np.array([scale.probe for scale in _SCALES])
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the places of a scale show, which are rows here."""
+
+    is_suspect: NDArray[np.bool_]
+    """For each row, and one before and behind them, whether there may be a loop as far as is known."""
+    rows: _Places
+    """Where a gram comes again: this is to be asked."""
+    periods: _Places
+    """For each of those, at which distance."""
+
+
+def _look(grams: _Numbers, size: int, scale: _Scale) -> _Look:
+    count = len(range(0, size, scale.stride))
+    is_suspect = np.zeros(count + 2, np.bool_)
+    found = [_NOWHERE]
     rows = _CELLS // scale.longest
-    for first in range(0, size, rows * scale.stride):
-        count = len(range(first, min(size, first + rows * scale.stride), scale.stride))
-        comes_again = _comes_again(grams, first, count, scale)
-        again = np.count_nonzero(comes_again)
-        if again:
-            is_suspect = np.zeros(count + 2, np.bool_)
-            if again > _MANY * count:  # a flood, in which measuring takes less than asking at every distance
-                comes_again.any(axis=1, out=is_suspect[1:-1])
-            else:
-                found, periods = np.divmod(comes_again.ravel().nonzero()[0], scale.longest)
-                may_be_loop = _may_be_loop(grams, first + found * scale.stride, periods + 1, scale)
-                is_suspect[found[may_be_loop] + 1] = True
-            edges = first + (is_suspect[1:] != is_suspect[:-1]).nonzero()[0] * scale.stride
-            yield from zip(edges[::2].tolist(), (edges[1::2] - scale.stride).tolist(), strict=True)
+    for first in range(0, count, rows):
+        comes_again = _comes_again(grams, first, min(rows, count - first), scale)
+        again = comes_again.ravel().nonzero()[0]
+        if again.size > _MANY * len(comes_again):
+            is_flood = np.count_nonzero(comes_again, axis=1) > _MANY
+            is_suspect[first + 1 : first + 1 + len(comes_again)] = is_flood
+            comes_again[is_flood] = False
+            again = comes_again.ravel().nonzero()[0]
+        found.append(again + first * scale.longest)
+    places, periods = np.divmod(np.concatenate(found), scale.longest)
+    periods += 1
+    return _Look(is_suspect, places, periods)
 
 
+_NOWHERE = np.zeros(0, np.intp)
 _MANY = 8
-"""Distances at which a gram comes again; in most texts, fewer than one for each place."""
+"""Distances at which a gram comes again; in most texts, fewer than one for each place.
+
+Where they are more, it is a flood, in which measuring takes less than asking at every distance.
+"""
 
 
 def _comes_again(grams: _Numbers, first: int, count: int, scale: _Scale) -> NDArray[np.bool_]:
-    """For each of so many places from the first on: whether its gram comes again 1, 2, ... characters behind."""
+    """For each of so many rows from the first on: whether its gram comes again 1, 2, ... characters behind."""
     step = grams.itemsize
+    place = first * scale.stride
     shape, strides = (count, scale.longest), (scale.stride * step, step)
-    later = np.ndarray(shape, grams.dtype, grams, (first + 1) * step, strides)
-    comes_again: NDArray[np.bool_] = later == grams[first : first + count * scale.stride : scale.stride, None]
+    later = np.ndarray(shape, grams.dtype, grams, (place + 1) * step, strides)
+    comes_again: NDArray[np.bool_] = later == grams[place : place + count * scale.stride : scale.stride, None]
     return comes_again
 
 
-def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, scale: _Scale) -> NDArray[np.bool_]:
+def _may_be_loop(grams: _Numbers, places: _Places, periods: _Places, probes: _Places) -> NDArray[np.bool_]:
     """Whether a probe comes again at this distance, and with it what it would in a loop.
 
     There the text equals itself at a distance of one period over all rounds but one. A probe lies among those, so half
     of what remains of them, at least, lies before it or behind it.
     """
-    last = places + (scale.probe - _GRAM)
+    last = places + (probes - _GRAM)
     found = _equal(grams, last, periods)
     found &= _equal(grams, (places + last) // 2, periods)
     kept = found.nonzero()[0]
     if kept.size:
         places, last, periods = places[kept], last[kept], periods[kept]
-        half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - scale.probe) // 2
+        half = (np.maximum(_MIN_ROUNDS * periods, _MIN_LOOP_CHARS) - periods - probes[kept]) // 2
         before = _equal(grams, places - half, periods) & _equal(grams, places - half // 2, periods)
         found[kept] = before | (_equal(grams, last + half, periods) & _equal(grams, last + half // 2, periods))
     return found

@@ -198,3 +198,15 @@ def test_what_stands_in_a_fence_comes_out_unchanged(source: str) -> None:
 )
 def test_floods_of_fences_are_no_program(text: str) -> None:
     assert not code_blocks.find(text, "python").is_fenced
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["```", "~~~", "````", "`", "cpp", " x", "  ", "\t", " " * 41, "\n", "\r\n", "x" * 201, "\u2028"]
+        )
+    ).map("".join)
+)
+def test_the_lines_asked_are_all_that_may_be_fences(text: str) -> None:
+    everywhere = [match.span() for match in code_blocks._FENCE.finditer(text)]
+    assert [match.span() for match in code_blocks._fences(text)] == everywhere

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from verifiers.base import Status, Verdict
 from verifiers.rules.length import LengthParams, judge
-from verifiers.rules.words import split
+from verifiers.rules.words import measure, split
 
 
 def ask(response: str, **params: Any) -> Verdict:
@@ -111,6 +111,19 @@ def test_words_are_split_the_same_whatever_else_is_in_the_text(text: str) -> Non
     words = split(text)
     assert "".join(words) == "".join(text.split())
     assert split(text + " 日") == [*words, "日"]
+
+
+_PIECES = st.sampled_from(
+    ["a", "B-", "É", "\u200b", "\ud800", "\0", "我", "の", " ", "\n", "\t\x1c", "\x85", "\u00a0", "\u3000"]
+)
+
+
+@given(st.lists(_PIECES, min_size=1), st.sampled_from(["", "a ", "a\u3000", "é", "の"]))
+def test_as_many_words_are_counted_as_split(pieces: list[str], before: str) -> None:
+    text = "".join(pieces)
+    assert measure(text, "words") == len(split(text))
+    long = before * 1_000 + text * 1_000
+    assert measure(long, "words") == len(split(long))
 
 
 @pytest.mark.parametrize(

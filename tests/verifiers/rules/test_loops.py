@@ -137,3 +137,22 @@ def test_what_comes_again_for_less_than_half_as_long_as_a_loop_does_is_not_suspe
     size = period + (max(4 * period, 60) - period) // 2 - 8
     before, part, behind = ("".join(Random(seed).choices(signs(0x4E00, 20_000), k=700)) for seed in range(3))
     assert loops._suspects([before + (part[:period] * 60)[:size] + behind]) == [[]]
+
+
+@pytest.mark.parametrize("period", [1, 15, 41, 200, 201, 1000])
+def test_a_flood_hides_no_loop_beside_it_and_makes_none_suspected(period: int) -> None:
+    flood = "ab" * 5_000
+    quiet = "".join(signs(0x4E00 + 60 * row, 60) + 2 * signs(0x2200 + 12 * row, 12) for row in range(40))
+    size = max(4 * period, 60) + 56
+    loop = signs(0x3400, 555) + (signs(0xAC00, period) * 116)[:size] + "."
+    texts = [flood, quiet, loop, quiet, flood]
+    assert loops.looped(texts) == [9_998, 0, size - period, 0, 9_998]
+    assert [bool(spans) for spans in loops._suspects(texts)] == [True, False, True, False, True]
+
+
+def test_characters_in_another_order_have_another_number() -> None:
+    texts = ["".join("ab"[number >> place & 1] for place in range(8)) for number in range(256)]
+    grams = [loops._grams([text])[0] for text in texts]
+    assert len(set(grams)) == len(texts)
+    assert loops._grams(["xy" + texts[77]])[2] == grams[77]
+    assert loops._grams(["é🙂" + texts[77]])[2] == grams[77]
