@@ -6,7 +6,6 @@ hyphens) count where length is punished and do not count where it is asked for.
 """
 
 import re
-import sys
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
@@ -63,7 +62,8 @@ def _with_blanks(encoded: bytes, others: str) -> bytes:
     return encoded.translate(_LOWERED)
 
 
-_SPACES_BEYOND_ASCII = "".join(filter(str.isspace, map(chr, range(0x80, sys.maxunicode + 1))))
+_SPACES_BEYOND_ASCII = "".join(filter(str.isspace, map(chr, range(0x80, 0x3001))))
+"""All there are."""
 _LOWERED = bytes(ord(" ") if byte < 0x80 and chr(byte).isspace() else byte for byte in bytes(range(0x100)).lower())
 
 

@@ -1,5 +1,6 @@
 """Lengths: bounds, ramps, targets, and Kimi's comparison within a group."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -116,6 +117,12 @@ def test_words_are_split_the_same_whatever_else_is_in_the_text(text: str) -> Non
 _PIECES = st.sampled_from(
     ["a", "B-", "É", "\u200b", "\ud800", "\0", "我", "の", " ", "\n", "\t\x1c", "\x85", "\u00a0", "\u3000"]
 )
+
+
+def test_words_are_counted_between_all_spaces_there_are() -> None:
+    spaces = [char for char in map(chr, range(sys.maxunicode + 1)) if char.isspace()]
+    for space in spaces:
+        assert measure(f"word{space}" * 400, "words") == 400
 
 
 @given(st.lists(_PIECES, min_size=1), st.sampled_from(["", "a ", "a\u3000", "é", "の"]))
