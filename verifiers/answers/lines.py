@@ -20,7 +20,7 @@ _REMARK = re.compile(
 _LINE_END = re.compile(r"\n|[。！？；]|(?<!\d\.\.)[.?!](?=[*_`\"'”’)\]$]{0,3}(?:\s|$))")
 _BECAUSE = re.compile(
     r"[\s,，(（;—-]{1,4}(?:rather than|instead of|(?<=, )not|because|since|as (?:required|desired|expected|shown"
-    r"|needed)|which|due to|so that|因为|由于)"
+    r"|needed)|which|due to|so that|i\.\s?e\.?|因为|由于)"
     r"(?![a-z])",
     re.IGNORECASE,
 )
@@ -38,6 +38,11 @@ _IN_WORDS = (
     r"(?:[ -][a-z]{2,9}){0,9}"
 )
 _GLOSS = re.compile(rf"(?<=\d)\s\({_IN_WORDS}\)$", re.IGNORECASE)
+_POINTER = re.compile(
+    r"(?<=[\d%$])\s\((?:see|cf\.|from|by|as|per|using|shown|rounded|approximately|since|because|in|at)\b[^()\n]{0,60}\)$",
+    re.IGNORECASE,
+)
+"""Where a value is from, or what it is measured in."""
 _VALUE_BEHIND_WORDS = re.compile(rf"{_IN_WORDS}\s\(([-−$]?\d[\d,.]*)\)", re.IGNORECASE)
 _COPULA_BEHIND = re.compile(
     r"\s?(?:です|でした|である|だ|(?:(?<=[A-H])번)?(?:입니다|이다|이에요|예요)|(?<=[A-H])번)$|(?<=[A-H])\s?(?:选项|項|项)$"
@@ -85,7 +90,9 @@ def _without_gloss(text: str, start: int, end: int) -> tuple[int, int]:
     """Without the number said again in words, and without a copula that stands behind the answer."""
     if start == end or (last := text[end - 1]).isdigit() or last == "$":
         return start, end
-    if last == ")" and (gloss := _GLOSS.search(text, max(start, end - 100), end)):
+    if last == ")" and (
+        gloss := _GLOSS.search(text, max(start, end - 100), end) or _POINTER.search(text, max(start, end - 80), end)
+    ):
         return start, gloss.start()
     if last == ")" and (value := _VALUE_BEHIND_WORDS.fullmatch(text, start, end)):
         return value.span(1)

@@ -17,7 +17,7 @@ _ANSWER_WORD = re.compile(
     r"(?P<word>answers?(?:\b|(?=_{1,3}(?![^\W_])))|(?:correct|right|best)\s(?:option|choice)\b|respuesta\b|réponse\b"
     r"|antwort\b|resposta\b|risposta\b|ответ\b)"
     r"|(?P<cjk>答案|答え|정답|الإجابة)"
-    r"|(?P<choice>(?:[故应题此以]选|选择|正确(?:的)?选项)(?:择"
+    r"|(?P<choice>(?<![不若未别勿误错])(?<!如果)(?<!假如)(?<!要是)(?<!不能)(?<!不要)(?<!不会)(?<!不该)(?:[故应题此以]选|选择|正确(?:的)?选项)(?:择"
     r"|项)?(?:应该?)?[是为]?[ ]?[:：]?(?=[\s*$(（]{0,4}(?-i:[A-H](?![A-Za-z]{0,7}[a-z]))))",
     re.IGNORECASE,
 )

@@ -229,6 +229,115 @@ STATED = (
     "*C*",
     "C\n\n(This is because A is wrong.)",
 )
+WHERE_THE_FALSE_ONE_IS_ASKED_FOR = (
+    "A is correct. B is correct. D is correct. C is wrong. The question asks for the incorrect one, so the answer is C.",
+    "A is true. B is true. C is false. D is true. Therefore the answer is C.",
+    "A is true.\nB is true.\nC is not true.\nD is true.\n\nAnswer: C",
+    "A is correct, B is correct, D is correct, so it must be C.",
+    "Statement A is true; statement B is true; statement D is true. Hence the exception is C, and the answer is C.",
+    "A项正确，B项正确，D项正确，C项错误，故选C。",
+    "A、B、D说法正确，C说法错误，答案为C",
+    "A is right. B is right. D is right. Therefore, option C is the answer.",
+)
+IN_CHINESE = (
+    "答案：C",
+    "答案是C。",
+    "正确答案是C。",
+    "正确答案为C",
+    "故选C。",
+    "因此选C。",
+    "所以答案选C。",
+    "本题选C",
+    "综上所述，答案是C。",
+    "A项错误，B项错误，C项正确，D项错误。",
+    "A错误；B错误；C正确；D错误。",
+    "A、B、D均错误，故选C。",
+    "A、B、D选项均不正确，C选项正确。",
+    "选项C正确。",
+    "C选项正确，因为巴黎是法国首都。",
+    "正确的是C。",
+    "正确的选项是C。",
+    "因此，正确答案是 C。巴黎",
+    "【答案】C\n【解析】A项错误。",
+    "【解析】A项说法错误，B项说法错误，C项说法正确，D项说法错误。故本题选C。",
+    "A. 错误。B. 错误。C. 正确。D. 错误。\n所以选C。",
+    "排除A、B、D，选C。",
+    "排除法可知答案为C。",
+    "应该选C",
+    "我选择C。",
+    "我的答案是C，因为A太小了。",
+    "答案是C，A也是错误的。",
+    "答案是C，而不是A。",
+    "答案不是A，而是C。",
+    "答案是C，不是B。",
+    "最终答案：C",
+    "最终答案是 **C**。",
+    "答案：**C. 巴黎**",
+    "答案是（C）。",
+    "答案为\\boxed{C}",
+    "\\boxed{C}",
+    "选 C",
+    "选：C",
+    "选C。理由：A、B、D都不对。",
+    "C",
+    "C。",
+    "C. 巴黎",
+    "所以是C。",
+    "那么就是C了。",
+    "只有C符合题意。",
+    "只有C项符合题意。",
+    "C符合题意，故选C。",
+    "C项符合题意。",
+    "A项不符合题意，B项不符合题意，C项符合题意，D项不符合题意。",
+    "A、B两项错误，D项也错误，所以选C。",
+    "D选项也不对，因此答案是C。",
+    "由此可知，C正确。",
+    "由上可知，选项C是正确的。",
+    "可见C是对的。",
+    "C是正确的。",
+    "C对。",
+    "C项表述正确。",
+    "C说法正确。",
+    "综上，C项当选。",
+    "故C项正确，当选。",
+    "故正确答案为C。",
+    "故本题答案为C。",
+    "因此本题答案选择C项。",
+    "选择C选项。",
+    "答案应为C。",
+    "答案应该是C。",
+)
+NOT_C_IN_CHINESE = (
+    "如果C正确，那么A也正确。",
+    "若C正确则矛盾。",
+    "如果C选项符合题意",
+    "C选项符合题意，D选项也符合题意。",
+    "答案不是C。",
+    "C错误。",
+    "C项错误。",
+    "C不正确。",
+    "C选项不对。",
+    "答案是C还是D？",
+    "答案可能是C或D。",
+    "C和D都对。",
+    "答案是C，D也对。",
+    "不选C。",
+    "不应选C。",
+    "排除C。",
+    "除了C都对。",
+    "C不符合题意。",
+    "如果选C，则错误。",
+    "答案是A，C项错误。",
+    "选A，不选C。",
+    "A正确，C也正确。",
+    "故选A。C项有误。",
+    "C正确吗？",
+    "难道是C？",
+    "C项不当选。",
+    "错误的是C，所以选A。",
+    "答案是D，因为C太小。",
+    "C也是错误的，所以答案为A。",
+)
 A_AND_C = (
     "The answer is A and C.",
     "A, C",
@@ -428,7 +537,7 @@ NOT_C = (
 )
 
 
-@pytest.mark.parametrize("response", EXPLAINED)
+@pytest.mark.parametrize("response", [*EXPLAINED, *WHERE_THE_FALSE_ONE_IS_ASKED_FOR, *IN_CHINESE])
 @pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_is_said_of_other_options_takes_none_back(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 1.0
@@ -444,7 +553,7 @@ def test_an_option_is_named_in_few_words(response: str) -> None:
     assert judge(response, SENTENCES).score == 1.0
 
 
-@pytest.mark.parametrize("response", NOT_C)
+@pytest.mark.parametrize("response", [*NOT_C, *NOT_C_IN_CHINESE])
 @pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_does_not_stand_by_an_option_is_not_paid(response: str, params: MultipleChoiceParams) -> None:
     verdict = judge(response, params)
@@ -466,3 +575,22 @@ def test_several_options_are_named_at_once(response: str, params: MultipleChoice
 @pytest.mark.parametrize("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
 def test_neither_a_part_nor_more_is_a_set(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        ("A is correct. B is correct. C is correct.", "conflicting_answers"),
+        ("A is correct. B is correct. D is correct. C is correct.", "conflicting_answers"),
+        ("The answer is A. The answer is B. The answer is C.", "conflicting_answers"),
+        ("The answer is C. A is correct. B is correct.", "conflicting_answers"),
+        ("A is true. B is true. The answer is open.", "wrong_answer"),
+    ],
+)
+def test_options_called_right_are_offers_where_no_answer_follows(response: str, reason: str) -> None:
+    assert judge(response, BY_LABEL).reason == reason
+
+
+def test_with_reject_options_called_right_count() -> None:
+    strict = MultipleChoiceParams(reference="C", on_conflict="reject")
+    assert judge(WHERE_THE_FALSE_ONE_IS_ASKED_FOR[0], strict).reason == "conflicting_answers"

@@ -182,7 +182,10 @@ _CONCLUDED_CJK = (
         rf"(?:所以|因此|故|综上)?[，,]?(?P<option>第[一二三四五六七八九十\d]{{1,2}}(?:个|個)?(?:选项|選項|项|項))(?:是|为|為)?(?:正[确確]|[对對])的?"
         rf"(?:答案|选项|選項)?{_ENDS}"
     ),
-    re.compile(rf"(?:所以|因此|故|综上)?[，,]?(?:应该|应当|应|就|即)[是为]?{_CHOICE}{_LABEL}{_CHOICE}{_ENDS}"),
+    re.compile(
+        rf"(?:(?:所以|因此|故|综上(?:所述)?|那么)[，,]?(?:应该|应当|应|就|即)?是|(?:所以|因此|故|综上)?[，,]?(?:应该|应当|应|就|即)[是为]?)"
+        rf"{_CHOICE}{_LABEL}{_CHOICE}了?{_ENDS}"
+    ),
     re.compile(
         rf"(?:したがって|よって|ゆえに|だから|つまり)?[、,]?(?:選択肢)?{_LABEL}(?:だけ)?[がは](?:最も)?(?:正解|正しい|適切|最適|答え|当てはまる|該当する)"
         rf"(?:です|だ|である|となる|になる)?{_ENDS}"
@@ -198,7 +201,7 @@ _MAY_CONCLUDE = Scan(
     r"(?is)\bonly\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
-    r"|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
+    r"|所以|因此|那么|综上|故|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
 )
 """A word of each of these; most last sentences have none."""
 _SPOILS = re.compile(

@@ -180,6 +180,8 @@ class Options:
             return True
         if any(self.label(other[1]) not in (None, label) for other in _OTHER_CASE.finditer(rest)):
             return True
+        if any(self.label(other[1]) not in (None, label) for other in _CALLED_RIGHT.finditer(rest)):
+            return True
         return any(
             self.label(other[1]) not in (None, label) and not _says_else(rest, other.end())
             for other in chain(_GLUED_LABEL.finditer(rest), _NEXT_LABEL.finditer(rest))
@@ -398,6 +400,10 @@ _OTHER_CASE = re.compile(
     r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}\d{1,3}\s?\\?%)"
 )
 """Another option for another case, or with a share of its own: "C if it rains, B if not", "C (60%), B (40%)"."""
+_CALLED_RIGHT = re.compile(
+    r"(?<![\w'’])(?-i:([A-Z]))[)\]*]{0,3}\s(?:is|must\sbe)\s(?:indeed\s|clearly\s)?(?:the\s)?(?:only\s)?(?:correct|right|true|best|answer)\b",
+    re.IGNORECASE,
+)
 _GLUED_LABEL = re.compile(r"([A-Z])\)")
 _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
 _BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
@@ -430,7 +436,7 @@ _BESIDE = re.compile(
     rf"|(?P<three>(?-i:{_LABEL})),?\s(?:{_TOO})"
     rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
     rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
-    rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
+    rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能|符合|满足|成立|当选)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
     re.IGNORECASE,
 )
 _TEXT_BESIDE = re.compile(

@@ -14,7 +14,7 @@ _STATEMENT = re.compile(
     r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
     r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
-    r"|(?<!不)(?<!不能)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
+    r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
 )
 _IS_CORRECT = re.compile(
@@ -30,8 +30,8 @@ _ARE_CORRECT = re.compile(
 _MAX_OPTIONS_CHARS = 13 * len("**(C)**, and ")
 MAX_OPTION_CHARS = 4 + 8 + 3 + len(" (") + 60 + len(")")
 IS_CORRECT_CJK = re.compile(
-    r"(?<![A-Za-z和与或、及])(?<![A-Z项項)][,，])"
-    r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:是|为|為)?(?:正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
+    r"(?<![A-Za-z和与或、及若])(?<![A-Z项項)][,，])(?<!如果)(?<!假如)(?<!假设)(?<!要是)"
+    r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:的?(?:说法|說法|表述|叙述|描述|判断|观点|论述))?(?:是|为|為)?(?:符合(?:题意|题目|要求)|当选|正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
 )
 ARE_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z])(?P<option>[A-Z](?:[、,，和与及]?[A-Z]){1,12})(?:[选選][项項]|[项項])?(?:[都均]?是?)正[确確](?!吗)"
@@ -119,7 +119,7 @@ _CLUE = Scan(
 )
 _SPACES = frozenset(b"?\x7f") | frozenset(range(0x21))
 """What `SPACE` matches."""
-_OTHER_CLUE = Scan(f"(?i){'|'.join(answers.OTHER_ANSWER_STEMS)}|[{_STATING_LETTERS}确確对對]")
+_OTHER_CLUE = Scan(f"(?i){'|'.join(answers.OTHER_ANSWER_STEMS)}|[{_STATING_LETTERS}确確对對]|符合|当选")
 
 
 def look(text: str) -> Clues:

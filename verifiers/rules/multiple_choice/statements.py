@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
@@ -147,12 +148,16 @@ def _sentence_start(text: str, place: int) -> int:
 def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     seen = clues.scene
     text = seen.text
-    offers = {} if _says_nothing(clues) else _announced(clues, params, options)
-    last = max((start for start, _ in offers), default=-1)
-    offers |= dict(_conclusions(clues, options, last))
+    announced, called_right = ({}, {}) if _says_nothing(clues) else _announced(clues, options)
+    last = max((start for start, _ in chain(announced, called_right)), default=-1)
+    announced |= dict(_conclusions(clues, options, last))
+    offers = called_right | announced
     if not offers:
         return None
-    found = _committed(offers, params, options)
+    found = None
+    if called_right and announced and params.on_conflict != "reject" and max(announced) > max(called_right):
+        found = _committed(announced, params, options)
+    found = found or _committed(offers, params, options)
     if found is None or not found.labels or found.span is None:
         return found
     if _stands_beside(text, found.span[1], found.labels, options):
@@ -169,12 +174,20 @@ def _says_nothing(clues: Clues) -> bool:
     return clues.answer_words == () and clues.statement is None and clues.called_correct is None
 
 
-def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> dict[tuple[int, int], str]:
-    """What such sentences offer, by its place."""
+_Offers = dict[tuple[int, int], str]
+"""By their places."""
+
+
+def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
+    """What such sentences offer: as the answer, and by calling it right.
+
+    Where a false statement is asked for, or the best of several, others are called right before the answer is told.
+    """
     seen = clues.scene
     text = seen.text
     offers = _lines(clues)
     not_denied = frozenset(offers)
+    called_right: _Offers = {}
     for match in _last(STATEMENTS.finditer(seen, clues.statement)):
         if not any(start <= match.start() < end for start, end in offers):
             offer = _REASONED.split(match[1], 1)[0]
@@ -194,16 +207,18 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
             before = before if _is_offered(beside, options) else None
         if before and before["nor"] and before["nor"].lower() != "or":
             continue
-        offers[match.span("option")] = f"{option} or other" if before else option
+        (offers if _is_told(text, lead, match) else called_right)[match.span("option")] = (
+            f"{option} or other" if before else option
+        )
     for match in _last(ARE_ALL_CALLED_CORRECT.finditer(seen, clues.called_correct)):
         lead = text[max(0, match.start() - _LEAD_CHARS) : match.start()]
         if not _OTHERS_SAY.search(lead) and not SUPPOSES.search(
             seen, max(0, match.start() - SUPPOSED_CHARS), match.start()
         ):
-            offers[match.span("option")] = match["option"]
-    if seen.has_other_alphabets and any(sign in text for sign in "确確对對"):
+            (offers if _is_told(text, lead, match) else called_right)[match.span("option")] = match["option"]
+    if seen.has_other_alphabets and any(sign in text for sign in "确確对對符当"):
         for match in _last((*IS_CORRECT_CJK.finditer(text), *ARE_CORRECT_CJK.finditer(text))):
-            offers[match.span("option")] = match["option"]
+            called_right[match.span("option")] = match["option"]
     for match in _last(TEXTS_ARE_CORRECT.finditer(seen, clues.called_correct)):
         start = max(0, match.start() - MAX_LINE_CHARS)
         earlier = _EARLIER_SENTENCES.match(text, start, match.start())
@@ -211,11 +226,26 @@ def _announced(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
         joined = _SO.match(text, start, match.start())
         start = joined.end() if joined else start
         if options.by_text(text[start : match.start()]):
-            offers[start, match.start()] = text[start : match.start()]
-    return {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)}
+            called_right[start, match.start()] = text[start : match.start()]
+    return (
+        {span: offer for span, offer in offers.items() if span in not_denied or not _is_denied(seen, span)},
+        {span: offer for span, offer in called_right.items() if not _is_denied(seen, span)},
+    )
 
 
-def _lines(clues: Clues) -> dict[tuple[int, int], str]:
+_TOLD = re.compile(
+    r"\b(?:so|thus|hence|therefore|consequently|overall|finally|conclusion|conclude)\b[^.!?\n]{0,30}$", re.IGNORECASE
+)
+_NOUN_BEHIND = re.compile(r"\s?(?:answer|option|choice)", re.IGNORECASE)
+
+
+def _is_told(text: str, lead: str, called: re.Match[str]) -> bool:
+    """Whether an option is not only called right, but concluded on, or called the answer."""
+    is_answer = called[0].lower().endswith("answer") or _NOUN_BEHIND.match(text, called.end()) is not None
+    return is_answer or _TOLD.search(lead) is not None
+
+
+def _lines(clues: Clues) -> _Offers:
     """What answer lines offer, neither supposed nor denied, by its place."""
     seen = clues.scene
     return {
