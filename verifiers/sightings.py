@@ -104,13 +104,17 @@ def scene(text: str) -> Scene:
 class Sighting:
     """An expression, and what RE2 finds inside every match of it."""
 
-    def __init__(self, pattern: re.Pattern[str], core: str, *, before: int = 0, unless: str = "") -> None:
-        """`core` begins at most `before` characters after a match does, and is as exact as it can be without looking
-        around; `unless`: characters with which a match may begin that a shadow does not show.
+    def __init__(
+        self, pattern: re.Pattern[str], core: str, *, before: int = 0, bracketed: int = 0, unless: str = ""
+    ) -> None:
+        """`core` begins at most `before` characters after a match does, behind a bracket `bracketed` more, and is as
+        exact as it can be without looking around; `unless`: characters with which a match may begin that a shadow does
+        not show.
         """
         self._pattern = pattern
         self._core = Scan(core)
         self._before = before
+        self._bracketed = bracketed
         self._unless = unless
         self._unless_is_letters = has_other_alphabets(unless)
 
@@ -139,7 +143,10 @@ class Sighting:
     def _at(self, text: str, position: int, start: int, end: int) -> re.Match[str] | None:
         if not self._before:
             return self._pattern.match(text, start)
-        match = self._pattern.search(text, max(position, start - self._before), end + _AHEAD_CHARS)
+        before = self._before
+        if self._bracketed and text[start - 1 : start] == ")":
+            before += self._bracketed
+        match = self._pattern.search(text, max(position, start - before), end + _AHEAD_CHARS)
         return match if match and match.start() <= start else None  # a later one is looked at with all that follows it
 
 

@@ -10,6 +10,7 @@ from verifiers.sightings import Sighting, hides_ascii, scene
 SIGHTINGS = {
     "statements": (phrases.STATEMENTS, phrases._STATEMENT),
     "called correct": (phrases.ARE_CALLED_CORRECT, phrases._IS_CORRECT),
+    "all called correct": (phrases.ARE_ALL_CALLED_CORRECT, phrases._ARE_CORRECT),
     "texts": (phrases.TEXTS_ARE_CORRECT, phrases._TEXT_IS_CORRECT),
     "leads": (statements._LEADS, statements._CONCLUDES),
     "it is": (phrases.SAY_IT_IS, phrases._IT_IS),
@@ -62,6 +63,7 @@ PIECES += [
     "B it is",
     "final",
 ]
+PIECES += [" (the first", " (Paris) is right", " and C", ", D", " are both correct"]
 PIECES += [" ", "\n", ". ", "! ", "?", "-", "é", "ſo", "iſ", "\u212a", "ı", "\u00a0", "\u2003", "\x1f", "\v"]
 
 

@@ -28,7 +28,7 @@ _ARE_CORRECT = re.compile(
     r"(?:the\s)?(?:only\s)?(?:correct|right|best|true)\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？]))"
 )
 _MAX_OPTIONS_CHARS = 13 * len("**(C)**, and ")
-MAX_OPTION_CHARS = 4 + 8 + 3 + len(" (") + 60 + len(")")
+_MAX_OPTION_CHARS, _MAX_GLOSS_CHARS = 4 + 8 + 3, len(" (") + 60 + len(")")
 IS_CORRECT_CJK = re.compile(
     r"(?<![A-Za-z和与或、及若])(?<![A-Z项項)][,，])(?<!如果)(?<!假如)(?<!假设)(?<!要是)"
     r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:的?(?:说法|說法|表述|叙述|描述|判断|观点|论述))?(?:是|为|為)?(?:符合(?:题意|题目|要求)|当选|正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
@@ -92,7 +92,9 @@ LEADS = (
 _SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"
 _STATING_LETTERS = "选選正उউ"
 STATEMENTS = Sighting(_STATEMENT, f"(?i){_STATES}", unless=_STATING_LETTERS)
-ARE_CALLED_CORRECT = Sighting(_IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=MAX_OPTION_CHARS)
+ARE_CALLED_CORRECT = Sighting(
+    _IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTION_CHARS, bracketed=_MAX_GLOSS_CHARS
+)
 ARE_ALL_CALLED_CORRECT = Sighting(_ARE_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTIONS_CHARS)
 TEXTS_ARE_CORRECT = Sighting(_TEXT_IS_CORRECT, f"(?i){_CALLS_TEXT_CORRECT}")
 SAY_IT_IS = Sighting(_IT_IS, _SAYS_IT_IS, before=_BEFORE_IT_IS_CHARS)
@@ -107,11 +109,16 @@ class Clues(msgspec.Struct, frozen=True):
     statement: int | None
     """Where the first of `STATEMENTS` may begin; None: there are none."""
     called_correct: int | None
-    """Where the first of `ARE_CALLED_CORRECT`, `ARE_ALL_CALLED_CORRECT` and `TEXTS_ARE_CORRECT` may begin; None: there are none."""
+    """Where the first words are that may call an option right; None: there are none."""
     said: int | None
     """Where the first of `SAY_IT_IS` may begin; None: there are none."""
     has_field: bool
     """Whether there may be a field of JSON for the answer."""
+
+    @property
+    def first_called(self) -> int | None:
+        """Where the first of `ARE_CALLED_CORRECT`, `ARE_ALL_CALLED_CORRECT` and `TEXTS_ARE_CORRECT` may begin."""
+        return None if self.called_correct is None else max(0, self.called_correct - _MAX_OPTIONS_CHARS)
 
 
 _CLUE = Scan(
@@ -138,7 +145,7 @@ def look(text: str) -> Clues:
     has_field = False
     for start, end in _clues(shadow):
         if shadow[start] in _SPACES:
-            called_correct = max(0, start - _MAX_OPTIONS_CHARS) if called_correct is None else called_correct
+            called_correct = start if called_correct is None else called_correct
         elif shadow[end - 1] == _QUOTE:
             has_field = has_field or text[start:end].islower()
         elif shadow[end - 1] == _LAST_OF_IS and not shadow[start + 1 : start + 2].isalpha():

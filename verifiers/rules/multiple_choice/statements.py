@@ -18,7 +18,6 @@ from verifiers.rules.multiple_choice.phrases import (
     DENIES,
     IS_CORRECT_CJK,
     LEADS,
-    MAX_OPTION_CHARS,
     SAY_IT_IS,
     STATEMENTS,
     SUPPOSED_CHARS,
@@ -112,8 +111,8 @@ def _plainly_correct(clues: Clues, params: MultipleChoiceParams, options: Option
     if not core or len(text) - core > _PLAIN_ENDING_CHARS:
         return None
     start = _sentence_start(text, len(text) - 1)
-    ending = _PLAINLY_CORRECT.fullmatch(text, start) if core + MAX_OPTION_CHARS > start else None
-    called = None if ending is None else next(ARE_CALLED_CORRECT.finditer(seen, core), None)
+    ending = _PLAINLY_CORRECT.fullmatch(text, start) if core > start else None
+    called = None if ending is None else next(ARE_CALLED_CORRECT.finditer(seen, clues.first_called), None)
     if ending is None or called is None or called.start() < start or _is_told_otherwise(text, ending, called, options):
         return None
     option = called["option"].strip(_AROUND_LABEL)
@@ -192,7 +191,7 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
         if not any(start <= match.start() < end for start, end in offers):
             offer = _REASONED.split(match[1], 1)[0]
             offers[match.start(1), match.start(1) + len(offer)] = offer
-    for match in _last(ARE_CALLED_CORRECT.finditer(seen, clues.called_correct)):
+    for match in _last(ARE_CALLED_CORRECT.finditer(seen, clues.first_called)):
         option = match["option"].strip(_AROUND_LABEL)
         lead = text[max(0, match.start() - _LEAD_CHARS) : match.start("option")]
         is_bracketed = match["option"].lstrip().startswith(("(", "[")) and option.isupper()
@@ -210,7 +209,7 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
         (offers if _is_told(text, lead, match) else called_right)[match.span("option")] = (
             f"{option} or other" if before else option
         )
-    for match in _last(ARE_ALL_CALLED_CORRECT.finditer(seen, clues.called_correct)):
+    for match in _last(ARE_ALL_CALLED_CORRECT.finditer(seen, clues.first_called)):
         lead = text[max(0, match.start() - _LEAD_CHARS) : match.start()]
         if not _OTHERS_SAY.search(lead) and not SUPPOSES.search(
             seen, max(0, match.start() - SUPPOSED_CHARS), match.start()
@@ -219,7 +218,7 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
     if seen.has_other_alphabets and any(sign in text for sign in "确確对對符当"):
         for match in _last((*IS_CORRECT_CJK.finditer(text), *ARE_CORRECT_CJK.finditer(text))):
             called_right[match.span("option")] = match["option"]
-    for match in _last(TEXTS_ARE_CORRECT.finditer(seen, clues.called_correct)):
+    for match in _last(TEXTS_ARE_CORRECT.finditer(seen, clues.first_called)):
         start = max(0, match.start() - MAX_LINE_CHARS)
         earlier = _EARLIER_SENTENCES.match(text, start, match.start())
         start = earlier.end() if earlier else start
