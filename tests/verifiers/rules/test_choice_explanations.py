@@ -230,6 +230,11 @@ STATED = (
     "C\n\n(This is because A is wrong.)",
 )
 WHERE_THE_FALSE_ONE_IS_ASKED_FOR = (
+    "【答案】C\n【解析】A项正确，不符合题意；B项正确，不符合题意；D项正确，不符合题意；C项错误，符合题意。",
+    "答案：C。A选项说法正确，B选项说法正确，D选项说法正确。",
+    "The answer is C.\n\nA is true because London is in England. B is true because Berlin is in Germany. D is true because Madrid is in Spain.",
+    "**Answer: C**\n\nExplanation: A is true. B is true. D is true. C is false.",
+    "C. A is true, B is true and D is true.",
     "A is correct. B is correct. D is correct. C is wrong. The question asks for the incorrect one, so the answer is C.",
     "A is true. B is true. C is false. D is true. Therefore the answer is C.",
     "A is true.\nB is true.\nC is not true.\nD is true.\n\nAnswer: C",
@@ -308,6 +313,8 @@ IN_CHINESE = (
     "答案应该是C。",
 )
 NOT_C_IN_CHINESE = (
+    "答案是C。不对，D正确。",
+    "A项正确，B项正确，C项正确。",
     "如果C正确，那么A也正确。",
     "若C正确则矛盾。",
     "如果C选项符合题意",
@@ -593,4 +600,6 @@ def test_options_called_right_are_offers_where_no_answer_follows(response: str, 
 
 def test_with_reject_options_called_right_count() -> None:
     strict = MultipleChoiceParams(reference="C", on_conflict="reject")
-    assert judge(WHERE_THE_FALSE_ONE_IS_ASKED_FOR[0], strict).reason == "conflicting_answers"
+    assert (
+        judge("A is correct. B is correct. D is correct. So the answer is C.", strict).reason == "conflicting_answers"
+    )

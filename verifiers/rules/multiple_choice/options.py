@@ -401,7 +401,8 @@ _OTHER_CASE = re.compile(
 )
 """Another option for another case, or with a share of its own: "C if it rains, B if not", "C (60%), B (40%)"."""
 _CALLED_RIGHT = re.compile(
-    r"(?<![\w'’])(?-i:([A-Z]))[)\]*]{0,3}\s(?:is|must\sbe)\s(?:indeed\s|clearly\s)?(?:the\s)?(?:only\s)?(?:correct|right|true|best|answer)\b",
+    r"(?<![\w'’])(?-i:([A-Z]))[)\]*]{0,3}\s(?:is|must\sbe)\s(?:indeed\s|clearly\s)?(?:the\s)?(?:only\s)?(?:correct|right|best|answer)\b"
+    r"(?!\s(?:if|only|when|unless|provided|but|for|in)\b)",
     re.IGNORECASE,
 )
 _GLUED_LABEL = re.compile(r"([A-Z])\)")

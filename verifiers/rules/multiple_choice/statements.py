@@ -150,18 +150,27 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
     announced, called_right = ({}, {}) if _says_nothing(clues) else _announced(clues, options)
     last = max((start for start, _ in chain(announced, called_right)), default=-1)
     announced |= dict(_conclusions(clues, options, last))
-    offers = called_right | announced
-    if not offers:
+    if not announced and not called_right:
         return None
-    found = None
-    if called_right and announced and params.on_conflict != "reject" and max(announced) > max(called_right):
-        found = _committed(announced, params, options)
-    found = found or _committed(offers, params, options)
+    found = _committed(announced, params, options) if announced else None
+    if found is not None and called_right:
+        called_right = {span: option for span, option in called_right.items() if not _IS_TRUE.match(text, span[1])}
+        is_last = not called_right or (params.on_conflict != "reject" and max(announced) > max(called_right))
+        found = found if is_last else None
+    found = found or _committed(called_right | announced, params, options)
     if found is None or not found.labels or found.span is None:
         return found
     if _stands_beside(text, found.span[1], found.labels, options):
         return Found(None, "conflicting_answers", "statement", None, found.seen)
     return found
+
+
+_IS_TRUE = re.compile(
+    r"(?:\s\([^()\n]{1,60}\))?\s(?:is|are|must\sbe)\s(?:\w{1,7}\s){0,2}true\b"
+    r"|\s?(?:[选選]?[项項]|的?(?:说法|說法|表述|叙述|描述|判断|观点|论述))",
+    re.IGNORECASE,
+)
+"""Behind an option that is no answer beside another one: a false statement may be asked for."""
 
 
 def _committed(offers: Mapping[tuple[int, int], str], params: MultipleChoiceParams, options: Options) -> Found | None:
