@@ -533,6 +533,8 @@ def test_hashes(response: str, expected: str) -> None:
         ("The answer is 42, i.e. 6 times 7.", "42"),
         ("The answer is 42 (see step 3).", "42"),
         ("The answer is 42% (rounded to 2 places).", "42%"),
+        ("The answer is 42 (in dollars).", "42"),
+        ("The answer is 42 (in base 7).", "42 (in base 7)"),
         ("The answer is 42 (or 43).", "conflicting_answers"),
         ("So the answer’s $x+1$.", "x+1"),
         ("The answer's Paris.", "Paris"),

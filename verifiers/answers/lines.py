@@ -39,7 +39,7 @@ _IN_WORDS = (
 )
 _GLOSS = re.compile(rf"(?<=\d)\s\({_IN_WORDS}\)$", re.IGNORECASE)
 _POINTER = re.compile(
-    r"(?<=[\d%$])\s\((?:see|cf\.|from|by|as|per|using|shown|rounded|approximately|since|because|in|at)\b[^()\n]{0,60}\)$",
+    r"(?<=[\d%$])\s\((?:see|cf\.|from|by|as|per|using|shown|rounded|approximately|since|because|in(?!\sbase)|at)\b[^()\n]{0,60}\)$",
     re.IGNORECASE,
 )
 """Where a value is from, or what it is measured in."""
