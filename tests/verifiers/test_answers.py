@@ -530,6 +530,7 @@ def test_hashes(response: str, expected: str) -> None:
         ("정답은 C번입니다.", "C"),
         ("정답은 C번", "C"),
         ("The answer's 42.", "42"),
+        ("The answer is, without a doubt, 42.", "42"),
         ("The answer is 42, i.e. 6 times 7.", "42"),
         ("The answer is 42 (see step 3).", "42"),
         ("The answer is 42% (rounded to 2 places).", "42%"),

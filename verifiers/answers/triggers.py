@@ -48,7 +48,7 @@ _AFTER_WORD = re.compile(
     r"(?:(?:(?P<wrong>incorre[ct]{1,2}[ae]|errad[ao]|errat[ao]|sbagliata|equivocada|err[oó]nea|erronée|fals[ao]|fausse)|corre[ct]{1,2}[ae]|finale?|exacte?|esatta|giusta|certa|juste|richtige)(?:\s{1,4}|(?=[*_]{0,3}\s?[:：=])))?"
     r"(?:(?P<verb>(?:(?<=['’])s(?=\s[(\[*\"“]{0,3}(?:[-−]?\d|[\\$]|(?-i:[A-Z])))|is|are|was|equals|(?:would|should|must|will|can only|(?:has|ought|needs) to)(?:\s(?:therefore|thus|then|hence|clearly|surely|definitely|indeed))? be|es|est|ist|lautet|é|è)(?!\w)(?:\s(?:thus"
     r"|therefore|then|donc|also|por tanto|that)\b"
-    r"|,?\sof\scourse,?)?)"
+    r"|,?\sof\scourse,?|,\s(?!not\b|or\b)[A-Za-z' ]{3,30},(?=\s))?)"
     r"[ \t*_]{0,6}[:：]?|(?P<colon>[:：=—]|-\s)|(?P<heading>[*_#:： \t]{0,8}$))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -17,9 +17,11 @@ _STATEMENT = re.compile(
     r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
 )
+_FITTING = "appropriate|accurate|suitable|likely|plausible|reasonable|logical|fitting|probable|relevant"
 _IS_CORRECT = re.compile(
-    r"(?<![\w'’-])(?P<option>[(\[*\s]{0,4}\w{1,8}[)\]*]{0,3})(?:\s\((?!\w{1,2}\)|(?:option|choice|answer|letter)\b)[^()\n]{1,60}\))?\s(?:is|must be)\s(?:indeed\s|clearly\s)?(?:the\s)?"
-    r"(?:only\s|single\s)?(?:correct|right|best|true|answer|better\s(?:choice|option|answer|one))\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？])",
+    r"(?<![\w'’-])(?P<option>[(\[*\s]{0,4}\w{1,8}[)\]*]{0,3})(?:\s\((?!\w{1,2}\)|(?:option|choice|answer|letter)\b)[^()\n]{1,60}\))?\s(?:is|must be|seems\sto\sbe|appears\sto\sbe)\s(?:indeed\s|clearly\s)?(?:the\s)?"
+    r"(?:only\s|single\s)?(?:correct|right|best|true|answer|better\s(?:choice|option|answer|one)"
+    rf"|most\s(?:{_FITTING})(?=\s(?:answer|option|choice|one)\b|[.!*]|$))\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？])",
     re.IGNORECASE,
 )
 _LABEL = r"[(\[*]{0,3}[A-Z][)\]*]{0,3}"
@@ -78,15 +80,16 @@ _STATES = (
     rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
 )
 _CALLS_CORRECT = (
-    rf"{SPACE}(?:is|are|must be){SPACE}(?:indeed{SPACE}|clearly{SPACE}|both{SPACE}|all{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
-    rf"(?:correct|right|best|true|answer|better{SPACE}(?:choice|option|answer|one))\b"
+    rf"{SPACE}(?:is|are|must be|(?:seems|appears){SPACE}to{SPACE}be){SPACE}(?:indeed{SPACE}|clearly{SPACE}|both{SPACE}|all{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
+    rf"(?:correct|right|best|true|answer|better{SPACE}(?:choice|option|answer|one)|most{SPACE}(?:{_FITTING}))\b"
 )
 _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
     rf"\b(?:(?:correct|right|best|true){SPACE}(?:(?:one|option|choice|letter|statement){SPACE}(?:is|here{SPACE}is)|(?:ones|options|choices|letters|statements){SPACE}are)|so|thus|hence|therefore"
     r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
     rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
-    rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be)))\b|=>"
+    rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be|can{SPACE}only{SPACE}be))"
+    rf"|(?:that|which){SPACE}(?:best{SPACE})?(?:fits|matches|works|applies){SPACE}is|conclude)\b|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
 _SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"

@@ -208,6 +208,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
             continue
         if (option in "aAI" and not _is_clear(text, match)) or _OTHERS_SAY.search(lead):
             continue
+        if " to be " in match[0] and _BUT.match(text, match.end()):
+            continue
         first = max(0, match.start() - _JOINED_CHARS)
         before = _JOINED_BEFORE.search(seen, first, match.start("option"))
         if before and before["joint"]:
@@ -241,6 +243,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
     )
 
 
+_BUT = re.compile(r"[^.!?\n]{0,30}?[,;]?\s(?:but|however|yet|although|though)\b", re.IGNORECASE)
+"""Behind what only seems."""
 _TOLD = re.compile(
     r"\b(?:so|thus|hence|therefore|consequently|overall|finally|conclusion|conclude)\b[^.!?\n]{0,30}$", re.IGNORECASE
 )
@@ -288,7 +292,8 @@ def _is_offered(beside: str, options: Options) -> bool:
 _CONCLUDES = re.compile(
     r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
-    r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe))"
+    r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe|can\sonly\sbe))"
+    r"|(?:that|which)\s(?:best\s)?(?:fits|matches|works|applies)\sis|conclude"
     r")\b|=>|→|⇒|∴|➜)",
     re.IGNORECASE,
 )
@@ -301,7 +306,7 @@ _LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜")
 _MAX_LEAD_CHARS = 80
 """More than lies between the beginning of such a lead and the end of what may stand before its option."""
 _UNCERTAIN = re.compile(
-    r"\b(?:not|never|no|nor|neither|maybe|perhaps|possibly|might|may|could|if|unless|whether|or|either|doubt|unsure|except|wrong)\b"
+    r"\b(?:not|cannot|never|no|nor|neither|maybe|perhaps|possibly|might|may|could|if|unless|whether|or|either|doubt|unsure|except|wrong)\b"
     r"|n['’]t\b|不|可能|也许|或|如果|错",
     re.IGNORECASE,
 )
