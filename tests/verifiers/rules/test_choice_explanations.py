@@ -478,6 +478,8 @@ NOT_A_AND_C = (
     "The answer is A and C. B too.",
 )
 NOT_C = (
+    "The answer is C unless D is right.",
+    "C, unless it is D.",
     "C is the most likely to be wrong.",
     "C is the most appropriate if x is 0.",
     "C seems to be correct, but A is.",
