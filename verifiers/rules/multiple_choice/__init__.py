@@ -9,8 +9,10 @@ none, and only labels that exist count. A look-alike from another alphabet (Cyri
 looks like a B. An option crossed out (❌ C) is none either.
 
 A later statement corrects an earlier one, but "A or B", several options where one is asked for, another one let stand
-beside the last ("the answer is C. D is also right") and three different ones in a row commit to nothing. With `multi` the
-set named must equal the reference set; a superset earns nothing.
+beside the last ("the answer is C. D is also right") and three different ones in a row commit to nothing. Options that are
+only called right before one is told ("A is correct. B is correct. So the answer is C") count with `on_conflict="reject"`
+alone, and those called true beside it not at all: a false statement may be asked for. With `multi` the set named must equal
+the reference set; a superset earns nothing, and parts of the set may be named before it.
 """
 
 from collections.abc import Sequence

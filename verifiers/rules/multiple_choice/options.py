@@ -1,7 +1,7 @@
 """Which options a short text names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -374,7 +374,7 @@ _SAYS = re.compile(
     r"[)\]*]{0,3}(?:(?:\s?,(?:\s?(?:and|or|&))?|\s(?:and|or|&))\s?[(\[*]{0,3}(?-i:[A-Z])[)\]*]{0,3}(?![\w'’])){0,25}"
     r"\s(?:(?:also|clearly|simply|just|only|then|actually|really|obviously|definitely|merely|equally|all|both)\s){0,2}"
     r"(?:(?P<against>fails?|violates?|contradicts?|lacks?|ignores?|misses|confuses|overlooks?)"
-    r"|(?:is|was|are|were|has|have|does|would|could|can(?=not\b)|can|belongs|lies|describes|refers|means|gives?|gets?|says|states|names|shows))"
+    r"|(?:is|was|are|were|has|have|does|would|could|can|belongs|lies|describes|refers|means|gives?|gets?|says|states|names|shows))"
     r"(?:\b|(?=not\b|n['’]t\b))(?P<told>[^.;\n]{0,60})",
     re.IGNORECASE,
 )
@@ -443,10 +443,12 @@ _BESIDE = re.compile(
 )
 _TEXT_BESIDE = re.compile(
     r"(?:^|[.!?;,(\n]\s*)(?:or|alternatively|also|maybe|perhaps|possibly)[\s,:]+(?P<one>[^\n.,;!?()]{1,80})"
-    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})"
-    rf"|(?P<three>[^\n.,;!?()]{{1,80}}?),?\s(?:{_TOO})",
+    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})",
     re.IGNORECASE,
 )
+_STANDS_TOO = re.compile(rf",?\s(?:{_TOO})", re.IGNORECASE)
+_CLAUSE_BEGINS = re.compile(r"[\n.,;!?()]")
+_CLAUSE_CHARS = 80
 _EXCLUDED = re.compile(rf"\b(?:not|neither)\s(?:{_LABEL}\s?,\s?){{1,12}}{_LABEL}\Z")
 """Others that are said not to be right, of which one more follows: "B, not A, C, or D"."""
 _EXCLUDED_CHARS = 80
@@ -463,7 +465,12 @@ def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
         other = options.named(match[match.lastgroup or 0], is_declared=False)
         if other is not None and not other <= labels:
             return True
-    return any(
-        options.by_text(match[match.lastgroup or 0].strip(EDGES)) not in (None, *labels)
-        for match in _TEXT_BESIDE.finditer(rest)
-    )
+    return any(options.by_text(text.strip(EDGES)) not in (None, *labels) for text in _texts_beside(rest))
+
+
+def _texts_beside(rest: str) -> Iterator[str]:
+    """What may be the texts of options that are said to be right, too."""
+    for match in _TEXT_BESIDE.finditer(rest):
+        yield match[match.lastgroup or 0]
+    for match in _STANDS_TOO.finditer(rest):
+        yield _CLAUSE_BEGINS.split(rest[max(0, match.start() - _CLAUSE_CHARS) : match.start()])[-1]

@@ -79,9 +79,15 @@ _STATES = (
     rf"|(?:i|we)(?:'d|'ll|'ve|{SPACE}would|{SPACE}will|{SPACE}have)?{SPACE}(?:chosen|chose|choose|pick|select|go with|went with)"
     rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
 )
-_CALLS_CORRECT = (
-    rf"{SPACE}(?:is|are|must be|(?:seems|appears){SPACE}to{SPACE}be){SPACE}(?:indeed{SPACE}|clearly{SPACE}|both{SPACE}|all{SPACE})?(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
+_CORRECT = (
+    rf"(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
     rf"(?:correct|right|best|true|answer|better{SPACE}(?:choice|option|answer|one)|most{SPACE}(?:{_FITTING}))\b"
+)
+_CALLS_CORRECT = (
+    rf"{SPACE}(?:is|must be|(?:seems|appears){SPACE}to{SPACE}be){SPACE}(?:indeed{SPACE}|clearly{SPACE})?{_CORRECT}"
+)
+_CALLS_ALL_CORRECT = (
+    rf"{SPACE}(?:are|must{SPACE}be){SPACE}(?:indeed{SPACE}|clearly{SPACE}|both{SPACE}|all{SPACE})?{_CORRECT}"
 )
 _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
@@ -98,7 +104,7 @@ STATEMENTS = Sighting(_STATEMENT, f"(?i){_STATES}", unless=_STATING_LETTERS)
 ARE_CALLED_CORRECT = Sighting(
     _IS_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTION_CHARS, bracketed=_MAX_GLOSS_CHARS
 )
-ARE_ALL_CALLED_CORRECT = Sighting(_ARE_CORRECT, f"(?i){_CALLS_CORRECT}", before=_MAX_OPTIONS_CHARS)
+ARE_ALL_CALLED_CORRECT = Sighting(_ARE_CORRECT, f"(?i){_CALLS_ALL_CORRECT}", before=_MAX_OPTIONS_CHARS)
 TEXTS_ARE_CORRECT = Sighting(_TEXT_IS_CORRECT, f"(?i){_CALLS_TEXT_CORRECT}")
 SAY_IT_IS = Sighting(_IT_IS, _SAYS_IT_IS, before=_BEFORE_IT_IS_CHARS)
 
@@ -125,7 +131,7 @@ class Clues(msgspec.Struct, frozen=True):
 
 
 _CLUE = Scan(
-    rf"(?i){_CALLS_CORRECT}|{_CALLS_TEXT_CORRECT}|{_STATES}|(?:option|choice)\"|(?-i:{_SAYS_IT_IS})|{answers.ANSWER_STEMS}"
+    rf"(?i){_CALLS_CORRECT}|{_CALLS_ALL_CORRECT}|{_CALLS_TEXT_CORRECT}|{_STATES}|(?:option|choice)\"|(?-i:{_SAYS_IT_IS})|{answers.ANSWER_STEMS}"
 )
 _SPACES = frozenset(b"?\x7f") | frozenset(range(0x21))
 """What `SPACE` matches."""

@@ -222,9 +222,7 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
         )
     for match in _last(ARE_ALL_CALLED_CORRECT.finditer(seen, clues.first_called)):
         lead = text[max(0, match.start() - _LEAD_CHARS) : match.start()]
-        if not _OTHERS_SAY.search(lead) and not SUPPOSES.search(
-            seen, max(0, match.start() - SUPPOSED_CHARS), match.start()
-        ):
+        if not _OTHERS_SAY.search(lead) and not _is_supposed(seen, match.start()):
             (offers if _is_told(text, lead, match) else called_right)[match.span("option")] = match["option"]
     if seen.has_other_alphabets and any(sign in text for sign in "确確对對符当"):
         for match in _last((*IS_CORRECT_CJK.finditer(text), *ARE_CORRECT_CJK.finditer(text))):
@@ -263,9 +261,12 @@ def _lines(clues: Clues) -> _Offers:
     return {
         candidate.span: candidate.text
         for candidate in answers.announced(seen.text, clues.answer_words)
-        if not SUPPOSES.search(seen, max(0, candidate.span[0] - SUPPOSED_CHARS), candidate.span[0])
-        and not _is_denied(seen, candidate.span)
+        if not _is_supposed(seen, candidate.span[0]) and not _is_denied(seen, candidate.span)
     }
+
+
+def _is_supposed(seen: Scene, place: int) -> bool:
+    return SUPPOSES.search(seen, max(0, place - SUPPOSED_CHARS), place) is not None
 
 
 def _is_denied(seen: Scene, span: tuple[int, int]) -> bool:
@@ -312,7 +313,6 @@ _UNCERTAIN = re.compile(
 )
 _THEREFORE = re.compile(r",\s?(?:and\s)?(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 """What was ruled out before it makes no doubt of what follows."""
-_NEXT_STEP = re.compile(r"then\Z", re.IGNORECASE)
 _ELIMINATES = re.compile(r"\b(?:eliminat|exclud|discard|reject|dismiss|remov|cross|rul(?:e|ed|ing)\s)", re.IGNORECASE)
 """In a sentence whose "then" goes on with that."""
 _SENTENCE_STOP = re.compile(r"[.!?。！？\n]")
@@ -337,7 +337,7 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
-        if _NEXT_STEP.search(text, max(0, match.start() - 4), match.start()) and _ELIMINATES.search(lead):
+        if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _ELIMINATES.search(lead):
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
         if _UNCERTAIN.search(_THEREFORE.split(lead)[-1]) is None and not (asks and asks[0] in QUESTION_MARKS):
