@@ -430,6 +430,7 @@ NOT_C_IN_CHINESE = (
     "C也是错误的，所以答案为A。",
 )
 A_AND_C = (
+    "The answer is A. The answer is C. So the answer is A and C.",
     "The answer is A and C.",
     "A, C",
     "AC",
@@ -465,6 +466,8 @@ A_AND_C = (
     "The answer is both A and C.",
 )
 NOT_A_AND_C = (
+    "We look at each of them in turn. If A and C are correct, then B is wrong, and the rest stays open.",
+    "We look at each of them in turn. Many think that A and C are correct, and the rest stays open to us.",
     "A",
     "C",
     "A, B, C",

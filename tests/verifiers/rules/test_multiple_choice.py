@@ -980,6 +980,8 @@ def test_each_way_to_name_an_option_passes_the_first_look(text: str, choices: An
         ("choice number 3", CITIES),
         ("15", NUMBERS),
         ("15, because of it", NUMBERS),
+        ("018", NUMBERS),
+        ("018 and 018", NUMBERS),
         ("15 o$r$ 15", NUMBERS),
         ("$15.0", NUMBERS),
     ],
@@ -991,6 +993,8 @@ def test_each_way_to_name_an_option_behind_a_lead_passes_the_first_look(behind: 
     assert concluded
     assert named_by_all_of_it(options, concluded["option"].strip(), False)
     assert 0 in options.first_look.leads(scene(text), 0)
+    assert 0 in options.first_look.leads(scene(f"{text}. And so on."), 0)
+    assert 0 in options.first_look.leads(scene(f"{text} and so on."), 0)
 
 
 @pytest.mark.parametrize(
