@@ -319,15 +319,17 @@ class AsyncClient:
         state = await self._here()
         deadline = Deadline(deadline_s)
         backoff, faults = Backoff(), 0
+        fault: Unavailable | None = None
         while True:
             remaining_s = deadline.remaining_s()
             try:
                 return await _bounded(attempt(state.transport, remaining_s), remaining_s)
-            except Unavailable as fault:
-                faults += not _is_asked_to_wait(fault)
-                pause_s = backoff.next_s(fault.retry_after_s)
-                if faults > self._config.max_retries or pause_s >= deadline.remaining_s():
-                    raise
+            except Unavailable as error:
+                fault = _recalling(fault, error)
+            faults += not _is_asked_to_wait(fault)
+            pause_s = backoff.next_s(fault.retry_after_s)
+            if faults > self._config.max_retries or pause_s >= deadline.remaining_s():
+                raise fault
             await asyncio.sleep(pause_s)
 
     async def close(self) -> None:
@@ -454,8 +456,9 @@ class AsyncClient:
         backoff, faults, resends = Backoff(), 0, 0
         unsettled = dict(enumerate(entries))
         failed: dict[int, Result] = {}
+        fault: Unavailable | None = None
         while True:
-            fault: Unavailable | None = None
+            earlier, fault = fault, None
             keys = list(unsettled)
 
             def take(position: int, result: Result, keys: list[int] = keys) -> None:
@@ -475,7 +478,7 @@ class AsyncClient:
                 await self._judge(state, pending[half:], options, deadline, emit, stream)
                 return
             except Unavailable as error:
-                fault = error
+                fault = _recalling(earlier, error)
             if not unsettled:
                 return
             if fault is None:
@@ -608,6 +611,13 @@ async def _bounded(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
 def _is_asked_to_wait(fault: Unavailable) -> bool:
     """Being told to wait is not an error of the server: such tries are bounded by the deadline alone."""
     return fault.retry_after_s is not None or fault.reason == "overloaded"
+
+
+def _recalling(earlier: Unavailable | None, fault: Unavailable) -> Unavailable:
+    """A try that the deadline cut short says nothing of the cause: what the try before it came to may."""
+    if fault.reason != "deadline" or earlier is None:
+        return fault
+    return Unavailable(fault.reason, f"{fault.message}; the try before it: {earlier}")
 
 
 def _undelivered(fault: Unavailable | None, entry: Entry) -> Result:

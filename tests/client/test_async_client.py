@@ -203,6 +203,18 @@ async def test_the_deadline_ends_the_call_and_cancels_the_request(server: FakeSe
     assert await asyncio.to_thread(cancelled.wait, 20)
 
 
+async def test_a_try_cut_short_by_the_deadline_says_what_the_one_before_it_came_to(server: FakeServer) -> None:
+    async def hanging(request: web.Request, body: Body) -> None:
+        await asyncio.Event().wait()
+
+    server.faults.extend([answering(500, text="out of order"), hanging])
+    async with AsyncClient(server.url) as client:
+        result = await client.score_one(items(1)[0], deadline_s=1.0)
+    assert (result.status, result.reason, result.score) == (Status.FAILED, "deadline", None)
+    assert "no answer within the deadline; the try before it: server_error:" in result.detail["message"]
+    assert "out of order" in result.detail["message"]
+
+
 async def test_the_deadline_holds_while_waiting_for_a_free_slot(server: FakeServer) -> None:
     held, arrived = asyncio.Event(), threading.Event()
 

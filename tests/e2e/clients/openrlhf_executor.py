@@ -86,7 +86,7 @@ def numbers(output: dict[str, Any]) -> Any:
 async def one_turn() -> dict[str, Any]:
     ours = file(f"verifier='math', url={URL!r}")
     routed = file(f"url={URL!r}")
-    lost = file(f"verifier='math', url={NOWHERE!r}, deadline_s=0.3")
+    lost = file(f"verifier='math', url={NOWHERE!r}, deadline_s=3.0")
     filled = file(f"verifier='math', url={NOWHERE!r}, deadline_s=0.3, on_failed=-1.0")
     shaped = file(f"recipe='slime.dapo', url={URL!r}")
     together = await asyncio.gather(*(told(ours, RIGHT if index % 2 else WRONG) for index in range(64)))
