@@ -2,8 +2,9 @@ r"""The response commits to the right option, and to no other.
 
 Looked at in this order, the first that is used decides: the answer tag, the box, a JSON field `answer`, a response that
 is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", "so C it is", 故选C), ticks (✅ C), a
-last sentence that says nothing but that an option is the one ("C fits", "that leaves C", 对应C选项), the last line, the first
-line. An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج), by its whole text
+list that ends the response and calls one option right and the others wrong ("A: no. B: no. C: yes."), a
+last sentence that says nothing but that an option is the one ("C fits", "that leaves C", "so the total is 15", 对应C选项), the
+last line, the first line. An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج), by its whole text
 (`Paris`; numbers compare as numbers) or, where all texts are given, as "the third option" (as "option 3" only where no text has a digit). Labels are words of their own: the A in "A plant needs light" and the C in "Correct!" are
 none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third Russian letter
 looks like a B. An option crossed out (❌ C) is none either.
@@ -31,7 +32,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "14"
+    version = "15"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 

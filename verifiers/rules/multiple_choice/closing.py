@@ -8,12 +8,14 @@ from itertools import islice
 from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
-from verifiers.rules.multiple_choice.options import BESIDE_CHARS, Options, lets_stand
+from verifiers.rules.multiple_choice.forms import form_of
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import CROSSES
 from verifiers.sightings import Scan
 
 _TICKS = "✅✔☑✓👉🎯➡"
+TICKED, CROSSED = re.compile(f"[{_TICKS}]"), re.compile(f"[{CROSSES}]")
 _MARK = re.compile(f"([{_TICKS}{CROSSES}])\ufe0f?")
 _MAX_MARKED_LINES = 64
 """Earlier ones are not looked at."""
@@ -90,13 +92,17 @@ _OPTION = rf"{_OPENS}(?P<option>[^\W_](?:[^\n.,;:!?()\[\]*_“”\"]{{0,79}}?))(
 _SO = (
     r"(?:(?:(?:of|among)\s(?:(?:all|the|these|those|four|five|given|available|listed|possible)\s){1,3}(?:options|choices|alternatives|answers)"
     r"|by\s(?:(?:the\s)?process\sof\s)?elimination|(?:and\s)?so|thus|hence|therefore|then|clearly|overall|finally|consequently|ultimately|evidently|in\sconclusion"
-    r"|as\sa\sresult|in\sthe\send|okay|ok|well|por\s(?:lo\s)?tanto|entonces|así\sque|donc|ainsi|par\sconséquent|also|daher|somit"
+    r"|as\sa\sresult|in\s(?:short|brief|summary)|to\s(?:summari[sz]e|sum\sup)|in\sthe\send|okay|ok|well|por\s(?:lo\s)?tanto|entonces|así\sque|donc|ainsi|par\sconséquent|also|daher|somit"
     r"|folglich|deshalb|portanto|logo|assim|então|quindi|dunque|perciò|pertanto|следовательно|значит|итак|поэтому"
     r"|таким\sобразом)\b,?\s){0,2}"
 )
 _FITS = (
     r"(?:(?:best|clearly|perfectly|exactly)\s)?(?:fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfill?s|holds"
     r"|applies|makes\s(?:the\smost\s|perfect\s)?sense)"
+)
+_SAYS_IT = (
+    r"(?:best|correctly|accurately|most\saccurately|fully|exactly)\s(?:answers|describes|explains|represents|captures|completes|reflects|expresses"
+    r"|summari[sz]es|illustrates|states|defines|identifies|lists|names|gives|shows|matches|fits|satisfies|meets)"
 )
 _WELL = r"(?:best|perfectly|exactly|precisely|completely|fully|nicely|well|here|indeed|alone|then|after\sall|without\sa\sdoubt)"
 _OBJECT = r"(?:the|all|our|these|this|every|each|what|with|to)\s(?P<object>[^\n.,;:!?\d=]{1,60})"
@@ -126,6 +132,15 @@ _GONE = (
     r"(?:(?:having|after|by)\s)?(?:eliminat|exclud|rul|remov)(?:ing|ed)(?:\sout)?\s(?P<gone>[^\n.:;!?]{1,60}?)"
     r"(?:\sleaves\s(?:(?:us|me)\swith\s)?|,\s(?:we|i)(?:['’](?:re|m)|\sare|\sam)\sleft\swith\s)(?:only\s|just\s)?"
 )
+_GONE_FIRST = (
+    r"(?P<gone>[^\n.:;!?]{1,60}?)\s(?:can|could|may|must|should|are|is|have|has)\s(?:(?:all|both|therefore|thus|now|be|been|safely)\s){0,3}"
+    r"(?:eliminated|excluded|ruled\sout|removed|crossed\sout)[^\n.:;!?]{0,40}?,?\s(?:and\s(?:this|that)\s|which\s)?(?:leaving|leaves)\s(?:(?:us|me)\swith\s)?(?:only\s|just\s)?"
+)
+_SURELY = (
+    r"(?:obviously|clearly|certainly|definitely|undoubtedly|of\scourse|for\s(?:sure|certain)|no\sdoubt|without\s(?:a\s|any\s)?doubt"
+    r"|i(?:['’]d|\swould)?\s(?:think|believe|guess|suppose|say)|i['’]m\s(?:sure|certain|confident))"
+)
+_OF_ITS_KIND = r"(?:(?:that|which)\s)?(?:is|has|does|can|contains|includes|shows|uses|gives|in|with|on|at|for|from|of|to)\s(?P<kind>[^\n.,;:!?()=]{1,80})"
 _AS_THE_ONE = r"as\s(?:the|our|my)\s(?:(?:only|correct|right|best|final|possible|remaining|valid)\s){0,2}(?:one|answer|option|choice|possibility)"
 _REMAINS = (
     r"(?:remains|survives|is\s(?:left|what(?:['’]s|\sis)\sleft|the\sonly\s(?:one|option|choice)\s(?:left|remaining)))"
@@ -161,7 +176,26 @@ _CONCLUDED = (
         rf"(?:(?:so|thus|hence|therefore|consequently)\b,?\s)(?P<object>[^\n.!?()]{{3,140}})\s\((?:option|choice|answer)\s{_OPTION}\){_ENDS}",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"(?P<shown>[^\n.:;!?()]{{3,140}}?)(?:\s\((?:(?:option|choice|answer)\s)?|,\s(?:which\sis\s)?(?:option|choice|answer)\s\(?)"
+        rf"(?P<option>[A-Z])\)?{_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:so|thus|hence|therefore|consequently|as\sa\sresult|in\sconclusion),?\s(?P<about>[^\n.:;!?()]{{1,120}}?)\s(?:is|are|was|were|equals|=)\s"
+        rf"[$*_]{{0,4}}(?P<option>[^\n;:!?()]{{1,80}}?)[$*_]{{0,4}}{_ENDS}",
+        re.IGNORECASE,
+    ),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}(?:only\s)?{_NOUN}{_OPTION}\s{_SAYS_IT}\s(?:it|{_OBJECT}){_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_NOUN}{_OPTION},?\s{_SURELY}{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_NOUN}{_OPTION}\sis\sthe\sonly\s{_ONE}\s{_OF_ITS_KIND}{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_OF_ITS_KIND}{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_GONE_FIRST}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
+    re.compile(
+        rf"{_SO}(?:none|neither)\sof\s(?P<gone>[^\n.:;!?]{{1,80}})[;,]\s(?:but\s|only\s)?{_NOUN}{_OPTION}\s(?:is|does|has|can){_ENDS}",
+        re.IGNORECASE,
+    ),
 )
 """Sentences that are nothing else, so that nothing in them takes it back or lets another option stand."""
 _CONCLUDED_ELSEWHERE = tuple(re.compile(sentence, re.IGNORECASE) for sentence in languages.sentences(_OPTION, _ENDS))
@@ -198,7 +232,8 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)\bonly\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
+    r"(?is)\b(?:only|so|thus|hence|therefore|consequently|as.a.result|in.conclusion)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
+    r"|\b(?:obviously|clearly|certainly|definitely|undoubtedly|of.course|for.(?:sure|certain)|doubt|think|believe|guess|suppose|say|confident|exclud|leaving|none|neither|removed|cross|ruled)\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
     r"|所以|因此|那么|综上|故|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
@@ -210,6 +245,12 @@ _SPOILS = re.compile(
     re.IGNORECASE,
 )
 """In what an option is said to fit."""
+_DOUBTS = re.compile(
+    r"\b(?:not|never|no|nor|neither|or|either|if|unless|except|whether|might|may|could|wrong|incorrect|false)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Before an option's text in a sentence that ends in it."""
+_SPACE = re.compile(r"\s+")
 _LETTER = re.compile(r"(?<![\w'’])[A-Z](?![\w'’])")
 _FITS_TOO = re.compile(
     rf"(?<![\w'’-])[(\[*]{{0,3}}(?P<option>\w{{1,8}})[)\]*]{{0,3}}\s(?:also\s|{_FITS}\b)", re.IGNORECASE
@@ -262,6 +303,8 @@ def _patterns(sentence: str) -> Iterator[re.Pattern[str]]:
 def _option(found: re.Match[str], options: Options) -> str | None:
     """The option it is about, by its bare label or its whole text; a small letter is a word."""
     shown = found["option"]
+    if "about" in found.re.groupindex:
+        return options.by_text(shown)
     if options.label(shown) and not shown.islower():
         return options.label(shown)
     if not shown.isascii() and (labels := options.named(shown, is_declared=False)) and len(labels) == 1:
@@ -271,12 +314,26 @@ def _option(found: re.Match[str], options: Options) -> str | None:
 
 def _is_spoiled(found: re.Match[str], label: str, options: Options) -> bool:
     """Whether the sentence says something else of the option, or of another one."""
-    told, gone = map(found.groupdict().get, ("object", "gone"))
+    told, kind, gone, shown, about = map(found.groupdict().get, ("object", "kind", "gone", "shown", "about"))
+    if about:
+        return _DOUBTS.search(about) is not None or any(form in form_of(about) for form in options.forms)
+    if shown:
+        before = _without_text(shown, label, options)
+        return before is None or _DOUBTS.search(before) is not None
     if gone and label in map(options.label, _LETTER.findall(gone)):
         return True
+    if kind and SAYS_AGAINST.search(kind):
+        return True
+    told = told or kind
     if not told:
         return False
     return _SPOILS.search(told) is not None or any(options.label(letter) for letter in _LETTER.findall(told))
+
+
+def _without_text(shown: str, label: str, options: Options) -> str | None:
+    """What stands before the option's text, with which a phrase ends; None if it does not."""
+    starts = (0, *(space.end() for space in _SPACE.finditer(shown)))
+    return next((shown[:start] for start in starts if options.by_text(shown[start:]) == label), None)
 
 
 def _has_rival(text: str, start: int, label: str, options: Options) -> bool:

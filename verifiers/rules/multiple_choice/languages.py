@@ -58,11 +58,12 @@ def lead() -> str:
 
 def sentences(option: str, ends: str) -> tuple[str, ...]:
     """Expressions for such whole sentences; `option` and `ends` are expressions for an option and what may follow it."""
-    so, behind, noun = map(_spaced, (_SO, _BEHIND, _LABEL_NOUN))
+    so, the, right, answer, behind, noun = map(_spaced, (_SO, _THE, _RIGHT, _ANSWER, _BEHIND, _LABEL_NOUN))
     it_is = rf"{_IT_IS}(?:\s(?:donc|also|dus|alltså|quindi|portanto|entonces))?\s"
     return (
         rf"{lead()}{option}(?:\s?(?:{behind}))?{ends}",
         rf"{_about()}\s{noun}{option}\s?(?:{behind}){ends}",
+        rf"(?:(?:{so}),?\s?)?(?:{the})?(?:{right})\s(?:{answer})\s{noun}{option}{ends}",
         rf"(?:(?:(?:{so}),?\s)?{it_is}|(?:{so}),?\s){noun}{option}{ends}",
     )
 

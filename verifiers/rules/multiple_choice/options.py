@@ -268,7 +268,7 @@ def _says_else(text: str, place: int) -> bool:
     said = _SAYS.match(text, place)
     if said is None:
         return False
-    return bool(said["against"]) or not _STANDS.search(said["told"]) or _DOES_NOT.search(said["told"]) is not None
+    return bool(said["against"]) or not _STANDS.search(said["told"]) or SAYS_AGAINST.search(said["told"]) is not None
 
 
 _SPACED_SIGN = re.compile(r" ?([-+*/=^<>≤≥(){}\[\],|]) ?")
@@ -383,7 +383,7 @@ _STANDS = re.compile(
     rf"\b(?:correct|right|true|answer|also|equally|as\swell|possible|plausible|fine|valid|too{_CLAUSE_ENDS})\b",
     re.IGNORECASE,
 )
-_DOES_NOT = re.compile(rf"\b{_AGAINST}|n['’]t\b", re.IGNORECASE)
+SAYS_AGAINST = re.compile(rf"\b{_AGAINST}|n['’]t\b", re.IGNORECASE)
 _NEXT_LABEL = re.compile(
     r"(?:(?:^|[,;/&]|\b(?:or|and)\b)\s*|\s)[(\[]?\s?([A-Z]|\d{1,2})(?![\w'])(?=\s*[)\].,;:&/]|\s*$|\s+(?:or|and|it\sis)\b)"
 )

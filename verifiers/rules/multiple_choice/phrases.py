@@ -13,6 +13,8 @@ _STATEMENT = re.compile(
     r"(?:(?<!\bsecond\s)(?<!\bthird\s)(?<!\bnext\s)(?<!\bother\s)\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
     r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
     r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
+    r"|(?:(?<=\bbest\s)|(?<=\bcorrect\s)|(?<=\bright\s)|(?<=likely\s)|(?<=appropriate\s)|(?<=accurate\s)|(?<=suitable\s))"
+    r"(?:option|choice)\s(?:among|out\sof|from|of|for)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
     r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
@@ -74,7 +76,7 @@ DENIES = Ending(
     rf"(?:(?:option|choice|letter){SPACE})?\z",
 )
 _STATES = (
-    rf"\b(?:(?:option|choice){SPACE}(?:is|would be|should be)"
+    rf"\b(?:(?:option|choice){SPACE}(?:is|would be|should be|(?:among|out{SPACE}of|from|of|for){SPACE})"
     rf"|answer{SPACE}(?:corresponds|(?:appears|seems){SPACE}to{SPACE}be|(?:among|out{SPACE}of|from){SPACE})"
     rf"|(?:i|we)(?:'d|'ll|'ve|{SPACE}would|{SPACE}will|{SPACE}have)?{SPACE}(?:chosen|chose|choose|pick|select|go with|went with)"
     rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
@@ -92,10 +94,13 @@ _CALLS_ALL_CORRECT = (
 _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
     rf"\b(?:(?:correct|right|best|true){SPACE}(?:(?:one|option|choice|letter|statement){SPACE}(?:is|here{SPACE}is)|(?:ones|options|choices|letters|statements){SPACE}are)|so|thus|hence|therefore"
-    r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
+    r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
     rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
+    rf"|(?:that|which){SPACE}is{SPACE}(?:correct|right|true){SPACE}is"
     rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be|can{SPACE}only{SPACE}be))"
-    rf"|(?:that|which){SPACE}(?:best{SPACE})?(?:fits|matches|works|applies){SPACE}is|conclude)\b|=>"
+    rf"|(?:that|which){SPACE}(?:best{SPACE})?(?:fits|matches|works|applies){SPACE}is|conclude"
+    rf"|overall|ultimately|finally|in{SPACE}(?:short|brief|summary)|to{SPACE}(?:summari[sz]e|sum{SPACE}up)|tl;?dr"
+    rf"|(?:i|we)(?:['?](?:d|ll)|{SPACE}would|{SPACE}will)?{SPACE}(?:say|answer|guess))\b|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
 _SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"

@@ -9,6 +9,8 @@ from verifiers.answers import Channel, Extraction
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams, only
 from verifiers.rules.multiple_choice.closing import closing_words, marked
 from verifiers.rules.multiple_choice.commitment import Found, commit
+from verifiers.rules.multiple_choice.forms import EDGES
+from verifiers.rules.multiple_choice.judged_lists import judged
 from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues, look
@@ -38,7 +40,7 @@ def find(response: str, params: MultipleChoiceParams, options: Options) -> Found
     if found is None:
         end = answers.without_courtesy(text, 0, len(text))
         clues = clues if end == len(text) else look(text[:end])
-        found = _first(clues, (marked, closing_words, edge_lines), params, options)
+        found = _first(clues, (marked, judged, closing_words, edge_lines), params, options)
     if found is None:
         return Found(None, "no_answer")
     span = (found.span[0] + offset, found.span[1] + offset) if found.span else None
@@ -85,8 +87,16 @@ def _json(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
     return commit([(match[1], match.span(1)) for match in matches], "json", params, options, last_must_name=True)
 
 
+_NUMBERED = re.compile(
+    r"(?:(?:question|answer|ans|problem|no|q)\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)", re.IGNORECASE
+)
+"""Before an answer to the one question that has a number: "1. C", "Q1: C"."""
+
+
 def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     text = clues.scene.text
+    if (numbered := _NUMBERED.match(text)) and options.label(label := text[numbered.end() :].strip(EDGES)):
+        return commit([(label, (numbered.end(), len(text)))], "bare", params, options, last_must_name=True)
     limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, options.longest_chars + 8)
     if len(text) > limit or ("\n" in text and not params.multi) or not options.named(text, is_declared=False):
         return None

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from verifiers import answers
@@ -291,10 +291,13 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
+    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
+    r"|(?:that|which)\sis\s(?:correct|right|true)\sis"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe|can\sonly\sbe))"
     r"|(?:that|which)\s(?:best\s)?(?:fits|matches|works|applies)\sis|conclude"
+    r"|overall|ultimately|finally|in\s(?:short|brief|summary)|to\s(?:summari[sz]e|sum\sup)|tl;?dr"
+    r"|(?:i|we)(?:['’](?:d|ll)|\swould|\swill)?\s(?:say|answer|guess)"
     r")\b|=>|→|⇒|∴|➜)",
     re.IGNORECASE,
 )
@@ -313,8 +316,15 @@ _UNCERTAIN = re.compile(
 )
 _THEREFORE = re.compile(r",\s?(?:and\s)?(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 """What was ruled out before it makes no doubt of what follows."""
+_NOT_THAT_ONE = re.compile(
+    r"(?:\b(?:is|was|it['’]s)\snot|\b(?:is|was)n['’]t|\bnot)\s(?:(?:option|choice|answer)\s)?(?-i:\(?[A-Z]\)?),?\s(?:but\s|rather\s)?(?=it(?:['’]s|\sis)\b)",
+    re.IGNORECASE,
+)
+"""Of another option, before the one that is the answer: "isn't A, it's C"."""
 _ELIMINATES = re.compile(r"\b(?:eliminat|exclud|discard|reject|dismiss|remov|cross|rul(?:e|ed|ing)\s)", re.IGNORECASE)
 """In a sentence whose "then" goes on with that."""
+_IN_LINE_ABOVE = re.compile(r"correct[^\n:：]*\n", re.IGNORECASE)
+"""A lead at the end of a line that says so of something else."""
 _SENTENCE_STOP = re.compile(r"[.!?。！？\n]")
 _SENTENCE_BEGINS = re.compile(r"[.!?。！？\n;；]")
 
@@ -328,19 +338,22 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         if match is None or match.start("option") <= after:
             continue
         option = match["option"].strip()
+        if _IN_LINE_ABOVE.search(text, max(0, match.start() - len("correct")), match.start("option")):
+            continue
         labels = options.named(option, is_declared=False)
         if (
             not labels
             or (len(labels) > 1 and not options.multi)
             or option in ("a", "i", "I")
-            or _goes_on(text, match.end("option"), options)
+            or _goes_on(text, match.end("option"), labels, options)
         ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
         if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _ELIMINATES.search(lead):
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
-        if _UNCERTAIN.search(_THEREFORE.split(lead)[-1]) is None and not (asks and asks[0] in QUESTION_MARKS):
+        lead = _NOT_THAT_ONE.sub("", _THEREFORE.split(lead)[-1])
+        if _UNCERTAIN.search(lead) is None and not (asks and asks[0] in QUESTION_MARKS):
             yield match.span("option"), option
 
 
@@ -362,14 +375,14 @@ _NEXT_PIECE = re.compile(
 _LABEL_FIRST = re.compile(r"[(\[*]{0,3}([A-Z])[)\]*]{0,3}(?![\w'’])")
 
 
-def _goes_on(text: str, end: int, options: Options) -> bool:
-    """Whether another option follows in the same list."""
+def _goes_on(text: str, end: int, labels: frozenset[str], options: Options) -> bool:
+    """Whether another option than those with `labels` follows in the same list."""
     piece = _NEXT_PIECE.match(text, end)
     if piece is None:
         return False
     label = _LABEL_FIRST.match(piece[1])
     is_label = label is not None and label[1] != "I" and options.label(label[1]) is not None
-    return is_label or options.named(piece[1], is_declared=False) is not None
+    return is_label or options.named(piece[1], is_declared=False) not in (None, labels)
 
 
 def _stands_beside(text: str, end: int, labels: frozenset[str], options: Options) -> bool:
@@ -380,7 +393,26 @@ def _stands_beside(text: str, end: int, labels: frozenset[str], options: Options
     if not lines or len(lines[-1][0]) > MAX_BARE_CHARS or "\n" not in text[end : end + lines[-1][1][0] + 1]:
         return False
     other = options.named(lines[-1][0], is_declared=False)
-    return other is not None and not (other and other <= labels)
+    return (
+        other is not None and not (other and other <= labels) and not _is_told_of_each(text, end, lines[-2:], options)
+    )
+
+
+_ENTRY = re.compile(
+    r"[\s*•#>-]{0,8}(?:(?:option|choice)\s)?[(\[*_]{0,3}([A-Z])[)\]*_]{0,3}\s?[.:)–—-]{1,2}[*_]{0,2}\s+\S",
+    re.IGNORECASE,
+)
+
+
+def _is_told_of_each(text: str, end: int, lines: Sequence[tuple[str, tuple[int, int]]], options: Options) -> bool:
+    """Whether two lines tell of two options in turn, below a heading, as reasons do: "A: London is in England"."""
+    entries = [_ENTRY.match(line) for line, _ in lines]
+    labels = [entry and options.label(entry[1]) for entry in entries]
+    if len(labels) < len("AB") or None in labels or len({*labels}) < len(labels):
+        return False
+    rest = text[text.find("\n", end) + 1 :].lstrip()
+    first = _ENTRY.match(rest)
+    return first is None or options.label(first[1]) is None
 
 
 def _last(matches: Iterable[re.Match[str]]) -> Iterable[re.Match[str]]:

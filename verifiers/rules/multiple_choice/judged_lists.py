@@ -1,0 +1,109 @@
+"""A list of the options at a response's end that says of each whether it is right: "A) London: incorrect", "| C | Yes |"."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import msgspec
+
+from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
+from verifiers.rules.multiple_choice.closing import CROSSED, TICKED
+from verifiers.rules.multiple_choice.commitment import Found
+from verifiers.rules.multiple_choice.lines import MAX_LINE_CHARS
+from verifiers.rules.multiple_choice.options import Options
+from verifiers.rules.multiple_choice.phrases import Clues
+
+_MAX_ENTRIES = 26
+_LABEL = r"[(\[*_]{0,4}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,4}"
+_ENTRY = re.compile(
+    rf"[\s*•·#>|+-]{{0,8}}(?:(?:option|choice|statement)\s)?(?-i:{_LABEL})\s?[.:)|–—=-]{{0,2}}(?P<told>[^\n]{{1,{MAX_LINE_CHARS}}})",
+    re.IGNORECASE,
+)
+_NEXT_ENTRY = re.compile(r"(?<=[.;,])\s+(?=[(\[*]{0,3}[A-Z][)\]*]{0,3}\s?[.:)–—=-])")
+_RIGHT, _WRONG = r"correct|right|true|yes", r"incorrect|wrong|false|no|not\s(?:correct|right|true)"
+_CALLS = re.compile(
+    rf"(?:^|[.:|(,=→–—-])[\s*_|]*(?:(?:so\s)?(?:this|that|it)(?:['’]s|\sis)\s)?(?:(?P<right>{_RIGHT})|(?P<wrong>{_WRONG}))(?=[*_\s|]*(?:[.,;:!)–—-]|$))",
+    re.IGNORECASE,
+)
+_IN_TEXTS = re.compile(rf"\b(?:{_RIGHT}|{_WRONG})\b", re.IGNORECASE)
+_PLAIN_WORDS = frozenset(("correct", "incorrect", "right", "wrong", "not correct", "not right"))
+"""That are hardly an option themselves, as "true" and "yes" are."""
+_BUT = re.compile(r"\b(?:but|however|though|although|except|unless|if|only\swhen|or)\b", re.IGNORECASE)
+_MIN_WRONG = 2
+"""With one alone it is open whether the right or the wrong one is asked for."""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    label: str
+    is_right: bool | None
+    is_ticked: bool
+    span: tuple[int, int]
+
+
+def judged(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The one option called right in a list that ends the response and calls the others wrong; with `multi`, those."""
+    text = clues.scene.text
+    entries = _entries(text, options)
+    if len(entries) <= _MIN_WRONG or any(map(_IN_TEXTS.search, options.texts.values())):
+        return None
+    right = [entry for entry in entries.values() if entry.is_right]
+    wrong = [entry for entry in entries.values() if entry.is_right is False]
+    is_whole = len(right) + len(wrong) == len(entries)
+    if not right or (len(right) > 1 and not (params.multi and is_whole)):
+        return None
+    if len(wrong) < _MIN_WRONG - params.multi and not all(entry.is_ticked for entry in right):
+        return None
+    seen = tuple(text[slice(*entry.span)] for entry in right)
+    return Found(frozenset(entry.label for entry in right), "found", "line", right[-1].span, seen)
+
+
+def _entries(text: str, options: Options) -> Mapping[str, _Entry]:
+    """What the lines at the end, or else the parts of the last one, say of an option each; none where one is told of twice."""
+    found: dict[str, _Entry] = {}
+    for start, end in _lines_from_the_end(text):
+        entry = _entry(text, start, end, options)
+        if entry is None:
+            break
+        if entry.label in found or len(found) == _MAX_ENTRIES:
+            return {}
+        found[entry.label] = entry
+    start, end = next(_lines_from_the_end(text), (0, 0))
+    if len(found) > 1 or not _ENTRY.match(text, start, end):
+        return found
+    parts = [start, *(gap.end() for gap in _NEXT_ENTRY.finditer(text, start, end)), end]
+    several = [_entry(text, begin, stop, options) for begin, stop in pairwise(parts)]
+    entries = [entry for entry in several if entry is not None]
+    by_label = {entry.label: entry for entry in entries}
+    return by_label if len(by_label) == len(several) else {}
+
+
+def _lines_from_the_end(text: str) -> Iterator[tuple[int, int]]:
+    """The lines that are not blank, the last one first, up to one that is too long for an entry."""
+    end = len(text)
+    while end > 0:
+        start = text.rfind("\n", 0, end) + 1
+        if end - start > MAX_LINE_CHARS:
+            return
+        if start < end and not text[start:end].isspace():
+            yield start, end
+        end = start - 1
+
+
+def _entry(text: str, start: int, end: int, options: Options) -> _Entry | None:
+    match = _ENTRY.match(text, start, end)
+    label = options.label(match["label"]) if match else None
+    if match is None or label is None:
+        return None
+    told = match["told"]
+    ticks, crosses = TICKED.search(told), CROSSED.search(told)
+    calls = [call for call in _CALLS.finditer(told) if _counts(call, options)]
+    is_right = bool(ticks) or any(call["right"] for call in calls)
+    is_wrong = bool(crosses) or any(call["wrong"] for call in calls)
+    if is_right and (is_wrong or _BUT.search(told)):
+        return None
+    return _Entry(label, is_right if is_right or is_wrong else None, bool(ticks), match.span("label"))
+
+
+def _counts(call: re.Match[str], options: Options) -> bool:
+    """Whether a word is a verdict, and cannot be an option's text that is not known."""
+    return bool(options.forms) or (call["right"] or call["wrong"]).lower() in _PLAIN_WORDS
