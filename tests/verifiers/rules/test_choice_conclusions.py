@@ -157,8 +157,107 @@ VALUES_OF_NOTHING = [
 ]
 
 
+FRACTIONS = MultipleChoiceParams(reference="B", choices=[r"$\frac{1}{2}$", r"$\frac{2}{3}$", r"$\sqrt{2}$"])
+LENGTHS = MultipleChoiceParams(reference="B", choices=["12 cm", "15 cm", "18 cm"])
+YES_OR_NO = MultipleChoiceParams(reference="A", choices=["Yes", "No"])
+TRUE_OR_FALSE = MultipleChoiceParams(reference="B", choices=["True", "False"])
+
+MEASURES = [
+    (FRACTIONS, r"The answer is \dfrac{2}{3}."),
+    (FRACTIONS, r"\boxed{\dfrac23}"),
+    (FRACTIONS, r"$\tfrac{2}{3}$"),
+    (NUMBERS, "The answer is 15 apples."),
+    (NUMBERS, "<answer>15 cm</answer>"),
+    (NUMBERS, r"\boxed{15\text{ km/h}}"),
+    (NUMBERS, r"\boxed{15\mbox{ cm}^2}"),
+    (NUMBERS, r"\boxed{15^\circ}"),
+    (NUMBERS, r"答案是 $\boxed{15\text{角}}$。"),
+    (LENGTHS, "15cm"),
+    (LENGTHS, "The answer is 15cm"),
+    (LENGTHS, "The answer is 15."),
+]
+NO_MEASURES = [
+    "The answer is 15 or 18 apples",
+    "The answer is 15%",
+    "The answer is 15 thousand",
+    "The answer is 15 more than 12",
+    "The answer is 15 times 2",
+    "The answer is 15 and a half",
+    "The answer is 15 1/2",
+    "The answer is 15/2",
+    r"\boxed{15t}",
+    r"\boxed{15x + 2}",
+    r"\boxed{x^2 + 2y = 15}",
+    "The answer is 15 squared",
+    "The answer is 15 minutes 3 seconds",
+]
+TEXT_FIRST = [
+    (CITIES, "Paris. It's the capital of France."),
+    (CITIES, "**Paris**. It is the capital."),
+    (CITIES, "Paris, because it is the capital."),
+    (CITIES, "Paris, the capital of France."),
+    (CITIES, "Paris is the capital of France."),
+    (YES_OR_NO, "Yes, it is."),
+    (YES_OR_NO, "Yes. The sun is a star."),
+    (TRUE_OR_FALSE, "False. The sun is a star."),
+    (TRUE_OR_FALSE, "The statement is false."),
+    (TRUE_OR_FALSE, "Therefore, the statement is False."),
+]
+TEXT_FIRST_BUT = [
+    (CITIES, "Paris. Or London."),
+    (CITIES, "Paris, maybe."),
+    (CITIES, "Paris, Texas"),
+    (CITIES, "Paris; Rome"),
+    (CITIES, "Paris is the wrong answer."),
+    (CITIES, "Paris is the second best."),
+    (CITIES, "Paris. But I am unsure."),
+    (CITIES, "Paris - wait, Madrid."),
+    (CITIES, "Paris. It is like Madrid."),
+    (YES_OR_NO, "Yes, but no."),
+    (YES_OR_NO, "Yes, no."),
+    (TRUE_OR_FALSE, "The statement is not false."),
+    (TRUE_OR_FALSE, "The claim is false or true."),
+]
+SETS = [
+    "The correct answers are:\n- A. London\n- C. Paris",
+    "**Answer:**\n- **A. London**\n- **C. Paris**",
+    "Answer:\nA. London\nC. Paris",
+    "The correct options are:\n\n- A: it is large.\n- C: it is the capital.\n\nThe others are small.",
+    "The correct answers are:\n\n- A\n- C\n\nB is wrong.",
+    "A is correct because of its size. B is wrong. C is correct because of its age. D is wrong.",
+    "A, C\n\nA is right since it is large. C is right since it is old.",
+    "Therefore, A and C are the answers.",
+    "AC两项正确",
+]
+NO_SETS = [
+    "The correct answers are:\n- A\n- B",
+    "The correct answers are:\n- A\n- B\n- C",
+    "The correct answers are:\n- A\n- not C",
+    "The correct answers are:\n- A\n- C (wrong)",
+    "The correct answers are:\n- A. London\n- C. Paris\n- D. Madrid",
+    "A is correct. B is correct. C is correct.",
+    "A is correct. C may be correct.",
+]
+POINTED_AT = [
+    "This is consistent with option C.",
+    "Everything points to C.",
+    "This leads us to option C.",
+    "The evidence supports C.",
+    "so option C is the one we want.",
+    "It is the largest, i.e. option C.",
+]
+POINTED_ELSEWHERE = [
+    "This is inconsistent with option C.",
+    "Nothing points to C.",
+    "This points away from C.",
+    "The evidence does not support C.",
+    "This supports option C or D.",
+    "This contradicts option C.",
+]
+
+
 @pytest.mark.parametrize("before", ["", f"{STEPS}\n\n"], ids=["alone", "below steps"])
-@pytest.mark.parametrize("response", [*JUDGED_LISTS, *SINGLED_OUT])
+@pytest.mark.parametrize("response", [*JUDGED_LISTS, *SINGLED_OUT, *POINTED_AT])
 @pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_an_option_is_singled_out(before: str, response: str, params: MultipleChoiceParams) -> None:
     verdict = judge(before + response, params)
@@ -198,12 +297,32 @@ def test_a_last_sentence_may_end_in_the_options_text(params: MultipleChoiceParam
     assert judge(f"{STEPS} {response}", params).score == 1.0
 
 
-@pytest.mark.parametrize("response", [*LEAVES_OPEN, *LISTS_OF_NOTHING])
+@pytest.mark.parametrize("response", [*LEAVES_OPEN, *LISTS_OF_NOTHING, *POINTED_ELSEWHERE])
 @pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_leaves_it_open_is_not_paid(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 0.0
 
 
-@pytest.mark.parametrize(("params", "response"), VALUES_OF_NOTHING)
+@pytest.mark.parametrize(("params", "response"), [*MEASURES, *TEXT_FIRST])
+def test_an_option_is_named_by_its_text(params: MultipleChoiceParams, response: str) -> None:
+    assert judge(response, params).score == 1.0
+
+
+@pytest.mark.parametrize("response", NO_MEASURES)
+def test_more_than_a_unit_makes_another_number(response: str) -> None:
+    assert judge(response, NUMBERS).score == 0.0
+
+
+@pytest.mark.parametrize("response", SETS)
+def test_a_set_may_be_told_one_by_one(response: str) -> None:
+    assert judge(response, SEVERAL).score == 1.0
+
+
+@pytest.mark.parametrize("response", NO_SETS)
+def test_other_sets_told_one_by_one_earn_nothing(response: str) -> None:
+    assert judge(response, SEVERAL).score == 0.0
+
+
+@pytest.mark.parametrize(("params", "response"), [*VALUES_OF_NOTHING, *TEXT_FIRST_BUT])
 def test_what_does_not_say_that_it_is_the_value_is_not_paid(params: MultipleChoiceParams, response: str) -> None:
     assert judge(response, params).score == 0.0

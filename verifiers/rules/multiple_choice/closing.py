@@ -107,7 +107,7 @@ _SAYS_IT = (
 _WELL = r"(?:best|perfectly|exactly|precisely|completely|fully|nicely|well|here|indeed|alone|then|after\sall|without\sa\sdoubt)"
 _OBJECT = r"(?:the|all|our|these|this|every|each|what|with|to)\s(?P<object>[^\n.,;:!?\d=]{1,60})"
 _IS_IT = (
-    r"is\s(?:clearly\s|indeed\s|definitely\s)?(?:it|the\s(?:one|winner|match|best\s(?:fit|match|one))|my\s(?:final\s)?(?:answer|pick|choice)"
+    r"is\s(?:clearly\s|indeed\s|definitely\s)?(?:it|the\s(?:one(?:\s(?:that\s)?(?:we|i)(?:['’]re|\sare|\sam)?\s(?:want|need|seek|looking\sfor|after))?|winner|match|best\s(?:fit|match|one))|my\s(?:final\s)?(?:answer|pick|choice)"
     r"|what\s(?:we|i|they)(?:['’](?:re|m)|\sare|\sam)?\s(?:looking\sfor|want|need|after|asked\sfor))"
 )
 _NOUN = (
@@ -186,6 +186,10 @@ _CONCLUDED = (
         rf"[$*_]{{0,4}}(?P<option>[^\n;:!?()]{{1,80}}?)[$*_]{{0,4}}{_ENDS}",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"{_SO}(?P<about>(?:the|this|that)\s(?:given\s)?(?:statement|claim|assertion|proposition|hypothesis|sentence))\sis\s(?P<option>[^\W\d_]{{2,12}}){_ENDS}",
+        re.IGNORECASE,
+    ),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}(?:only\s)?{_NOUN}{_OPTION}\s{_SAYS_IT}\s(?:it|{_OBJECT}){_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION},?\s{_SURELY}{_ENDS}", re.IGNORECASE),
@@ -232,7 +236,7 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)\b(?:only|so|thus|hence|therefore|consequently|as.a.result|in.conclusion)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
+    r"(?is)\b(?:only|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence).is)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
     r"|\b(?:obviously|clearly|certainly|definitely|undoubtedly|of.course|for.(?:sure|certain)|doubt|think|believe|guess|suppose|say|confident|exclud|leaving|none|neither|removed|cross|ruled)\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"

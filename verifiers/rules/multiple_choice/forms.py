@@ -16,6 +16,9 @@ _WRAPPED = itemgetter(1)
 _COMMAND = re.compile(
     r"\\(?:left|right|displaystyle|quad|qquad|[,;:! ()\[\]])|\\(?:rm|bf|it|sf|tt)(?![A-Za-z])|[$*`]|(?<![^\W_])_|_(?![^\W_])"
 )
+_SIZED_FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
+_DIGITS_OF_FRACTION = re.compile(r"\\frac\s?(\d)\s?(\d)(?!\d)")
+"""A numerator and a denominator of one digit need no braces."""
 _HEADING = re.compile(r"#{1,6}\s+")
 _MARKUP = re.compile(r"[\\$*`_]")
 _ARTICLE = re.compile(r"^(?:the|an?)\s(?=\w)")
@@ -61,10 +64,14 @@ def form_of(text: str) -> str:
 
 
 def without_markup(text: str, depth: int) -> str:
-    """Without emphasis, delimiters of mathematics and, up to `depth` of them around each other, commands for fonts."""
+    """Without emphasis, delimiters of mathematics and, up to `depth` of them around each other, commands for fonts; fractions
+    are written in one way.
+    """
     if _MARKUP.search(text) is None:
         return text
     if "\\" in text:
+        if "frac" in text:
+            text = _DIGITS_OF_FRACTION.sub(r"\\frac{\1}{\2}", _SIZED_FRACTION.sub(r"\\frac", text))
         for _ in range(depth):
             text, count = _WRAPPER.subn(_WRAPPED, text)
             if not count:

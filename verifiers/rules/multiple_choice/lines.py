@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
-from verifiers.rules.multiple_choice.forms import EDGES
+from verifiers.rules.multiple_choice.forms import EDGES, clean, form_of
 from verifiers.rules.multiple_choice.options import Options
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import may_be_ordinal
@@ -39,6 +39,36 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     return None
 
 
+_TEXT_ENDS = re.compile(
+    r"[.!]\s+(?=\w+(?:['’]\w+)?\s\w)|[,;:]\s(?=[a-z]+(?:['’]\w+)?\s\w)|\s[—–-]\s(?=[a-z]+(?:['’]\w+)?\s\w)|,?\s(?:because|since|as)\s|\sis\sthe\s"
+)
+_UNDECIDED = re.compile(
+    r"\b(?:not|no|never|nor|neither|none|or|either|if|unless|except|whether|might|may|maybe|perhaps|could|but|however|although|though"
+    r"|wait|wrong|incorrect|false|unsure|actually|second|third|next|worst|least|opposite)\b|n['’]t\b|[?？]",
+    re.IGNORECASE,
+)
+_MAX_OPENING_CHARS = 600
+
+
+def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The option with whose text a short response begins that goes on to say why, and names no other: "Paris. It is ..."."""
+    text = clues.scene.text
+    if not options.forms or len(text) > _MAX_OPENING_CHARS:
+        return None
+    for stop in _TEXT_ENDS.finditer(text, 0, min(len(text), options.longest_chars + _MAX_MARKUP_CHARS)):
+        label = options.by_text(clean(text[: stop.start()]))
+        if label is not None:
+            rest = form_of(text[stop.end() :])
+            is_open = _UNDECIDED.search(rest) or any(form in rest for form in options.forms)
+            return (
+                None
+                if is_open
+                else Found(frozenset({label}), "found", "line", (0, stop.start()), (text[: stop.start()],))
+            )
+    return None
+
+
+_MAX_MARKUP_CHARS = 40
 _OR = r"(?:or|alternatively|otherwise|oder|ou|oppure|или|或者?|还是|還是)"
 _BEGINS_WITH_OR = re.compile(rf"^[\W_]*{_OR}(?![^\W_])", re.IGNORECASE)
 _ENDS_IN_OR = re.compile(rf"(?<![^\W_]){_OR}[\W_]*$", re.IGNORECASE)

@@ -51,13 +51,14 @@ class Options:
                 by_form.setdefault(form, []).append(label)
         self._by_form = {form: labels[0] for form, labels in by_form.items() if len(labels) == 1}
         self._by_formula = _by_formula(self._by_form)
+        self._by_measure = _by_measure(self._by_form)
         self._by_number = _by_number(texts) if all(texts.values()) else {}
         self._by_ordinal = _by_ordinal(texts) if all(texts.values()) else {}
         self._by_ordinal |= {
             f"{noun} {number}": label for number, label in self._by_number.items() for noun in _COUNTED_NOUNS
         }
         self.forms = sorted(self._by_form, key=len, reverse=True)
-        self.first_look = FirstLook(self._by_label, self.forms, self._fractions)
+        self.first_look = FirstLook(self._by_label, [*self.forms, *self._by_measure], self._fractions)
         self.by_text_before = lru_cache(maxsize=_KEPT_NAMES)(self.by_text)
         """For the few words that many responses share."""
         self._named_before = lru_cache(maxsize=_KEPT_NAMES)(self._named)
@@ -96,7 +97,7 @@ class Options:
             first = _LABEL_FIRST.match(text)
             if first and self.label(first["label"]) and _OR_FOLLOWS.match(text, first.end()):
                 return HEDGED
-            one = self._one(text, is_declared=True) or self._value(text)
+            one = self._one(text, is_declared=True) or self._value(text) or self._measure(text)
             return frozenset({one}) if one else None
         return several
 
@@ -193,6 +194,8 @@ class Options:
             return label
         if self._by_formula and (label := self._by_formula.get(_unspaced(form))):
             return label
+        if self._by_measure and (label := self._by_measure.get(_BEFORE_UNIT.sub("", form))):
+            return label
         if not form or len(form) > 40 or any(map(str.isalpha, form)):
             return None
         if not self._numbers or (number := _number(form)) is None:
@@ -207,6 +210,24 @@ class Options:
             return None
         label = self.by_text(text[equation.end() :])
         return label if equation["name"] not in self.texts or equation["name"] == label else None
+
+    def _measure(self, text: str) -> str | None:
+        """The option that a number with a unit is, where all options are bare numbers: "15 apples"."""
+        form = form_of(text)
+        if len(form) > _MAX_MEASURE_CHARS or not self._are_bare_numbers or not _MEASURE.fullmatch(form):
+            return None
+        read = _number(form)
+        same = [
+            label
+            for number, label in self._numbers
+            if read
+            and (read.fraction, read.exponent, read.is_percent) == (number.fraction, number.exponent, number.is_percent)
+        ]
+        return same[0] if len(same) == 1 else None
+
+    @cached_property
+    def _are_bare_numbers(self) -> bool:
+        return len(self._numbers) == len(self.texts) and not any(map(str.isalpha, "".join(self.texts.values())))
 
     @cached_property
     def _numbers(self) -> Sequence[tuple[numeric.Number, str]]:
@@ -287,6 +308,16 @@ def _by_formula(by_form: Mapping[str, str]) -> Mapping[str, str]:
     return found if len(found) == len(formulas) else {}
 
 
+_BEFORE_UNIT = re.compile(r"(?<=\d)\s(?=[^\W\d_]|[%°])")
+
+
+def _by_measure(by_form: Mapping[str, str]) -> Mapping[str, str]:
+    """The options whose texts are numbers with a unit, by these without the space between: `15cm` for `15 cm`."""
+    measures = {form: _BEFORE_UNIT.sub("", form) for form in by_form if form[0].isdigit() and _BEFORE_UNIT.search(form)}
+    found = {measure: by_form[form] for form, measure in measures.items()}
+    return found if len(found) == len(measures) else {}
+
+
 _COUNTED_NOUNS = ("option", "choice")
 _COUNTED = re.compile(
     rf"\b(?P<noun>{'|'.join(_COUNTED_NOUNS)})\s(?:#|no\.\s|number\s)?(?P<number>\d{{1,2}})(?![\w%])(?![.,:/]\d)",
@@ -321,6 +352,10 @@ def _by_ordinal(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 _MAX_ORDINAL_CHARS = 60
+_MAX_MEASURE_CHARS = 40
+_MEASURE = re.compile(
+    r"\d[\d.,]*(?:\s?°|\^\{?\\circ\}?|\s[^\W\d_]{1,20}|[^\W\d_]{2,20}|[一-鿿])(?:[\s/·][^\W\d_]{1,20}){0,2}(?:\^?\{?[23²³]\}?)?"
+)
 
 
 def _is_glued(text: str) -> bool:

@@ -29,7 +29,7 @@ _IS_CORRECT = re.compile(
 _LABEL = r"[(\[*]{0,3}[A-Z][)\]*]{0,3}"
 _ARE_CORRECT = re.compile(
     rf"(?<![\w'’-])(?P<option>{_LABEL}(?:(?:,\s?(?:and\s)?|\s(?:and|&)\s){_LABEL}){{1,12}})\s(?i:(?:are|must\sbe)\s(?:indeed\s|clearly\s|both\s|all\s)?"
-    r"(?:the\s)?(?:only\s)?(?:correct|right|best|true)\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？]))"
+    r"(?:the\s)?(?:only\s)?(?:correct|right|best|true|answers)\b(?!\s(?:if|only|when|unless|provided|assuming)\b|\s?[?？]))"
 )
 _MAX_OPTIONS_CHARS = 13 * len("**(C)**, and ")
 _MAX_OPTION_CHARS, _MAX_GLOSS_CHARS = 4 + 8 + 3, len(" (") + 60 + len(")")
@@ -38,7 +38,7 @@ IS_CORRECT_CJK = re.compile(
     r"(?:(?<![确確对對][,，])|(?<=不正[确確][,，])|(?<=不[对對][,，]))(?P<option>[A-Z])\s?(?:[选選][项項]|[项項])?(?:的?(?:说法|說法|表述|叙述|描述|判断|观点|论述))?(?:是|为|為)?(?:符合(?:题意|题目|要求)|当选|正[确確]|[对對](?![吗于应比照称象着待方]))(?!吗|与否)"
 )
 ARE_CORRECT_CJK = re.compile(
-    r"(?<![A-Za-z])(?P<option>[A-Z](?:[、,，和与及]?[A-Z]){1,12})(?:[选選][项項]|[项項])?(?:[都均]?是?)正[确確](?!吗)"
+    r"(?<![A-Za-z])(?P<option>[A-Z](?:[、,，和与及]?[A-Z]){1,12})(?:[两兩二三四五]?(?:[选選][项項]|[项項个個]))?(?:[都均]?是?)正[确確](?!吗)"
 )
 _TEXT_IS_CORRECT = re.compile(
     r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)\b|(?:correct|right)(?=\s*(?:[.!;,]|$)))",
@@ -83,7 +83,7 @@ _STATES = (
 )
 _CORRECT = (
     rf"(?:the{SPACE})?(?:only{SPACE}|single{SPACE})?"
-    rf"(?:correct|right|best|true|answer|better{SPACE}(?:choice|option|answer|one)|most{SPACE}(?:{_FITTING}))\b"
+    rf"(?:correct|right|best|true|answers?|better{SPACE}(?:choice|option|answer|one)|most{SPACE}(?:{_FITTING}))\b"
 )
 _CALLS_CORRECT = (
     rf"{SPACE}(?:is|must be|(?:seems|appears){SPACE}to{SPACE}be){SPACE}(?:indeed{SPACE}|clearly{SPACE})?{_CORRECT}"
@@ -100,7 +100,8 @@ LEADS = (
     rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be|can{SPACE}only{SPACE}be))"
     rf"|(?:that|which){SPACE}(?:best{SPACE})?(?:fits|matches|works|applies){SPACE}is|conclude"
     rf"|overall|ultimately|finally|in{SPACE}(?:short|brief|summary)|to{SPACE}(?:summari[sz]e|sum{SPACE}up)|tl;?dr"
-    rf"|(?:i|we)(?:['?](?:d|ll)|{SPACE}would|{SPACE}will)?{SPACE}(?:say|answer|guess))\b|=>"
+    rf"|(?:i|we)(?:['?](?:d|ll)|{SPACE}would|{SPACE}will)?{SPACE}(?:say|answer|guess)"
+    rf"|consistent{SPACE}with|points{SPACE}to|leads{SPACE}(?:us{SPACE})?to|supports)\b|\bi\.e\.,?|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
 _SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"

@@ -11,7 +11,7 @@ from verifiers.rules.multiple_choice.closing import closing_words, marked
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
 from verifiers.rules.multiple_choice.judged_lists import judged
-from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines
+from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, opening_text
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues, look
 from verifiers.rules.multiple_choice.statements import statements
@@ -40,7 +40,7 @@ def find(response: str, params: MultipleChoiceParams, options: Options) -> Found
     if found is None:
         end = answers.without_courtesy(text, 0, len(text))
         clues = clues if end == len(text) else look(text[:end])
-        found = _first(clues, (marked, judged, closing_words, edge_lines), params, options)
+        found = _first(clues, (marked, judged, closing_words, edge_lines, opening_text), params, options)
     if found is None:
         return Found(None, "no_answer")
     span = (found.span[0] + offset, found.span[1] + offset) if found.span else None

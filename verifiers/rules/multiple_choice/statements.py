@@ -9,7 +9,7 @@ from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, MAX_LINE_CHARS, edges
-from verifiers.rules.multiple_choice.options import BESIDE_CHARS, QUESTION_MARKS, Options, lets_stand
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, QUESTION_MARKS, SAYS_AGAINST, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import (
     ARE_ALL_CALLED_CORRECT,
     ARE_CALLED_CORRECT,
@@ -150,6 +150,9 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
     announced, called_right = ({}, {}) if _says_nothing(clues) else _announced(clues, options)
     last = max((start for start, _ in chain(announced, called_right)), default=-1)
     announced |= dict(_conclusions(clues, options, last))
+    if params.multi:
+        announced = dict(_with_list(text, span, offer, options) for span, offer in announced.items())
+        called_right = called_right if announced else _together(called_right)
     if not announced and not called_right:
         return None
     found = _committed(announced, params, options) if announced else None
@@ -163,6 +166,33 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
     if _stands_beside(text, found.span[1], found.labels, options):
         return Found(None, "conflicting_answers", "statement", None, found.seen)
     return found
+
+
+_Offers = dict[tuple[int, int], str]
+"""By their places."""
+_LISTED = re.compile(
+    r"[ \t*•·>-]{0,6}(?:\d{1,2}[.)][ \t])?[(\[*_]{0,3}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,3}(?:(?=\n|\Z)|[.:) \t–—-])[^\n]*"
+)
+
+
+def _with_list(text: str, span: tuple[int, int], offer: str, options: Options) -> tuple[tuple[int, int], str]:
+    """An offer that begins on a line of its own, with the options on the lines that follow in the same list."""
+    start = text.rfind("\n", 0, span[0]) + 1
+    if start == 0 or any(map(str.isalnum, text[start : span[0]])):
+        return span, offer
+    labels: list[str] = []
+    while (line := _LISTED.match(text, start)) and (label := options.label(line["label"])):
+        if SAYS_AGAINST.search(line[0]) or len(labels) == _MAX_STATEMENTS:
+            return span, offer
+        labels.append(label)
+        start = line.end() + 1
+    return (span, offer) if len(labels) < len("AB") else ((span[0], start - 1), ", ".join(labels))
+
+
+def _together(called_right: _Offers) -> _Offers:
+    """Options that are called right one by one, as the set that they are."""
+    options = dict.fromkeys(called_right[span] for span in sorted(called_right))
+    return {max(called_right): ", ".join(options)} if len(options) > 1 else called_right
 
 
 _IS_TRUE = re.compile(
@@ -180,10 +210,6 @@ def _committed(offers: Mapping[tuple[int, int], str], params: MultipleChoicePara
 def _says_nothing(clues: Clues) -> bool:
     """Whether no sentence announces an answer or calls an option right."""
     return clues.answer_words == () and clues.statement is None and clues.called_correct is None
-
-
-_Offers = dict[tuple[int, int], str]
-"""By their places."""
 
 
 def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
@@ -298,7 +324,8 @@ _CONCLUDES = re.compile(
     r"|(?:that|which)\s(?:best\s)?(?:fits|matches|works|applies)\sis|conclude"
     r"|overall|ultimately|finally|in\s(?:short|brief|summary)|to\s(?:summari[sz]e|sum\sup)|tl;?dr"
     r"|(?:i|we)(?:['’](?:d|ll)|\swould|\swill)?\s(?:say|answer|guess)"
-    r")\b|=>|→|⇒|∴|➜)",
+    r"|consistent\swith(?=\s(?:option|choice)\b)|points\sto|leads\s(?:us\s)?to|supports"
+    r")\b|i\.e\.,?(?=\s(?:option|choice|answer)\b)|=>|→|⇒|∴|➜)",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
@@ -310,7 +337,7 @@ _LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜")
 _MAX_LEAD_CHARS = 80
 """More than lies between the beginning of such a lead and the end of what may stand before its option."""
 _UNCERTAIN = re.compile(
-    r"\b(?:not|cannot|never|no|nor|neither|maybe|perhaps|possibly|might|may|could|if|unless|whether|or|either|doubt|unsure|except|wrong)\b"
+    r"\b(?:not|nothing|none|hardly|cannot|never|no|nor|neither|maybe|perhaps|possibly|might|may|could|if|unless|whether|or|either|doubt|unsure|except|wrong)\b"
     r"|n['’]t\b|不|可能|也许|或|如果|错",
     re.IGNORECASE,
 )
