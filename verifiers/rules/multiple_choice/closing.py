@@ -190,6 +190,11 @@ _CONCLUDED = (
         rf"{_SO}(?P<about>(?:the|this|that)\s(?:given\s)?(?:statement|claim|assertion|proposition|hypothesis|sentence))\sis\s(?P<option>[^\W\d_]{{2,12}}){_ENDS}",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"{_SO}(?P<about>(?:(?:this|that|it|the)(?:\s\w{{1,15}}){{0,3}}?\s(?:(?:is|are)\s(?:called|known\sas|termed|referred\sto\sas)|describes|refers\sto)"
+        rf"|the\s(?:correct|right|best|proper)\s(?:term|word|name|match|description)\sis))\s(?P<option>[^\n.,;:!?()]{{1,80}}?){_ENDS}",
+        re.IGNORECASE,
+    ),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}(?:only\s)?{_NOUN}{_OPTION}\s{_SAYS_IT}\s(?:it|{_OBJECT}){_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION},?\s{_SURELY}{_ENDS}", re.IGNORECASE),
@@ -236,7 +241,7 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)\b(?:only|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence).is)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
+    r"(?is)\b(?:only|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence|match|term|word|name|description).is|called|known.as|termed|referred.to|refers.to)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
     r"|\b(?:obviously|clearly|certainly|definitely|undoubtedly|of.course|for.(?:sure|certain)|doubt|think|believe|guess|suppose|say|confident|exclud|leaving|none|neither|removed|cross|ruled)\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"

@@ -16,7 +16,7 @@ from verifiers.rules.multiple_choice.phrases import Clues
 _MAX_ENTRIES = 26
 _LABEL = r"[(\[*_]{0,4}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,4}"
 _ENTRY = re.compile(
-    rf"[\s*•·#>|+-]{{0,8}}(?:(?:option|choice|statement)\s)?(?-i:{_LABEL})\s?[.:)|–—=-]{{0,2}}(?P<told>[^\n]{{1,{MAX_LINE_CHARS}}})",
+    rf"[\s*•·#>|+-]{{0,8}}(?:\[(?P<box>[ xX✓✔])\]\s)?(?:(?:option|choice|statement)\s)?(?-i:{_LABEL})\s?[.:)|–—=-]{{0,2}}(?P<told>[^\n]{{0,{MAX_LINE_CHARS}}})",
     re.IGNORECASE,
 )
 _NEXT_ENTRY = re.compile(r"(?<=[.;,])\s+(?=[(\[*]{0,3}[A-Z][)\]*]{0,3}\s?[.:)–—=-])")
@@ -95,13 +95,14 @@ def _entry(text: str, start: int, end: int, options: Options) -> _Entry | None:
     if match is None or label is None:
         return None
     told = match["told"]
-    ticks, crosses = TICKED.search(told), CROSSED.search(told)
+    ticks, crosses = TICKED.search(told) is not None, CROSSED.search(told) is not None
     calls = [call for call in _CALLS.finditer(told) if _counts(call, options)]
-    is_right = bool(ticks) or any(call["right"] for call in calls)
-    is_wrong = bool(crosses) or any(call["wrong"] for call in calls)
+    ticks = ticks or match["box"] not in (None, " ")
+    is_right = ticks or any(call["right"] for call in calls)
+    is_wrong = crosses or match["box"] == " " or any(call["wrong"] for call in calls)
     if is_right and (is_wrong or _BUT.search(told)):
         return None
-    return _Entry(label, is_right if is_right or is_wrong else None, bool(ticks), match.span("label"))
+    return _Entry(label, is_right if is_right or is_wrong else None, ticks, match.span("label"))
 
 
 def _counts(call: re.Match[str], options: Options) -> bool:

@@ -102,7 +102,7 @@ class Options:
         return several
 
     def _is_crossed_out(self, text: str) -> bool:
-        return not text.isascii() and not self._crosses.isdisjoint(text)
+        return "[ ]" in text[:_MAX_BULLET_CHARS] or (not text.isascii() and not self._crosses.isdisjoint(text))
 
     def _with_labels(self, text: str) -> str:
         """Circled numbers say which option, not how much."""
@@ -130,12 +130,16 @@ class Options:
             if not rest:
                 return label
             other = self.by_text(rest)
-            if other is None and (_SAID_WRONG.match(rest) or (self.forms and _WRONG.match(rest))):
+            if other is None and (_SAID_WRONG.match(rest) or (_WRONG if self.forms else _CALLED).match(rest)):
                 return None
             contradicts = (
                 other not in (None, label) or self._names_others(rest, label) or lets_stand(rest, {label}, self)
             )
             return None if contradicts else label
+        if not self.forms and (glossed := _GLOSSED.match(text)) and (label := self.label(glossed["label"])):
+            gloss = glossed["gloss"]
+            is_other = _CALLED.match(gloss) or _SAID_WRONG.match(gloss) or self._names_others(gloss, label)
+            return None if is_other or lets_stand(gloss, {label}, self) else label
         for match in (_LABEL_BESIDE_TEXT.match(text), _TEXT_BESIDE_LABEL.match(text)):
             if match and (label := self.label(match["label"])) and (other := self.by_text(match["text"])):
                 return label if other == label else None
@@ -353,6 +357,8 @@ def _by_ordinal(texts: Mapping[str, str]) -> dict[str, str]:
 
 _MAX_ORDINAL_CHARS = 60
 _MAX_MEASURE_CHARS = 40
+_MAX_BULLET_CHARS = 8
+"""Before an option of a list, with the box that is checked or not."""
 _MEASURE = re.compile(
     r"\d[\d.,]*(?:\s?°|\^\{?\\circ\}?|\s[^\W\d_]{1,20}|[^\W\d_]{2,20}|[一-鿿])(?:[\s/·][^\W\d_]{1,20}){0,2}(?:\^?\{?[23²³]\}?)?"
 )
@@ -383,8 +389,11 @@ _CALLED_WRONG = re.compile(
 )
 _WRONG = re.compile(r"(?:no|not|wrong|incorrect|false)\s*(?:$|[.,;:!(—–-])", re.IGNORECASE)
 """Where options have texts, for which it might stand."""
+_CALLED = re.compile(r"(?:wrong|incorrect|not\s(?:right|correct))\s*(?:$|[.,;:!(—–-])", re.IGNORECASE)
+_GLOSSED = re.compile(r"(?P<label>[A-Z])\s\((?P<gloss>[^()\n]{2,60})\)$")
+"""A label, and in brackets what is not known."""
 _LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
-_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s)(?P<text>[^\n]+?)\)?$")
+_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
 _TEXT_BESIDE_LABEL = re.compile(
     r"(?P<text>[^\n]+?)(?:,\s|\s?\()(?:(?:option|choice)\s)?(?P<label>\w{1,8})\)?$", re.IGNORECASE
 )

@@ -93,7 +93,7 @@ _CALLS_ALL_CORRECT = (
 )
 _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|option|choice|one)|(?:correct|right))\b"
 LEADS = (
-    rf"\b(?:(?:correct|right|best|true){SPACE}(?:(?:one|option|choice|letter|statement){SPACE}(?:is|here{SPACE}is)|(?:ones|options|choices|letters|statements){SPACE}are)|so|thus|hence|therefore"
+    rf"\b(?:(?:correct|right|best|true){SPACE}(?:(?:one|option|choice|letter|statement|match|fit){SPACE}(?:is|here{SPACE}is)|(?:ones|options|choices|letters|statements){SPACE}are)|so|thus|hence|therefore"
     r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
     rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
     rf"|(?:that|which){SPACE}is{SPACE}(?:correct|right|true){SPACE}is"
@@ -101,7 +101,7 @@ LEADS = (
     rf"|(?:that|which){SPACE}(?:best{SPACE})?(?:fits|matches|works|applies){SPACE}is|conclude"
     rf"|overall|ultimately|finally|in{SPACE}(?:short|brief|summary)|to{SPACE}(?:summari[sz]e|sum{SPACE}up)|tl;?dr"
     rf"|(?:i|we)(?:['?](?:d|ll)|{SPACE}would|{SPACE}will)?{SPACE}(?:say|answer|guess)"
-    rf"|consistent{SPACE}with|points{SPACE}to|leads{SPACE}(?:us{SPACE})?to|supports)\b|\bi\.e\.,?|=>"
+    rf"|consistent{SPACE}with|points{SPACE}to|leads{SPACE}(?:us{SPACE})?to|supports|response{SPACE}is)\b|\bi\.e\.,?|=>"
 )
 """With what a sentence may begin that ends in nothing but an option: "so it's C"."""
 _SAYS_IT_IS = rf"[A-Z][)\]*]{{0,3}},?{SPACE}it{SPACE}is\b"

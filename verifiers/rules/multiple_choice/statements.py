@@ -317,23 +317,23 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
+    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement|match|fit)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
     r"|(?:that|which)\sis\s(?:correct|right|true)\sis"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe|can\sonly\sbe))"
     r"|(?:that|which)\s(?:best\s)?(?:fits|matches|works|applies)\sis|conclude"
     r"|overall|ultimately|finally|in\s(?:short|brief|summary)|to\s(?:summari[sz]e|sum\sup)|tl;?dr"
     r"|(?:i|we)(?:['’](?:d|ll)|\swould|\swill)?\s(?:say|answer|guess)"
-    r"|consistent\swith(?=\s(?:option|choice)\b)|points\sto|leads\s(?:us\s)?to|supports"
-    r")\b|i\.e\.,?(?=\s(?:option|choice|answer)\b)|=>|→|⇒|∴|➜)",
+    r"|consistent\swith(?=\s(?:option|choice)\b)|points\sto|leads\s(?:us\s)?to|supports|response\sis"
+    r")\b|i\.e\.,?(?=\s(?:option|choice|answer)\b)|=>|→|⇒|∴|➜|⟹)",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    r"[\s,:.：*-]{0,4}(?:(?:is|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
+    r"[\s,:.：=*-]{0,4}(?:(?:is|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
     r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as)\b)",
     re.IGNORECASE,
 )
-_LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜")
+_LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜⟹")
 _MAX_LEAD_CHARS = 80
 """More than lies between the beginning of such a lead and the end of what may stand before its option."""
 _UNCERTAIN = re.compile(
