@@ -246,7 +246,7 @@ def _is_syllabic(char: str) -> bool:
 
 # --- sentences as a reader sees them
 
-_CLOSING = "\"'”’»)]}）」』】〉》*_"
+_CLOSING = "\"'”’»)]}）」』】〉》*_`"
 _MARKS = ".?!؟۔।‽…"
 _WIDE = "。！？｡"
 _END = re.compile(rf"[{re.escape(_MARKS + _WIDE + _CLOSING)}]++")
@@ -255,10 +255,10 @@ _LIST_NUMBER = re.compile(r"(?:^|\n)[\s\-*+(#>]*(?:\d{1,3}(?:\.\d{1,3}){0,4}|[a-
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-Z]\.[A-Z][a-z]{2,4}")
 """As U.S., p.m., Ph.D. and M.Phil., but no name of a file, number or version."""
 _LETTER_AND_STOP = re.compile(r"[^\W\d_]\.")
-_BREAKS = re.compile(r"[\s(\"'“‘*_\[]")
-_NEXT = re.compile(r"\s*[\"'“‘«(\[*_]*(\S)")
+_BREAKS = re.compile(r"[\s(\"'“‘*_`\[]")
+_NEXT = re.compile(r"\s*[\"'“‘«(\[*_`]*(\S)")
 _NEXT_WORD = re.compile(r"\w+")
-_TITLES = word_set("Mr Mrs Ms Dr Prof St Sr Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Mt Messrs Mme Mlle")
+_TITLES = word_set("Mr Mrs Ms Dr Prof St Sr Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Mt Ft Messrs Mme Mlle")
 _NEVER_LAST = word_set("vs e.g i.e cf viz approx ca")
 _BEFORE_NUMBERS = word_set("no nos fig figs vol vols pp p ed eds sec ch eq art")
 _DATES = word_set("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun")

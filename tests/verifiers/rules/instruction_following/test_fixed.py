@@ -47,8 +47,14 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "length_constraints:number_sentences",
         {"num_sentences": 2, "relation": "at least"},
-        "We orbit the Sun. Jupiter does.",
+        "We orbit the `Sun.` Jupiter does.",
         "On Sun. 5 Jan. 2020 it rained.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "at least"},
+        "We orbit the Sun. Jupiter does.",
+        "Ft. Worth is not Mt. Hood.",
     ),
     (
         "length_constraints:number_sentences",
