@@ -259,7 +259,7 @@ _BREAKS = re.compile(r"[\s(\"'“‘*_`\[]")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[*_`]*(\S)")
 _NEXT_WORD = re.compile(r"\w+")
 _TITLES = word_set("Mr Mrs Ms Dr Prof St Sr Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Mt Ft Messrs Mme Mlle")
-_NEVER_LAST = word_set("vs e.g i.e cf viz approx ca")
+_NEVER_LAST = word_set("vs e.g i.e cf viz approx")
 _BEFORE_NUMBERS = word_set("no nos fig figs vol vols pp p ed eds sec ch eq art")
 _DATES = word_set("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun")
 _MAYBE_LAST = word_set("inc ltd co corp jr sr bros ave blvd rd dept est al")
@@ -326,7 +326,7 @@ def _ends_with_stop(text: str, start: int, stop: int, lower: bool, after: re.Mat
         return not lower
     if last in _DATES:
         return not (lower or after[1].isdigit())
-    if len(last) == 1 and last.islower() and last != "i":
+    if (len(last) == 1 and last.islower() and last != "i") or last == "ca":
         return after[1].isupper() and _LETTER_AND_STOP.match(text, after.start(1)) is None
     initial = len(last) == 1 and last.isalpha() and last not in "Ii"
     if initial or last == "St" or small in _MAYBE_LAST or _DOTTED.fullmatch(last):

@@ -53,7 +53,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "length_constraints:number_sentences",
         {"num_sentences": 2, "relation": "at least"},
-        "We orbit the Sun. Jupiter does.",
+        "We lived in San Jose, CA. Jane did, too.",
         "Ft. Worth is not Mt. Hood.",
     ),
     (
