@@ -171,6 +171,24 @@ PARIS_FORMS = {
 }
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        'now\n{}>>>add\n{"a": 1}',
+        'now\n{}\n>>>all\nAnd a sum.\n>>>add\n{"a": 1}<|eot_id|>',
+        'now\n<|content|>{}\n<|from|>assistant\n<|recipient|>add\n<|content|>{"a": 1}<|stop|>',
+        'add\n<|content|> {"a": 1}\n<|from|> assistant\n<|recipient|> now\n<|content|> {}<|stop|>',
+    ],
+)
+def test_the_call_behind_functionarys_prompt_counts_beside_those_of_its_further_turns(response: str) -> None:
+    now, add = {"name": "now", "arguments": {}}, {"name": "add", "arguments": {"a": 1}}
+    assert ask(response, [now, add]).score == 1.0
+    assert [ask(response, [one]).reason for one in (now, add)] == ["extra_call"] * 2
+    assert ask(response, response).score == 1.0
+    cut = response[: response.rindex("}")]
+    assert ask(cut, [now, add]).score == ask(f"So {response}", [now, add]).score == 0.0
+
+
 def test_what_functionary_writes_behind_its_prompt_is_a_call_where_one_is_wanted() -> None:
     text = f"get_weather\n{_ARGUMENTS}"
     assert ask(text, PARIS).score == ask(hermes(PARIS), text).score == 1.0

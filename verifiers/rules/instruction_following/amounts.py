@@ -162,11 +162,12 @@ def _stop_words(view: Text, percentage: float) -> bool:
 
 def _kinds(sentences: Sequence[str]) -> tuple[int, int, int]:
     """How many state, ask and call, by their last mark."""
-    ends = Counter(sentence.rstrip(_AFTER_STOP)[-1:] for sentence in sentences)
+    ends = Counter(found[0] if (found := _LAST_MARK.search(sentence[::-1])) else "" for sentence in sentences)
     return ends["."] + ends["。"], ends["?"] + ends["？"], ends["!"] + ends["！"]
 
 
-_AFTER_STOP = "\"'”’»)]}*_ \n」』"
+_LAST_MARK = re.compile(r"[.。?？!！]|[^\W_]")
+"""Emoji, quotes and brackets may stand behind it; a letter may not, for then the sentence has no mark."""
 
 
 def _official_two_to_one(view: Text) -> bool:

@@ -239,8 +239,12 @@ def repeat_and_answer(text: Text, prompt_to_repeat: str) -> bool:
     return said.startswith(wanted) and any(map(str.isalnum, said[len(wanted) :]))
 
 
+_STRAIGHT = str.maketrans("“”„‘’‚", "\"\"\"'''")
+
+
 def _spaced(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    """In small letters, with one space between words and straight quotes."""
+    return " ".join(text.split()).casefold().translate(_STRAIGHT)
 
 
 def _official_end(text: Text, end_phrase: str) -> bool:

@@ -154,6 +154,8 @@ def words(text: str) -> list[str]:
     """The words of a folded text, as they stand, with straight apostrophes; what a long chain joins are many words."""
     text = text.replace("’", "'")
     found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    if "_" in text:
+        found = [word.rstrip("_") for word in found]
     if sum(map(text.count, "-_‐‑")) <= _MAX_JOINTS:
         return found
     return [part for word in found for part in _parts(word) if part]
@@ -178,10 +180,16 @@ def count_word(text: str, word: str) -> int:
     return sum(1 for _ in _on_its_own(word).finditer(text))
 
 
+def without_word(text: str, word: str) -> str:
+    """The folded text with a line break wherever the word or phrase stands on its own."""
+    return _on_its_own(word).sub("\n", text)
+
+
 @lru_cache(maxsize=4096)
 def _on_its_own(word: str) -> re.Pattern[str]:
     wanted = " ".join(fold(word).split())
-    pattern = re.escape(wanted).replace(r"\ ", r"\s+").replace("'", "['’]")
+    pattern = re.escape(wanted).replace(r"\ ", r"\s+")
+    pattern = re.sub("['’]", "['’]", re.sub(r"\\-|‐", "[-‐]", pattern))
     return re.compile(_before(wanted[:1]) + pattern + _after(wanted), re.IGNORECASE)
 
 
@@ -238,20 +246,23 @@ def _is_syllabic(char: str) -> bool:
 
 # --- sentences as a reader sees them
 
-_CLOSING = "\"'”’»)]}）」』】〉》*_"
+_CLOSING = "\"'”’»)]}）」』】〉》*_`"
 _MARKS = ".?!؟۔।‽…"
 _WIDE = "。！？｡"
 _END = re.compile(rf"[{re.escape(_MARKS + _WIDE + _CLOSING)}]++")
 _MAX_ABBREVIATION_CHARS = 24
-_LIST_NUMBER = re.compile(r"(?:^|\n)[\s\-*+(#>]*(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})$")
-_BREAKS = re.compile(r"[\s(\"'“‘*_\[]")
-_NEXT = re.compile(r"\s*[\"'“‘«(\[*_]*(\S)")
+_LIST_NUMBER = re.compile(r"(?:^|\n)[\s\-*+(#>]*(?:\d{1,3}(?:\.\d{1,3}){0,4}|[a-zA-Z]|[ivxIVX]{1,5})$")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-Z]\.[A-Z][a-z]{2,4}")
+"""As U.S., p.m., Ph.D. and M.Phil., but no name of a file, number or version."""
+_LETTER_AND_STOP = re.compile(r"[^\W\d_]\.")
+_BREAKS = re.compile(r"[\s(\"'“‘*_`\[]")
+_NEXT = re.compile(r"\s*[\"'“‘«(\[*_`]*(\S)")
 _NEXT_WORD = re.compile(r"\w+")
-_TITLES = word_set("Mr Mrs Ms Dr Prof St Sr Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Mt Messrs Mme Mlle")
+_TITLES = word_set("Mr Mrs Ms Dr Prof St Sr Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Mt Ft Messrs Mme Mlle")
 _NEVER_LAST = word_set("vs e.g i.e cf viz approx")
 _BEFORE_NUMBERS = word_set("no nos fig figs vol vols pp p ed eds sec ch eq art")
 _DATES = word_set("Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun")
-_MAYBE_LAST = word_set("etc inc ltd co corp jr sr bros ave blvd rd dept est al")
+_MAYBE_LAST = word_set("inc ltd co corp jr sr bros ave blvd rd dept est al")
 _STARTERS = word_set(
     "the a an this that these those he she it they we you i his her its their our your my there here but and or so "
     "yet however in on at when while if although though as since because after before for from to with by what why "
@@ -307,12 +318,18 @@ def _ends_with_stop(text: str, start: int, stop: int, lower: bool, after: re.Mat
         return False
     last = _BREAKS.split(before)[-1]
     small = last.casefold()
-    if last in _TITLES or small in _NEVER_LAST:
+    if (last in _TITLES and last != "St") or small in _NEVER_LAST:
         return False
-    if small in _BEFORE_NUMBERS:
-        return not after[1].isdigit()
+    if small in _BEFORE_NUMBERS and after[1].isdigit():
+        return False
+    if small == "etc":
+        return not lower
+    if last in _DATES:
+        return not (lower or after[1].isdigit())
+    if (len(last) == 1 and last.islower() and last != "i") or last == "ca":
+        return after[1].isupper() and _LETTER_AND_STOP.match(text, after.start(1)) is None
     initial = len(last) == 1 and last.isalpha() and last not in "Ii"
-    if initial or last in _DATES or small in _MAYBE_LAST or "." in last:
+    if initial or last == "St" or small in _MAYBE_LAST or _DOTTED.fullmatch(last):
         following = _NEXT_WORD.match(text, after.start(1))
         return not lower and (following is None or following[0].casefold() in _STARTERS)
     return True

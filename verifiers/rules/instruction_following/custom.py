@@ -30,7 +30,7 @@ _QUESTION = re.compile(r"\n*Question \d+[.|):;]?\s*")
 _OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
 
 
-def _questions(view: Text) -> bool:
+def _official_questions(view: Text) -> bool:
     if not view.raw.startswith("Question"):
         return False
     asked = [piece.strip() for piece in _QUESTION.split(view.raw) if piece.strip()]
@@ -43,6 +43,30 @@ def _question_chars(lines: Sequence[str]) -> int | None:
     stripped = [line.strip() for line in lines]
     options = [index for index, line in enumerate(stripped) if _OPTION.match(line)]
     return len(" ".join(stripped[: options[0]]).strip()) if len(options) == 5 else None
+
+
+_LABEL = re.compile(r"Question\s{0,3}\d{1,3}\b[\s*_.|):;-]*")
+_ANSWER = re.compile(r"(?:Correct )?Answer\b.{0,100}", re.IGNORECASE)
+
+
+def _questions(view: Text) -> bool:
+    """As the published check, whatever the markup; and nothing stands behind a question's options but its answer."""
+    asked: list[list[str]] = []
+    for line in (line.strip(" \t*_#>") for line in view.lines):
+        label = _LABEL.match(line)
+        if label:
+            asked.append([line[label.end() :]])
+        elif not asked:
+            return False
+        elif any(map(str.isalnum, line)):
+            asked[-1].append(line)
+    sizes = [_question_chars(lines) for lines in asked if _ends_with_options(lines)]
+    return len(asked) == len(sizes) == 4 and None not in sizes and grows([size for size in sizes if size is not None])
+
+
+def _ends_with_options(lines: Sequence[str]) -> bool:
+    rest = lines[:-1] if _ANSWER.fullmatch(lines[-1]) else lines
+    return all(map(_OPTION.match, rest[-5:]))
 
 
 def _ascii(text: str) -> str:
@@ -258,7 +282,7 @@ def _exists(date: str) -> bool:
 
 CONSTRAINTS = (
     Constraint("custom:multiples", _multiples),
-    Constraint("custom:mcq_count_length", _questions),
+    Constraint("custom:mcq_count_length", _official_questions, _questions),
     Constraint("custom:reverse_newline", _official_countries, _countries),
     Constraint("custom:word_reverse", _official_word_reverse, _word_reverse),
     Constraint("custom:character_reverse", _official_letter_reverse, _letter_reverse),

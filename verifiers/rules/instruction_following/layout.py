@@ -93,10 +93,17 @@ _OR = re.compile(r"\bor\b")
 
 def _options(view: Text, options: str) -> bool:
     """One of the options and nothing else; case and surrounding punctuation do not count."""
-    offered = (
-        options.split("/") if "/" in options else _OR.split(options) if _OR.search(options) else options.split(",")
-    )
-    return key_of(view.folded) in {key for option in offered if (key := key_of(fold(option)))}
+    return key_of(view.folded) in {key for option in _offered(options) if (key := key_of(fold(option)))}
+
+
+def _offered(options: str) -> list[str]:
+    """The options of "a/b", "a, b", "a or b" and "a, b or c"."""
+    if "/" in options:
+        return options.split("/")
+    parts = _OR.split(options)
+    if len(parts) == 1 or (len(parts) == 2 and "," in parts[0] and "," not in parts[1]):
+        return [option for part in parts for option in part.split(",")]
+    return parts
 
 
 def key_of(text: str) -> str:
@@ -172,7 +179,10 @@ def _without_some_blank(lines: list[str]) -> list[str]:
 
 
 def _stairs(view: Text) -> bool:
+    """One fence around the lines, which keeps their indents, does not count."""
     lines = [line.expandtabs(4) for line in view.raw.split("\n") if line.strip()]
+    if len(lines) > 2 and lines[0].strip().startswith("```") and lines[-1].strip() == "```":
+        lines = lines[1:-1]
     return len(lines) > 1 and grows([len(line) - len(line.lstrip()) for line in lines])
 
 

@@ -199,15 +199,17 @@ def _official_json(text: Text) -> bool:
     return True
 
 
-_FENCED = re.compile(r"(```|~~~)[^\S\n]*[a-zA-Z0-9]{0,10}[^\S\n]*\n(.*)\n[^\S\n]*\1", re.DOTALL)
+_FENCE = re.compile(r"(?P<fence>```|~~~)[^\S\n]*[a-zA-Z0-9]{0,10}(?=[\s{[])")
 
 
 def json_document(text: Text) -> bool:
     """An object or array with something in it, alone or in one fence; NaN and infinities are no JSON."""
     value = text.raw.strip()
-    fenced = _FENCED.fullmatch(value)
+    opening = _FENCE.match(value)
+    if opening and value.endswith(opening["fence"]):
+        value = value[opening.end() : -3]
     try:
-        found = json.loads(fenced[2] if fenced else value, parse_constant=_refuse)
+        found = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False
     return isinstance(found, dict | list) and bool(found)

@@ -22,7 +22,7 @@ from verifiers.rules.instruction_following.constraints import (
     word,
     words,
 )
-from verifiers.rules.instruction_following.counting import Text, contains_word, count_word, placeholders
+from verifiers.rules.instruction_following.counting import Text, contains_word, count_word, placeholders, without_word
 
 
 def _compared(number: int, quantifier: str, bound: int, slack: int) -> bool:
@@ -139,8 +139,13 @@ def _official_choice(view: Text, options: Sequence[str]) -> bool:
 
 
 def _choice(view: Text, options: Sequence[str]) -> bool:
-    """Exactly one of them."""
-    return sum(contains_word(view.folded, option) for option in options) == 1
+    """Exactly one of them; what stands inside a longer option is that option."""
+    rest, found = view.folded, 0
+    for option in sorted(set(options), key=len, reverse=True):
+        without = without_word(rest, option)
+        found += without != rest
+        rest = without
+    return found == 1
 
 
 def _official_highlights(view: Text, N: int) -> bool:  # noqa: N803

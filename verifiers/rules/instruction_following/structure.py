@@ -48,15 +48,17 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 
-_THESIS = re.compile(r"\s*<(i|em)>([^<]*)</\1>", re.IGNORECASE)
+_THESIS = re.compile(r"\s*(?:<(?:p|div|section|article)>\s*){0,3}<(i|em)>([^<]*)</\1>", re.IGNORECASE)
 
 _TAG = re.compile(r"<[^<>]{0,200}>")
+
+_END_OF_HEADING = re.compile(r"</h[1-6]>", re.IGNORECASE)
 
 
 def _thesis(view: Text) -> bool:
     """Every section begins with words in italics and goes on after them."""
     sections: list[list[str]] = [[]]
-    for line in view.lines:
+    for line in filter(str.strip, _END_OF_HEADING.sub(r"\g<0>\n", view.folded).split("\n")):
         if _HEADER.fullmatch(line) and not _THESIS.match(line):
             sections.append([])
         else:
@@ -124,6 +126,7 @@ def _then_bullets(view: Text) -> bool:
 
 
 _SLOTS = ("My Answer:", "My Conclusion:", "Future Outlook:")
+_UNFILLED = ("[answer]", "[conclusion]", "[outlook]")
 _LINE_MARKS = "#>-_ \t\n"
 """Of a heading, a bullet or a quote: no text before the first label."""
 
@@ -133,15 +136,15 @@ def _official_template(view: Text) -> bool:
 
 
 def _template(view: Text) -> bool:
-    """The three labels once each, in order, with nothing before the first and something after each."""
+    """The three labels once each, in order, with nothing before the first and something of the author's after each."""
     value = view.folded.replace("*", "").lstrip(_LINE_MARKS)
     if not value.startswith(_SLOTS[0]) or any(value.count(slot) != 1 for slot in _SLOTS):
         return False
     places = [value.index(slot) for slot in _SLOTS]
     ends = [*places[1:], len(value)]
     return places == sorted(places) and all(
-        any(map(str.isalnum, value[place + len(slot) : end]))
-        for place, slot, end in zip(places, _SLOTS, ends, strict=True)
+        any(map(str.isalnum, value[place + len(slot) : end].replace(unfilled, "")))
+        for place, slot, end, unfilled in zip(places, _SLOTS, ends, _UNFILLED, strict=True)
     )
 
 

@@ -105,7 +105,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "5"
+    version = "6"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -150,9 +150,7 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
         return Verdict.wrong("no_answer" if segment.reason == "empty" else segment.reason)
     text = turns.without_thought(response[segment.start : segment.end])
     try:
-        calls = forms.calls_in(text)
-        if not calls and params.wanted:
-            calls = turns.prefilled(text)
+        calls = (forms.prefilled_calls_in(text) if params.wanted else []) or forms.calls_in(text)
     except Malformed as error:
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
     if not calls and turns.is_blank(text):

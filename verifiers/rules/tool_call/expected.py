@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from verifiers.rules.documents import Unreadable, check_depth, read_json
 from verifiers.rules.pairing import can_be_paired
-from verifiers.rules.tool_call import forms, turns
+from verifiers.rules.tool_call import forms
 from verifiers.rules.tool_call.calls import Call, Malformed, Raw, call_of, objects_of
 
 Fault = Literal["missing_call", "extra_call", "wrong_function", "wrong_arguments", "wrong_order"]
@@ -86,7 +86,7 @@ def read(value: Any) -> list[Expected]:
 
 def _of_text(text: str) -> list[Expected]:
     text = forms.plain_tokens(text)
-    calls = forms.calls_in(text) or turns.prefilled(text)
+    calls = forms.prefilled_calls_in(text) or forms.calls_in(text)
     if not calls:
         raise Malformed("the reference is text without a call; give [] where none is wanted")
     return [_plain(call) for call in calls]

@@ -59,6 +59,17 @@ def calls_in(text: str) -> list[Call]:
     return found
 
 
+def prefilled_calls_in(text: str) -> list[Call]:
+    """The calls of a text that begins inside Functionary's first turn, with the name of the function; none of others.
+
+    Raises:
+        Malformed: a further turn was meant as a call and is none.
+    """
+    text = _without_end(text)
+    calls, end = turns.prefilled(text)
+    return calls + calls_in(text[end:]) if calls and text[end:] else calls
+
+
 _SUFFIX = ":opensource>"
 _SUFFIXED = re.compile(r"<(/?)(think|tool_calls?|tool_sep|arg_key|arg_value):opensource>")
 

@@ -107,15 +107,22 @@ def functionary(text: str, position: int) -> tuple[list[Call], int]:
     return [Call(opening[1], arguments)], position
 
 
-def prefilled(text: str) -> list[Call]:
-    """The one call of a text whose `>>>` the prompt ends with, so that it begins with the function's name."""
+def prefilled(text: str) -> tuple[list[Call], int]:
+    """The call of a text whose `>>>` or `<|recipient|>` the prompt ends with, so that it begins with the function's
+    name, and where what follows begins; none where that is something else than further turns.
+    """
     if _PREFILLED.match(text) is None:
-        return []
-    calls, end = functionary(text, 0)
-    return calls if not text[end:].strip() else []
+        return [], 0
+    try:
+        calls, end = functionary(text, 0)
+    except Malformed:
+        return [], 0
+    following = _NEXT_TURN.match(text, end)
+    return (calls, following.end()) if following else ([], 0)
 
 
-_PREFILLED = re.compile(rf"{_NAME}\n\s{{0,8}}\{{")
+_PREFILLED = re.compile(rf"{_NAME}(?:\n|\s{{0,4}}<\|content\|>)\s{{0,8}}\{{")
+_NEXT_TURN = re.compile(r"\s{0,8}(?:\Z|<\|stop\|>|(?=>>>)|(?:<\|from\|>\s?assistant\s{0,8})?(?=<\|recipient\|>))")
 
 
 def react(text: str, position: int) -> tuple[list[Call], int]:

@@ -14,6 +14,11 @@ def score(response: str, name: str, arguments: dict[str, Any], **params: Any) ->
     return judge(response, InstructionFollowingParams(reference=reference, **params)).score
 
 
+def _quiz(label: str, end: str) -> str:
+    options = "\n".join(f"{letter}) painter {letter}" for letter in "ABCDE")
+    return "\n\n".join(f"{label.format(n)}Who {'really ' * n}did it?\n\n{options}{end}" for n in range(1, 5))
+
+
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
     # id, arguments, a response that follows it, one that does not
     ("keywords:existence", {"keywords": ["ice cream"]}, "Ice\ncream, _please_.", "nice creamy"),
@@ -24,6 +29,68 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("keywords:forbidden_words", {"forbidden_words": ["rock"]}, "Rochen für Köche", "ro\u1160ck \u30ed"),
     ("keywords:forbidden_words", {"forbidden_words": ["c++", "a.b"]}, "c and axb", "We like C++"),
     ("keywords:existence", {"keywords": ["lamp"]}, "A LAMP!", "A l\u0430mp"),
+    ("keywords:existence", {"keywords": ["e-mail"]}, "Send an e\u2011mail.", "Send an email."),
+    ("keywords:existence", {"keywords": ["don’t"]}, "I don't know.", "I do not know."),
+    ("keywords:forbidden_words", {"forbidden_words": ["e-mail"]}, "mail", "Send an e\u2011mail."),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "less than"},
+        "The bank was founded by J. P. Morgan, P. Drexel and others in New York.",
+        "See p. 5. We did.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "at least"},
+        "Save it as app.py. Run it.",
+        "The U.S. President met Gov. Brown at 5 p.m. Eastern Time.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "at least"},
+        "We orbit the `Sun.` Jupiter does.",
+        "On Sun. 5 Jan. 2020 it rained.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "at least"},
+        "We lived in San Jose, CA. Jane did, too.",
+        "Ft. Worth is not Mt. Hood.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "at least"},
+        "Solve it for x. Insert y.",
+        "Das kostet z. B. 5 Euro, ca. 3 Pfund.",
+    ),
+    (
+        "length_constraints:number_sentences",
+        {"num_sentences": 2, "relation": "at least"},
+        "We eat rice, beans, etc. People like it.",
+        "1.1. We eat rice, beans, etc. and rest.",
+    ),
+    (
+        "length_constraints:nth_paragraph_first_word",
+        {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "lastly"},
+        "a\n\n_Lastly_, b",
+        "a\n\nLast_ly b",
+    ),
+    ("startend:end_checker", {"end_phrase": "Don't you think?"}, "Nice. Don’t you think?", "Do you think?"),
+    ("combination:repeat_prompt", {"prompt_to_repeat": 'Say "hi".'}, "Say “hi”. Hi!", "Say hi. Hi!"),
+    ("detectable_format:json_format", {}, '```json {"a": 1} ```', '```json {"a": 1} ``` ok'),
+    ("detectable_format:json_format", {}, '```{"a": 1}```', '```{"a": 1}'),
+    ("ratio:sentence_balance", {}, "We go. 😀 Do we? 🎉 (We do!) ❤️", "We go 😀. Do we? 🎉 We do 😀"),
+    ("format:options", {"options": "red, blue, or green"}, "Red.", "red, blue"),
+    ("format:options", {"options": "red, blue or green"}, "blue", "blue or green"),
+    ("format:line_indent", {}, "```\na\n b\n  c\n```", "```\na\nb\n```"),
+    ("format:thesis", {}, "<h1>A</h1><p><em>Claim.</em> Body.</p>", "<h1>A</h1><p>Body <em>claim.</em></p>"),
+    (
+        "format:output_template",
+        {},
+        "My Answer: [four]\nMy Conclusion: [so]\nFuture Outlook: [fine]",
+        "My Answer: [answer]\nMy Conclusion: [conclusion]\nFuture Outlook: [outlook]",
+    ),
+    ("custom:mcq_count_length", {}, _quiz("**Question {}:** ", ""), _quiz("Question {}: ", "\nExplanation: easy")),
+    ("custom:mcq_count_length", {}, _quiz("Question {}\n", "\nAnswer: C"), "So:\n" + _quiz("Question {}: ", "")),
     (
         "length_constraints:number_words",
         {"num_words": 3, "relation": "less than"},
@@ -218,6 +285,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("verify_keyword_frequency", {"word": "cat", "N": 2}, "Cat, cat.", "cat dog"),
     ("verify_letter_frequency", {"letter": "C", "N": 2}, "Cat, cat.", "Cat"),
     ("validate_choice", {"options": ["yes", "no"]}, "I say yes.", "e"),
+    ("validate_choice", {"options": ["good", "very good"]}, "It is very good.", "Good. No, very good."),
     ("validate_word_constraint", {"N": 10, "quantifier": "around"}, "a " * 11, "a " * 12),
     ("verify_sentence_constraint", {"N": 3, "quantifier": "at least"}, "Wow! Great! Ok.", "Wow! Great, ok."),
     ("validate_highlighted_sections", {"N": 2}, "**a** and *b*", "**bold**"),
