@@ -29,6 +29,8 @@ JUDGED_LISTS_WITH_TEXTS = [
     "| Option | Correct? |\n|---|---|\n| A | No |\n| B | No |\n| C | Yes |\n| D | No |",
 ]
 LISTS_OF_NOTHING = [
+    "C: correct\nA: wrong\nB: wrong\nC: wrong",
+    "A: wrong.\nB: it depends.\nC: right.\nD: it depends.",
     "A: true\nB: true\nC: false\nD: true",
     "A: Correct\nB: Correct\nC: Correct\nD: Incorrect",
     "A: incorrect\nB: incorrect\nC: correct, but D is better\nD: incorrect",
@@ -198,6 +200,7 @@ MEASURES = [
 NO_MEASURES = [
     "The answer is 15 or 18 apples",
     "The answer is 15%",
+    "The answer is 15 percent",
     "The answer is 15 thousand",
     "The answer is 15 more than 12",
     "The answer is 15 times 2",
@@ -296,6 +299,9 @@ def test_yes_and_true_may_be_what_unknown_options_say(response: str) -> None:
 def test_texts_that_are_verdicts_are_listed_not_judged() -> None:
     restated = "A. Yes\nB. No\nC. True\nD. False"
     assert judge(restated, MultipleChoiceParams(reference="C", choices=["Yes", "No", "True", "False"])).score == 0.0
+    grades = ["Correct", "Incorrect", "Wrong", "Unclear"]
+    restated = "\n".join(f"{label}. {grade}" for label, grade in zip("ABCD", grades, strict=True))
+    assert judge(restated, MultipleChoiceParams(reference="A", choices=grades)).score == 0.0
 
 
 def test_a_list_of_verdicts_tells_a_set() -> None:
@@ -307,6 +313,7 @@ def test_a_list_of_verdicts_tells_a_set() -> None:
         assert judge("\n".join(listed), SEVERAL).score == 1.0
         assert judge("\n".join([*listed[:2], "C. Paris: maybe", listed[3]]), SEVERAL).score == 0.0
         assert judge("\n".join([*listed[:3], f"D. Madrid: {calls[0]}"]), SEVERAL).score == 0.0
+        assert judge("\n".join([listed[0], "B. Berlin: maybe", *listed[2:]]), SEVERAL).score == 0.0
         assert judge("\n".join(listed), CITIES).score == 0.0
 
 
@@ -330,6 +337,10 @@ def test_an_option_is_named_by_its_text(params: MultipleChoiceParams, response: 
 @pytest.mark.parametrize("response", NO_MEASURES)
 def test_more_than_a_unit_makes_another_number(response: str) -> None:
     assert judge(response, NUMBERS).score == 0.0
+
+
+def test_another_unit_is_another_option() -> None:
+    assert judge("The answer is 15 km.", LENGTHS).score == 0.0
 
 
 @pytest.mark.parametrize("response", SETS)
