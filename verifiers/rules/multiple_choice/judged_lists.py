@@ -44,6 +44,8 @@ def judged(clues: Clues, params: MultipleChoiceParams, options: Options) -> Foun
     """The one option called right in a list that ends the response and calls the others wrong; with `multi`, those."""
     text = clues.scene.text
     entries = _entries(text, options)
+    if entries is None:
+        return Found(None, "conflicting_answers", "line")
     if len(entries) <= _MIN_WRONG or any(map(_IN_TEXTS.search, options.texts.values())):
         return None
     right = [entry for entry in entries.values() if entry.is_right]
@@ -57,14 +59,18 @@ def judged(clues: Clues, params: MultipleChoiceParams, options: Options) -> Foun
     return Found(frozenset(entry.label for entry in right), "found", "line", right[-1].span, seen)
 
 
-def _entries(text: str, options: Options) -> Mapping[str, _Entry]:
-    """What the lines at the end, or else the parts of the last one, say of an option each; none where one is told of twice."""
+def _entries(text: str, options: Options) -> Mapping[str, _Entry] | None:
+    """What the lines at the end, or else the parts of the last one, say of an option each; none where one is told of
+    twice, None where it is called right and wrong.
+    """
     found: dict[str, _Entry] = {}
     for start, end in _lines_from_the_end(text):
         entry = _entry(text, start, end, options)
         if entry is None:
             break
-        if entry.label in found or len(found) == _MAX_ENTRIES:
+        if (below := found.get(entry.label)) and {below.is_right, entry.is_right} == {True, False}:
+            return None
+        if below or len(found) == _MAX_ENTRIES:
             return {}
         found[entry.label] = entry
     start, end = next(_lines_from_the_end(text), (0, 0))
