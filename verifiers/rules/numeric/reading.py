@@ -31,6 +31,7 @@ _NUMBER = re.compile(
     (?:
         (?:(?P<whole>\d+)\s?)?\\[dt]?frac\s?(?:\{{\s?(?P<top>-?\d+)\s?\}}\s?\{{\s?(?P<bottom>-?\d+)\s?\}}|(?P<two>\d\d))
       | (?P<mixed>\d+)\s(?P<mixed_top>\d+)\s?[/⁄]\s?(?P<mixed_bottom>\d+)
+      | 10\s?\^\s?(?:\{{\s?(?P<ten>[-+]?\d{{1,9}})\s?\}}|(?P<ten_bare>[-+]?\d{{1,9}}))
       | (?P<decimal>{_DECIMAL})
         (?:[eE](?P<e>[-+]?\d{{1,9}})|\s?(?:\\times|\\cdot|[x×*·])\s?10\s?\^\s?\{{?\s?(?P<power>[-+]?\d{{1,9}})\s?\}}?)?
         (?:\s?[/⁄]\s?(?P<divisor>{_DECIMAL}))?
@@ -176,7 +177,7 @@ def _is_words(text: str, words: Sequence[str]) -> bool:
 def _number(match: re.Match[str]) -> Number | None:
     if any(len(group or "") > _MAX_DIGITS for group in match.groups()):
         return None
-    exponent = int(match["e"] or match["power"] or 0)
+    exponent = int(match["e"] or match["power"] or match["ten"] or match["ten_bare"] or 0)
     if (match["divisor"] and exponent) or (match["sign"] and match["inner_sign"]):
         return None
     fraction = _fraction(match)
@@ -194,6 +195,8 @@ def _fraction(match: re.Match[str]) -> Fraction | None:
         top, bottom = match["two"][0], match["two"][1]
     if match["mixed"]:
         whole, top, bottom = match["mixed"], match["mixed_top"], match["mixed_bottom"]
+    if match["ten"] or match["ten_bare"]:
+        return Fraction(1)
     if top is not None:
         return int(whole or 0) + Fraction(int(top), int(bottom)) if int(bottom) else None
     divisor = _decimal(match["divisor"]) if match["divisor"] else Fraction(1)
