@@ -322,7 +322,7 @@ def test_distances_are_measured_from_words_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "]
+    "unit", ["kΩ", "one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "]
 )
 def test_a_flood_of_words_is_over_soon(unit: str) -> None:
     assert score(unit * 50_000, 5) == 0.0
@@ -541,7 +541,75 @@ def test_a_minus_sign_may_have_a_space_behind_it() -> None:
     assert [score("5 − 3", value) for value in (-3, 3, 2)] == [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("unit", ["30 m^2 ", "m^2 s^{-2}", "10^", "1.000.", "10⁻", "kg ", "35만 "])
+@pytest.mark.parametrize("unit", ["kΩ", "30 m^2 ", "m^2 s^{-2}", "10^", "1.000.", "10⁻", "kg ", "35만 "])
 def test_other_signs_take_time_in_proportion(unit: str) -> None:
     params = NumericParams(reference=30, decimal_comma=True)
     assert stays_in_proportion(lambda text: judge(text, params), unit, 200_000)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Die Antwort ist nicht 20.",
+        "mindestens 20",
+        "mehr als 20",
+        "au moins 20",
+        "plus de 20 personnes",
+        "La respuesta no es 20.",
+        "al menos 20",
+        "más de 20",
+        "pelo menos 20",
+        "não é 20",
+        "almeno 20",
+        "не менее 20",
+        "20개 이상",
+        "20 미만",
+        "20歳未満",
+        "20ではありません",
+        "20이 아닙니다",
+        "答えは20ではない",
+        "정답: 20 이상",
+        "\\boxed{mindestens 20}",
+        "entre 10 y 20",
+        "10 o 20",
+        "10か20",
+        "10から20",
+        "10에서 20 사이",
+        "20分之20",
+    ],
+)
+def test_bounds_denials_and_choices_in_other_languages_state_no_number(response: str) -> None:
+    assert score(response, 20) == 0.0
+    assert judge_distance(response, RegressionParams(reference=20)).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Es sind insgesamt 20.",
+        "Sie sind nicht 25, sondern 20.",
+        "Le total est de 20.",
+        "El total es de 20 manzanas.",
+        "La respuesta es 20.",
+        "no 25 sino 20",
+        "Ответ: 20",
+        "25 ではなく 20 です。",
+        "25가 아니라 20입니다.",
+        "총 20명이 있습니다.",
+        "20になります",
+    ],
+)
+def test_a_number_stated_in_another_language(response: str) -> None:
+    assert score(response, 20) == 1.0
+
+
+@pytest.mark.parametrize(
+    "unit", ["kΩ", "\\Omega", "\\ \\Omega", "\\,k\\Omega", " \\mu m", "\\,\\mathrm{m\\,s^{-1}}", "\\,\\mu\\text{m}"]
+)
+def test_units_in_latex(unit: str) -> None:
+    assert score(f"\\boxed{{20{unit}}}", 20) == 1.0
+    assert score(f"\\boxed{{21{unit}}}", 20) == 0.0
+
+
+def test_about_a_number() -> None:
+    assert score("\\boxed{\\sim 20}", 20) == 1.0

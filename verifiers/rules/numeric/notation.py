@@ -8,9 +8,11 @@ from verifiers.rules.numeric import scales
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPT_RUN = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _COMMANDS = re.compile(
-    r"\\(?:left|right|displaystyle|[,;:! ]|quad|qquad)(?![A-Za-z])|\\(?=[$%])|\{(?=,\})|(?<=,)\}|[`~]|\*\*"
+    r"\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\[,;:! ]|\\(?=[$%])|\{(?=,\})|(?<=,)\}|[`~]|\*\*"
 )
 _WRAPPER = re.compile(r"\\(?:text|textbf|textit|mathbf|mathrm|mathit|boldsymbol|bm|bf)\s?\{([^{}]*)\}")
+_UNIT_COMMANDS = {"Omega": "Ω", "mu": "µ"}
+_UNIT_COMMAND = re.compile(r"\\(Omega|mu)(?![A-Za-z])\s?")
 _UNIT_POWER = re.compile(r"(?<=[A-Za-z}])\s?\^\s?(?:\{\s?[-]?[1-9]\s?\}|[-]?[1-9])(?![\d.])|\^\s?\{?\s?\\?circ\s?\}?")
 _UNIT_DIGIT = re.compile(r"(\d\s?(?:[cdk]?m|ft))[23](?![\w.^/])")
 _SPACED = re.compile(r"(?<![\d.,])(?<!\d[ '’])\d{1,3}(?:[ '’]\d{3})+(?![\d/])(?! ?[/⁄])")
@@ -88,15 +90,19 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
     Units have no powers behind it (`30 cm^3` as `30 cm  `), a power of ten is `1e6`, and with `decimal_comma` millions with
     points between their digits have narrow spaces there.
     """
+    end = answers.last_digit_end(text, 0, len(text))
     for _ in range(_MAX_POWERS):
-        end = answers.last_digit_end(text, 0, len(text)) or 0
+        if end is None:
+            return text
         end += text.startswith("}", end)
         found = _POWER_AT_END.search(text, max(0, end - _POWER_CHARS), end)
         if found is None or text[end : end + 1].isalnum():
             break
         start, stop = found.span("power" if found["power"] else "digit")
         text = text[:start] + " " * (stop - start) + text[stop:]
-    end = answers.last_digit_end(text, 0, len(text)) or 0
+        end = answers.last_digit_end(text, 0, start)
+    if end is None:
+        return text
     ten = _TEN_RAISED.search(text, max(0, end - _TEN_CHARS), min(len(text), end + _TEN_CHARS))
     if ten is not None and ten.end() >= end:
         raised = ten["braced"] or ten["bare"] or ten["raised"].translate(_SUPERSCRIPTS)
@@ -111,6 +117,8 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = answers.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
+    if "\\" in text:
+        text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
     text = re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text)))
     if "mod" in text:
         text = _MODULUS_BEHIND.sub("", without_modulus(text))

@@ -13,13 +13,13 @@ from itertools import pairwise
 
 from verifiers.math import numerals
 from verifiers.math.numerals.chinese import HAN_NUMBER
-from verifiers.rules.numeric import currencies, notation, scales, values
+from verifiers.rules.numeric import bounds, currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
 
 _MAX_TEXT_CHARS = 4000
 _MAX_REMEMBERED_CHARS = 64
 _MAX_DIGITS = 1000
-_EQUALS = re.compile(r"\\approx(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
+_EQUALS = re.compile(r"\\(?:approx|sim(?:eq)?)(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
 _REMARK = re.compile(r"(?<=[\d%])\s?\(\s?(?:[<>]=?|[≤≥]|\\[lg](?:eq?|t)(?![A-Za-z]))\s?-?[\d.,]{1,40}\s?\)")
 """That a number is beyond another one: `12 (> 10)`."""
 _RELATION = r"(?:大于|小于|高于|低于|大過|不足|不等于|最多|最少|起码)(?:或|且)?(?:等于)?"
@@ -89,6 +89,8 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     currency, after = currencies.currency_beside(match["currency"], before, after)
     scale, after = scales.scale_behind(after, bool(currency))
     if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)) or _MORE_BEHIND.match(after):
+        return Unreadable("conflicting_answers")
+    if bounds.bound_before(before) or bounds.is_bound_behind(after):
         return Unreadable("conflicting_answers")
     if _RELATION_BEFORE.search(before) or _RELATION_BEHIND.match(after):
         return Unreadable("conflicting_answers")

@@ -23,7 +23,7 @@ _SCALE = re.compile(
     r"|[十百千万萬]?[亿億]|[十百千]?[万萬]|千(?![克米瓦卡伏帕])|百(?![分帕])|十)",
     re.IGNORECASE,
 )
-_SCALE_LETTER = re.compile(r"[kKMB](?![A-Za-z/^²³])")
+_SCALE_LETTER = re.compile(r"[kKMB](?![A-Za-zΩ/^²³])")
 """Directly behind a number; `m`, and a letter after a space, is a unit unless the number is money."""
 _MONEY_SCALE_LETTER = re.compile(r"\s?[kmbt](?![a-z])", re.IGNORECASE)
 _MAX_SCALES = 2
