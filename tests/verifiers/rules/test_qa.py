@@ -668,11 +668,28 @@ def test_a_day_that_is_denied_or_left_open_is_none(response: str) -> None:
 
 @pytest.mark.parametrize(
     "response",
-    ["a, b & c", '```json\n["a", "b", "c"]\n```', "Here you go:\n- a\n- b\n- c", "The three:\n1. a\n2. b\n3. c"],
+    [
+        "a, b & c",
+        '```json\n["a", "b", "c"]\n```',
+        "Here you go:\n- a\n- b\n- c",
+        "The three:\n1. a\n2. b\n3. c",
+        "\\boxed{\\{a, b, c\\}}",
+        "\\left\\{a, b, c\\right\\}",
+        "a, b und c",
+        "a, b y c",
+        "(1) a\n(2) b\n(3) c",
+        "+ a\n+ b\n+ c",
+        "① a\n② b\n③ c",
+    ],
 )
 def test_lists_as_models_write_them(response: str) -> None:
     assert score(response, [["a", "b", "c"]], metric="list") == 1.0
     assert score(response, [["a", "b"]], metric="list") == 0.0
+
+
+def test_a_reference_is_not_divided_at_letters_that_are_words_elsewhere() -> None:
+    assert score("x, z", "x y z", metric="list") == 0.0
+    assert score("x y z", "x y z", metric="list") == 1.0
 
 
 def test_a_list_of_what_is_wrong_is_none() -> None:

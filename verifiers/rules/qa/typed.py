@@ -22,6 +22,9 @@ _EDGES = " \t\n.,;:!?\"'“”‘’`*_()[]{}<>$。，、；،؛؟"
 _BRACKETS = {"[": "]", "(": ")", "{": "}"}
 _ALL_COMMAS = re.compile(r"[,，、،]")
 _WITH_AMPERSAND = re.compile(r",(?!\d)\s*&?|\s&\s")
+_WITH_AND = re.compile(r",(?!\d)|\s(?:und|et|y|e|и)\s")
+_OTHER_BULLET = re.compile(r"\A\s{0,8}(?:(?:[+–—·▪‣◦]|\(?[a-z\d]{1,2}\))\s|[①-⑳]\s?)", re.IGNORECASE)
+_LATEX_BRACE = re.compile(r"\\(?:(?:left|right)\s?\\)?([{}])")
 _FENCED = re.compile(r"```\w{0,20}\n([^`]*)```")
 _LEAD = re.compile(r"[^\n]{1,200}[:：]\s{0,4}\n\s{0,4}")
 """A line that says what is listed below it."""
@@ -96,7 +99,7 @@ def same_list(answer: str, reference: Sequence[str], is_ordered: bool) -> bool:
     wanted = [_element(each) for each in reference]
     return any(
         found == wanted if is_ordered else Counter(found) == Counter(wanted)
-        for parts in _lists(answer)
+        for parts in (*_lists(answer), *_other_lists(answer))
         if len(parts) == len(wanted)
         for found in ([_element(each) for each in parts],)
     )
@@ -108,15 +111,10 @@ def elements(text: str) -> list[str]:
 
 
 def _lists(text: str) -> list[list[str]]:
-    text = visible(text)
+    text = _unwrapped(text)
     if len(text) > _MAX_LIST_CHARS:
         return [[text]]
-    if fence := _FENCED.fullmatch(text):
-        text = fence[1].strip()
     found = divided(text)
-    if (lead := _LEAD.match(text)) and _BULLET.match(text, lead.end()) and not _LEAD_DENIES.search(lead[0]):
-        found += divided(text[lead.end() :])
-    found.append([part for piece in _WITH_AMPERSAND.split(text) if (part := piece.strip())])
     for _ in range(_MAX_BRACKETS):
         if not text or _BRACKETS.get(text[0]) != text[-1]:
             break
@@ -124,6 +122,26 @@ def _lists(text: str) -> list[list[str]]:
         found += divided(text)
     found.append([part for piece in _ALL_COMMAS.split(text) if (part := piece.strip())])
     return [*(parts for parts in found if 0 < len(parts) <= MAX_ITEMS), [text]]
+
+
+def _other_lists(text: str) -> list[list[str]]:
+    """Ways in which an answer may list something that are too bold for reading a reference."""
+    text = _unwrapped(text)
+    if len(text) > _MAX_LIST_CHARS:
+        return []
+    found = [_WITH_AMPERSAND.split(text), _WITH_AND.split(text)]
+    found.append([_OTHER_BULLET.sub("", line, count=1) for line in text.splitlines()])
+    if (lead := _LEAD.match(text)) and _BULLET.match(text, lead.end()) and not _LEAD_DENIES.search(lead[0]):
+        found += divided(text[lead.end() :])
+    return [[part for piece in pieces if (part := piece.strip())] for pieces in found]
+
+
+def _unwrapped(text: str) -> str:
+    r"""What is seen of a text, without a code fence around it, and with LaTeX's `\{` as a brace."""
+    text = visible(text)
+    if len(text) <= _MAX_LIST_CHARS and (fence := _FENCED.fullmatch(text)):
+        text = fence[1].strip()
+    return _LATEX_BRACE.sub(r"\1", text) if "\\" in text else text
 
 
 def _element(text: str) -> str:
