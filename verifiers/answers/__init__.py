@@ -47,7 +47,7 @@ from verifiers.answers.folding import fold
 from verifiers.answers.lines import read_lines
 from verifiers.answers.links import names_alternatives
 from verifiers.answers.markup import without_html, without_struck
-from verifiers.answers.numerals import NUMBER
+from verifiers.answers.numerals import NUMBER, last_digit_end
 from verifiers.answers.offers import MAX_OFFERS
 from verifiers.answers.parameters import ExtractionParams, OnConflict, Think
 from verifiers.answers.readers import READERS, READERS_IF_NAMED
@@ -74,6 +74,7 @@ __all__ = [
     "extract",
     "final_segment",
     "fold",
+    "last_digit_end",
     "names_alternatives",
     "uncorrected",
     "without_citations",

@@ -69,7 +69,7 @@ class PointParams(answers.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "5"
+    version = "6"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 
@@ -121,18 +121,19 @@ _OPEN, _CLOSE = r"[(\[]\s{0,4}", r"\s{0,4}[)\]]"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"<point>\s{{0,4}}(?:{_OPEN})?{_N}\s{{0,4}}[,\s]\s{{0,4}}{_N}\s{{0,4}}(?:{_CLOSE})?</point>"
-        rf"|<point\s{{1,4}}x=[\"']{_N}[\"']\s{{1,4}}y=[\"']{_N}[\"']",
+        rf"<(?:point|click)>\s{{0,4}}(?:{_OPEN})?{_N}\s{{0,4}}[,\s]\s{{0,4}}{_N}\s{{0,4}}(?:{_CLOSE})?</(?:point|click)>"
+        rf"|<points?\s{{1,4}}x1?=[\"']{_N}[\"']\s{{1,4}}y1?=[\"']{_N}[\"'](?!\s{{0,4}}x2=)",
         rf"[\"'](?:point_2d|point|coordinates?|position|click)[\"']\s{{0,4}}:\s{{0,4}}{_OPEN}{_PAIR}{_CLOSE}",
-        rf"[\"']?(?<!\w)x[\"']?\s{{0,4}}[=:]\s{{0,4}}{_N}\s{{0,4}}[,;]?\s{{0,4}}[\"']?y[\"']?\s{{0,4}}[=:]\s{{0,4}}{_N}(?![\w.])",
+        rf"[\"']?(?<!\w)x[\"']?\s{{0,4}}[=:]\s{{0,4}}[\"']?{_N}[\"']?\s{{0,4}}[,;]?\s{{0,4}}[\"']?y[\"']?\s{{0,4}}[=:]\s{{0,4}}[\"']?{_N}(?![A-Za-z\d_.])",
         rf"(?:click|tap|press|moveto|dragto|point)(?:_\w{{1,12}})?\(\s{{0,4}}(?:\w{{1,16}}=[\"']?)?(?:{_OPEN})?{_PAIR}(?![\w.])",
-        rf"(?<![\w.]){_OPEN}{_PAIR}{_CLOSE}",
+        rf"(?<![A-Za-z\d_.]){_OPEN}{_PAIR}{_CLOSE}",
         rf"\A\W{{0,8}}?{_PAIR}\s{{0,4}}\.?\s{{0,4}}\Z",
     )
 )
 """From the most to the least explicit."""
 _MAX_POINTS = 64
-_DENIED = re.compile(r"(?:\bnot|n['’]t)(?:\s(?:at|in|on|be))?\s?\Z", re.IGNORECASE)
+_DENIED = re.compile(r"(?:(?:\bnot|n['’]t)(?:\s(?:at|in|on|be))?|不是|不在|并非|而非)\s?\Z", re.IGNORECASE)
+_DENIED_BEHIND = re.compile(r"\s?(?:(?:では|じゃ)(?:な|あり)|[은는이가]?\s?아[니닙닌])")
 _DENIED_CHARS = 16
 
 
@@ -149,7 +150,8 @@ def _some(form: re.Pattern[str], text: str) -> Iterator[tuple[Fraction, Fraction
     for count, match in enumerate(form.finditer(text)):
         if count == _MAX_POINTS:
             return
-        if not _DENIED.search(text, max(0, match.start() - _DENIED_CHARS), match.start()):
+        is_denied = _DENIED.search(text, max(0, match.start() - _DENIED_CHARS), match.start())
+        if not is_denied and not _DENIED_BEHIND.match(text, match.end()):
             x, y = (Fraction(number) for number in match.groups() if number is not None)
             yield x, y
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from sandbox.workers import Workers
 from verifiers import registry
 from verifiers.base import Item, Resources, Status
-from verifiers.rules.detection import DetectionParams, judge
+from verifiers.rules.detection import DetectionParams, _is_inline, judge
 from verifiers.rules.detection.boxes import MAX_BOXES, from_text
 from verifiers.rules.detection.matching import best_pairs
 
@@ -394,3 +394,64 @@ async def test_many_boxes_are_judged_elsewhere_to_the_same_verdict() -> None:
         assert verdict.score == judge(tagged(near), params).score
     finally:
         await workers.stop()
+
+
+DOG = {"bbox_2d": [50, 50, 60, 60], "label": "dog"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<ref>cat</ref><box>[[0, 0, 10, 10]]</box><ref>dog</ref><box>[[50, 50, 60, 60]]</box>",
+        "<ref>cat</ref><box>(0,0),(10,10)</box>\n<ref>dog</ref><box>(50,50),(60,60)</box>",
+        "<|object_ref_start|>cat<|object_ref_end|><|box_start|>(0,0),(10,10)<|box_end|>"
+        "<|object_ref_start|>dog<|object_ref_end|><|box_start|>(50,50),(60,60)<|box_end|>",
+        '[{"label": "cat", "x1": 0, "y1": 0, "x2": 10, "y2": 10},'
+        ' {"label": "dog", "bbox": {"xmin": 50, "ymin": 50, "xmax": 60, "ymax": 60}}]',
+        '{"boxes": [[0, 0, 10, 10], [50, 50, 60, 60]], "labels": ["cat", "dog"]}',
+        f"{json.dumps(CAT)}\n{json.dumps(DOG)}",
+        f"{json.dumps(CAT)}, {json.dumps(DOG)}",
+        '[{"bounding_box": [0, 0, 10, 10], "class_name": "cat"}, {"coordinates": [50, 50, 60, 60], "object": "dog"}]',
+    ],
+)
+def test_models_write_several_boxes_in_many_forms(text: str) -> None:
+    assert score(f"<answer>{text}</answer>", [CAT, DOG], "f1") == 1.0
+    assert score(f"<answer>{text}</answer>", [CAT], "f1") == float(Fraction(2, 3))
+
+
+def test_opposite_corners_are_a_box() -> None:
+    boxes = [[0, 0, 10, 10], [50, 50, 60, 60]]
+    for text in ("(0, 0), (10, 10), (50, 50), (60, 60)", "<box>(0,0),(10,10)(50,50),(60,60)</box>"):
+        assert score(f"<answer>{text}</answer>", boxes) == 1.0
+        assert score(f"<answer>{text}</answer>", [CAT]) == 0.0
+
+
+def test_named_sides_are_what_they_are_called_in_any_format() -> None:
+    named = [{"x1": 10, "y1": 20, "x2": 40, "y2": 60}]
+    for box_format, box in {"xywh": [10, 20, 30, 40], "yxyx": [20, 10, 60, 40]}.items():
+        assert score(named, [box], box_format=box_format, iou_thresholds=[1]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<ref>cat</ref><box>[[0, 0, 10, 10]]",
+        "<ref>cat</ref><box>[[0, 0, 10, 10]]</box> or <ref>cat</ref><box>[[5, 0, 10, 10]]</box>",
+        "<ref>cat</ref>",
+        "<box>a cat</box>",
+        '{"boxes": [[0, 0, 10, 10]], "labels": ["cat", "dog"]}',
+        f"{json.dumps(CAT)} or {json.dumps(DOG)}",
+        f'{json.dumps(CAT)}\n{{"bbox_2d": [5',
+        "(0, 0)",
+        "<box>" * 20_000,
+        "(1,2)," * 30_000 + "[",
+        "{} " * 40_000,
+    ],
+)
+def test_what_looks_like_boxes_in_those_forms_and_is_none(text: str) -> None:
+    assert score(f"<answer>{text}</answer>", [CAT], "f1") == 0.0
+
+
+def test_boxes_with_named_sides_are_counted_before_judging() -> None:
+    named = json.dumps([{"x1": 0, "y1": 0, "x2": 10, "y2": 10}] * MAX_BOXES)
+    assert not _is_inline(Item(f"<answer>{named}</answer>", DetectionParams(reference=[CAT])))

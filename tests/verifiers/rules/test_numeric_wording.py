@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from tests.verifiers.rules.growth import stays_in_proportion
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.regression import RegressionParams
 from verifiers.rules.regression import judge as judge_distance
 
 
-def score(response: str, reference: Any) -> float | None:
-    return judge(response, NumericParams(reference=reference)).score
+def score(response: str, reference: Any, **params: Any) -> float | None:
+    return judge(response, NumericParams(reference=reference, **params)).score
 
 
 @pytest.mark.parametrize(
@@ -321,7 +322,7 @@ def test_distances_are_measured_from_words_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "]
+    "unit", ["kΩ", "one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "]
 )
 def test_a_flood_of_words_is_over_soon(unit: str) -> None:
     assert score(unit * 50_000, 5) == 0.0
@@ -454,3 +455,161 @@ def test_what_a_part_is_of_is_not_the_part(response: str) -> None:
 @pytest.mark.parametrize("response", ["He ate all 30.", "So he sold all of the 30 apples.", "She reads the 30 pages."])
 def test_all_of_something_is_an_amount(response: str) -> None:
     assert score(response, 30) == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The volume is 30 cm^3.",
+        "The volume is 30 cm^{3}, as required.",
+        "$30\\text{ cm}^3$",
+        "The density is 30 kg/m^3.",
+        "It is 30 kg m^2 s^{-2}.",
+        "It is 3 \\cdot 10^{1}\\ \\text{mol}^{-1}.",
+        "The rate is 30 s^-1.",
+        "Area: 30 m2",
+    ],
+)
+def test_a_unit_may_have_a_power(response: str) -> None:
+    assert score(response, 30) == 1.0
+    assert [score(response, exponent) for exponent in (1, 2, 3, -1, -2)] == [0.0] * 5
+
+
+@pytest.mark.parametrize("response", ["30 x^2", "30x^3", "10 m^2 + 30 m^2", "20 m^2 or 30 m^2", "not 30 m^2", "m^2"])
+def test_what_has_a_power_is_no_unit_or_not_stated(response: str) -> None:
+    assert score(response, 30) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "value"),
+    [
+        ("So the total is 10^6.", 10**6),
+        ("So the total is $10^{6}$.", 10**6),
+        ("There are 10⁶ of them.", 10**6),
+        ("10^6", 10**6),
+        ("\\boxed{10^{-3}}", "0.001"),
+        ("So it is 10^-3.", "0.001"),
+        ("So it is 10⁻³.", "0.001"),
+    ],
+)
+def test_powers_of_ten_are_numbers(response: str, value: Any) -> None:
+    assert score(response, value) == 1.0
+    assert [score(response, other) for other in (10, 6, 3, -3)] == [0.0] * 4
+    assert score(str(value), "10^6" if value == 10**6 else "10^{-3}") == 1.0
+
+
+@pytest.mark.parametrize(
+    "response", ["10^6!", "110^6", "10^6^2", "3 + 10^6", "10^6 + 1", "f(10^6)", "10^5 or 10^6", "at least 10^6"]
+)
+def test_powers_of_ten_inside_of_something_else_are_none(response: str) -> None:
+    assert score(response, 10**6) == 0.0
+
+
+@pytest.mark.parametrize("response", ["x^-3", "x⁻³", "The value is 2^-3", "s^-1"])
+def test_a_negative_exponent_is_no_answer(response: str) -> None:
+    assert [score(response, other) for other in (3, -3, 1, -1, 2)] == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("response", "value", "digits"),
+    [
+        ("Es sind 3,2 Millionen Menschen.", 3_200_000, 3.2),
+        ("3,2 millions d'habitants", 3_200_000, 3.2),
+        ("3,2 millones", 3_200_000, 3.2),
+        ("3,2 млн", 3_200_000, 3.2),
+        ("2 Milliarden", 2 * 10**9, 2),
+        ("5 тысяч", 5000, 5),
+        ("정답은 35만원입니다.", 350_000, 35),
+        ("3만 5천원", 35_000, 5),
+        ("3억 5천만 원", 350_000_000, 3),
+        ("12만 3456", 123_456, 12),
+        ("약 5백만 명", 5_000_000, 5),
+        ("$2.5T", 2_500_000_000_000, 2.5),
+        ("US$3.2m", 3_200_000, 3.2),
+        ("1.000.000", 1_000_000, 0),
+        ("Es sind 1.000.000 Menschen.", 1_000_000, 1000),
+    ],
+)
+def test_scales_and_thousands_of_other_languages(response: str, value: int, digits: float) -> None:
+    assert score(response, value, decimal_comma="," in response or ".000" in response) == 1.0
+    assert score(response, digits, decimal_comma="," in response or ".000" in response) == 0.0
+
+
+def test_a_minus_sign_may_have_a_space_behind_it() -> None:
+    assert [score("− 3", value) for value in (-3, 3)] == [1.0, 0.0]
+    assert [score("x = − 3", value) for value in (-3, 3)] == [1.0, 0.0]
+    assert [score("5 − 3", value) for value in (-3, 3, 2)] == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("unit", ["kΩ", "30 m^2 ", "m^2 s^{-2}", "10^", "1.000.", "10⁻", "kg ", "35만 "])
+def test_other_signs_take_time_in_proportion(unit: str) -> None:
+    params = NumericParams(reference=30, decimal_comma=True)
+    assert stays_in_proportion(lambda text: judge(text, params), unit, 200_000)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Die Antwort ist nicht 20.",
+        "mindestens 20",
+        "mehr als 20",
+        "au moins 20",
+        "plus de 20 personnes",
+        "La respuesta no es 20.",
+        "al menos 20",
+        "más de 20",
+        "pelo menos 20",
+        "não é 20",
+        "almeno 20",
+        "не менее 20",
+        "20개 이상",
+        "20 미만",
+        "20歳未満",
+        "20ではありません",
+        "20이 아닙니다",
+        "答えは20ではない",
+        "정답: 20 이상",
+        "\\boxed{mindestens 20}",
+        "entre 10 y 20",
+        "10 o 20",
+        "10か20",
+        "10から20",
+        "10에서 20 사이",
+        "20分之20",
+    ],
+)
+def test_bounds_denials_and_choices_in_other_languages_state_no_number(response: str) -> None:
+    assert score(response, 20) == 0.0
+    assert judge_distance(response, RegressionParams(reference=20)).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Es sind insgesamt 20.",
+        "Sie sind nicht 25, sondern 20.",
+        "Le total est de 20.",
+        "El total es de 20 manzanas.",
+        "La respuesta es 20.",
+        "no 25 sino 20",
+        "Ответ: 20",
+        "25 ではなく 20 です。",
+        "25가 아니라 20입니다.",
+        "총 20명이 있습니다.",
+        "20になります",
+    ],
+)
+def test_a_number_stated_in_another_language(response: str) -> None:
+    assert score(response, 20) == 1.0
+
+
+@pytest.mark.parametrize(
+    "unit", ["kΩ", "\\Omega", "\\ \\Omega", "\\,k\\Omega", " \\mu m", "\\,\\mathrm{m\\,s^{-1}}", "\\,\\mu\\text{m}"]
+)
+def test_units_in_latex(unit: str) -> None:
+    assert score(f"\\boxed{{20{unit}}}", 20) == 1.0
+    assert score(f"\\boxed{{21{unit}}}", 20) == 0.0
+
+
+def test_about_a_number() -> None:
+    assert score("\\boxed{\\sim 20}", 20) == 1.0

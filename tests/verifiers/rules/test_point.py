@@ -151,3 +151,35 @@ def test_any_text_gets_a_verdict(text: str) -> None:
 def test_a_flood_is_over_soon(unit: str) -> None:
     params = PointParams(reference=(500, 300))
     assert stays_in_proportion(lambda text: judge(text, params), unit, 200_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "座標は(500, 300)です。",
+        "坐标为(500,300)。",
+        "좌표는(500, 300)입니다.",
+        "不是(100,100)，而是(500,300)",
+        "(100,100)ではなく(500,300)です",
+        '<points x1="500" y1="300" alt="ok">ok</points>',
+        "<click>500, 300</click>",
+        '{"x": "500", "y": "300"}',
+    ],
+)
+def test_points_beside_letters_without_spaces_and_in_other_tags(text: str) -> None:
+    assert score(text, BOX) == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "不是(500, 300)",
+        "(500, 300)ではありません",
+        "(500, 300)이 아닙니다",
+        "从(500,300)到(100,100)",
+        '<points x1="500" y1="300" x2="10" y2="10" alt="ok">ok</points>',
+        "max(500, 300)",
+    ],
+)
+def test_points_that_are_denied_or_several_in_other_forms(text: str) -> None:
+    assert score(text, BOX) == 0.0

@@ -538,3 +538,164 @@ def test_contains_hears_more_denials(response: str) -> None:
 )
 def test_contains_hears_no_denial_of_another(response: str) -> None:
     assert judge(response, QaParams(reference="Paris", metric="contains")).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("首都は東京ではありません。", "東京"),
+        ("東京ではなく大阪です。", "東京"),
+        ("수도는 서울이 아닙니다.", "서울"),
+        ("北京不对，应该是上海", "北京"),
+        ("La capital no es París, sino Lyon.", "París"),
+        ("Die Hauptstadt ist nicht Berlin.", "Berlin"),
+        ("La capitale n'est pas Paris.", "Paris"),
+        ("It is incorrect to say Paris.", "Paris"),
+        ("Many people think it's Paris, but it's actually Rome.", "Paris"),
+    ],
+)
+def test_contains_hears_denials_in_other_languages_and_behind_the_word(response: str, reference: str) -> None:
+    assert score(response, reference, metric="contains") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("東京ではなく大阪です。", "大阪"),
+        ("서울이 아니라 부산입니다", "부산"),
+        ("La capital no es Lyon, sino París.", "París"),
+        ("Es ist nicht Bonn, sondern Berlin.", "Berlin"),
+        ("Ce n'est pas Lyon mais Paris.", "Paris"),
+        ("It is none other than Napoleon.", "Napoleon"),
+        ("Many people think it's Paris, but it's actually Rome.", "Rome"),
+    ],
+)
+def test_contains_hears_what_is_put_in_the_place_of_the_denied(response: str, reference: str) -> None:
+    assert score(response, reference, metric="contains") == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "N/A",
+        "None",
+        "The question cannot be answered from the passage.",
+        "The passage does not say.",
+        "There is not enough information in the passage to answer this question.",
+        "The answer is not in the text.",
+        "\\boxed{\\text{unanswerable}}",
+        "根据文章无法回答该问题。",
+    ],
+)
+def test_that_there_is_no_answer_can_be_said_in_many_ways(response: str) -> None:
+    assert score(response, "", unanswerable=True) == 1.0
+    assert score(response, "Paris", unanswerable=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is not Paris.",
+        "None of the Beatles",
+        "Not",
+        "The text does not mention Paris.",
+        "The passage does not say so, but Paris.",
+        "unknown soldier",
+        "The question",
+    ],
+)
+def test_what_says_more_than_that_there_is_no_answer_is_one(response: str) -> None:
+    assert score(response, "", unanswerable=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "value"),
+    [
+        ("はい、そうです。", True),
+        ("네, 맞습니다.", True),
+        ("Sí, es correcto.", True),
+        ("Ja.", True),
+        ("没错", True),
+        ("いいえ", False),
+        ("아니요", False),
+        ("Nein, das stimmt nicht.", False),
+        ("The claim isn't true.", False),
+        ("not true", False),
+    ],
+)
+def test_yes_and_no_in_other_words(response: str, value: bool) -> None:
+    assert score(response, value, metric="bool") == 1.0
+    assert score(response, not value, metric="bool") == 0.0
+
+
+@pytest.mark.parametrize("response", ["not not true", "It is not true that it isn't", "Is it not true?", "ja und nein"])
+def test_what_is_neither_yes_nor_no(response: str) -> None:
+    assert score(response, True, metric="bool") == score(response, False, metric="bool") == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "**2020-01-05**",
+        "The date is January 5, 2020.",
+        "The treaty was signed on January 5, 2020.",
+        "5. Januar 2020",
+        "le 5 janvier 2020",
+        "el 5 de enero de 2020",
+        "5 января 2020 года",
+        "2020년 1월 5일",
+    ],
+)
+def test_days_in_sentences_and_in_other_languages(response: str) -> None:
+    assert score(response, "2020-01-05", metric="date") == 1.0
+    assert score(response, "2020-01-06", metric="date") == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The treaty was not signed on January 5, 2020.",
+        "It might be on January 5, 2020.",
+        "If it was on January 5, 2020",
+        "It was before January 5, 2020",
+        "Was it on January 5, 2020",
+        "It was on January 5, 2020 or on January 6, 2020",
+    ],
+)
+def test_a_day_that_is_denied_or_left_open_is_none(response: str) -> None:
+    assert score(response, "2020-01-05", metric="date") == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "a, b & c",
+        '```json\n["a", "b", "c"]\n```',
+        "Here you go:\n- a\n- b\n- c",
+        "The three:\n1. a\n2. b\n3. c",
+        "\\boxed{\\{a, b, c\\}}",
+        "\\left\\{a, b, c\\right\\}",
+        "a, b und c",
+        "a, b y c",
+        "(1) a\n(2) b\n(3) c",
+        "+ a\n+ b\n+ c",
+        "① a\n② b\n③ c",
+    ],
+)
+def test_lists_as_models_write_them(response: str) -> None:
+    assert score(response, [["a", "b", "c"]], metric="list") == 1.0
+    assert score(response, [["a", "b"]], metric="list") == 0.0
+
+
+def test_a_reference_is_not_divided_at_letters_that_are_words_elsewhere() -> None:
+    assert score("x, z", "x y z", metric="list") == 0.0
+    assert score("x y z", "x y z", metric="list") == 1.0
+
+
+def test_a_list_of_what_is_wrong_is_none() -> None:
+    assert score("Not these:\n- a\n- b", [["a", "b"]], metric="list") == 0.0
+
+
+def test_a_letter_and_its_accent_are_one_letter_with_that() -> None:
+    assert score("cafe\u0301", "caf\u00e9") == score("caf\u00e9", "cafe\u0301") == 1.0
+    assert score("cafe", "caf\u00e9") == 0.0

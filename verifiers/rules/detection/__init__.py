@@ -74,7 +74,7 @@ class DetectionParams(answers.ExtractionParams):
 
 class Detection(Verifier[DetectionParams]):
     name = "detection"
-    version = "5"
+    version = "6"
     params = DetectionParams
     summary = "Boxes and labels against reference boxes: F1, mean IoU, COCO and VOC AP, GIoU, ROLL's shaped reward"
 
@@ -96,7 +96,7 @@ _INLINE_REFERENCE_CHARS = 4_000
 
 
 def _is_inline(item: Item[DetectionParams]) -> bool:
-    """Each box that costs something has its own opening bracket, so brackets bound what there is to do."""
+    """Each box that costs something has its own opening bracket or brace, so these bound what there is to do."""
     params = item.params
     given = params.reference
     if len(item.response) > INLINE_CHARS or (isinstance(given, str) and len(given) > _INLINE_REFERENCE_CHARS):
@@ -107,7 +107,7 @@ def _is_inline(item: Item[DetectionParams]) -> bool:
 
 
 def _brackets(text: str) -> int:
-    return text.count("[") + text.count("(")
+    return max(text.count("[") + text.count("("), text.count("{"))
 
 
 def judge(response: str, params: DetectionParams, explain: bool = False) -> Verdict:

@@ -2,10 +2,15 @@
 
     [{"bbox_2d": [x1, y1, x2, y2], "label": "cat", "score": 0.9}, ...]     or `bbox`, `box`, `box_2d`; `category`, `class`
     {"bbox_2d": [...], ...}, {"objects": [...]}, [[x1, y1, x2, y2], ...], [x1, y1, x2, y2]
+    {"x1": ..., "y1": ..., "x2": ..., "y2": ...}, also with xmin, ymin, xmax, ymax, as an item or as its box
+    {"boxes": [[...], ...], "labels": ["cat", ...]}, as many of the one as of the other
+    <ref>cat</ref><box>[[x1, y1, x2, y2], ...]</box>, <box>(x1, y1), (x2, y2)</box>; the pair alone       InternVL, Qwen-VL
+    <|object_ref_start|>cat<|object_ref_end|><|box_start|>(x1, y1), (x2, y2)<|box_end|>                         Qwen2-VL
 
-JSON, or what Python prints: single quotes, tuples, a comma before the end; alone or in one code fence. An item that is no
-box is dropped: not four finite numbers, sides the wrong way round, no label where labels count. Text that is no such
-list, a list cut off among them, has no boxes at all, which is not the same as the empty list.
+JSON, or what Python prints: single quotes, tuples, a comma before the end; alone or in one code fence; or objects, one
+behind the other, without a list around them. An item that is no box is dropped: not four finite numbers, sides the wrong
+way round, no label where labels count. Text that is no such list, a list cut off among them, has no boxes at all, which
+is not the same as the empty list.
 """
 
 import json
@@ -21,8 +26,9 @@ BoxFormat = Literal["xyxy", "xywh", "cxcywh", "yxyx"]
 
 MAX_BOXES = 300
 MAX_TEXT_CHARS = 200_000
-_BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d")
-_LABEL_KEYS = ("label", "category", "class", "name")
+_BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d", "bounding_box", "coordinates")
+_LABEL_KEYS = ("label", "category", "class", "name", "class_name", "category_name", "object")
+_CORNER_KEYS = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("x_min", "y_min", "x_max", "y_max"))
 _SCORE_KEYS = ("score", "confidence")
 _FENCE = re.compile(r"```[A-Za-z0-9]{0,20}[ \t]*\n(.*?)```", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?\d{1,24}(?:\.\d{0,24})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
@@ -59,7 +65,7 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
         text = fences[-1].strip()
     if len(text) > MAX_TEXT_CHARS:
         return None
-    value = _decoded(text)
+    value = _tagged(text) if text.startswith("<") else _places(text) if _CORNER_PAIR.match(text) else _decoded(text)
     return None if value is None else from_value(value, box_format, needs_label=needs_label)
 
 
@@ -76,7 +82,52 @@ def from_value(value: Any, box_format: BoxFormat, *, needs_label: bool) -> Boxes
 # --- texts
 
 
+_TAG = re.compile(
+    r"(?:<\|object_ref_start\|>(?P<object>[^<>]{0,200})<\|object_ref_end\|>|<ref>(?P<ref>[^<>]{0,200})</ref>)?\s{0,8}"
+    r"(?P<box><box>|<\|box_start\|>)(?P<places>[^<>]*)(?:</box>|<\|box_end\|>)\s{0,8}[,;]?\s{0,8}"
+)
+_PLACE = r"\(([^(),\[\]]{1,60},[^(),\[\]]{1,60})\)"
+_CORNER_PAIR = re.compile(rf"{_PLACE}\s{{0,4}},?\s{{0,4}}{_PLACE}\s{{0,4}},?")
+
+
+def _tagged(text: str) -> list[dict[str, Any]] | None:
+    """The items of a text that is nothing but boxes in tags; a label names all boxes of the tag behind it."""
+    items, end = list[dict[str, Any]](), 0
+    while end < len(text):
+        tag = _TAG.match(text, end)
+        if tag is None:
+            return None
+        places = _places(tag["places"])
+        if places is None:
+            return None
+        if len(places) == 1 and isinstance(places[0], list) and _corners(places[0]) is None:
+            places = places[0]
+        if len(places) == 4 and _corners(places) is not None:
+            places = [places]
+        label = tag["object"] or tag["ref"] or ""
+        items += [{"bbox_2d": place, "label": label} for place in places]
+        end = tag.end()
+    return items
+
+
+def _places(text: str) -> list[Any] | None:
+    """What stands in a tag, with pairs of opposite corners made boxes."""
+    places = _loaded("[" + _CORNER_PAIR.sub(r"[\1, \2],", text) + "]")
+    return places if isinstance(places, list) else None
+
+
+_BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
+
+
 def _decoded(text: str) -> Any:
+    if text.startswith("{") and _BETWEEN_OBJECTS.search(text):
+        listed = _loaded(f"[{_BETWEEN_OBJECTS.sub('},{', text)}]")
+        if isinstance(listed, list) and len(listed) > 1 and all(isinstance(each, dict) for each in listed):
+            return listed
+    return _loaded(text)
+
+
+def _loaded(text: str) -> Any:
     for shown in (text, None):
         try:
             return _DECODER.decode(_as_json(text) if shown is None else shown)
@@ -132,8 +183,10 @@ def _items(value: Any) -> Sequence[Any] | None:
     if isinstance(value, dict):
         if any(key in value for key in _BOX_KEYS):
             return [value]
+        if _corner_values(value) is not None:
+            return [value]
         lists = [each for each in value.values() if isinstance(each, list | tuple)]
-        value = lists[0] if len(lists) == 1 else None
+        value = lists[0] if len(lists) == 1 else _paired(value)
     if not isinstance(value, list | tuple):
         return None
     if len(value) == 4 and not any(isinstance(each, dict | list | tuple | str) for each in value):
@@ -143,10 +196,28 @@ def _items(value: Any) -> Sequence[Any] | None:
     return value
 
 
+def _paired(value: dict[str, Any]) -> Sequence[Any] | None:
+    """The items of an object that holds boxes in one list and their labels in another."""
+    boxes = next((value[key] for key in ("bboxes", "boxes") if isinstance(value.get(key), list)), None)
+    labels = value.get("labels")
+    if boxes is None or not isinstance(labels, list) or len(boxes) != len(labels):
+        return None
+    return [{"bbox_2d": box, "label": label} for box, label in zip(boxes, labels, strict=True)]
+
+
+def _corner_values(item: Any) -> list[Any] | None:
+    """The four sides of an object that names each of them."""
+    if not isinstance(item, dict):
+        return None
+    return next(([item[key] for key in keys] for keys in _CORNER_KEYS if all(key in item for key in keys)), None)
+
+
 def _box(item: Any, box_format: BoxFormat) -> Box | None:
     given, label, score = item, "", None
     if isinstance(item, dict):
         given = next((item[key] for key in _BOX_KEYS if key in item), None)
+        if (named := _corner_values(item if given is None else given)) is not None:
+            given, box_format = named, "xyxy"
         name = next((item[key] for key in _LABEL_KEYS if key in item), "")
         if not isinstance(name, str):
             return None

@@ -8,10 +8,13 @@ from verifiers.rules.numeric import scales
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPT_RUN = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _COMMANDS = re.compile(
-    r"\\(?:left|right|displaystyle|[,;:! ]|quad|qquad)(?![A-Za-z])|\\(?=[$%])|\{(?=,\})|(?<=,)\}|[`~]|\*\*"
+    r"\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])|\\[,;:! ]|\\(?=[$%])|\{(?=,\})|(?<=,)\}|[`~]|\*\*"
 )
 _WRAPPER = re.compile(r"\\(?:text|textbf|textit|mathbf|mathrm|mathit|boldsymbol|bm|bf)\s?\{([^{}]*)\}")
+_UNIT_COMMANDS = {"Omega": "Ω", "mu": "µ"}
+_UNIT_COMMAND = re.compile(r"\\(Omega|mu)(?![A-Za-z])\s?")
 _UNIT_POWER = re.compile(r"(?<=[A-Za-z}])\s?\^\s?(?:\{\s?[-]?[1-9]\s?\}|[-]?[1-9])(?![\d.])|\^\s?\{?\s?\\?circ\s?\}?")
+_UNIT_DIGIT = re.compile(r"(\d\s?(?:[cdk]?m|ft))[23](?![\w.^/])")
 _SPACED = re.compile(r"(?<![\d.,])(?<!\d[ '’])\d{1,3}(?:[ '’]\d{3})+(?![\d/])(?! ?[/⁄])")
 _LAKHS = re.compile(r"(?<![\d.,])\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])")
 _EUROPEAN = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![.,]?\d)|(?<![\d.,])\d+,\d+(?![.,]?\d)")
@@ -62,11 +65,60 @@ def without_remark(text: str) -> str:
     return text[: remark.start(1)] + " " * len(remark[1]) + text[remark.end(1) :]
 
 
+_UNIT = (
+    r"(?:[cdkmnµμ]?m|in|ft|yd|mi|[mnµμ]?s|min|sec|hr?|[kmµμ]?g|[kM]?(?:N|Pa|J|W|Hz)|K|mol|[mM]?L|[mk]?V|[mµμ]?A|C|T|units?"
+    r"|(?:centi|milli|kilo)?met(?:er|re)s?|inch(?:es)?|feet|foot|yards?|miles?|seconds?)"
+)
+_POWER_AT_END = re.compile(
+    rf"\d(?:[ $~/*·⋅{{}}]|\\[,;:! ]|\\(?:text|mathrm|textrm|rm|cdot)(?![A-Za-z])|per |{_UNIT}(?![A-Za-z])){{0,16}}(?<![A-Za-z]){_UNIT}"
+    r"[ }]{0,2}(?P<power>\^ ?(?:\{ ?[-−]?[1-4] ?\}|[-−]?[1-4]))\Z"
+    r"|\d ?(?:[cdk]?m|ft|in)(?P<digit>[23])\Z"
+)
+_POWER_CHARS = 80
+_MAX_POWERS = 4
+_TEN_CHARS = 12
+_DOTTED = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3}){2,}(?!\.?\w)")
+_TEN_RAISED = re.compile(
+    r"(?<![\w.,^\\)}\]×*·⋅])(?<![×x*·⋅] )(?<!cdot )(?<!times )10(?: ?\^ ?(?:\{ ?(?P<braced>[-−+]?\d{1,4}) ?\}|(?P<bare>[-−+]?\d{1,4}))|(?P<raised>⁻?[⁰¹²³⁴-⁹]{1,4}))"
+    r"(?![\w.,^]{0,4}\d| ?[!^])"
+)
+
+
+def in_other_signs(text: str, decimal_comma: bool) -> str:
+    """A text of the same length in which the last number is written as those know it who look for the last one.
+
+    Units have no powers behind it (`30 cm^3` as `30 cm  `), a power of ten is `1e6`, and with `decimal_comma` millions with
+    points between their digits have narrow spaces there.
+    """
+    end = answers.last_digit_end(text, 0, len(text))
+    for _ in range(_MAX_POWERS):
+        if end is None:
+            return text
+        end += text.startswith("}", end)
+        found = _POWER_AT_END.search(text, max(0, end - _POWER_CHARS), end)
+        if found is None or text[end : end + 1].isalnum():
+            break
+        start, stop = found.span("power" if found["power"] else "digit")
+        text = text[:start] + " " * (stop - start) + text[stop:]
+        end = answers.last_digit_end(text, 0, start)
+    if end is None:
+        return text
+    ten = _TEN_RAISED.search(text, max(0, end - _TEN_CHARS), min(len(text), end + _TEN_CHARS))
+    if ten is not None and ten.end() >= end:
+        raised = ten["braced"] or ten["bare"] or ten["raised"].translate(_SUPERSCRIPTS)
+        text = text[: ten.start()] + f"1e{raised.replace('−', '-')}".ljust(len(ten[0])) + text[ten.end() :]
+    if not decimal_comma:
+        return text
+    return _DOTTED.sub(lambda number: number[0].replace(".", "\u202f"), text)
+
+
 def plain(text: str, decimal_comma: bool) -> str:
     """Without the markup that changes no value; superscript digits become powers before NFKC makes them digits."""
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
     text = answers.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
+    if "\\" in text:
+        text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
     text = re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text)))
     if "mod" in text:
         text = _MODULUS_BEHIND.sub("", without_modulus(text))
@@ -78,4 +130,4 @@ def plain(text: str, decimal_comma: bool) -> str:
     text = scales.without_myriads(text)
     if len(text) > 1 and text[0] + text[-1] in ("$$", "[]"):
         text = text[1:-1]
-    return _UNIT_POWER.sub("", text).strip().removesuffix(".")
+    return _UNIT_DIGIT.sub(r"\1", _UNIT_POWER.sub("", text)).strip().removesuffix(".")

@@ -13,13 +13,13 @@ from itertools import pairwise
 
 from verifiers.math import numerals
 from verifiers.math.numerals.chinese import HAN_NUMBER
-from verifiers.rules.numeric import currencies, notation, scales, values
+from verifiers.rules.numeric import bounds, currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
 
 _MAX_TEXT_CHARS = 4000
 _MAX_REMEMBERED_CHARS = 64
 _MAX_DIGITS = 1000
-_EQUALS = re.compile(r"\\approx(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
+_EQUALS = re.compile(r"\\(?:approx|sim(?:eq)?)(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
 _REMARK = re.compile(r"(?<=[\d%])\s?\(\s?(?:[<>]=?|[≤≥]|\\[lg](?:eq?|t)(?![A-Za-z]))\s?-?[\d.,]{1,40}\s?\)")
 """That a number is beyond another one: `12 (> 10)`."""
 _RELATION = r"(?:大于|小于|高于|低于|大過|不足|不等于|最多|最少|起码)(?:或|且)?(?:等于)?"
@@ -31,6 +31,7 @@ _NUMBER = re.compile(
     (?:
         (?:(?P<whole>\d+)\s?)?\\[dt]?frac\s?(?:\{{\s?(?P<top>-?\d+)\s?\}}\s?\{{\s?(?P<bottom>-?\d+)\s?\}}|(?P<two>\d\d))
       | (?P<mixed>\d+)\s(?P<mixed_top>\d+)\s?[/⁄]\s?(?P<mixed_bottom>\d+)
+      | 10\s?\^\s?(?:\{{\s?(?P<ten>[-+]?\d{{1,9}})\s?\}}|(?P<ten_bare>[-+]?\d{{1,9}}))
       | (?P<decimal>{_DECIMAL})
         (?:[eE](?P<e>[-+]?\d{{1,9}})|\s?(?:\\times|\\cdot|[x×*·])\s?10\s?\^\s?\{{?\s?(?P<power>[-+]?\d{{1,9}})\s?\}}?)?
         (?:\s?[/⁄]\s?(?P<divisor>{_DECIMAL}))?
@@ -88,6 +89,8 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     currency, after = currencies.currency_beside(match["currency"], before, after)
     scale, after = scales.scale_behind(after, bool(currency))
     if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)) or _MORE_BEHIND.match(after):
+        return Unreadable("conflicting_answers")
+    if bounds.bound_before(before) or bounds.is_bound_behind(after):
         return Unreadable("conflicting_answers")
     if _RELATION_BEFORE.search(before) or _RELATION_BEHIND.match(after):
         return Unreadable("conflicting_answers")
@@ -176,7 +179,7 @@ def _is_words(text: str, words: Sequence[str]) -> bool:
 def _number(match: re.Match[str]) -> Number | None:
     if any(len(group or "") > _MAX_DIGITS for group in match.groups()):
         return None
-    exponent = int(match["e"] or match["power"] or 0)
+    exponent = int(match["e"] or match["power"] or match["ten"] or match["ten_bare"] or 0)
     if (match["divisor"] and exponent) or (match["sign"] and match["inner_sign"]):
         return None
     fraction = _fraction(match)
@@ -194,6 +197,8 @@ def _fraction(match: re.Match[str]) -> Fraction | None:
         top, bottom = match["two"][0], match["two"][1]
     if match["mixed"]:
         whole, top, bottom = match["mixed"], match["mixed_top"], match["mixed_bottom"]
+    if match["ten"] or match["ten_bare"]:
+        return Fraction(1)
     if top is not None:
         return int(whole or 0) + Fraction(int(top), int(bottom)) if int(bottom) else None
     divisor = _decimal(match["divisor"]) if match["divisor"] else Fraction(1)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from verifiers import answers
 from verifiers.answers import Channel
 from verifiers.math import numerals
-from verifiers.rules.numeric import notation, spelled
+from verifiers.rules.numeric import bounds, notation, scales, spelled
 from verifiers.rules.numeric.currencies import CURRENCY_NAME
 from verifiers.rules.numeric.reading import read
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -19,14 +19,16 @@ from verifiers.rules.numeric.values import Number, Unreadable
 _WIDER_CHARS = 40
 _DIGITS_BEFORE = re.compile(
     r"(?<![A-Za-z\d_.,])(?:[$€£¥₹₩₽]\s?)?[-−]?"
-    r"(?:\d{1,12}(?:[.,'’\u2009\u202f\u00a0\u200b-\u200f\u2060\ufeff\u00ad]|[亿億万萬]零?)|\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z))+(?=\d+\Z)"
+    r"(?:\d{1,12}(?:[.,'’\u2009\u202f\u00a0\u200b-\u200f\u2060\ufeff\u00ad]|[亿億万萬]零?|[억만] ?)|\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z))+(?=\d+\Z)"
 )
-_GROUP_SIGNS = frozenset(" .,'’\u2009\u202f\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad亿億万萬零")
+_GROUP_SIGNS = frozenset(" .,'’\u2009\u202f\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad亿億万萬零억만")
 _THOUSANDS_BEFORE = re.compile(r"(?:[$€£¥₹₩₽]\s?)?[-−]?\d{1,3} (?:\d{3} )*(?:\d{3}[.,])?")
 _WORDS_BEHIND = re.compile(
-    r"(?:[kKMB](?![A-Za-z])|\s?lakhs?\scrores?(?![A-Za-z])|\s?(?:bn|tn|mn|mio|mrd|lakhs?|crores?|percent|per\scent)(?![A-Za-z])|\s?[十百千]?[亿億万萬]|[克米瓦])?"
+    r"(?:[kKMBT](?![A-Za-zΩ\u2126])|\s?lakhs?\scrores?(?![A-Za-z])|\s?(?:bn|tn|mn|mio|mrd|lakhs?|crores?|percent|per\scent)(?![A-Za-z])|\s?[十百千]?[亿億万萬]|[克米瓦]"
+    rf"|\s?{scales.WORDS_OF_OTHERS}|\s?(?:{scales.HANGUL}))?"
     rf"(?:\s?(?:{CURRENCY_NAME})(?![A-Za-z]))?"
-    r"(?:\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z])"
+    rf"(?:{bounds.BEHIND}|"
+    r"\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z])"
     r"|(?:\s[A-Za-z]{1,16}){0,2}(?:,?\sat\s(?:least|most)|\s(?:or|and)\s(?:more|less|fewer|above|below|higher|lower|over|under|up))"
     r"(?=[*_]{0,2}(?:[.,;!?)\n]|\s{0,4}\Z))"
     r"|[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))[\s$]{0,2}\\?[A-Za-z]"
@@ -42,11 +44,16 @@ _BOUND_BEFORE = re.compile(
 )
 _BOUND_ENDS = ("<", ">", "≤", "≥", "to", "over", "under", "above", "below", "beyond", "于")
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
-_DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z")
-"""An en dash for a minus sign: nothing between it and the number, and no number before it."""
+_DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z|(?:\A|\n|[=:($] ?)− \Z")
+"""An en dash for a minus sign: nothing between it and the number, and no number before it; or a minus sign and a space."""
+_DOLLAR_BEFORE = re.compile(r"(?<![A-Za-z])(?:US|AU?|CA?|NZ|HK|NT|S)\$\Z")
+"""What those who look for numbers do not take for a currency: `US$5m`."""
 _NAME_BEFORE = re.compile(r"(?<![\w.])[A-Za-z]\w{0,3}\s?=\s?\Z")
 """What the first of several numbers is said to be: of "x = 12, y = 13" all has to be read."""
-_BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]|\$?[-−]?10(?:\s?\^\s?(?:\{\s?[-+−]?\d{1,9}\s?\}|[-+−]?\d{1,9})|⁻?[⁰¹²³⁴-⁹]{1,9})\$?",
+    re.IGNORECASE,
+)
 _MAX_BARE_CHARS = 60
 
 
@@ -64,7 +71,11 @@ class Statement:
 def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
     """The number that the response commits to, in figures or in words."""
     response = answers.without_citations(answers.without_html(answers.without_struck(response)))
-    scene = _scene(notation.without_modulus(notation.without_remark(notation.with_ascii_marks(response))), params)
+    response = notation.with_ascii_marks(response)
+    scene = _scene(notation.without_modulus(notation.without_remark(response)), params)
+    if _has_none(scene.extraction) or _is_of_a_power(scene):
+        known = notation.in_other_signs(scene.response, decimal_comma)
+        scene = _scene(known, params) if known != scene.response else scene
     words = _in_figures(scene, params)
     if words is not None:
         figures = _scene(words.text, params)
@@ -97,6 +108,15 @@ def _scene(response: str, params: answers.ExtractionParams) -> _Scene:
         said = answers.without_courtesy(response, segment.start, segment.end)
         segment = answers.Segment(segment.start, said, "found")
     return _Scene(response, segment, extraction)
+
+
+def _is_of_a_power(scene: _Scene) -> bool:
+    """Whether the last number is the exponent of a power, or what is raised: `10^-3`, `10⁻³`."""
+    response, _, extraction = scene
+    if extraction.channel is not Channel.LAST_NUMBER or extraction.span is None:
+        return False
+    start, end = extraction.span
+    return response.startswith("⁻", end) or response.endswith(("^-", "^−"), max(0, start - 2), start)
 
 
 def _in_figures(scene: _Scene, params: answers.ExtractionParams) -> spelled.Spelled | None:
@@ -156,9 +176,10 @@ def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
     behind = _WORDS_BEHIND.match(response, end)
     head = response[max(0, start - _WIDER_CHARS) : start]
     bound = _BOUND_BEFORE.search(head) if head.rstrip().rstrip(" $*(").lower().endswith(_BOUND_ENDS) else None
-    sign = "-" if _DASH_BEFORE.search(response[max(0, start - 2) : start]) else ""
+    sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
+    sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in shown else None
-    lead = bound[0] if bound else (name[0] if name else sign)
+    lead = bound[0] if bound else bounds.bound_before(head) or (name[0] if name else sign)
     return lead + (before[0] if before else "") + shown + (behind[0] if behind else "")
 
 
@@ -177,8 +198,8 @@ _LISTED = re.compile(r"(?:[-*•]\s)?\s?(?:(?P<name>[A-Za-z]\w{0,3})\s?=\s?)?[-�
 _FLOOD = 3
 
 
-_OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?)\Z")
-_OPERATOR_ENDS = frozenset("*/±-m")
+_OPERATOR_BEFORE = re.compile(r"[\w)\]](?:\*\*|\s\*\*\s|\s?(?://|±|\+/-|\\pm)\s?|(?<=\d)分之\s?)\Z")
+_OPERATOR_ENDS = frozenset("*/±-m之")
 """Asterisks with a word before them and none behind are no emphasis."""
 
 
@@ -188,10 +209,32 @@ def _fault(scene: _Scene) -> str | None:
     if extraction.channel is not Channel.LAST_NUMBER or extraction.span is None:
         return None
     start = extraction.span[0]
+    if _is_of_a_power(scene):
+        return "unparseable"
     head = response[max(0, start - _WIDER_CHARS) : start]
     if head.rstrip()[-1:] in _OPERATOR_ENDS and _OPERATOR_BEFORE.search(head):
         return "unparseable"
-    return "conflicting_answers" if _is_list(scene.final) else None
+    return "conflicting_answers" if _is_one_of_two(scene) or _is_list(scene.final) else None
+
+
+_CHOICE = re.compile(
+    r"[^\W\d_a-zA-Z]{0,2}\s?(?:か|または|あるいは|から|o|или|에서|부터|또는|혹은|이나)\s?", re.IGNORECASE
+)
+_END_OF_RANGE = re.compile(r"\s?(?:y|e|et|und|и|a|à)\s?", re.IGNORECASE)
+_START_OF_RANGE = re.compile(r"\b(?:entre|zwischen|tra|fra|между)\s[$*(]{0,3}\Z", re.IGNORECASE)
+
+
+def _is_one_of_two(scene: _Scene) -> bool:
+    """Whether the two last numbers are a choice or a range, in words that those do not know who look for the last one."""
+    response, _, extraction = scene
+    if len(extraction.candidates) < 2:
+        return False
+    (start, end), (last, _) = (each.span for each in extraction.candidates[-2:])
+    if _CHOICE.fullmatch(response, end, last):
+        return True
+    if _END_OF_RANGE.fullmatch(response, end, last) is None:
+        return False
+    return _START_OF_RANGE.search(response, max(0, start - _WIDER_CHARS), start) is not None
 
 
 def _is_list(text: str) -> bool:

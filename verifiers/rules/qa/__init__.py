@@ -106,7 +106,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "10"
+    version = "11"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -245,7 +245,8 @@ def _says_none(response: str, params: QaParams) -> Verdict | None:
     """Right where a response says that a question has no answer; None where it does not."""
     extraction = answers.extract(response, params, _AUTO)
     segment = answers.final_segment(response, params.think)
-    if segment.reason != "found" or not says_none(response[segment.start : segment.end], extraction.answer):
+    answer = None if extraction.answer is None else _untexted(extraction.answer)
+    if segment.reason != "found" or not says_none(response[segment.start : segment.end], answer):
         return None
     return Verdict.correct(extraction.answer, **extraction.detail())
 

@@ -16,7 +16,7 @@ _ALTERNATIVES = re.compile(
     r"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus)(?![^\W_])|\s/\s|或|还是|還是|ou bien", re.IGNORECASE
 )
 _NUMBER_OR_WORD = re.compile(r"\d++(?:[.,]\d+)*+(?!(?:st|nd|rd|th)\b)|[^\W\d_]+n['’]t\b|[^\W_]+")
-_NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than", "whether"])
+_NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than", "whether", "nicht", "kein", "keine", "pas"])
 _DENYING_ENDS = ("n't", "isnt", "wasnt", "arent")
 _DENYING_HAN = frozenset(["不是", "并非", "而非", "不在", "不为"])
 _SKIPPED = frozenset(["", "a", "an", "the", "in", "by", "of"])
@@ -156,8 +156,8 @@ def _stands_in(given: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     text, run = "\n".join(("", *given, "")), "\n".join(("", *wanted, ""))
     at = text.find(run) if wanted else -1
     while at >= 0:
-        behind = text[at + len(run) : at + len(run) + _DENIAL_CHARS].replace("\n", " ")
-        if not _is_denied(text[max(0, at - _DENIAL_CHARS) : at].split("\n")) and _DENIED_BEHIND.match(behind) is None:
+        before = text[max(0, at - _DENIAL_CHARS) : at].split("\n")
+        if not _is_denied(before) and not _is_denied_behind(text[at + len(run) : at + len(run) + _DENIAL_CHARS]):
             return True
         at = text.find(run, at + 1)
     return False
@@ -165,14 +165,25 @@ def _stands_in(given: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 def _is_denied(before: Sequence[str]) -> bool:
     """Whether the word before an occurrence denies it; "not in Oslo" does, "not only Oslo" does not."""
+    if before[-3:-1] in (["none", "other"], ["no", "other"]) and before[-1] == "than":
+        return False
     last = next((word for word in reversed(before) if word not in _SKIPPED), "")
     if last in _NEGATIONS or last.endswith(_DENYING_ENDS) or "".join(before[-2:]) in _DENYING_HAN:
         return True
     return _DENIED.search(" ".join(before)) is not None or _DENIED_HAN.search("".join(before)) is not None
 
 
+def _is_denied_behind(behind: str) -> bool:
+    if _DENIED_BEHIND.match(behind.replace("\n", " ")):
+        return True
+    return not behind.isascii() and _DENIED_BEHIND_CJK.match(behind.replace("\n", "")) is not None
+
+
 _DENIED = re.compile(
-    r"\b(?:instead of|unlike|without|hardly|scarcely|no longer|(?:not|\w{1,8}n['’]?t) (?:really|quite|exactly|actually|even))(?: (?:the|an?|in|at))* ?$"
+    r"\b(?:no (?:es|fue|era|está)|não (?:é|foi|era)|non (?:è|fu|era))(?: (?:el|la|los|las|en|o|a|os|as|em|il|lo|i))* ?$"
+    r"|\b(?:instead of|unlike|without|hardly|scarcely|no longer"
+    r"|(?:not|\w{1,8}n['’]?t) (?:really|quite|exactly|actually|even)"
+    r"|(?:incorrect|wrong|mistaken) to (?:say|think|call it|assume|answer))(?: (?:the|an?|in|at|it|is|was|that))* ?$"
     r"|(?:(?<!no )(?<!without )\b(?:doubt|doubtful|disagree|deny|unlikely|impossible|false)|\bwhether|\bno (?:way|chance)|\banything but"
     r"|(?:\bnot|\bnever|\bcannot|n['’]?t) (?:think|believe|say|claim|sure|certain|true|correct|likely|possible|mean|agree|be|possibly))"
     r"(?: (?:s|really|that|if|it|it['’]?s|its|he|she|they|this|was|is|are|would|could|be|think|correct|true|answer|in|at|to))* ?$"
@@ -180,7 +191,12 @@ _DENIED = re.compile(
 """What denies a word or a whole clause: "unlike …", "I do not think that it is …"."""
 _IT = r"(?:(?:the )?(?:(?:right|correct|final) )?(?:answer|one)|correct|right|true|it)\b"
 _DENIED_BEHIND = re.compile(
-    rf"(?:is|was|are|were|s)(?: (?:clearly|simply|also|just))? (?:wrong|incorrect|false|mistaken|not {_IT})|(?:is|was|are|were)n'?t {_IT}"
+    r"but (?:it|that|the (?:(?:correct|right|true|real) )?answer)(?:s| s|['’]s| is| was) (?:actually|really|in fact)\b|but actually\b"
+    rf"|(?:is|was|are|were|s)(?: (?:clearly|simply|also|just))? (?:wrong|incorrect|false|mistaken|not {_IT})|(?:is|was|are|were)n'?t {_IT}"
 )
 """What says of the words before it that they are no answer; "is not" alone may repeat the question: "Mars is not a star"."""
+_DENIED_BEHIND_CJK = re.compile(
+    r"(?:では|じゃ)(?:な[いくか]|ありません)|[은는이가]?(?:아니|아닙|아닌)|是?(?:不对|不正确|错误?[的了])"
+)
+"""Japanese and Korean deny behind the word, and Chinese may."""
 _DENIED_HAN = re.compile(r"(?:不认为|不觉得|不相信|不可能|绝不|并不|不应该?)(?:是|它是|答案是|在|为)?$")

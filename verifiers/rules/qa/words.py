@@ -74,6 +74,8 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
         return tuple(text.split())
     if normalise == "cjk":
         return _cjk(text) or tuple(text.lower().split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
     plain = text.lower().translate(_PUNCTUATION)
     return tuple(_ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
 
