@@ -18,7 +18,7 @@ _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖�
 """What a number begins with is looked at first: letters are passed over in two thirds of the time."""
 _NUMBER_CHARS = 400
 _PART_BEFORE = re.compile(
-    r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_]|\\(?:times|cdot|div|le|ge|leq|geq|lt|gt)|(?<!\\text)(?<!\\textbf)(?<!\\mathbf)"
+    r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?|\\(?:times|cdot|div|le|ge|leq|geq|lt|gt)|(?<!\\text)(?<!\\textbf)(?<!\\mathbf)"
     r"(?<!\\mathrm)\{)[ $]{0,2}$"
 )
 _TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
@@ -27,7 +27,7 @@ _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{x(")
 _PART_AFTER = re.compile(
     r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d|\.\(\d"
     r"|\\(?![%$,;!: )\]\\]|text|mathrm|quad|qquad|degree|circ|end)|[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])"
-    r"|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹√]|(?:squared|cubed|doubled|tripled|halved|factorial|mod)\b|[ ]?(?:degrees?\s|°[CF]?\s)?below\s(?:zero|freezing)\b|times\s\$?\d)|[ ][xyznk](?!\w)|以[上下内]|[多余餘](?![于於])"
+    r"|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹⁻⁺√]|(?:squared|cubed|doubled|tripled|halved|factorial|mod)\b|[ ]?(?:degrees?\s|°[CF]?\s)?below\s(?:zero|freezing)\b|times\s\$?\d)|[ ][xyznk](?!\w)|以[上下内]|[多余餘](?![于於])"
 )
 _SCALE = re.compile(
     r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",
