@@ -22,6 +22,21 @@ JUDGED_LISTS = [
     "A) London: capital of the UK, so it's not correct.\n\nB) Berlin: in Germany.\n\nC) Paris: the capital of France. ✔️\n\nD) Madrid: in Spain.",
     "A: wrong. B: wrong. C: right. D: wrong.",
 ]
+JUDGED_LISTS_IN_CHINESE = [
+    "A. 伦敦：错误\nB. 柏林：错误\nC. 巴黎：正确\nD. 马德里：错误",
+    "A项错误。\nB项错误。\nC项正确。\nD项错误。",
+    "A×\nB×\nC√\nD×",
+]
+IN_CHINESE = ["选项C", "因此是巴黎。", "所以法国的首都是巴黎。"]
+NOT_IN_CHINESE = [
+    "A√\nB×\nC√\nD×",
+    "A. 伦敦：错误\nB. 柏林：错误\nC. 巴黎：不正确\nD. 马德里：正确",
+    "可能选C",
+    "也许选C",
+    "所以法国的首都不是巴黎。",
+    "因此可能是巴黎。",
+    "所以是巴黎吗？",
+]
 JUDGED_LISTS_WITH_TEXTS = [
     "A: no. B: no. C: yes. D: no.",
     "Option A: No.\nOption B: No.\nOption C: Yes!\nOption D: No.",
@@ -289,6 +304,20 @@ def test_an_option_is_singled_out(before: str, response: str, params: MultipleCh
 @pytest.mark.parametrize("response", [*JUDGED_LISTS_WITH_TEXTS, *IN_FEW_WORDS, *REASONS_BELOW])
 def test_an_option_is_named_in_other_words(response: str) -> None:
     assert judge(response, CITIES).score == 1.0
+
+
+@pytest.mark.parametrize("response", [*JUDGED_LISTS_IN_CHINESE, *IN_CHINESE])
+def test_an_option_is_singled_out_in_chinese(response: str) -> None:
+    params = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
+    assert judge(response, params).score == 1.0
+    if response in JUDGED_LISTS_IN_CHINESE:
+        assert judge(response, BY_LABEL).score == 1.0
+
+
+@pytest.mark.parametrize("response", NOT_IN_CHINESE)
+def test_what_leaves_it_open_in_chinese_is_not_paid(response: str) -> None:
+    params = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
+    assert judge(response, params).score == judge(response, BY_LABEL).score == 0.0
 
 
 @pytest.mark.parametrize("response", JUDGED_LISTS_WITH_TEXTS)

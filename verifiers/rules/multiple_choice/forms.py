@@ -23,7 +23,7 @@ _HEADING = re.compile(r"#{1,6}\s+")
 _MARKUP = re.compile(r"[\\$*`_]")
 _ARTICLE = re.compile(r"^(?:the|an?)\s(?=\w)")
 _LEAD = re.compile(
-    r"(?:(?:the|my)\s)?(?:(?:correct|right|best|final)\s){0,2}(?:options?|choices?|letters?|answers?|选项|答案|选)(?:\s(?:is|are))?(?![a-z])[\s:]*",
+    r"(?:(?:the|my)\s)?(?:(?:correct|right|best|final)\s){0,2}(?:(?:options?|choices?|letters?|answers?)(?:\s(?:is|are))?(?![a-z])|选项|答案|选)[\s:]*",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(

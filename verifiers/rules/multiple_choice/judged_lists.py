@@ -16,19 +16,24 @@ from verifiers.rules.multiple_choice.phrases import Clues
 _MAX_ENTRIES = 26
 _LABEL = r"[(\[*_]{0,4}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,4}"
 _ENTRY = re.compile(
-    rf"[\s*•·#>|+-]{{0,8}}(?:\[(?P<box>[ xX✓✔])\]\s)?(?:(?:option|choice|statement)\s)?(?-i:{_LABEL})\s?[.:)|–—=-]{{0,2}}(?P<told>[^\n]{{0,{MAX_LINE_CHARS}}})",
+    rf"[\s*•·#>|+-]{{0,8}}(?:\[(?P<box>[ xX✓✔])\]\s)?(?:(?:option|choice|statement)\s)?(?-i:{_LABEL})\s?[.:)|–—=、．：）-]{{0,2}}(?P<told>[^\n]{{0,{MAX_LINE_CHARS}}})",
     re.IGNORECASE,
 )
 _NEXT_ENTRY = re.compile(r"(?<=[.;,])\s+(?=[(\[*]{0,3}[A-Z][)\]*]{0,3}\s?[.:)–—=-])")
-_RIGHT, _WRONG = r"correct|right|true|yes", r"incorrect|wrong|false|no|not\s(?:correct|right|true)"
+_RIGHT, _WRONG = (
+    r"correct|right|true|yes|正[确確]|[对對]|√",
+    r"incorrect|wrong|false|no|not\s(?:correct|right|true)|错误|錯誤|不正[确確]|不[对對]|[错錯]|×",
+)
 _CALLS = re.compile(
-    rf"(?:^|[.:|(,=→–—-])[\s*_|]*(?:(?:so\s)?(?:this|that|it)(?:['’]s|\sis)\s)?(?:(?P<right>{_RIGHT})|(?P<wrong>{_WRONG}))(?=[*_\s|]*(?:[.,;:!)–—-]|$))",
+    rf"(?:^|[.:|(,=→–—：，（。-]|[选選]?[项項])[\s*_|]*(?:(?:so\s)?(?:this|that|it)(?:['’]s|\sis)\s)?(?:(?P<right>{_RIGHT})|(?P<wrong>{_WRONG}))(?=[*_\s|]*(?:[.,;:!)–—-]|$))",
     re.IGNORECASE,
 )
-_IN_TEXTS = re.compile(rf"\b(?:{_RIGHT}|{_WRONG})\b", re.IGNORECASE)
-_PLAIN_WORDS = frozenset(("correct", "incorrect", "right", "wrong", "not correct", "not right"))
+_IN_TEXTS = re.compile(rf"(?<![^\W_])(?:{_RIGHT}|{_WRONG})(?![^\W_])", re.IGNORECASE)
+_PLAIN_WORDS = frozenset(
+    ("correct", "incorrect", "right", "wrong", "not correct", "not right", "正确", "错误", "不正确", "√", "×")
+)
 """That are hardly an option themselves, as "true" and "yes" are."""
-_BUT = re.compile(r"\b(?:but|however|though|although|except|unless|if|only\swhen|or)\b", re.IGNORECASE)
+_BUT = re.compile(r"[但或]|\b(?:but|however|though|although|except|unless|if|only\swhen|or)\b", re.IGNORECASE)
 _MIN_WRONG = 2
 """With one alone it is open whether the right or the wrong one is asked for."""
 
