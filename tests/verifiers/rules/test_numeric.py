@@ -118,6 +118,8 @@ def test_numbers_are_read_exactly(text: str, value: str | int) -> None:
         ("It isn't 5", "conflicting_answers"),
         ("up to 5", "conflicting_answers"),
         ("5!", "unparseable"),
+        ("(5)!", "unparseable"),
+        ("(10^{8})!", "unparseable"),
         ("5 ± 0.1", "unparseable"),
         (">5", "unparseable"),
         ("half a million people", "unparseable"),
@@ -358,3 +360,16 @@ def test_arabic_marks_part_thousands_and_decimals(response: str, reference: Any)
 def test_an_answer_with_arabic_marks_stands_where_it_was_written() -> None:
     verdict = judge("المجموع ١٬٠٠٠ دينار", NumericParams(reference="1000"))
     assert verdict.detail["span"] == [8, 13]
+
+
+@pytest.mark.parametrize(
+    ("response", "written"),
+    [
+        ("The value is $10^{-2}$.", "10^{-2}"),
+        ("It is 10⁻²", "10⁻²"),
+        ("It is 10^ {-2} in all", "10^ {-2}"),
+    ],
+)
+def test_a_power_of_ten_is_shown_as_it_is_written(response: str, written: str) -> None:
+    found = judge(response, NumericParams(reference="0.01"))
+    assert (found.score, found.extracted) == (1.0, written)

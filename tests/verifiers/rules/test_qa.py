@@ -368,6 +368,7 @@ def test_detail_tells_which_reference_was_best() -> None:
         ("<answer>Paris</answer>", "", 0.0),
         ("<answer>unanswerable</answer>", "Paris", 0.0),
         ("<answer>unanswerable, or Paris</answer>", "", 0.0),
+        ('{"a": null}', "", 0.0),
         ("<answer></answer> It is Paris.", "", 0.0),
         ("", "", 0.0),
         ("<think></think>", "", 0.0),

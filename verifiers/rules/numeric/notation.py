@@ -106,7 +106,8 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
     ten = _TEN_RAISED.search(text, max(0, end - _TEN_CHARS), min(len(text), end + _TEN_CHARS))
     if ten is not None and ten.end() >= end:
         raised = ten["braced"] or ten["bare"] or ten["raised"].translate(_SUPERSCRIPTS)
-        text = text[: ten.start()] + f"1e{raised.replace('−', '-')}".ljust(len(ten[0])) + text[ten.end() :]
+        exponent = raised.replace("−", "-").removeprefix("+").zfill(len(ten[0]) - len("1e"))
+        text = f"{text[: ten.start()]}1e{exponent}{text[ten.end() :]}"
     if not decimal_comma:
         return text
     return _DOTTED.sub(lambda number: number[0].replace(".", "\u202f"), text)

@@ -95,6 +95,8 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     if _RELATION_BEFORE.search(before) or _RELATION_BEHIND.match(after):
         return Unreadable("conflicting_answers")
     negative = _NEGATIVE_WORD.search(before)
+    if _FACTORIAL_BEHIND.match(after):
+        return Unreadable("unparseable")
     if not _is_wording(before[: negative.start()] if negative else before) or not _is_unit(after):
         return Unreadable("unparseable")
     number = _number(match)
@@ -104,6 +106,7 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     return values.scaled(replace(number, is_percent=is_percent, currency=currency), scale, negative is not None)
 
 
+_FACTORIAL_BEHIND = re.compile(r"[)\]}]{1,4}\s?!")
 _NAME = re.compile(r"(?:\A|[^\w.])([A-Za-z]\w{0,3})\s?\Z")
 _NEXT_NAME = re.compile(r"(?:[,;、，]|\b(?:and|or)\b|\n)\s*([A-Za-z]\w{0,3})\s?\Z")
 _NAME_CHARS = 20

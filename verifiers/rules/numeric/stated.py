@@ -68,27 +68,6 @@ class Statement:
     detail: Mapping[str, Any]
 
 
-def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
-    """The number that the response commits to, in figures or in words."""
-    response = answers.without_citations(answers.without_html(answers.without_struck(response)))
-    response = notation.with_ascii_marks(response)
-    scene = _scene(notation.without_modulus(notation.without_remark(response)), params)
-    if _has_none(scene.extraction) or _is_of_a_power(scene):
-        known = notation.in_other_signs(scene.response, decimal_comma)
-        scene = _scene(known, params) if known != scene.response else scene
-    words = _in_figures(scene, params)
-    if words is not None:
-        figures = _scene(words.text, params)
-        last = figures.extraction
-        if last.channel is Channel.LAST_NUMBER and last.candidates[-1].span[0] == words.start:
-            said = _statement(figures, params, decimal_comma, explain)
-            if said.answer is None:
-                return said
-            detail = {**said.detail, "span": [words.start, words.end]}
-            return replace(said, answer=response[words.start : words.end], detail=detail)
-    return _statement(scene, params, decimal_comma, explain)
-
-
 class _Scene(NamedTuple):
     """A response, and what is its answer by those who know figures only."""
 
@@ -99,6 +78,38 @@ class _Scene(NamedTuple):
     @property
     def final(self) -> str:
         return self.response[self.segment.start : self.segment.end]
+
+
+def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
+    """The number that the response commits to, in figures or in words."""
+    response = answers.without_citations(answers.without_html(answers.without_struck(response)))
+    response = notation.with_ascii_marks(response)
+    scene = _scene(notation.without_modulus(notation.without_remark(response)), params)
+    if _has_none(scene.extraction) or _is_of_a_power(scene):
+        known = notation.in_other_signs(scene.response, decimal_comma)
+        if known != scene.response:
+            return _as_written(response, _of(_scene(known, params), params, decimal_comma, explain))
+    return _of(scene, params, decimal_comma, explain)
+
+
+def _as_written(response: str, said: Statement) -> Statement:
+    """The same, with the answer in the signs of a response that has as many characters."""
+    span = said.detail.get("span")
+    return said if said.answer is None or span is None else replace(said, answer=response[slice(*span)])
+
+
+def _of(scene: _Scene, params: answers.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
+    words = _in_figures(scene, params)
+    if words is not None:
+        figures = _scene(words.text, params)
+        last = figures.extraction
+        if last.channel is Channel.LAST_NUMBER and last.candidates[-1].span[0] == words.start:
+            said = _statement(figures, params, decimal_comma, explain)
+            if said.answer is None:
+                return said
+            detail = {**said.detail, "span": [words.start, words.end]}
+            return replace(said, answer=scene.response[words.start : words.end], detail=detail)
+    return _statement(scene, params, decimal_comma, explain)
 
 
 def _scene(response: str, params: answers.ExtractionParams) -> _Scene:

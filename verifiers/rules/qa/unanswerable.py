@@ -14,6 +14,7 @@ _TEXT = (
     r"(?:(?:given|provided|above|supplied) )?(?:passage|text|context|paragraph|article|document|information)"
     r"(?: (?:given|provided|above))?"
 )
+_IS_DATA = re.compile(r"[{}\[\]=]")
 _SOURCE = rf"(?: (?:in|from|by|with|given|using|based on|based only on) {_TEXT})"
 _TOLD = r"(?:mentioned|stated|specified|provided|given|available|known|found|included|discussed|described)"
 _SAID = re.compile(
@@ -38,4 +39,6 @@ def says_none(segment: str, answer: str | None) -> bool:
     """Whether a final segment, and the answer found in it, say that there is no answer."""
     if answer is None or not visible(answer):
         return _EMPTY_TAG.search(segment[-_TAIL_CHARS:]) is not None
-    return len(answer) <= _TAIL_CHARS and _SAID.fullmatch(" ".join(words(answer.strip(" .。"), "squad"))) is not None
+    if len(answer) > _TAIL_CHARS or _IS_DATA.search(answer):
+        return False
+    return _SAID.fullmatch(" ".join(words(answer.strip(" .。"), "squad"))) is not None
