@@ -172,6 +172,7 @@ LEAVES_OPEN = [
     "The answer is C.\nD",
     "The answer is C.\n\nD) Madrid",
     "The answer is C.\nA\nD",
+    "The answer is C.\n\nOf the others:\nA: wrong\nD: right",
     "Answer: C) Paris\nD) Madrid\nA) London",
 ]
 VALUES_OF_NOTHING = [

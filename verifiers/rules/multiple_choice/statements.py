@@ -437,6 +437,8 @@ def _is_told_of_each(text: str, end: int, lines: Sequence[tuple[str, tuple[int, 
     labels = [entry and options.label(entry[1]) for entry in entries]
     if len(labels) < len("AB") or None in labels or len({*labels}) < len(labels):
         return False
+    if any(_AFFIRMS.search(line) and not SAYS_AGAINST.search(line) for line, _ in lines):
+        return False
     rest = text[text.find("\n", end) + 1 :].lstrip()
     first = _ENTRY.match(rest)
     return first is None or options.label(first[1]) is None
