@@ -294,7 +294,7 @@ def _last_sentence(text: str, end: int) -> int:
 
 def _concluded(text: str, start: int, end: int, options: Options) -> tuple[str, tuple[int, int]] | None:
     sentence = text[start:end]
-    if end - start > _SENTENCE_CHARS:
+    if end - start > _SENTENCE_CHARS or not _may_name(sentence, options):
         return None
     for pattern in _patterns(sentence):
         found = pattern.fullmatch(text, start + len(sentence) - len(sentence.lstrip(_AROUND)), end)
@@ -302,6 +302,21 @@ def _concluded(text: str, start: int, end: int, options: Options) -> tuple[str, 
         if found and label and not _is_spoiled(found, label, options):
             return label, found.span("option")
     return None
+
+
+def _may_name(sentence: str, options: Options) -> bool:
+    """Whether an option's label or text may stand somewhere in a sentence; a small letter is a word."""
+    if not options.are_plain or not sentence.isascii() or "\\" in sentence or "_" in sentence:
+        return True
+    if any(map(options.label, _LETTER.findall(sentence))) or (options.have_digits and _DIGIT.search(sentence)):
+        return True
+    shown = form_of(sentence)
+    return any(form in shown for form in options.forms) or _ORDINAL.search(shown) is not None
+
+
+_DIGIT = re.compile(r"\d")
+_ORDINAL = re.compile("option|choice|answer|alternative")
+"""In all names of options by their places."""
 
 
 def _patterns(sentence: str) -> Iterator[re.Pattern[str]]:

@@ -68,9 +68,12 @@ def _entries(text: str, options: Options) -> Mapping[str, _Entry] | None:
     """What the lines at the end, or else the parts of the last one, say of an option each; none where one is told of
     twice, None where it is called right and wrong.
     """
+    start, end = next(_lines_from_the_end(text), (0, 0))
+    if not _ENTRY.match(text, start, end):
+        return {}
     found: dict[str, _Entry] = {}
-    for start, end in _lines_from_the_end(text):
-        entry = _entry(text, start, end, options)
+    for begin, stop in _lines_from_the_end(text):
+        entry = _entry(text, begin, stop, options)
         if entry is None:
             break
         if (below := found.get(entry.label)) and {below.is_right, entry.is_right} == {True, False}:
@@ -78,8 +81,7 @@ def _entries(text: str, options: Options) -> Mapping[str, _Entry] | None:
         if below or len(found) == _MAX_ENTRIES:
             return {}
         found[entry.label] = entry
-    start, end = next(_lines_from_the_end(text), (0, 0))
-    if len(found) > 1 or not _ENTRY.match(text, start, end):
+    if len(found) > 1:
         return found
     parts = [start, *(gap.end() for gap in _NEXT_ENTRY.finditer(text, start, end)), end]
     several = [_entry(text, begin, stop, options) for begin, stop in pairwise(parts)]

@@ -230,6 +230,16 @@ class Options:
         return same[0] if len(same) == 1 else None
 
     @cached_property
+    def are_plain(self) -> bool:
+        """Whether labels are capitals of ASCII, and texts are named by their own words or their numbers, not as formulas."""
+        return not self._by_formula and all(len(label) == 1 and "A" <= label <= "Z" for label in self.texts)
+
+    @cached_property
+    def have_digits(self) -> bool:
+        """Whether digits may name an option by its text."""
+        return any(map(str.isdigit, "".join(self.texts.values()))) or bool(self._numbers)
+
+    @cached_property
     def _are_bare_numbers(self) -> bool:
         return len(self._numbers) == len(self.texts) and not any(map(str.isalpha, "".join(self.texts.values())))
 
