@@ -319,13 +319,13 @@ class AsyncClient:
         state = await self._here()
         deadline = Deadline(deadline_s)
         backoff, faults = Backoff(), 0
-        fault: Unavailable | None = None
+        cause: Unavailable | None = None
         while True:
             remaining_s = deadline.remaining_s()
             try:
                 return await _bounded(attempt(state.transport, remaining_s), remaining_s)
             except Unavailable as error:
-                fault = _recalling(fault, error)
+                fault, cause = _recalling(cause, error)
             faults += not _is_asked_to_wait(fault)
             pause_s = backoff.next_s(fault.retry_after_s)
             if faults > self._config.max_retries or pause_s >= deadline.remaining_s():
@@ -456,9 +456,9 @@ class AsyncClient:
         backoff, faults, resends = Backoff(), 0, 0
         unsettled = dict(enumerate(entries))
         failed: dict[int, Result] = {}
-        fault: Unavailable | None = None
+        cause: Unavailable | None = None
         while True:
-            earlier, fault = fault, None
+            fault: Unavailable | None = None
             keys = list(unsettled)
 
             def take(position: int, result: Result, keys: list[int] = keys) -> None:
@@ -478,7 +478,7 @@ class AsyncClient:
                 await self._judge(state, pending[half:], options, deadline, emit, stream)
                 return
             except Unavailable as error:
-                fault = _recalling(earlier, error)
+                fault, cause = _recalling(cause, error)
             if not unsettled:
                 return
             if fault is None:
@@ -613,11 +613,11 @@ def _is_asked_to_wait(fault: Unavailable) -> bool:
     return fault.retry_after_s is not None or fault.reason == "overloaded"
 
 
-def _recalling(earlier: Unavailable | None, fault: Unavailable) -> Unavailable:
-    """A try that the deadline cut short says nothing of the cause: what the try before it came to may."""
-    if fault.reason != "deadline" or earlier is None:
-        return fault
-    return Unavailable(fault.reason, f"{fault.message}; the try before it: {earlier}")
+def _recalling(cause: Unavailable | None, fault: Unavailable) -> tuple[Unavailable, Unavailable]:
+    """The fault of a try, and the last cause known: one that the deadline cut short tells none, but an earlier one may."""
+    if fault.reason != "deadline" or cause is None:
+        return fault, fault
+    return Unavailable(fault.reason, f"{fault.message}; an earlier try: {cause}"), cause
 
 
 def _undelivered(fault: Unavailable | None, entry: Entry) -> Result:

@@ -203,7 +203,7 @@ async def test_the_deadline_ends_the_call_and_cancels_the_request(server: FakeSe
     assert await asyncio.to_thread(cancelled.wait, 20)
 
 
-async def test_a_try_cut_short_by_the_deadline_says_what_the_one_before_it_came_to(server: FakeServer) -> None:
+async def test_a_try_cut_short_by_the_deadline_says_what_an_earlier_one_came_to(server: FakeServer) -> None:
     async def hanging(request: web.Request, body: Body) -> None:
         await asyncio.Event().wait()
 
@@ -211,8 +211,26 @@ async def test_a_try_cut_short_by_the_deadline_says_what_the_one_before_it_came_
     async with AsyncClient(server.url) as client:
         result = await client.score_one(items(1)[0], deadline_s=1.0)
     assert (result.status, result.reason, result.score) == (Status.FAILED, "deadline", None)
-    assert "no answer within the deadline; the try before it: server_error:" in result.detail["message"]
+    assert "no answer within the deadline; an earlier try: server_error:" in result.detail["message"]
     assert "out of order" in result.detail["message"]
+
+
+async def test_so_does_a_call_that_scores_nothing() -> None:
+    connections = 0
+
+    async def drop_two(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        if connections > 2:  # aiohttp asks by itself once more for what may be asked for twice
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(drop_two, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    async with server, AsyncClient(f"http://{host}:{port}", timeout_s=1.0) as client:
+        with pytest.raises(Unavailable, match="deadline: no answer within the deadline; an earlier try: unreachable: "):
+            await client.verifiers()
+    assert connections > 2
 
 
 async def test_the_deadline_holds_while_waiting_for_a_free_slot(server: FakeServer) -> None:
