@@ -209,7 +209,7 @@ async def test_a_try_cut_short_by_the_deadline_says_what_an_earlier_one_came_to(
 
     server.faults.extend([answering(500, text="out of order"), hanging])
     async with AsyncClient(server.url) as client:
-        result = await client.score_one(items(1)[0], deadline_s=1.0)
+        result = await client.score_one(items(1)[0], deadline_s=3.0)
     assert (result.status, result.reason, result.score) == (Status.FAILED, "deadline", None)
     assert "no answer within the deadline; an earlier try: server_error:" in result.detail["message"]
     assert "out of order" in result.detail["message"]
@@ -227,7 +227,7 @@ async def test_so_does_a_call_that_scores_nothing() -> None:
 
     server = await asyncio.start_server(drop_two, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
-    async with server, AsyncClient(f"http://{host}:{port}", timeout_s=1.0) as client:
+    async with server, AsyncClient(f"http://{host}:{port}", timeout_s=3.0) as client:
         with pytest.raises(Unavailable, match="deadline: no answer within the deadline; an earlier try: unreachable: "):
             await client.verifiers()
     assert connections > 2

@@ -378,6 +378,14 @@ def test_a_set_may_be_told_one_by_one(response: str) -> None:
     assert judge(response, SEVERAL).score == 1.0
 
 
+def test_what_an_option_says_is_not_said_against_it() -> None:
+    choices = ["No rent", "High rent", "Less noise", "More noise"]
+    params = MultipleChoiceParams(reference=["A", "C"], choices=choices, multi=True)
+    listed = "The correct answers are:\n- A. No rent\n- C. Less noise"
+    assert judge(listed, params).score == 1.0
+    assert judge(f"{listed} is wrong", params).score == 0.0
+
+
 @pytest.mark.parametrize("response", NO_SETS)
 def test_other_sets_told_one_by_one_earn_nothing(response: str) -> None:
     assert judge(response, SEVERAL).score == 0.0

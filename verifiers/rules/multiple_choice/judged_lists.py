@@ -9,16 +9,11 @@ import msgspec
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.closing import CROSSED, TICKED
 from verifiers.rules.multiple_choice.commitment import Found
-from verifiers.rules.multiple_choice.lines import MAX_LINE_CHARS
+from verifiers.rules.multiple_choice.lines import ENTRY, MAX_LINE_CHARS
 from verifiers.rules.multiple_choice.options import Options
 from verifiers.rules.multiple_choice.phrases import Clues
 
 _MAX_ENTRIES = 26
-_LABEL = r"[(\[*_]{0,4}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,4}"
-_ENTRY = re.compile(
-    rf"[\s*•·#>|+-]{{0,8}}(?:\[(?P<box>[ xX✓✔])\]\s)?(?:(?:option|choice|statement)\s)?(?-i:{_LABEL})\s?[.:)|–—=、．：）-]{{0,2}}(?P<told>[^\n]{{0,{MAX_LINE_CHARS}}})",
-    re.IGNORECASE,
-)
 _NEXT_ENTRY = re.compile(r"(?<=[.;,])\s+(?=[(\[*]{0,3}[A-Z][)\]*]{0,3}\s?[.:)–—=-])")
 _RIGHT, _WRONG = (
     r"correct|right|true|yes|正[确確]|[对對]|√",
@@ -69,7 +64,7 @@ def _entries(text: str, options: Options) -> Mapping[str, _Entry] | None:
     twice, None where it is called right and wrong.
     """
     start, end = next(_lines_from_the_end(text), (0, 0))
-    if not _ENTRY.match(text, start, end):
+    if not ENTRY.match(text, start, end):
         return {}
     found: dict[str, _Entry] = {}
     for begin, stop in _lines_from_the_end(text):
@@ -103,7 +98,7 @@ def _lines_from_the_end(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _entry(text: str, start: int, end: int, options: Options) -> _Entry | None:
-    match = _ENTRY.match(text, start, end)
+    match = ENTRY.match(text, start, end)
     label = options.label(match["label"]) if match else None
     if match is None or label is None:
         return None

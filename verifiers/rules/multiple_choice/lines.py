@@ -39,6 +39,13 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
     return None
 
 
+ENTRY = re.compile(
+    r"(?:[^\S\n]|[*•·#>|+-]){0,8}(?:\d{1,2}[.)][^\S\n])?(?:\[(?P<box>[ xX✓✔])\][^\S\n])?(?:(?:option|choice|statement)[^\S\n])?"
+    r"(?-i:[(\[*_]{0,4}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,4})[^\S\n]?[.:)|–—=、．：）-]{0,2}"
+    rf"(?P<told>[^\n]{{0,{MAX_LINE_CHARS}}})",
+    re.IGNORECASE,
+)
+"""A line of a list about one option each."""
 _TEXT_ENDS = re.compile(
     r"[.!]\s+(?=\w+(?:['’]\w+)?\s\w)|[,;:]\s(?=[a-z]+(?:['’]\w+)?\s\w)|\s[—–-]\s(?=[a-z]+(?:['’]\w+)?\s\w)|,?\s(?:because|since|as)\s|\sis\sthe\s"
 )

@@ -126,7 +126,7 @@ class Options:
             return label
         match = _LABEL_AND_TEXT.match(text)
         if match and (label := self.label(match["label"] or match["bare"] or match["dashed"])):
-            rest = self._beyond_own_text(match["rest"], label).strip(EDGES)
+            rest = self.beyond_own_text(match["rest"], label).strip(EDGES)
             if not rest:
                 return label
             other = self.by_text(rest)
@@ -150,7 +150,7 @@ class Options:
         is_declared = is_declared or _LABEL_AND_REASON.match(text) is not None
         return self._declared(text) if is_declared else None
 
-    def _beyond_own_text(self, rest: str, label: str) -> str:
+    def beyond_own_text(self, rest: str, label: str) -> str:
         """What follows an option's text behind its label: the text itself may speak of other labels ("Both A and B")."""
         own = self.texts[label]
         if not own or rest[: len(own)].casefold() != own.casefold() or rest[len(own) : len(own) + 1].isalnum():

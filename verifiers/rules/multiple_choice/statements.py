@@ -8,7 +8,7 @@ from itertools import chain
 from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
-from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, MAX_LINE_CHARS, edges
+from verifiers.rules.multiple_choice.lines import ENTRY, MAX_BARE_CHARS, MAX_LINE_CHARS, edges
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, QUESTION_MARKS, SAYS_AGAINST, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import (
     ARE_ALL_CALLED_CORRECT,
@@ -170,9 +170,6 @@ def _stated(clues: Clues, params: MultipleChoiceParams, options: Options) -> Fou
 
 _Offers = dict[tuple[int, int], str]
 """By their places."""
-_LISTED = re.compile(
-    r"[ \t*•·>-]{0,6}(?:\d{1,2}[.)][ \t])?[(\[*_]{0,3}(?P<label>[A-Z])(?![\w'’])[)\]*_]{0,3}(?:(?=\n|\Z)|[.:) \t–—-])[^\n]*"
-)
 
 
 def _with_list(text: str, span: tuple[int, int], offer: str, options: Options) -> tuple[tuple[int, int], str]:
@@ -181,8 +178,9 @@ def _with_list(text: str, span: tuple[int, int], offer: str, options: Options) -
     if start == 0 or any(map(str.isalnum, text[start : span[0]])):
         return span, offer
     labels: list[str] = []
-    while (line := _LISTED.match(text, start)) and (label := options.label(line["label"])):
-        if SAYS_AGAINST.search(line[0]) or len(labels) == _MAX_STATEMENTS:
+    while (line := ENTRY.match(text, start)) and (label := options.label(line["label"])):
+        told = options.beyond_own_text(line["told"].strip(), label)
+        if SAYS_AGAINST.search(told) or len(labels) == _MAX_STATEMENTS:
             return span, offer
         labels.append(label)
         start = line.end() + 1
