@@ -5,58 +5,36 @@ They stand before it in German, French, Spanish, Portuguese, Italian and Russian
 
 import re
 
-_BEFORE = (
-    r"\b(?:mindestens|höchstens|(?:mehr|weniger|größer|kleiner) als|über|unter|nicht|keine?"
-    r"|(?:au|du) (?:moins|plus)|(?:plus|moins) de|(?:supérieur|inférieur) à|pas"
-    r"|al menos|por lo menos|como (?:máximo|mínimo)|(?:más|menos|mayor|menor) (?:de|que)|no (?:es|son|era|fue)"
-    r"|pelo menos|no (?:máximo|mínimo)|mais de|não (?:é|são)|almeno|al (?:massimo|meno)|(?:più|meno) di|non (?:è|sono)"
-    r"|не (?:менее|более|меньше|больше)|(?:более|менее|больше|меньше)(?: чем)?|не)"
-)
-_LAST_WORDS = frozenset(
-    [
+_PHRASES = (
+    *(
         "mindestens",
         "höchstens",
-        "als",
+        "mehr als",
+        "weniger als",
+        "größer als",
+        "kleiner als",
         "über",
         "unter",
         "nicht",
         "kein",
         "keine",
-        "moins",
-        "plus",
-        "de",
-        "à",
-        "pas",
-        "menos",
-        "máximo",
-        "mínimo",
-        "que",
-        "es",
-        "son",
-        "era",
-        "fue",
-        "é",
-        "são",
-        "almeno",
-        "massimo",
-        "meno",
-        "di",
-        "è",
-        "sono",
-        "менее",
-        "более",
-        "меньше",
-        "больше",
-        "чем",
-        "не",
-    ]
+    ),
+    *("au moins", "au plus", "du moins", "du plus", "plus de", "moins de", "supérieur à", "inférieur à", "pas"),
+    *("al menos", "por lo menos", "como máximo", "como mínimo", "no es", "no son", "no era", "no fue"),
+    *(f"{more} {than}" for more in ("más", "menos", "mayor", "menor") for than in ("de", "que")),
+    *("pelo menos", "no máximo", "no mínimo", "mais de", "não é", "não são"),
+    *("almeno", "al massimo", "al meno", "più di", "meno di", "non è", "non sono"),
+    *("не", "менее", "более", "меньше", "больше", "менее чем", "более чем", "меньше чем", "больше чем"),
+    *("не менее", "не более", "не меньше", "не больше"),
 )
-"""The words that a `_BEFORE` may end with, which are looked up faster."""
+_LAST_WORDS = frozenset(phrase.rpartition(" ")[2] for phrase in _PHRASES)
+"""Looked up before the phrases are: most numbers follow none of them."""
 BEHIND = (
     r"(?:\s?[^\W\d_a-zA-Z]{0,2}\s?(?:이상|이하|미만|초과)|[^\W\d_a-zA-Z]{0,3}?(?:未満|を超え|(?:では|じゃ)(?:な|あり))"
     r"|[^\W\d_a-zA-Z]{0,3}?[은는이가]?\s?아[니닙닌])"
 )
-_BEFORE_END, _BEHIND = re.compile(rf"{_BEFORE}\s?\Z", re.IGNORECASE), re.compile(BEHIND)
+_BEFORE_END = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\s?\Z", re.IGNORECASE)
+_BEHIND = re.compile(BEHIND)
 _CHARS = 24
 
 
