@@ -46,7 +46,7 @@ _TRACED_ITEMS = 100
 _DEADLINE_MARGIN_S = 0.05
 """Taken off a call's deadline, so that the answer (some verdicts, the rest `failed`) arrives before it."""
 _MIN_DEADLINE_S = 0.001
-_READ_REST_S, _QUIET_S = 10.0, 0.25
+_READ_REST_S, _QUIET_S = 10.0, 0.5
 _BUG = "internal error; the server's log has the traceback"
 
 Context = grpc.aio.ServicerContext[bytes, bytes]

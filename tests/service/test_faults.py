@@ -189,7 +189,7 @@ def test_a_frozen_redis_costs_a_moment_and_no_verdict(serve: Any, redis_server: 
         for _ in range(8):
             started = time.monotonic()
             reply = score(served, batch)
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 15
             assert verdicts(reply["results"]) == expected
             assert is_ready(served)
         assert redis_state(served) in ("open", "half_open")

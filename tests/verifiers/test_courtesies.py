@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract, without_courtesy
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 from verifiers.rules.multiple_choice import judge as judge_choice

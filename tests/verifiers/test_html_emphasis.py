@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.answers import ExtractionParams, without_html, without_struck
 from verifiers.base import Verdict
 from verifiers.math.first_look import FirstLook, Terms

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.numeric.reading import read

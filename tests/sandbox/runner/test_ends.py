@@ -63,7 +63,7 @@ def test_cpu_seconds_of_all_processes_are_limited(box: Box, source: str) -> None
         assert result.left >= 1
         return
     assert result.ended == "cpu"
-    assert 0.4 < result.cpu_s < 2
+    assert 0.4 < result.cpu_s < 5
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_wall_time_is_the_backstop(box: Box, source: str) -> None:
     result = box.run(source, wall_s=0.5)
     assert result.ended == "wall"
     assert result.wall_s >= 0.5
-    assert result.cpu_s < 0.4
+    assert result.cpu_s < result.wall_s
 
 
 def test_what_a_run_left_behind_is_ended_and_counted(box: Box) -> None:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.base import Status, Verdict
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge, statements
 from verifiers.rules.multiple_choice import choices as questions

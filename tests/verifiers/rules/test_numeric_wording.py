@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.regression import RegressionParams
 from verifiers.rules.regression import judge as judge_distance

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.base import Status
 from verifiers.rules.point import PointParams, judge
 

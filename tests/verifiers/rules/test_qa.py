@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from tests.verifiers.rules.growth import stays_in_proportion
+from tests.growth import stays_in_proportion
 from verifiers.base import Status, Verdict
 from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge
 from verifiers.rules.qa.drop import assignment
