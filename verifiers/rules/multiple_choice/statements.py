@@ -64,7 +64,7 @@ _PLAIN_ENDING = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_ENDING_CHARS = 60
-_MAX_PLAIN_WORDS = 4
+_MAX_PLAIN_WORDS = 8
 
 
 def _plain_ending(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
