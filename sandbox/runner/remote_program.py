@@ -20,12 +20,22 @@ from sandbox.runner.lent_objects import Lent, is_of_tests, specials_of
 from sandbox.runner.remote_objects import REMOTES, Remote, awaited, number_of
 from sandbox.runner.seeding import Seeds
 from sandbox.runner.tables import TABLE_BUILDERS, image_of_table
-from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Image, TooLarge, Undecodable
+from sandbox.runner.values import (
+    FAITHFUL_BUILDERS,
+    MAX_BYTES,
+    Decoder,
+    Encoder,
+    Image,
+    TooLarge,
+    Undecodable,
+    dumped,
+)
 
 _INPUT: Final = builtins.input
 _MAX_CLASSES: Final = 1000
 _MAX_TEXT_CHARS: Final = 2000
 _MAX_NAME_CHARS: Final = 100
+_TOO_LARGE: Final = "the value is too large to be passed to the program"
 _NONSENSE: Final = (
     Broken,
     Undecodable,
@@ -183,9 +193,10 @@ class RemoteProgram:
     def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
         self.shares_process |= type(sys.stdin) is io.StringIO or builtins.input is not _INPUT
         with self._lock:
+            text = self._text(request)
             self._open_requests += 1
             try:
-                is_error, content = self._exchange(request, passed)
+                is_error, content = self._exchange(text, passed)
             finally:
                 self._open_requests -= 1
         if self._failed_callback is not None and not self._open_requests:
@@ -195,13 +206,13 @@ class RemoteProgram:
             raise content
         return content
 
-    def _exchange(self, request: list[Any], passed: tuple[Any, ...]) -> tuple[bool, Any]:
+    def _exchange(self, request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
         """Whether it led to an error, and that or the image of the answer, after all the callbacks it led to."""
         if self.gone:
             raise Gone("the program has ended")
         try:
             self._tell_seeds()
-            self._line.send(request)
+            self._line.send_text(request)
             while (message := self._line.receive())[0] == "call back":
                 self._call_back(*message[1:])
             said, content, changed, printed = message
@@ -224,14 +235,14 @@ class RemoteProgram:
         arguments = self._decoder.value(images)
         keywords = {name: self._decoder.value(image) for name, image in keyword_images.items()}
         try:
-            reply = ["value", self._image(function(*arguments, **keywords))]
+            reply = self._text(["value", self._image(function(*arguments, **keywords))])
         except Gone:
             raise
         except BaseException as error:  # noqa: BLE001 - the program may handle what a test's function raises
             if isinstance(error, AssertionError) or not isinstance(error, Exception):
                 self._failed_callback = error
-            reply = ["error", self._error_image(error)]
-        self._line.send(reply)
+            reply = self._text(["error", self._error_image(error)])
+        self._line.send_text(reply)
 
     def _broken(self) -> Gone:
         self.gone = True
@@ -243,7 +254,13 @@ class RemoteProgram:
         try:
             return self._encoder.image(value)
         except TooLarge:
-            raise ValueError("the value is too large to be passed to the program") from None
+            self._refuse(ValueError(_TOO_LARGE))
+
+    def _text(self, message: list[Any]) -> bytes:
+        text = dumped(message)
+        if len(text) > MAX_BYTES:
+            self._refuse(ValueError(_TOO_LARGE))
+        return text
 
     def _value(self, image: Image) -> Any:
         try:
@@ -275,10 +292,17 @@ class RemoteProgram:
             return {"callable": self._callable_number(value)}
         if is_of_tests(type(value)):
             return {"lent": [self._lent_number(value), self._lent_class(type(value))]}
-        reason = f"an object of the tests cannot be passed to the program: {type(value).__name__}"
+        return self._refuse(TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}"))
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        """
+        Raises:
+            Untestable: the tests want what cannot be had.
+            Exception: that error, where the program has called back, and it is its own matter what for.
+        """
         if self._open_requests:
-            raise TypeError(reason)  # the program has called back, and it is its own matter what for
-        return self.give_up(reason)
+            raise error
+        self.give_up(str(error))
 
     def _callable_number(self, function: Callable[..., object]) -> int:
         number = self._callable_numbers.get(id(function))

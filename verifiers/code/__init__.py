@@ -106,7 +106,7 @@ FIND = Task(
 
 class Code(Verifier[CodeParams]):
     name = "code"
-    version = "8"
+    version = "9"
     params = CodeParams
     summary = "The response's program passes its tests: stdin and stdout, calls, asserts, pytest, unittest, checkers"
     deterministic: ClassVar[bool] = True

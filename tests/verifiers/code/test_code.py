@@ -417,6 +417,28 @@ def test_tests_that_no_box_can_run_are_invalid(bench: Bench) -> None:
     assert (verdict.status, verdict.reason) == (Status.INVALID, "tests_not_supported")
 
 
+@pytest.mark.parametrize(
+    "given",
+    ["'x' * (17 << 20)", "[0] * (5 << 20)", "'\\x01' * (4 << 20)"],
+    ids=["long", "many", "longer as it is sent"],
+)
+@pytest.mark.parametrize("case", ["given = {}\nassert size(given) == len(given)", "assert size(part={}) > 0"])
+def test_arguments_that_are_too_large_to_be_passed_say_nothing_about_the_program(
+    bench: Bench, given: str, case: str
+) -> None:
+    reference = {"case_type": "assert", "test_cases": ["assert size([]) == 0", case.format(given)]}
+    for program in ("def size(part): return len(part)", "def size(part): return 0"):
+        verdict = bench.judge(python(program), reference)
+        assert (verdict.status, verdict.reason, verdict.score) == (Status.INVALID, "tests_not_supported", None)
+
+
+def test_what_a_function_of_the_tests_gives_may_be_too_large_for_the_program_that_calls_it(bench: Bench) -> None:
+    reference = {"case_type": "assert", "test_cases": ["assert used(lambda n: 'x' * n) == 2"]}
+    caught = "def used(make):\n    try:\n        make(17 << 20)\n    except ValueError:\n        return len(make(2))"
+    assert bench.judge(python(caught), reference).score == 1.0
+    assert bench.judge(python("def used(make): return len(make(17 << 20))"), reference).score == 0.0
+
+
 LINKED = """\
 class ListNode:
     def __init__(self, val=0, next=None): self.val, self.next = val, next
