@@ -9,7 +9,7 @@ from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
 from verifiers.rules.multiple_choice.forms import form_of
-from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, lets_stand
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, allows_another
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import CROSSES
 from verifiers.sightings import Scan
@@ -367,7 +367,7 @@ def _has_rival(text: str, start: int, label: str, options: Options) -> bool:
     """Whether what stands before the last sentence says of another option that it fits, or may."""
     if any(options.label(found["option"]) not in (None, label) for found in _FITS_TOO.finditer(text, 0, start)):
         return True
-    if lets_stand(text[max(0, start - BESIDE_CHARS) : start], {label}, options):
+    if allows_another(text[max(0, start - BESIDE_CHARS) : start], {label}, options):
         return True
     end = len(text[:start].rstrip())
     for _ in range(_MAX_SENTENCES):

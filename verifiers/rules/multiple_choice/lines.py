@@ -7,7 +7,7 @@ from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES, clean, form_of
-from verifiers.rules.multiple_choice.options import Options
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import may_be_ordinal
 
@@ -34,6 +34,8 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             beside = options.named(neighbour[0][0], is_declared=False) if neighbour else None
             if beside is not None and beside != labels and not _concludes(text, whole, start, neighbour, options):
+                return Found(None, "conflicting_answers", "line", None, (shown,))
+            if start == first and labels and lets_stand(text[stop : stop + BESIDE_CHARS], labels, options):
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             return commit([(shown, span)], "line", params, options)
     return None

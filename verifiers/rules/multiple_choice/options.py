@@ -451,7 +451,7 @@ _REJECTS = re.compile(
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
 _OTHER_CASE = re.compile(
     r"(?:[,;/]|\b(?:and|else|otherwise)\b)[\s,]{0,2}[(\[]?([A-Z])[)\]]?"
-    r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}\d{1,3}\s?\\?%)"
+    r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}(?:with\s(?:(?:a\s)?probability\s(?:of\s)?)?)?\d{1,3}\s?\\?%)"
 )
 """Another option for another case, or with a share of its own: "C if it rains, B if not", "C (60%), B (40%)"."""
 _CALLED_RIGHT = re.compile(
@@ -484,22 +484,50 @@ _TOO = (
     rf"(?:\s(?:answer|option|choice|one))?(?:\s(?:too|as\swell|also)|{_CLAUSE_ENDS})"
 )
 """Behind an option: it is right as well."""
+_CHANGES_TO = (
+    r"i(?:['’](?:m|ll|d)|\sam|\swill|\swould)?\s(?:now\s)?(?:chang|revis|switch|correct)(?:e|ed|es|ing)?\s"
+    r"(?:(?:my|the)\s(?:final\s)?(?:answer|choice)\s)?(?:from\s\S{1,12}\s)?to\s"
+)
+_INSTEAD = (
+    r"(?:^|[.!?;,(\n…—-]\s*)[*_]{0,2}(?:(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding"
+    r"|on\ssecond\sthoughts?|(?:up)?on\s(?:further\s)?(?:reflection|consideration)|after\s(?:reconsidering|reconsideration|rethinking"
+    r"|(?:some|further)\s(?:thought|reflection))|thinking\s(?:again|about\sit\s(?:again|more))|i(?:['’]ve|\shave)?\schanged\smy\smind"
+    r"|i\stake\s(?:that|it)\sback|updated?|edit(?:ed)?|corrected|revised|better|rather)\b[\s,.:;!…*_—-]{1,6}){1,4}"
+    r"(?:(?:i(?:['’]d|\swould)?\s(?:now\s)?(?:say|choose|pick|go\swith)|(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe)))\s"
+    rf"|{_CHANGES_TO})?|{_CHANGES_TO})"
+)
+"""Before what takes the place of an answer: "on second thought, …", "I change my answer to …"."""
 _BESIDE = re.compile(
     rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
     rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
     rf"|(?P<three>(?-i:{_LABEL})),?\s(?:{_TOO})"
     rf"|\bunless\s(?:(?:it|the\sanswer)(?:['’]s|\sis)\s)?(?P<seven>(?-i:{_LABEL}))"
-    rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
-    rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
+    rf"|{_INSTEAD}(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
+    rf"|(?P<eight>(?-i:{_LABEL}))\s(?:is|seems|looks|would\sbe)\s(?:(?:actually|even|probably|much)\s)?"
+    rf"(?:better|more\s(?:likely|plausible|probable|accurate|appropriate|precise|correct)){_CLAUSE_ENDS}"
     rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能|符合|满足|成立|当选)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
     re.IGNORECASE,
 )
 _TEXT_BESIDE = re.compile(
     r"(?:^|[.!?;,(\n]\s*)(?:or|alternatively|also|maybe|perhaps|possibly)[\s,:]+(?P<one>[^\n.,;!?()]{1,80})"
-    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})",
+    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})"
+    rf"|{_INSTEAD}(?P<three>[^\n.,;!?()*]{{1,80}})(?=[*_\s]{{0,3}}(?:[.!\n]|$))",
     re.IGNORECASE,
 )
+_TAKEN_BACK = re.compile(
+    r"[\s*_)\]$}.,!;:…—–-]{0,8}(?:(?:(?:but|yet|however|though|although|hmm+|no|oh|wait|actually)[\s,.!…]{1,3}){1,3}"
+    r"(?:that|this|it|he|she|they)(?:['’](?:s|re)|\s(?:is|was|are|were))\s(?:(?:actually|clearly|completely|simply|probably)\s)?"
+    r"(?:wrong|incorrect|false|mistaken|a\smistake)\b"
+    r"|(?:he|she|they)(?:['’](?:s|re)|\s(?:is|was|are|were))\s(?:wrong|mistaken)\b"
+    r"|(?:that|this)(?:['’]s|\s(?:is|was))\s(?:(?:actually|clearly|completely|simply|probably)\s)?(?:wrong|a\smistake|not\s(?:right|correct|true))(?=\s{0,3}(?:[.!]|$))"
+    r"|(?:(?:but|no|hmm+|oh)[\s,.!…]{1,3}){0,2}(?:that|this|it)(?:(?:['’]s|\s(?:is|was))\snot|\s(?:is|was)n['’]t)(?=\s{0,3}(?:[.!]|$))"
+    r"|(?:or\sso|so)\s(?:one|they|you|people|some|many|it)\s(?:(?:would|might|may|could)\s)?(?:think|thought|say|said|claim|claimed|seems?|believe)\b"
+    r"|(?:or\s)?not\sreally(?=\s{0,3}(?:[.!,]|$))|i\s(?:take\s(?:that|it)\sback|disagree|retract|was\swrong|stand\scorrected)\b"
+    r"|the\s(?:key|book|solution|answer\skey)\sis\s(?:wrong|mistaken)\b)",
+    re.IGNORECASE,
+)
+"""What says right behind an answer that it is none. A false statement may be asked for, so "it is false" says nothing."""
 _STANDS_TOO = re.compile(rf",?\s(?:{_TOO})", re.IGNORECASE)
 _CLAUSE_BEGINS = re.compile(r"[\n.,;!?()]")
 _CLAUSE_CHARS = 80
@@ -510,9 +538,24 @@ BESIDE_CHARS = 600
 
 
 def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
-    """Whether a text behind an option says that another one is right, or may be, too."""
-    if not rest:
-        return False
+    """Whether a text behind an option takes it back, or says that another one is right, or may be, too."""
+    return bool(rest) and (_takes_back(rest, labels, options) or allows_another(rest, labels, options))
+
+
+def _takes_back(rest: str, labels: AbstractSet[str], options: Options) -> bool:
+    named = _LABEL_AGAIN.match(rest)
+    place = named.end() if named and options.label(named["label"]) in labels else 0
+    for text in map(options.texts.get, labels):
+        if text and rest[place : place + len(text)].casefold() == text.casefold():
+            place += len(text)
+    return _TAKEN_BACK.match(rest, place) is not None
+
+
+_LABEL_AGAIN = re.compile(r"[\s*_(\[]{0,4}(?P<label>[A-Z])(?![\w'’])[)\].:*_\s]{0,4}")
+
+
+def allows_another(rest: str, labels: AbstractSet[str], options: Options) -> bool:
+    """Whether a text beside an option says that another one is right, or may be, too."""
     for match in _BESIDE.finditer(rest):
         if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
             continue

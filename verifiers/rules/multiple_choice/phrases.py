@@ -59,7 +59,8 @@ DENIED_CHARS = 120
 _DENIED = re.compile(
     r"(?:(?:n['’]t|\bnot|\bnever|\bcannot)\s(?:really\s|quite\s|necessarily\s)?(?:think|believe|say|claim|suppose|conclude|agree"
     r"|sure|certain|convinced|true|clear|correct|likely|possible|the\scase|mean)|\bdisagree"
-    r"|(?<!\bno\s)(?<!\bwithout\s)(?<!\bwithout\sa\s)(?<!\bnot\s)(?<!\bnever\s)(?<!n['’]t\s)\bdoubt(?:ful)?|\bfalse)\s(?:(?:that|if|whether)\s)?"
+    r"|(?<!\bno\s)(?<!\bwithout\s)(?<!\bwithout\sa\s)(?<!\bnot\s)(?<!\bnever\s)(?<!n['’]t\s)\bdoubt(?:ful)?|\bfalse|\bdebatable|\bquestionable"
+    r"|\bun(?:clear|known|certain|sure|decided)(?=\s(?:if|whether)\b)|\b(?:knows?|tell|wonder(?:ing)?|say|determine|decide)(?=\s(?:if|whether)\b)|\b(?:maybe|perhaps|possibly))\s(?:(?:that|if|whether)\s)?"
     r"(?:(?:the|my|our)\s)?(?:(?:correct|right|best|final|true)\s)?(?:(?:answer|option|choice|letter)\s)?"
     r"(?:(?:is|was|(?:would|should|must|could)\sbe)\s)?[\s(\[*\"'“:]{0,6}(?:(?:option|choice|letter)\s)?\Z",
     re.IGNORECASE,
@@ -69,7 +70,7 @@ SUPPOSES = Ending(_SUPPOSED, r"(?i)(?:if|suppos(?:e|ing)|assum(?:e|ing)|unless|w
 DENIES = Ending(
     _DENIED,
     rf"(?i)(?:(?:n[?']t|not|never|cannot){SPACE}(?:(?:really|quite|necessarily){SPACE})?(?:think|believe|say|claim|suppose|conclude"
-    rf"|agree|sure|certain|convinced|true|clear|correct|likely|possible|the{SPACE}case|mean)|disagree|doubt(?:ful)?|false){SPACE}"
+    rf"|agree|sure|certain|convinced|true|clear|correct|likely|possible|the{SPACE}case|mean)|disagree|doubt(?:ful)?|false|debatable|questionable|un(?:clear|known|certain|sure|decided)|knows?|tell|wonder(?:ing)?|determine|decide|maybe|perhaps|possibly){SPACE}"
     rf"(?:(?:that|if|whether){SPACE})?(?:(?:the|my|our){SPACE})?(?:(?:correct|right|best|final|true){SPACE})?"
     rf"(?:(?:answer|option|choice|letter){SPACE})?(?:(?:is|was|(?:would|should|must|could){SPACE}be){SPACE})?"
     r"[\x00-\x20\x7F?(\[*\"':]{0,6}"

@@ -285,8 +285,16 @@ def _lines(clues: Clues) -> _Offers:
     return {
         candidate.span: candidate.text
         for candidate in answers.announced(seen.text, clues.answer_words)
-        if not _is_supposed(seen, candidate.span[0]) and not _is_denied(seen, candidate.span)
+        if not _is_supposed(seen, candidate.span[0])
+        and not _is_denied(seen, candidate.span)
+        and not _MISLEADS.search(seen.text, max(0, candidate.span[0] - _LEAD_CHARS), candidate.span[0])
     }
+
+
+_MISLEADS = re.compile(
+    r"\b(?:trap|decoy|distractor|tempting|misleading)\s(?:answer|option|choice)(?:\s(?:is|would\sbe)|:)[\s(*\[:]*$",
+    re.IGNORECASE,
+)
 
 
 def _is_supposed(seen: Scene, place: int) -> bool:
@@ -301,6 +309,13 @@ _REASONED = re.compile(r",?\s(?:because|since|as|given\sthat)\s", re.IGNORECASE)
 _OTHERS_SAY = re.compile(
     r"\b(?:many|some|most|few|people|students?|others|someone|everyone|they|he|she|you|critics|friend|who)\s(?:\w{1,12}\s)?"
     r"(?:think|thought|believe|say|said|claim|argue|assume|guess|suppose)(?:s|d|ed|es)?\s(?:that\s)?(?:(?:option|choice|answer)\s)?[\s(*\[]*$",
+    re.IGNORECASE,
+)
+_OTHERS_PICK = re.compile(
+    r"(?:\b(?:students|people|readers?|candidates|beginners|learners|test[-\s]takers|others)\b(?:\s[\w'’]{1,12}){0,4}"
+    r"|\b(?:tempt(?:ed|ing)|refuse[sd]?|hesitate[sd]?|decline[sd]?|easy|mistake|error|trap|pitfall|misconception)\s(?:\w{1,12}\s){0,2}?to(?:\s\w{1,12})?"
+    r"|\b(?:mistakenly|wrongly|erroneously|carelessly|falsely))\s(?:pick|choos|select|mark|guess|say|answer|go(?:es|ing)?\swith|went\swith|chose)(?:e|es|s|ed|ing)?"
+    r"[\s(*\[]*(?:(?:option|choice|answer)\s)?[\s(*\[]*$",
     re.IGNORECASE,
 )
 _AFFIRMS = re.compile(r"\b(?:correct|right|true|best|answer)\b", re.IGNORECASE)
@@ -378,6 +393,8 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
         lead = _NOT_THAT_ONE.sub("", _THEREFORE.split(lead)[-1])
+        if _OTHERS_PICK.search(lead):
+            continue
         if _UNCERTAIN.search(lead) is None and not (asks and asks[0] in QUESTION_MARKS):
             yield match.span("option"), option
 
