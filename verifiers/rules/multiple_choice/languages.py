@@ -25,7 +25,7 @@ _ANSWER: Final = (
     "|vastaus|ratkaisu|vaihtoehto|odpowied(?:ź|zią)|opcja|rozwiązanie|odpověď|odpovědí|možnost|řešení|odpoveď|odpoveďou|válasz|megoldás"
     "|r[ăa]spuns(?:ul)?|varianta|cevap|cevabı|yanıt|yanıtı|seçenek|şık|đáp án|(?:câu )?trả lời|phương án|lựa chọn|(?:kunci )?jawaban(?:nya)?|jawapan(?:nya)?"
     "|pilihan|ответ(?:ом)?|вариант|решение|відповід(?:ь|дю)|варіант|отговор(?:ът)?|odgovor|одговор|απάντηση|λύση|επιλογή|ה?תשובה|ה?פתרון"
-    "|(?:ال)?جواب|(?:ال)?إجابة|الاجابة|(?:ال)?خيار|(?:ال)?حل|پاسخ|گزینه|उत्तर|जवाब|विकल्प|উত্তর|คำตอบ(?:สุดท้าย)?|sagot|atsakymas|atbilde|vastus|jibu|பதில்|விடை|సమాధానం|జవాబు|正解|答|정답|답|key|response|selection"
+    "|(?:ال)?جواب|(?:ال)?إجابة|الاجابة|(?:ال)?خيار|(?:ال)?حل|پاسخ|گزینه|उत्तर|जवाब|विकल्प|উত্তর|คำตอบ(?:สุดท้าย)?|sagot|atsakymas|atbilde|vastus|jibu|பதில்|விடை|సమాధానం|జవాబు|正解|答|정답|답|key|response|selection|ans|output|decision|prediction"
 )
 _RIGHT: Final = (
     "final|finale|correct[aoe]?|corrette?|corretta|corret[ao]|correcte|exact[ao]|exacte|esatta|giusta|cert[ao]|bonne|juste|verdadera|adecuada"

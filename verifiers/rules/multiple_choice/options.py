@@ -254,7 +254,7 @@ class Options:
 
     def _several(self, text: str) -> frozenset[str] | None:
         text = _BOTH.sub("", text.strip("[]{}"))
-        is_choice = OR.search(text) is not None
+        is_choice = OR.search(text.replace("/", ",") if self.multi else text) is not None
         pieces = [piece for piece in _SEPARATOR.split(text) if piece.strip(EDGES)]
         if len(pieces) > MAX_PIECES:
             return HEDGED
@@ -405,7 +405,7 @@ _GLOSSED = re.compile(r"(?P<label>[A-Z])\s\((?P<gloss>[^()\n]{2,60})\)$")
 _LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
 _LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
 _TEXT_BESIDE_LABEL = re.compile(
-    r"(?P<text>[^\n]+?)(?:,\s|\s?\()(?:(?:option|choice)\s)?(?P<label>\w{1,8})\)?$", re.IGNORECASE
+    r"(?P<text>[^\n]+?)(?:,\s|\s?[(\[])(?:(?:option|choice)\s)?(?P<label>\w{1,8})[)\]]?$", re.IGNORECASE
 )
 _LABEL_BEHIND = re.compile(r"[^\W\d_]\w+\s\((?:(?:option|choice)\s)?(?P<label>[A-Z])\)$", re.IGNORECASE)
 """A label behind a text that is not known."""
@@ -443,7 +443,7 @@ _NEXT_LABEL = re.compile(
 )
 _REJECTS = re.compile(
     r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of|unlike|as opposed to|over\s(?:option\s|choice\s)?(?-i:\(?[A-Z]\)?(?![\w'’])))(?!\w)|[,，]?\s?(?:而不是|而非|不是)"
-    r"|[,;\s]\s?(?:(?:and|while|whereas|but|as|because|since)\s)?(?:options?\s|choices?\s)?\(?(?-i:[A-Z])\)?"
+    r"|[,;\s]\s?(?:as|because|since)\s(?:none|neither)\sof\b|[,;\s]\s?(?:(?:and|while|whereas|but|as|because|since)\s)?(?:options?\s|choices?\s)?\(?(?-i:[A-Z])\)?"
     r"(?:(?:,\s?(?:and\s)?|\sand\s)\(?(?-i:[A-Z])\)?){0,12}\s(?:is|are|was|were|would be)\s(?:all\s|both\s|also\s|clearly\s)?"
     r"(?:wrong|incorrect|false|not|too\s\w{1,12})\b",
     re.IGNORECASE,

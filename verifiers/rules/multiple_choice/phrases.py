@@ -12,6 +12,7 @@ from verifiers.sightings import SPACE, Ending, Scan, Scene, Sighting, beyond_asc
 _STATEMENT = re.compile(
     r"(?:(?<!\bsecond\s)(?<!\bthird\s)(?<!\bnext\s)(?<!\bother\s)\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
     r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
+    r"|\b(?:i|we)\s(?:believe|think|find|consider|judge|deem)\sthe\s(?:(?:correct|right|best|final)\s)?(?:answer|option|choice)\sto\sbe(?!\snot\b)"
     r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
     r"|(?:(?<=\bbest\s)|(?<=\bcorrect\s)|(?<=\bright\s)|(?<=likely\s)|(?<=appropriate\s)|(?<=accurate\s)|(?<=suitable\s))"
     r"(?:option|choice)\s(?:among|out\sof|from|of|for)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b)"
@@ -45,7 +46,7 @@ _TEXT_IS_CORRECT = re.compile(
     re.IGNORECASE,
 )
 _IT_IS = re.compile(
-    r"(?:^|[.!?;\n]\s?|,\s(?=(?i:so|thus|hence|therefore)\b))\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
+    r"(?:^|[.!?;\n]\s?|,\s(?=(?i:so|thus|hence|therefore)\b))\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2})?(?:(?i:option|choice|answer)\s)?"
     r"(?P<option>[(\[*]{0,3}[A-Z][)\]*]{0,3}),?\sit\sis\b(?!\s(?i:n[o']t|never|hardly|unlikely|impossible|wrong|incorrect|false)\b)"
 )
 _BEFORE_IT_IS_CHARS = 1 + 1 + 3 + len("therefore, alright, ") + len("choice ") + 3
@@ -80,6 +81,7 @@ _STATES = (
     rf"\b(?:(?:option|choice){SPACE}(?:is|would be|should be|(?:among|out{SPACE}of|from|of|for){SPACE})"
     rf"|answer{SPACE}(?:corresponds|(?:appears|seems){SPACE}to{SPACE}be|(?:among|out{SPACE}of|from){SPACE})"
     rf"|(?:i|we)(?:'d|'ll|'ve|{SPACE}would|{SPACE}will|{SPACE}have)?{SPACE}(?:chosen|chose|choose|pick|select|go with|went with)"
+    rf"|(?:i|we){SPACE}(?:believe|think|find|consider|judge|deem){SPACE}the{SPACE}(?:(?:correct|right|best|final){SPACE})?(?:answer|option|choice){SPACE}to{SPACE}be"
     rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
 )
 _CORRECT = (

@@ -238,7 +238,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
         before = _JOINED_BEFORE.search(seen, first, match.start("option"))
         if before and before["joint"]:
             beside = _PARTS.split(text[first : before.start("joint")])[-1]
-            before = before if _is_offered(beside, options) else None
+            is_reason = before["joint"] == "," and _REASON_BEFORE.search(text, first, before.start("joint"))
+            before = before if _is_offered(beside, options) and not is_reason else None
         if before and before["nor"] and before["nor"].lower() != "or":
             continue
         (offers if _is_told(text, lead, match) else called_right)[match.span("option")] = (
@@ -265,6 +266,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
     )
 
 
+_REASON_BEFORE = re.compile(r"(?:^|[.!?;\n]\s*)(?:since|because|as|given\sthat)\s[^.!?;\n]*\Z", re.IGNORECASE)
+"""A clause that gives the reason for the one behind its comma."""
 _BUT = re.compile(r"[^.!?\n]{0,30}?[,;]?\s(?:but|however|yet|although|though)\b", re.IGNORECASE)
 """Behind what only seems."""
 _TOLD = re.compile(
@@ -330,7 +333,7 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement|match|fit)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
+    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement|match|fit)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)(?:choice|pick|guess)"
     r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
     r"|(?:that|which)\sis\s(?:correct|right|true)\sis"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe|can\sonly\sbe))"
@@ -342,7 +345,7 @@ _CONCLUDES = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    r"[\s,:.：=*-]{0,4}(?:(?:is|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
+    r"[\s,:.：=*-]{0,4}(?:(?:is|would\sbe|will\sbe|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
     r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as)\b)",
     re.IGNORECASE,
 )
