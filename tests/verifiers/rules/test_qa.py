@@ -819,3 +819,25 @@ def test_a_sentence_may_end_in_what_says_it_is(response: str, reference: str) ->
     assert score(response, reference) == 1.0
     assert score(response, f"{reference}都") == 0.0
     assert score("東京ではありません。", reference) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Answer: Paris (confidence: 0.9)",
+        "Paris (95% confident)",
+        "Paris, confidence: 95%",
+        "<answer>Paris (confidence: high)</answer>",
+        "The answer is Paris with 90% confidence.",
+        "**Paris** (confidence: 90%)",
+    ],
+)
+def test_how_sure_an_answer_is_is_no_part_of_it(response: str) -> None:
+    assert score(response, "Paris") == 1.0
+    assert score(response, "Rome") == 0.0
+
+
+def test_a_confidence_may_be_asked_for() -> None:
+    assert score("95% confidence", "95% confidence") == 1.0
+    assert score("Paris (not confident)", "Paris") == 0.0
+    assert score("Yes (confidence: 95%)", True, metric="bool") == 1.0

@@ -234,7 +234,7 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     """Without what goes with an answer.
 
     Those are the courtesies behind one that nothing marks as one, the sentence it is said in a second time, in a tag, what
-    describes one that is emphasised ("**Paris**, the capital"), and marks of sources ("Paris [1]").
+    describes one that is emphasised ("**Paris**, the capital"), how sure it is, and marks of sources ("Paris [1]").
     """
     if channel is Channel.WHOLE:
         answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
@@ -246,6 +246,8 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
         answer = answer[adverb.end() :]
     if not answer.isascii() and (copula := _COPULA.search(answer)) and not _any_ends(references, copula["word"]):
         answer = answer[: copula.start()]
+    if not any("onfiden" in part for parts in references for part in parts):
+        answer = answers.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
         answer = described["answer"]
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
