@@ -54,6 +54,7 @@ OPEN = [
 ]
 STANDING = [
     "The answer is C. That's right.",
+    "The answer is C.\n\nOr so it seems to me.",
     "The answer is C. It isn't B.",
     "The answer is C. It is not a close call.",
     "The answer is C. This is not surprising.",

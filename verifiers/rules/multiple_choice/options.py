@@ -522,7 +522,7 @@ _TAKEN_BACK = re.compile(
     r"|(?:he|she|they)(?:['’](?:s|re)|\s(?:is|was|are|were))\s(?:wrong|mistaken)\b"
     r"|(?:that|this)(?:['’]s|\s(?:is|was))\s(?:(?:actually|clearly|completely|simply|probably)\s)?(?:wrong|a\smistake|not\s(?:right|correct|true))(?=\s{0,3}(?:[.!]|$))"
     r"|(?:(?:but|no|hmm+|oh)[\s,.!…]{1,3}){0,2}(?:that|this|it)(?:(?:['’]s|\s(?:is|was))\snot|\s(?:is|was)n['’]t)(?=\s{0,3}(?:[.!]|$))"
-    r"|(?:or\sso|so)\s(?:one|they|you|people|some|many|it)\s(?:(?:would|might|may|could)\s)?(?:think|thought|say|said|claim|claimed|seems?|believe)\b"
+    r"|(?:or\sso|so)\s(?:one|they|you|people|some|many)\s(?:(?:would|might|may|could)\s)?(?:think|thought|say|said|claim|claimed|believe)\b"
     r"|(?:or\s)?not\sreally(?=\s{0,3}(?:[.!,]|$))|i\s(?:take\s(?:that|it)\sback|disagree|retract|was\swrong|stand\scorrected)\b"
     r"|the\s(?:key|book|solution|answer\skey)\sis\s(?:wrong|mistaken)\b)",
     re.IGNORECASE,
