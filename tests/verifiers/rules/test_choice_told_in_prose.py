@@ -151,3 +151,35 @@ def test_options_called_true_as_a_reason_are_not_beside_the_answer() -> None:
 def test_a_slash_joins_a_set_where_several_are_asked_for(response: str, score: float) -> None:
     assert judge(response, PAIR).score == score
     assert judge(response, CITIES).score == 0.0
+
+
+TREATMENTS = MultipleChoiceParams(
+    reference="B", choices=["Administer naloxone", "Administer thiamine", "Obtain a CT scan"]
+)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "This suggests Wernicke encephalopathy. The best next step is to **administer thiamine**.",
+        "The most appropriate next step is (B) administer thiamine.",
+        "The next step in management is **B. Administer thiamine**.\n\n**Rationale:** Thiamine is given before glucose.",
+        "So we give vitamins first. Answer B.",
+    ],
+)
+def test_the_next_step_may_be_told(response: str) -> None:
+    assert judge(response, TREATMENTS).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Administer naloxone, then administer thiamine.",
+        "The next best option is to administer thiamine.",
+        "The next step is not to administer thiamine.",
+        "The next step might be (B) administer thiamine.",
+        "We cannot answer B.",
+    ],
+)
+def test_another_step_may_not(response: str) -> None:
+    assert judge(response, TREATMENTS).score == 0.0

@@ -124,15 +124,17 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
 
 _MAX_MARKUP_CHARS = 40
 _TOLD = re.compile(
-    r"(?P<about>(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}?)\s?(?:(?:\b(?:is|are|was|were|be)|['’]s)(?:\san?)?:?|:)\s"
+    r"(?P<about>(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}?)\s?(?:(?:\b(?:is|are|was|were|be)|['’]s)(?:\s(?:an?|to))?:?|:)\s"
     r"(?P<shown>[*_(\[“\"$]{0,4}[^\n;:!?]{2,200}?)[.*_\s]{0,6}",
     re.IGNORECASE,
 )
 _OTHER_SUBJECT = re.compile(
-    r"\b(?:other|another|second|third|fourth|next|last|first|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|usual|common"
+    r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|usual|common"
     r"|opposite|least|worst|rul(?:e|es|ed|ing)\sout|eliminat\w*|exclud\w*|reject\w*|discard\w*|dismiss\w*|remov\w*)\b",
     re.IGNORECASE,
 )
+_NEXT_STEP = re.compile(r"\bnext\s(?=step|action|stage|move|test)", re.IGNORECASE)
+"""Where patients are told of, what comes next is what is asked for."""
 _MIN_LETTERS = 3
 
 
@@ -169,7 +171,7 @@ def told_text(clues: Clues, params: MultipleChoiceParams, options: Options) -> F
 
 
 def _doubts(about: str) -> bool:
-    return _UNDECIDED.search(about) is not None or _OTHER_SUBJECT.search(about) is not None
+    return _UNDECIDED.search(_NEXT_STEP.sub("", about)) is not None or _OTHER_SUBJECT.search(about) is not None
 
 
 _OR = r"(?:or|alternatively|otherwise|oder|ou|oppure|или|或者?|还是|還是)"

@@ -200,6 +200,8 @@ class Options:
             return label
         if self._by_measure and (label := self._by_measure.get(_BEFORE_UNIT.sub("", form))):
             return label
+        if not form.isascii() and (bare := _IT_IS_CJK.sub("", form)) != form:
+            return self._by_form.get(bare)
         if not form or len(form) > 40 or any(map(str.isalpha, form)):
             return None
         if not self._numbers or (number := _number(form)) is None:
@@ -380,6 +382,7 @@ def _is_glued(text: str) -> bool:
 
 
 _EQUATION = re.compile(r"(?P<name>\\?[^\W\d_][^\W_]{0,11}(?:_\{?\w{1,4}\}?)?)\s?=(?![=>])")
+_IT_IS_CJK = re.compile(r"(?<=[^\W_])\s?(?:です|でした|である|입니다|이다)\Z")
 _IN_BRACKETS = re.compile(r"[(\[]\s?(\w{1,3})\s?[)\]]")
 _BETWEEN_LABELS = re.compile(r"(?<=\w)[)\]]?\s?[(\[]?(?=\w(?!\w))|^[(\[](?=\w)|(?<=\w)[)\]]$")
 _BRACKETED = re.compile(r"^[(\[{<【「『《〈〔]\s*([^()\[\]{}<>]{1,8}?)\s*[)\]}>】」』》〉〕]")
@@ -403,7 +406,7 @@ _CALLED = re.compile(r"(?:wrong|incorrect|not\s(?:right|correct))\s*(?:$|[.,;:!(
 _GLOSSED = re.compile(r"(?P<label>[A-Z])\s\((?P<gloss>[^()\n]{2,60})\)$")
 """A label, and in brackets what is not known."""
 _LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
-_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
+_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s?\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
 _TEXT_BESIDE_LABEL = re.compile(
     r"(?P<text>[^\n]+?)(?:,\s|\s?[(\[])(?:(?:option|choice)\s)?(?P<label>\w{1,8})[)\]]?$", re.IGNORECASE
 )

@@ -17,7 +17,7 @@ _STATEMENT = re.compile(
     r"|(?:(?<=\bbest\s)|(?<=\bcorrect\s)|(?<=\bright\s)|(?<=likely\s)|(?<=appropriate\s)|(?<=accurate\s)|(?<=suitable\s))"
     r"(?:option|choice)\s(?:among|out\sof|from|of|for)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
-    r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?<!可能)(?<!也许)(?<!或许)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
+    r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?<!可能)(?<!也许)(?<!或许)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?(?![^\n।]{0,60}(?:नहीं|নয়|নয়)))\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
 )
 _FITTING = "appropriate|accurate|suitable|likely|plausible|reasonable|logical|fitting|probable|relevant"

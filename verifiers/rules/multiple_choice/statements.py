@@ -8,6 +8,7 @@ from itertools import chain
 from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
+from verifiers.rules.multiple_choice.forms import form_of
 from verifiers.rules.multiple_choice.lines import ENTRY, MAX_BARE_CHARS, MAX_LINE_CHARS, edges
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, QUESTION_MARKS, SAYS_AGAINST, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import (
@@ -392,7 +393,7 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
-        if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _ELIMINATES.search(lead):
+        if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _goes_before(lead, options):
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
         lead = _NOT_THAT_ONE.sub("", _THEREFORE.split(lead)[-1])
@@ -411,6 +412,15 @@ def _leads(seen: Scene, options: Options, start: int) -> Iterable[re.Match[str]]
     return _last(_LEADS.finditer(seen, start))
 
 
+def _goes_before(lead: str, options: Options) -> bool:
+    """Whether what stands before "then" is a step before it: another option is eliminated, or done first."""
+    if _ELIMINATES.search(lead):
+        return True
+    shown = form_of(lead)
+    return any(form in shown for form in options.forms if len(form) >= _MIN_FORM_CHARS)
+
+
+_MIN_FORM_CHARS = 4
 _NEXT_PIECE = re.compile(
     r"\s*[,;，、،؛/|&)]\s*(?:(?:and|or)\s)?"
     r"(?:(?:rather|else|even|maybe|perhaps|possibly|it\s(?:is|may\sbe))\s){0,2}([^,;，、،؛/|&.!?。！？؟\n]{1,80})"
