@@ -183,3 +183,34 @@ def test_the_next_step_may_be_told(response: str) -> None:
 )
 def test_another_step_may_not(response: str) -> None:
     assert judge(response, TREATMENTS).score == 0.0
+
+
+VALUES = MultipleChoiceParams(reference="C", choices=["0.5", "1.5", "2.5", "-2.5"])
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The value is 2.5.",
+        "The result is 2.5 (C).",
+        "It is 2.5, which matches C.",
+        "Of the four, C best fits the data.",
+    ],
+)
+def test_a_value_may_be_told_in_one_sentence(response: str) -> None:
+    assert judge(response, VALUES).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The first value is 2.5.",
+        "The value isn't 2.5.",
+        "The value is -2.5.",
+        "The slope is 2.5. Now compute the rest.",
+        "It is 2.5, which almost matches C.",
+        "It is 2.5, which matches neither C nor B.",
+    ],
+)
+def test_a_value_on_the_way_is_none(response: str) -> None:
+    assert judge(response, VALUES).score == 0.0

@@ -90,7 +90,7 @@ _ENDS = r"[.!。！*_\s]{0,4}"
 _OPENS, _CLOSES = r"[*_(\[\"“'‘]{0,4}", r"[*_)\]\"”'’]{0,4}"
 _OPTION = rf"{_OPENS}(?P<option>[^\W_](?:[^\n.,;:!?()\[\]*_“”\"]{{0,79}}?))(?![^\W_]){_CLOSES}"
 _SO = (
-    r"(?:(?:(?:(?:out\s)?of|among)\s(?:(?:all|the|these|those|two|three|four|five|six|seven|eight|nine|ten|given|available|listed|possible)\s){1,3}(?:options|choices|alternatives|answers)"
+    r"(?:(?:(?:(?:out\s)?of|among)\s(?:(?:all|the|these|those|two|three|four|five|six|seven|eight|nine|ten|given|available|listed|possible)\s){1,3}(?:options|choices|alternatives|answers)|(?:out\s)?of\s(?:the|these|those|all)\s(?:three|four|five)"
     r"|by\s(?:(?:the\s)?process\sof\s)?elimination|(?:and\s)?so|thus|hence|therefore|then|clearly|overall|finally|consequently|ultimately|evidently|in\sconclusion"
     r"|as\sa\sresult|in\s(?:short|brief|summary)|to\s(?:summari[sz]e|sum\sup)|in\sthe\send|okay|ok|well|por\s(?:lo\s)?tanto|entonces|así\sque|donc|ainsi|par\sconséquent|also|daher|somit"
     r"|folglich|deshalb|portanto|logo|assim|então|quindi|dunque|perciò|pertanto|следовательно|значит|итак|поэтому"

@@ -136,6 +136,7 @@ _OTHER_SUBJECT = re.compile(
 _NEXT_STEP = re.compile(r"\bnext\s(?=step|action|stage|move|test)", re.IGNORECASE)
 """Where patients are told of, what comes next is what is asked for."""
 _MIN_LETTERS = 3
+"""A number that ends one sentence of several may be a step on the way."""
 
 
 def told_text(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
@@ -156,7 +157,8 @@ def told_text(clues: Clues, params: MultipleChoiceParams, options: Options) -> F
             continue
         shown = told["shown"]
         labels = options.named(shown, is_declared=False)
-        if not labels or len(labels) > 1 or sum(map(str.isalpha, shown)) < _MIN_LETTERS:
+        is_all = (start, end) == (0, len(text))
+        if not labels or len(labels) > 1 or (not is_all and sum(map(str.isalpha, shown)) < _MIN_LETTERS):
             continue
         label = next(iter(labels))
         own = form_of(options.texts[label])

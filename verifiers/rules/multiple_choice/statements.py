@@ -335,7 +335,7 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 _CONCLUDES = re.compile(
     r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement|match|fit)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)(?:choice|pick|guess)"
-    r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
+    r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)|(?:which|this|that)\s(?:best\s)?matches"
     r"|(?:that|which)\sis\s(?:correct|right|true)\sis"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe|can\sonly\sbe))"
     r"|(?:that|which)\s(?:best\s)?(?:fits|matches|works|applies)\sis|conclude"
