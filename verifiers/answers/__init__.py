@@ -28,7 +28,8 @@ made in one breath do not commit to any ("\boxed{1} or \boxed{2}", boxes side by
 `conflicting_answers`, whatever the policy; nor do offers made for one case each, or with "maybe". Boxes linked by "and"
 or a comma are parts of one answer, given as "a, b", or as "x=a, y=b" if each has a name. `on_conflict="reject"` accepts
 no two different offers at all. What directly follows an answer may correct it in no channel's form (corrections: "Wait, it's
-13."); those who judge what words mean take neither.
+13."); those who judge what words mean take neither. How sure a response says it is ("12 (confidence: 95%)") is no part of its answer
+for those who ask (confidence).
 
 Every step is linear in the length of the response, whatever is in it, and looks at the last `MAX_OFFERS` offers of a
 channel. The regular expressions here hold no nested or unbounded-then-unbounded repetition.
@@ -40,6 +41,7 @@ from typing import Literal
 from verifiers.answers.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
 from verifiers.answers.citations import without_citations, without_citations_at_end
 from verifiers.answers.commitment import candidates, commit
+from verifiers.answers.confidence import without_confidence
 from verifiers.answers.corrections import uncorrected
 from verifiers.answers.courtesies import without_courtesy
 from verifiers.answers.extraction import Candidate, Extraction, Reason
@@ -79,6 +81,7 @@ __all__ = [
     "uncorrected",
     "without_citations",
     "without_citations_at_end",
+    "without_confidence",
     "without_courtesy",
     "without_html",
     "without_struck",

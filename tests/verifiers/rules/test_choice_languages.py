@@ -223,3 +223,42 @@ def test_adjectives_before_a_colon(phrase: str) -> None:
 def test_what_stands_on_the_line_above_says_nothing_of_the_answer(above: str) -> None:
     for response in (f"{above}\nAnswer: 42", f"{above}\n\nAnswer: 42"):
         assert extract(response, ExtractionParams.model_validate({"extract": "answer_line"})).answer == "42"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "B（汉武帝）",
+        "正解：B（汉武帝）",
+        "正しい選択肢はBです。",
+        "正答：B",
+        "解答：B",
+        "汉武帝です。",
+        "Richtig ist B.",
+        "Letra B",
+        "Chọn B",
+        "Chọn đáp án B.",
+        "उत्तर B है।",
+    ],
+)
+def test_more_ways_to_name_it_elsewhere(response: str) -> None:
+    choices = ["秦始皇", "汉武帝", "唐太宗"]
+    assert judge(response, MultipleChoiceParams(reference="B", choices=choices)).score == 1.0
+    assert judge(response, MultipleChoiceParams(reference="C", choices=choices)).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "उत्तर B नहीं है।",
+        "B（唐太宗）",
+        "正しい選択肢はBではありません。",
+        "汉武帝ですか？",
+        "Richtig ist B nicht.",
+        "Không chọn B",
+        "Chọn B hoặc C",
+    ],
+)
+def test_near_misses_of_them(response: str) -> None:
+    params = MultipleChoiceParams(reference="B", choices=["秦始皇", "汉武帝", "唐太宗"])
+    assert judge(response, params).score == 0.0

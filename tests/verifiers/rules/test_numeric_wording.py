@@ -613,3 +613,68 @@ def test_units_in_latex(unit: str) -> None:
 
 def test_about_a_number() -> None:
     assert score("\\boxed{\\sim 20}", 20) == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Answer: 12 (confidence 0.95)",
+        "Answer: 12 (confidence: 95%)",
+        "Answer: 12 (95% confident)",
+        "Answer: 12, confidence: 95%",
+        "Answer: 12 | Confidence: 95%",
+        "The answer is 12 (confidence: high).",
+        "The answer is 12 with 95% confidence.",
+        "So she has 12 apples (confidence: 90%).",
+        "**12** — Confidence: 95%",
+        "\\boxed{12} (confidence: 0.9)",
+    ],
+)
+def test_how_sure_an_answer_is_is_no_part_of_it(response: str) -> None:
+    assert score(response, 12) == 1.0
+    assert score(response, 95) == score(response, "95%") == score(response, "0.9") == 0.0
+
+
+def test_a_confidence_may_be_the_answer() -> None:
+    assert score("The confidence level is 95%.", 95) == 1.0
+    assert score("Answer: 95% confidence", 95) == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "If x were 12, it'd work",
+        "If x = 12, the equation would hold.",
+        "But if it were 12, both would match.",
+        "If it were 12 we'd be done, but it is not.",
+        "Were x equal to 12, both sides would match.",
+        "Had it been 12, it would have worked.",
+        "Suppose the answer is 12.",
+        "If the answer is 12, fine.",
+        "We get x > 3.\nLet's try x = 12.",
+        "Now try 12",
+        "We can rule out 12.",
+        "This rules out x = 12.",
+    ],
+)
+def test_a_number_that_is_supposed_is_not_stated(response: str) -> None:
+    assert score(response, 12) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "If she sells 4 for $3 she makes 12 dollars.",
+        "If 3x = 36 then x = 12.",
+        "If you add 5 and 7 you get 12.",
+        "She would have 12 if she bought two more.",
+        "She has 12 apples. If she had 12, she would have enough.",
+        "With 12 apples, she would have enough.",
+        "Had she sold 3 more, she would have 12.",
+        "Let's try 3*4 = 12",
+        "Try 11: no. Try 12: yes, so x = 12.",
+        "There were 12, as we would expect.",
+    ],
+)
+def test_what_follows_from_a_supposition_is_stated(response: str) -> None:
+    assert score(response, 12) == 1.0

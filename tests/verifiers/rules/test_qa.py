@@ -700,3 +700,144 @@ def test_a_list_of_what_is_wrong_is_none() -> None:
 def test_a_letter_and_its_accent_are_one_letter_with_that() -> None:
     assert score("cafe\u0301", "caf\u00e9") == score("caf\u00e9", "cafe\u0301") == 1.0
     assert score("cafe", "caf\u00e9") == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Paris? No. Rome.",
+        "Paris? Nope, Rome.",
+        "Could it be Paris? I say Rome.",
+        "Paris: no. Rome: yes.",
+        "Paris (no), Rome (yes)",
+        "Paris (incorrect), Rome (correct)",
+        "Paris... no, Rome",
+        "Paris. Wait, Rome.",
+        "Paris! Just kidding, Rome.",
+        "Paris is out; it's Rome.",
+        "Paris was my first guess, but Rome",
+        "Paris can be ruled out",
+        "Paris, I think not.",
+        "Rome (formerly thought Paris)",
+        "Rome (often confused with Paris)",
+        "You might think Paris, but it was Rome",
+        "Everything but Paris",
+        "Everything excluding Paris",
+        "apart from Paris, Rome",
+        "non-Paris",
+        "maybe Paris, maybe Rome",
+        "Is it Paris? No.",
+    ],
+)
+def test_contains_pays_no_reference_that_is_asked_for_or_taken_back(response: str) -> None:
+    assert score(f"<answer>{response}</answer>", "Paris", metric="contains") == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Rome? No. Paris.",
+        "Paris? Yes, Paris.",
+        "Is it Paris? Yes.",
+        "What is the capital of France? Paris.",
+        "Rome: no. Paris: yes.",
+        "Rome... no, Paris",
+        "Rome. Wait, no, Paris",
+        "Paris, no doubt",
+        "Paris, wait for it",
+        "Paris. No other city qualifies.",
+        "Paris (no relation to Paris, Texas)",
+        "No, Paris.",
+        "Wrong: it's not Rome. It is Paris.",
+        "Once thought to be Lyon, it's Paris",
+        "The non-coastal city Paris",
+        "nothing but Paris",
+        "probably Paris",
+    ],
+)
+def test_contains_pays_what_a_question_or_another_place_is_answered_with(response: str) -> None:
+    assert score(f"<answer>{response}</answer>", "Paris", metric="contains") == 1.0
+
+
+def test_contains_takes_nothing_back_of_a_reference_that_has_such_words() -> None:
+    assert score("The answer: no", "no", metric="contains") == 1.0
+    assert score("A: wrong number", "wrong number", metric="contains") == 1.0
+    assert score("The play Who's Afraid of Virginia Woolf? by Albee", "Virginia Woolf?", metric="contains") == 1.0
+    assert score("a non-fiction book", "non-fiction", metric="contains") == 1.0
+    assert score("a non-fiction book", "fiction", metric="contains") == 0.0
+
+
+@pytest.mark.parametrize("response", ["before 1969", "shortly after 1969", "between 1969 and 1972", "pre-1969"])
+def test_contains_takes_no_bound_for_a_number(response: str) -> None:
+    assert score(response, "1969", metric="contains") == 0.0
+
+
+def test_contains_takes_what_is_told_of_a_number_for_no_bound() -> None:
+    assert score("after the war, in July 1969", "1969", metric="contains") == 1.0
+    assert score("It was named after Queen Victoria", "Queen Victoria", metric="contains") == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Answer:\n1. A1\n2. B2\n3. C3",
+        "**Answer:**\n\n- a1\n- b2\n- c3\n\nThese are all.",
+        "The answer is:\n1. **A1**\n2. **B2**\n3. **C3**",
+        "## Answer\n\n- a1\n- b2\n- c3",
+        "We look at each.\n\nThe three are:\n- a1\n- b2\n- c3",
+    ],
+)
+def test_a_list_may_stand_below_what_announces_it(response: str) -> None:
+    assert score(response, [["a1", "b2", "c3"]], metric="list") == 1.0
+    assert score(response, [["a1"]], metric="list") == 0.0
+    assert score(response, [["1"]], metric="list") == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Answer:\n- a1\n- b2\n\nOr:\n- c3",
+        "These are wrong:\n- a1\n- b2",
+        "First:\n- c3\n\nThen:\n- a1\n- b2",
+    ],
+)
+def test_a_list_beside_another_one_or_called_wrong_is_none(response: str) -> None:
+    assert score(response, [["a1", "b2"]], metric="list") == 0.0
+
+
+@pytest.mark.parametrize("response", ["half true", "Mostly true", "It is partially true"])
+def test_what_is_true_in_part_is_not_true(response: str) -> None:
+    assert score(response, True, metric="bool") == 0.0
+
+
+def test_a_truth_value_may_stand_above_its_reasons() -> None:
+    assert score("Yes\n\nBoth are cities.", True, metric="bool") == 1.0
+
+
+@pytest.mark.parametrize(("response", "reference"), [("東京です。", "東京"), ("서울입니다.", "서울")])
+def test_a_sentence_may_end_in_what_says_it_is(response: str, reference: str) -> None:
+    assert score(response, reference) == 1.0
+    assert score(response, f"{reference}都") == 0.0
+    assert score("東京ではありません。", reference) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Answer: Paris (confidence: 0.9)",
+        "Paris (95% confident)",
+        "Paris, confidence: 95%",
+        "<answer>Paris (confidence: high)</answer>",
+        "The answer is Paris with 90% confidence.",
+        "**Paris** (confidence: 90%)",
+    ],
+)
+def test_how_sure_an_answer_is_is_no_part_of_it(response: str) -> None:
+    assert score(response, "Paris") == 1.0
+    assert score(response, "Rome") == 0.0
+
+
+def test_a_confidence_may_be_asked_for() -> None:
+    assert score("95% confidence", "95% confidence") == 1.0
+    assert score("Paris (not confident)", "Paris") == 0.0
+    assert score("Yes (confidence: 95%)", True, metric="bool") == 1.0

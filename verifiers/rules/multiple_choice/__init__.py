@@ -3,17 +3,20 @@ r"""The response commits to the right option, and to no other.
 Looked at in this order, the first that is used decides: the answer tag, the box, a JSON field `answer`, a response that
 is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", "so C it is", 故选C), ticks (✅ C), a
 list that ends the response and calls one option right and the others wrong ("A: no. B: no. C: yes."), a
-last sentence that says nothing but that an option is the one ("C fits", "that leaves C", "so the total is 15", 对应C选项), the
-last line, the first line. An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج), by its whole text
-(`Paris`; numbers compare as numbers) or, where all texts are given, as "the third option" (as "option 3" only where no text has a digit). Labels are words of their own: the A in "A plant needs light" and the C in "Correct!" are
-none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third Russian letter
-looks like a B. An option crossed out (❌ C) is none either.
+last sentence that says nothing but that an option is the one ("C fits", "that leaves C", "so the total is 15", 对应C选项, and
+of three or more "the exception is C"), the last line, the first line, a plain sentence at either end of a short response that
+names no other option ("the capital is Paris"). An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and
+by its place ③, 丙 or ج), by its whole text (`Paris`; numbers compare as numbers) or, where all texts are given, as "the third
+option" (as "option 3" only where no text has a digit). Labels are words of their own: the A in "A plant needs light" and the C
+in "Correct!" are none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third
+Russian letter looks like a B. An option crossed out (❌ C) is none either.
 
-A later statement corrects an earlier one, but "A or B", several options where one is asked for, another one let stand
-beside the last ("the answer is C. D is also right") and three different ones in a row commit to nothing. Options that are
-only called right before one is told ("A is correct. B is correct. So the answer is C") count with `on_conflict="reject"`
-alone, and those called true beside it not at all: a false statement may be asked for. With `multi` the set named must equal
-the reference set; a superset earns nothing, and parts of the set may be named before it.
+A later statement corrects an earlier one, but "A or B", several options where one is asked for, another one let stand beside
+the last ("the answer is C. D is also right"), one that is taken back right behind it ("the answer is C. It isn't.") and three
+different ones in a row commit to nothing. Options that are only called right before one is told ("A is correct. B is correct. So
+the answer is C") count with `on_conflict="reject"` alone, and those called true beside it not at all: a false statement may be
+asked for. With `multi` the set named must equal the reference set; a superset earns nothing, and parts of the set may be named
+before it.
 """
 
 from collections.abc import Sequence
@@ -32,7 +35,7 @@ __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judg
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "15"
+    version = "16"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 

@@ -9,7 +9,7 @@ from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
 from verifiers.rules.multiple_choice.forms import form_of
-from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, lets_stand
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, allows_another
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import CROSSES
 from verifiers.sightings import Scan
@@ -90,7 +90,7 @@ _ENDS = r"[.!。！*_\s]{0,4}"
 _OPENS, _CLOSES = r"[*_(\[\"“'‘]{0,4}", r"[*_)\]\"”'’]{0,4}"
 _OPTION = rf"{_OPENS}(?P<option>[^\W_](?:[^\n.,;:!?()\[\]*_“”\"]{{0,79}}?))(?![^\W_]){_CLOSES}"
 _SO = (
-    r"(?:(?:(?:of|among)\s(?:(?:all|the|these|those|four|five|given|available|listed|possible)\s){1,3}(?:options|choices|alternatives|answers)"
+    r"(?:(?:(?:(?:out\s)?of|among)\s(?:(?:all|the|these|those|two|three|four|five|six|seven|eight|nine|ten|given|available|listed|possible)\s){1,3}(?:options|choices|alternatives|answers)|(?:out\s)?of\s(?:the|these|those|all)\s(?:three|four|five)"
     r"|by\s(?:(?:the\s)?process\sof\s)?elimination|(?:and\s)?so|thus|hence|therefore|then|clearly|overall|finally|consequently|ultimately|evidently|in\sconclusion"
     r"|as\sa\sresult|in\s(?:short|brief|summary)|to\s(?:summari[sz]e|sum\sup)|in\sthe\send|okay|ok|well|por\s(?:lo\s)?tanto|entonces|así\sque|donc|ainsi|par\sconséquent|also|daher|somit"
     r"|folglich|deshalb|portanto|logo|assim|então|quindi|dunque|perciò|pertanto|следовательно|значит|итак|поэтому"
@@ -148,6 +148,11 @@ _REMAINS = (
 _ONE = r"(?:option|choice|answer|one|statement|possibility|candidate|expression|alternative)"
 _RIGHT_ONE = rf"(?:correct|right|possible|valid|remaining|true|viable|suitable|acceptable)\s{_ONE}"
 _THAT_FITS = rf"(?:that|which)\s(?:(?:actually|really|fully|correctly)\s)?(?:{_FITS}|is\s(?:correct|right|true|valid|possible|left)|remains)"
+_EXCEPTION = (
+    r"(?:(?:false|incorrect|wrong|untrue|inaccurate)\s(?:statement|claim|assertion|sentence)|(?:statement|one)\s(?:that|which)\sis\s(?:not\s(?:true|correct)|false|incorrect)"
+    r"|exception|odd\sone(?:\sout)?)"
+)
+"""What questions ask for that ask for no right one."""
 _CONCLUDED = (
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION}\s(?:{_IS_IT}(?:\s{_WELL})?|{_PASSES}){_ENDS}", re.IGNORECASE),
@@ -158,7 +163,7 @@ _CONCLUDED = (
     ),
     re.compile(rf"{_SO}{_GONE}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_LEAVES}{_NOUN}{_OPTION}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
-    re.compile(rf"{_SO}{_NOUN}{_OPTION}\s{_REMAINS}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}(?:only\s)?{_NOUN}{_OPTION}\s{_REMAINS}(?:\s{_AS_THE_ONE})?{_ENDS}", re.IGNORECASE),
     re.compile(
         rf"{_SO}{_NOUN}{_OPTION}\sis\sthe\sonly\s(?:{_RIGHT_ONE}|{_ONE}\s{_THAT_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?){_ENDS}",
         re.IGNORECASE,
@@ -187,7 +192,8 @@ _CONCLUDED = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"{_SO}(?P<about>(?:the|this|that)\s(?:given\s)?(?:statement|claim|assertion|proposition|hypothesis|sentence))\sis\s(?P<option>[^\W\d_]{{2,12}}){_ENDS}",
+        rf"{_SO}(?P<about>(?:the|this|that)\s(?:given\s)?(?:statement|claim|assertion|proposition|hypothesis|sentence))\sis\s[*_]{{0,2}}(?P<option>[^\W\d_]{{2,12}})[*_]{{0,2}}"
+        rf"(?:,?\s(?:because|since|as)\s(?P<why>[^\n.;!?]{{1,120}}))?{_ENDS}",
         re.IGNORECASE,
     ),
     re.compile(
@@ -195,6 +201,17 @@ _CONCLUDED = (
         rf"|the\s(?:correct|right|best|proper)\s(?:term|word|name|match|description)\sis))\s(?P<option>[^\n.,;:!?()]{{1,80}}?){_ENDS}",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"{_SO}(?:since|because|as)\s(?P<reason>[^\n.;!?]{{3,120}}),\s(?P<option>[^\n;:!?]{{3,120}}?){_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_SO}the\s(?:only\s)?{_EXCEPTION}(?:\shere)?\sis:?\s(?P<asked>){_NOUN}{_OPTION}{_ENDS}", re.IGNORECASE
+    ),
+    re.compile(
+        rf"{_SO}(?P<asked>)(?:statement\s)?{_NOUN}{_OPTION}\sis\sthe\s(?:only\s)?{_EXCEPTION}{_ENDS}", re.IGNORECASE
+    ),
+    re.compile(rf"{_SO}(?:(?:the|my)\s)?(?:(?:final|correct|right)\s)?answer\s{_OPTION}{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}(?:only\s)?{_NOUN}{_OPTION}\s{_SAYS_IT}\s(?:it|{_OBJECT}){_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION},?\s{_SURELY}{_ENDS}", re.IGNORECASE),
@@ -244,7 +261,7 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)\b(?:only|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence|match|term|word|name|description).is|called|known.as|termed|referred.to|refers.to)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
+    r"(?is)\b(?:only|(?:false|incorrect|wrong|untrue|inaccurate).(?:statement|claim|assertion|sentence)|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence|match|term|word|name|description|exception|one|out|true|correct|false).is|because|since|as|exception|odd.one|answer..?.?[a-z]\W{0,4}\z|called|known.as|termed|referred.to|refers.to)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
     r"|\b(?:obviously|clearly|certainly|definitely|undoubtedly|of.course|for.(?:sure|certain)|doubt|think|believe|guess|suppose|say|confident|exclud|leaving|none|neither|removed|cross|ruled)\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
@@ -262,6 +279,11 @@ _DOUBTS = re.compile(
     re.IGNORECASE,
 )
 """Before an option's text in a sentence that ends in it."""
+_OPEN_REASON = re.compile(r"\b(?:or|either|if|unless|whether|might|may|could|maybe|perhaps)\b", re.IGNORECASE)
+"""In a reason that leaves open whether what follows from it holds; what it denies is another matter."""
+_SPOILS_VERDICT = re.compile(r"\b(?:but|however|though|although|if|unless|except|or|actually)\b", re.IGNORECASE)
+_MIN_OPTIONS_WITH_EXCEPTION = 3
+"""Of two, what is called wrong may be told of to say that the other is right."""
 _SPACE = re.compile(r"\s+")
 _LETTER = re.compile(r"(?<![\w'’])[A-Z](?![\w'’])")
 _FITS_TOO = re.compile(
@@ -332,6 +354,8 @@ def _option(found: re.Match[str], options: Options) -> str | None:
     shown = found["option"]
     if "about" in found.re.groupindex:
         return options.by_text(shown)
+    if "reason" in found.re.groupindex:
+        return options.by_text(shown) if any(map(str.isalpha, shown)) else None
     if options.label(shown) and not shown.islower():
         return options.label(shown)
     if not shown.isascii() and (labels := options.named(shown, is_declared=False)) and len(labels) == 1:
@@ -341,7 +365,14 @@ def _option(found: re.Match[str], options: Options) -> str | None:
 
 def _is_spoiled(found: re.Match[str], label: str, options: Options) -> bool:
     """Whether the sentence says something else of the option, or of another one."""
-    told, kind, gone, shown, about = map(found.groupdict().get, ("object", "kind", "gone", "shown", "about"))
+    groups = ("object", "kind", "gone", "shown", "about", "reason")
+    told, kind, gone, shown, about, reason = map(found.groupdict().get, groups)
+    if "asked" in found.re.groupindex and len(options.texts) < _MIN_OPTIONS_WITH_EXCEPTION:
+        return True
+    if reason:
+        return _OPEN_REASON.search(reason) is not None or any(form in form_of(reason) for form in options.forms)
+    if (why := found.groupdict().get("why")) and _SPOILS_VERDICT.search(why):
+        return True
     if about:
         return _DOUBTS.search(about) is not None or any(form in form_of(about) for form in options.forms)
     if shown:
@@ -367,7 +398,7 @@ def _has_rival(text: str, start: int, label: str, options: Options) -> bool:
     """Whether what stands before the last sentence says of another option that it fits, or may."""
     if any(options.label(found["option"]) not in (None, label) for found in _FITS_TOO.finditer(text, 0, start)):
         return True
-    if lets_stand(text[max(0, start - BESIDE_CHARS) : start], {label}, options):
+    if allows_another(text[max(0, start - BESIDE_CHARS) : start], {label}, options):
         return True
     end = len(text[:start].rstrip())
     for _ in range(_MAX_SENTENCES):

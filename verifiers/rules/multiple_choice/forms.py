@@ -32,7 +32,7 @@ _ADVERB = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE_OF_LABEL = re.compile(
-    r"(?:(?:la|el|il|le|les|a|o|die|der|de)\s)?(?:(?:letra|lettre|lettera|opción|opcion|opção|opzione|option|alternativa|buchstabe"
+    r"(?:(?:la|el|il|le|les|a|o|die|der|de)\s)?(?:(?i:letra|lettre|lettera|opción|opcion|opção|opzione|option|alternativa|buchstabe"
     r"|antwort)\s)?(?=[(\[]?[A-Z](?![\w'’]))"
 )
 """Of the languages that say "it is the C", or "the letter C"."""

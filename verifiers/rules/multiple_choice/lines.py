@@ -7,7 +7,7 @@ from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES, clean, form_of
-from verifiers.rules.multiple_choice.options import Options
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import may_be_ordinal
 
@@ -34,9 +34,45 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             beside = options.named(neighbour[0][0], is_declared=False) if neighbour else None
             if beside is not None and beside != labels and not _concludes(text, whole, start, neighbour, options):
+                return _reasoned(text, lines[0], options) or Found(None, "conflicting_answers", "line", None, (shown,))
+            if start == first and labels and lets_stand(text[stop : stop + BESIDE_CHARS], labels, options):
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             return commit([(shown, span)], "line", params, options)
     return None
+
+
+def _reasoned(text: str, line: tuple[str, tuple[int, int]], options: Options) -> Found | None:
+    """The option that a response begins with, if all that follows says why it is none of the others."""
+    shown, span = line
+    labels = options.named(shown, is_declared=False)
+    if not labels or len(labels) > 1 or not _are_reasons(text[span[1] :], labels, options):
+        return None
+    return Found(labels, "found", "line", span, (shown,))
+
+
+def _are_reasons(rest: str, chosen: frozenset[str], options: Options) -> bool:
+    """Whether all that stands below a line and a blank one tells of each of the other options more than its text."""
+    if not _BLANK_LINE.match(rest) or len(rest) > _MAX_REASONS_CHARS:
+        return False
+    told_of: set[str] = set()
+    for line in filter(str.strip, rest.splitlines()):
+        entry = ENTRY.match(line)
+        label = options.label(entry["label"]) if entry else None
+        if entry is None or label is None or label in chosen or label in told_of:
+            return False
+        told = entry["told"].strip(_AROUND_TOLD)
+        reason = options.beyond_own_text(told, label)
+        if reason == told or len(reason.split()) < _MIN_REASON_WORDS or _SPEAKS_FOR.search(reason):
+            return False
+        told_of.add(label)
+    return len(told_of) > 1
+
+
+_BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
+_MAX_REASONS_CHARS = 4_000
+_MIN_REASON_WORDS = 3
+_AROUND_TOLD = " \t*_"
+_SPEAKS_FOR = re.compile(r"\b(?:correct|right|best|answer|also|too|true)\b", re.IGNORECASE)
 
 
 ENTRY = re.compile(
@@ -47,13 +83,21 @@ ENTRY = re.compile(
 )
 """A line of a list about one option each."""
 _TEXT_ENDS = re.compile(
-    r"[.!]\s+(?=\w+(?:['’]\w+)?\s\w)|[,;:]\s(?=[a-z]+(?:['’]\w+)?\s\w)|\s[—–-]\s(?=[a-z]+(?:['’]\w+)?\s\w)|,?\s(?:because|since|as)\s|\sis\sthe\s"
+    r"[.!][*_]{0,2}\s+(?=\w+(?:['’]\w+)?\s\w)|[,;:]\s(?=[a-z]+(?:['’]\w+)?\s\w)|\s[—–-]\s(?=[a-z]+(?:['’]\w+)?\s\w)|,?\s(?:because|since|as)\s|\sis\sthe\s"
 )
 _UNDECIDED = re.compile(
     r"\b(?:not|no|never|nor|neither|none|or|either|if|unless|except|whether|might|may|maybe|perhaps|could|but|however|although|though"
     r"|wait|wrong|incorrect|false|unsure|actually|second|third|next|worst|least|opposite)\b|n['’]t\b|[?？]",
     re.IGNORECASE,
 )
+_CLOSED = frozenset(("yes", "no", "maybe", "true", "false"))
+_VERDICT = r"(?:yes|no|maybe|true|false|unsure|unclear|undecided|neither|both)"
+_OTHER_VERDICT = re.compile(
+    rf"[.!?,;:\n(—–-]\s*(?:(?:but|or|and|well|then|rather|perhaps|possibly|maybe)\s){{0,3}}{_VERDICT}(?=[*_]{{0,2}}\s*(?:[.,;:!?)\n—–]|\Z))"
+    rf"|\b{_VERDICT}\s(?:and|or)\s{_VERDICT}\b|\b(?:wait|actually|correction|kidding|on\ssecond\sthought)\b|\?",
+    re.IGNORECASE,
+)
+"""Behind a verdict that reasons follow, another one; "no" and "not" in these say nothing against it."""
 _MAX_OPENING_CHARS = 600
 
 
@@ -66,7 +110,10 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
         label = options.by_text(clean(text[: stop.start()]))
         if label is not None:
             rest = form_of(text[stop.end() :])
-            is_open = _UNDECIDED.search(rest) or any(form in rest for form in options.forms)
+            if _CLOSED.issuperset(options.forms):
+                is_open = _OTHER_VERDICT.search(text, stop.start()) is not None
+            else:
+                is_open = _UNDECIDED.search(rest) is not None or any(form in rest for form in options.forms)
             return (
                 None
                 if is_open
@@ -76,6 +123,59 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
 
 
 _MAX_MARKUP_CHARS = 40
+_TOLD = re.compile(
+    r"(?P<about>(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}?)\s?(?:(?:\b(?:is|are|was|were|be)|['’]s)(?:\s(?:an?|to))?:?|:)\s"
+    r"(?P<shown>[*_(\[“\"$]{0,4}[^\n;:!?]{2,200}?)[.*_\s]{0,6}",
+    re.IGNORECASE,
+)
+_OTHER_SUBJECT = re.compile(
+    r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|usual|common"
+    r"|opposite|least|worst|rul(?:e|es|ed|ing)\sout|eliminat\w*|exclud\w*|reject\w*|discard\w*|dismiss\w*|remov\w*)\b",
+    re.IGNORECASE,
+)
+_NEXT_STEP = re.compile(r"\bnext\s(?=step|action|stage|move|test)", re.IGNORECASE)
+"""Where patients are told of, what comes next is what is asked for."""
+_MIN_LETTERS = 3
+"""A number that ends one sentence of several may be a step on the way."""
+
+
+def told_text(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
+    """The option in which the first or the last sentence of a short response ends, where that names no other: "It is Paris."."""
+    text = clues.scene.text
+    if not options.forms or len(text) > _MAX_OPENING_CHARS or not _CLOSED.isdisjoint(options.forms):
+        return None
+    shown_text = form_of(text)
+    named = [form for form in options.forms if form in shown_text]
+    if not named:
+        return None
+    first = text.find("\n")
+    last = max(text.rfind("\n"), text.rfind(". "), text.rfind("! ")) + 1
+    spans = {(0, first if first > 0 else len(text)), (last, len(text))}
+    for start, end in sorted(spans, reverse=True):
+        start += len(text[start:end]) - len(text[start:end].lstrip(" *_#>"))
+        if (told := _TOLD.fullmatch(text, start, end)) is None or _doubts(told["about"]):
+            continue
+        shown = told["shown"]
+        labels = options.named(shown, is_declared=False)
+        is_all = (start, end) == (0, len(text))
+        if not labels or len(labels) > 1 or (not is_all and sum(map(str.isalpha, shown)) < _MIN_LETTERS):
+            continue
+        label = next(iter(labels))
+        own = form_of(options.texts[label])
+        is_alone = all(form in own for form in named)
+        has_label = options.by_text(clean(shown)) is None
+        if not (is_alone or (has_label and start == 0)) or lets_stand(text[end : end + BESIDE_CHARS], labels, options):
+            continue
+        if is_alone and _UNDECIDED.search(text[:start]):
+            continue
+        return Found(labels, "found", "line", told.span("shown"), (shown,))
+    return None
+
+
+def _doubts(about: str) -> bool:
+    return _UNDECIDED.search(_NEXT_STEP.sub("", about)) is not None or _OTHER_SUBJECT.search(about) is not None
+
+
 _OR = r"(?:or|alternatively|otherwise|oder|ou|oppure|или|或者?|还是|還是)"
 _BEGINS_WITH_OR = re.compile(rf"^[\W_]*{_OR}(?![^\W_])", re.IGNORECASE)
 _ENDS_IN_OR = re.compile(rf"(?<![^\W_]){_OR}[\W_]*$", re.IGNORECASE)

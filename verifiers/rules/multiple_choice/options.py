@@ -200,6 +200,8 @@ class Options:
             return label
         if self._by_measure and (label := self._by_measure.get(_BEFORE_UNIT.sub("", form))):
             return label
+        if not form.isascii() and (bare := _IT_IS_CJK.sub("", form)) != form:
+            return self._by_form.get(bare)
         if not form or len(form) > 40 or any(map(str.isalpha, form)):
             return None
         if not self._numbers or (number := _number(form)) is None:
@@ -254,7 +256,7 @@ class Options:
 
     def _several(self, text: str) -> frozenset[str] | None:
         text = _BOTH.sub("", text.strip("[]{}"))
-        is_choice = OR.search(text) is not None
+        is_choice = OR.search(text.replace("/", ",") if self.multi else text) is not None
         pieces = [piece for piece in _SEPARATOR.split(text) if piece.strip(EDGES)]
         if len(pieces) > MAX_PIECES:
             return HEDGED
@@ -380,6 +382,7 @@ def _is_glued(text: str) -> bool:
 
 
 _EQUATION = re.compile(r"(?P<name>\\?[^\W\d_][^\W_]{0,11}(?:_\{?\w{1,4}\}?)?)\s?=(?![=>])")
+_IT_IS_CJK = re.compile(r"(?<=[^\W_])\s?(?:です|でした|である|입니다|이다)\Z")
 _IN_BRACKETS = re.compile(r"[(\[]\s?(\w{1,3})\s?[)\]]")
 _BETWEEN_LABELS = re.compile(r"(?<=\w)[)\]]?\s?[(\[]?(?=\w(?!\w))|^[(\[](?=\w)|(?<=\w)[)\]]$")
 _BRACKETED = re.compile(r"^[(\[{<【「『《〈〔]\s*([^()\[\]{}<>]{1,8}?)\s*[)\]}>】」』》〉〕]")
@@ -403,9 +406,9 @@ _CALLED = re.compile(r"(?:wrong|incorrect|not\s(?:right|correct))\s*(?:$|[.,;:!(
 _GLOSSED = re.compile(r"(?P<label>[A-Z])\s\((?P<gloss>[^()\n]{2,60})\)$")
 """A label, and in brackets what is not known."""
 _LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
-_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
+_LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s?\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
 _TEXT_BESIDE_LABEL = re.compile(
-    r"(?P<text>[^\n]+?)(?:,\s|\s?\()(?:(?:option|choice)\s)?(?P<label>\w{1,8})\)?$", re.IGNORECASE
+    r"(?P<text>[^\n]+?)(?:,\s|\s?[(\[])(?:(?:option|choice)\s)?(?P<label>\w{1,8})[)\]]?$", re.IGNORECASE
 )
 _LABEL_BEHIND = re.compile(r"[^\W\d_]\w+\s\((?:(?:option|choice)\s)?(?P<label>[A-Z])\)$", re.IGNORECASE)
 """A label behind a text that is not known."""
@@ -443,7 +446,7 @@ _NEXT_LABEL = re.compile(
 )
 _REJECTS = re.compile(
     r"[\s,;(—–-]+(?:and\s)?(?:not|rather than|instead of|unlike|as opposed to|over\s(?:option\s|choice\s)?(?-i:\(?[A-Z]\)?(?![\w'’])))(?!\w)|[,，]?\s?(?:而不是|而非|不是)"
-    r"|[,;\s]\s?(?:(?:and|while|whereas|but|as|because|since)\s)?(?:options?\s|choices?\s)?\(?(?-i:[A-Z])\)?"
+    r"|[,;\s]\s?(?:as|because|since)\s(?:none|neither)\sof\b|[,;\s]\s?(?:(?:and|while|whereas|but|as|because|since)\s)?(?:options?\s|choices?\s)?\(?(?-i:[A-Z])\)?"
     r"(?:(?:,\s?(?:and\s)?|\sand\s)\(?(?-i:[A-Z])\)?){0,12}\s(?:is|are|was|were|would be)\s(?:all\s|both\s|also\s|clearly\s)?"
     r"(?:wrong|incorrect|false|not|too\s\w{1,12})\b",
     re.IGNORECASE,
@@ -451,7 +454,7 @@ _REJECTS = re.compile(
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
 _OTHER_CASE = re.compile(
     r"(?:[,;/]|\b(?:and|else|otherwise)\b)[\s,]{0,2}[(\[]?([A-Z])[)\]]?"
-    r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}\d{1,3}\s?\\?%)"
+    r"(?:\s\(?(?:if|when|in\s(?:the\s)?(?:other\s|second\s)?case|otherwise|as\s(?:my\s|the\s)?second)\b|[\s:(=]{1,3}(?:with\s(?:(?:a\s)?probability\s(?:of\s)?)?)?\d{1,3}\s?\\?%)"
 )
 """Another option for another case, or with a share of its own: "C if it rains, B if not", "C (60%), B (40%)"."""
 _CALLED_RIGHT = re.compile(
@@ -484,22 +487,50 @@ _TOO = (
     rf"(?:\s(?:answer|option|choice|one))?(?:\s(?:too|as\swell|also)|{_CLAUSE_ENDS})"
 )
 """Behind an option: it is right as well."""
+_CHANGES_TO = (
+    r"i(?:['’](?:m|ll|d)|\sam|\swill|\swould)?\s(?:now\s)?(?:chang|revis|switch|correct)(?:e|ed|es|ing)?\s"
+    r"(?:(?:my|the)\s(?:final\s)?(?:answer|choice)\s)?(?:from\s\S{1,12}\s)?to\s"
+)
+_INSTEAD = (
+    r"(?:^|[.!?;,(\n…—-]\s*)[*_]{0,2}(?:(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding"
+    r"|on\ssecond\sthoughts?|(?:up)?on\s(?:further\s)?(?:reflection|consideration)|after\s(?:reconsidering|reconsideration|rethinking"
+    r"|(?:some|further)\s(?:thought|reflection))|thinking\s(?:again|about\sit\s(?:again|more))|i(?:['’]ve|\shave)?\schanged\smy\smind"
+    r"|i\stake\s(?:that|it)\sback|updated?|edit(?:ed)?|corrected|revised|better|rather)\b[\s,.:;!…*_—-]{1,6}){1,4}"
+    r"(?:(?:i(?:['’]d|\swould)?\s(?:now\s)?(?:say|choose|pick|go\swith)|(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe)))\s"
+    rf"|{_CHANGES_TO})?|{_CHANGES_TO})"
+)
+"""Before what takes the place of an answer: "on second thought, …", "I change my answer to …"."""
 _BESIDE = re.compile(
     rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
     rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
     rf"|(?P<three>(?-i:{_LABEL})),?\s(?:{_TOO})"
     rf"|\bunless\s(?:(?:it|the\sanswer)(?:['’]s|\sis)\s)?(?P<seven>(?-i:{_LABEL}))"
-    rf"|(?:^|[.!?;,(\n…—-]\s*)(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding)\b[\s,.:;!…—-]{{1,4}}){{1,4}}"
-    rf"(?:(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe))\s)?(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
+    rf"|{_INSTEAD}(?P<six>(?-i:{_LABEL}))(?=[)*\s]{{0,3}}(?:[.!\n]|$))"
+    rf"|(?P<eight>(?-i:{_LABEL}))\s(?:is|seems|looks|would\sbe)\s(?:(?:actually|even|probably|much)\s)?"
+    rf"(?:better|more\s(?:likely|plausible|probable|accurate|appropriate|precise|correct)){_CLAUSE_ENDS}"
     rf"|(?P<four>[A-Z])(?:选项|项)?也(?:是|算)?(?:正确|对|可以|可能|符合|满足|成立|当选)|也(?:可能|可以)(?:是|为|选)?(?P<five>[A-Z])",
     re.IGNORECASE,
 )
 _TEXT_BESIDE = re.compile(
     r"(?:^|[.!?;,(\n]\s*)(?:or|alternatively|also|maybe|perhaps|possibly)[\s,:]+(?P<one>[^\n.,;!?()]{1,80})"
-    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})",
+    r"|\b(?:could|might|may)\s(?:also\s|equally\s)?be\s(?P<two>[^\n.,;!?()]{1,80})"
+    rf"|{_INSTEAD}(?P<three>[^\n.,;!?()*]{{1,80}})(?=[*_\s]{{0,3}}(?:[.!\n]|$))",
     re.IGNORECASE,
 )
+_TAKEN_BACK = re.compile(
+    r"[\s*_)\]$}.,!;:…—–-]{0,8}(?:(?:(?:but|yet|however|though|although|hmm+|no|oh|wait|actually)[\s,.!…]{1,3}){1,3}"
+    r"(?:that|this|it|he|she|they)(?:['’](?:s|re)|\s(?:is|was|are|were))\s(?:(?:actually|clearly|completely|simply|probably)\s)?"
+    r"(?:wrong|incorrect|false|mistaken|a\smistake)\b"
+    r"|(?:he|she|they)(?:['’](?:s|re)|\s(?:is|was|are|were))\s(?:wrong|mistaken)\b"
+    r"|(?:that|this)(?:['’]s|\s(?:is|was))\s(?:(?:actually|clearly|completely|simply|probably)\s)?(?:wrong|a\smistake|not\s(?:right|correct|true))(?=\s{0,3}(?:[.!]|$))"
+    r"|(?:(?:but|no|hmm+|oh)[\s,.!…]{1,3}){0,2}(?:that|this|it)(?:(?:['’]s|\s(?:is|was))\snot|\s(?:is|was)n['’]t)(?=\s{0,3}(?:[.!]|$))"
+    r"|(?:or\sso|so)\s(?:one|they|you|people|some|many)\s(?:(?:would|might|may|could)\s)?(?:think|thought|say|said|claim|claimed|believe)\b"
+    r"|(?:or\s)?not\sreally(?=\s{0,3}(?:[.!,]|$))|i\s(?:take\s(?:that|it)\sback|disagree|retract|was\swrong|stand\scorrected)\b"
+    r"|the\s(?:key|book|solution|answer\skey)\sis\s(?:wrong|mistaken)\b)",
+    re.IGNORECASE,
+)
+"""What says right behind an answer that it is none. A false statement may be asked for, so "it is false" says nothing."""
 _STANDS_TOO = re.compile(rf",?\s(?:{_TOO})", re.IGNORECASE)
 _CLAUSE_BEGINS = re.compile(r"[\n.,;!?()]")
 _CLAUSE_CHARS = 80
@@ -510,9 +541,24 @@ BESIDE_CHARS = 600
 
 
 def lets_stand(rest: str, labels: AbstractSet[str], options: Options) -> bool:
-    """Whether a text behind an option says that another one is right, or may be, too."""
-    if not rest:
-        return False
+    """Whether a text behind an option takes it back, or says that another one is right, or may be, too."""
+    return bool(rest) and (_takes_back(rest, labels, options) or allows_another(rest, labels, options))
+
+
+def _takes_back(rest: str, labels: AbstractSet[str], options: Options) -> bool:
+    named = _LABEL_AGAIN.match(rest)
+    place = named.end() if named and options.label(named["label"]) in labels else 0
+    for text in map(options.texts.get, labels):
+        if text and rest[place : place + len(text)].casefold() == text.casefold():
+            place += len(text)
+    return _TAKEN_BACK.match(rest, place) is not None
+
+
+_LABEL_AGAIN = re.compile(r"[\s*_(\[]{0,4}(?P<label>[A-Z])(?![\w'’])[)\].:*_\s]{0,4}")
+
+
+def allows_another(rest: str, labels: AbstractSet[str], options: Options) -> bool:
+    """Whether a text beside an option says that another one is right, or may be, too."""
     for match in _BESIDE.finditer(rest):
         if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
             continue

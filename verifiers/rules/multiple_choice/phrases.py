@@ -12,11 +12,12 @@ from verifiers.sightings import SPACE, Ending, Scan, Scene, Sighting, beyond_asc
 _STATEMENT = re.compile(
     r"(?:(?<!\bsecond\s)(?<!\bthird\s)(?<!\bnext\s)(?<!\bother\s)\b(?:option|choice)\s(?:is|would be|should be)(?!\s?n[o']t\b)(?:\sthe\b)?"
     r"|\b(?:i|we)(?:'d|'ll|'ve|\swould|\swill|\shave)?\s(?:chosen|chose|choose|picked|pick|selected|select|go with|went with)"
+    r"|\b(?:i|we)\s(?:believe|think|find|consider|judge|deem)\sthe\s(?:(?:correct|right|best|final)\s)?(?:answer|option|choice)\sto\sbe(?!\snot\b)"
     r"|\b(?:answer|option|choice|letter)\s(?:(?:that|which)\s)?(?:i|we)(?:['’](?:d|ll|ve))?(?:\s\w{1,12}){1,3}?\sis(?!\s?n[o']t\b)"
     r"|(?:(?<=\bbest\s)|(?<=\bcorrect\s)|(?<=\bright\s)|(?<=likely\s)|(?<=appropriate\s)|(?<=accurate\s)|(?<=suitable\s))"
     r"(?:option|choice)\s(?:among|out\sof|from|of|for)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b)"
     r"|\banswer\s(?:corresponds\sto|(?:appears|seems)\sto\sbe|(?:among|out\sof|from)\s[^\n.:;?!]{1,40}?\sis(?!\s?n[o']t\b))"
-    r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?<!可能)(?<!也许)(?<!或许)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?)\s?[:：]?\s*([^\n。！]{1,200})",
+    r"|(?<![不若未别勿误错])(?<!不[能要会该应])(?<!如果)(?<!假如)(?<!要是)(?<!可能)(?<!也许)(?<!或许)(?:选择|選擇|[选選](?![项項择擇]))|(?<!不)正[确確]的?(?:[选選][项項]|答案)?(?:应该)?[是为有](?!不)|(?:उत्तर|উত্তর)(?:\sहै)?(?![^\n।]{0,60}(?:नहीं|নয়|নয়)))\s?[:：]?\s*([^\n。！]{1,200})",
     re.IGNORECASE,
 )
 _FITTING = "appropriate|accurate|suitable|likely|plausible|reasonable|logical|fitting|probable|relevant"
@@ -45,7 +46,7 @@ _TEXT_IS_CORRECT = re.compile(
     re.IGNORECASE,
 )
 _IT_IS = re.compile(
-    r"(?:^|[.!?;\n]\s?|,\s(?=(?i:so|thus|hence|therefore)\b))\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2}(?:(?i:option|choice|answer)\s)?)?"
+    r"(?:^|[.!?;\n]\s?|,\s(?=(?i:so|thus|hence|therefore)\b))\W{0,3}(?:(?i:(?:so|thus|hence|therefore|then|ok|okay|well|alright)\b,?\s){1,2})?(?:(?i:option|choice|answer)\s)?"
     r"(?P<option>[(\[*]{0,3}[A-Z][)\]*]{0,3}),?\sit\sis\b(?!\s(?i:n[o']t|never|hardly|unlikely|impossible|wrong|incorrect|false)\b)"
 )
 _BEFORE_IT_IS_CHARS = 1 + 1 + 3 + len("therefore, alright, ") + len("choice ") + 3
@@ -59,7 +60,8 @@ DENIED_CHARS = 120
 _DENIED = re.compile(
     r"(?:(?:n['’]t|\bnot|\bnever|\bcannot)\s(?:really\s|quite\s|necessarily\s)?(?:think|believe|say|claim|suppose|conclude|agree"
     r"|sure|certain|convinced|true|clear|correct|likely|possible|the\scase|mean)|\bdisagree"
-    r"|(?<!\bno\s)(?<!\bwithout\s)(?<!\bwithout\sa\s)(?<!\bnot\s)(?<!\bnever\s)(?<!n['’]t\s)\bdoubt(?:ful)?|\bfalse)\s(?:(?:that|if|whether)\s)?"
+    r"|(?<!\bno\s)(?<!\bwithout\s)(?<!\bwithout\sa\s)(?<!\bnot\s)(?<!\bnever\s)(?<!n['’]t\s)\bdoubt(?:ful)?|\bfalse|\bdebatable|\bquestionable"
+    r"|\bun(?:clear|known|certain|sure|decided)(?=\s(?:if|whether)\b)|\b(?:knows?|tell|wonder(?:ing)?|say|determine|decide)(?=\s(?:if|whether)\b)|\b(?:maybe|perhaps|possibly))\s(?:(?:that|if|whether)\s)?"
     r"(?:(?:the|my|our)\s)?(?:(?:correct|right|best|final|true)\s)?(?:(?:answer|option|choice|letter)\s)?"
     r"(?:(?:is|was|(?:would|should|must|could)\sbe)\s)?[\s(\[*\"'“:]{0,6}(?:(?:option|choice|letter)\s)?\Z",
     re.IGNORECASE,
@@ -69,7 +71,7 @@ SUPPOSES = Ending(_SUPPOSED, r"(?i)(?:if|suppos(?:e|ing)|assum(?:e|ing)|unless|w
 DENIES = Ending(
     _DENIED,
     rf"(?i)(?:(?:n[?']t|not|never|cannot){SPACE}(?:(?:really|quite|necessarily){SPACE})?(?:think|believe|say|claim|suppose|conclude"
-    rf"|agree|sure|certain|convinced|true|clear|correct|likely|possible|the{SPACE}case|mean)|disagree|doubt(?:ful)?|false){SPACE}"
+    rf"|agree|sure|certain|convinced|true|clear|correct|likely|possible|the{SPACE}case|mean)|disagree|doubt(?:ful)?|false|debatable|questionable|un(?:clear|known|certain|sure|decided)|knows?|tell|wonder(?:ing)?|determine|decide|maybe|perhaps|possibly){SPACE}"
     rf"(?:(?:that|if|whether){SPACE})?(?:(?:the|my|our){SPACE})?(?:(?:correct|right|best|final|true){SPACE})?"
     rf"(?:(?:answer|option|choice|letter){SPACE})?(?:(?:is|was|(?:would|should|must|could){SPACE}be){SPACE})?"
     r"[\x00-\x20\x7F?(\[*\"':]{0,6}"
@@ -79,6 +81,7 @@ _STATES = (
     rf"\b(?:(?:option|choice){SPACE}(?:is|would be|should be|(?:among|out{SPACE}of|from|of|for){SPACE})"
     rf"|answer{SPACE}(?:corresponds|(?:appears|seems){SPACE}to{SPACE}be|(?:among|out{SPACE}of|from){SPACE})"
     rf"|(?:i|we)(?:'d|'ll|'ve|{SPACE}would|{SPACE}will|{SPACE}have)?{SPACE}(?:chosen|chose|choose|pick|select|go with|went with)"
+    rf"|(?:i|we){SPACE}(?:believe|think|find|consider|judge|deem){SPACE}the{SPACE}(?:(?:correct|right|best|final){SPACE})?(?:answer|option|choice){SPACE}to{SPACE}be"
     rf"|(?:answer|option|choice|letter){SPACE}(?:(?:that|which){SPACE})?(?:i|we)(?:['?](?:d|ll|ve))?{SPACE})"
 )
 _CORRECT = (
@@ -95,7 +98,7 @@ _CALLS_TEXT_CORRECT = r" (?:is|are) (?:the (?:correct|right|best) (?:answer|opti
 LEADS = (
     rf"\b(?:(?:correct|right|best|true){SPACE}(?:(?:one|option|choice|letter|statement|match|fit){SPACE}(?:is|here{SPACE}is)|(?:ones|options|choices|letters|statements){SPACE}are)|so|thus|hence|therefore"
     r"|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|choice"
-    rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)"
+    rf"|go(?:ing)?{SPACE}with|settle{SPACE}on|correspond(?:s|ing){SPACE}to|match(?:es|ing){SPACE}(?:with{SPACE})?(?:option|choice)|(?:which|this|that){SPACE}(?:best{SPACE})?matches"
     rf"|(?:that|which){SPACE}is{SPACE}(?:correct|right|true){SPACE}is"
     rf"|(?:it|that|this|which)(?:['?]s|{SPACE}(?:is|must{SPACE}be|has{SPACE}to{SPACE}be|should{SPACE}be|would{SPACE}be|can{SPACE}only{SPACE}be))"
     rf"|(?:that|which){SPACE}(?:best{SPACE})?(?:fits|matches|works|applies){SPACE}is|conclude"

@@ -11,7 +11,7 @@ from verifiers.rules.multiple_choice.closing import closing_words, marked
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
 from verifiers.rules.multiple_choice.judged_lists import judged
-from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, opening_text
+from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, opening_text, told_text
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues, look
 from verifiers.rules.multiple_choice.statements import statements
@@ -20,6 +20,12 @@ _JSON = re.compile(
     r'"(?:final_)?(?:answer|choice|option)"\s{0,8}:\s{0,8}("[^"\\\n]{0,300}"|\[[^\]]{0,300}\]|\d{1,3}|[A-Za-z](?=\s*[,}]))',
     re.IGNORECASE,
 )
+_IN_OBJECT = re.compile(
+    r'"(?:final_)?(?:answer|choice|option)"\s{0,8}:\s{0,8}\{[^{}]{0,300}?"(?:label|letter|option|choice|key|id)"\s{0,8}:\s{0,8}"(?P<label>[^"\\\n]{1,8})"'
+    r"[^{}]{0,300}\}",
+    re.IGNORECASE,
+)
+"""A field whose value is an object: `{"answer": {"label": "C", "text": "Paris"}}`."""
 _MAX_FIELDS = 64
 """Earlier ones are not looked at."""
 
@@ -40,7 +46,7 @@ def find(response: str, params: MultipleChoiceParams, options: Options) -> Found
     if found is None:
         end = answers.without_courtesy(text, 0, len(text))
         clues = clues if end == len(text) else look(text[:end])
-        found = _first(clues, (marked, judged, closing_words, edge_lines, opening_text), params, options)
+        found = _first(clues, (marked, judged, closing_words, edge_lines, opening_text, told_text), params, options)
     if found is None:
         return Found(None, "no_answer")
     span = (found.span[0] + offset, found.span[1] + offset) if found.span else None
@@ -84,6 +90,9 @@ def _json(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
     if not clues.has_field:
         return None
     matches = deque(_JSON.finditer(clues.scene.text), maxlen=_MAX_FIELDS)
+    objects = deque(_IN_OBJECT.finditer(clues.scene.text), maxlen=_MAX_FIELDS) if "{" in clues.scene.text else ()
+    if objects and (not matches or matches[-1].start() < objects[-1].end()):
+        return commit([(each["label"], each.span("label")) for each in objects], "json", params, options, True)
     return commit([(match[1], match.span(1)) for match in matches], "json", params, options, last_must_name=True)
 
 
@@ -93,10 +102,21 @@ _NUMBERED = re.compile(
 """Before an answer to the one question that has a number: "1. C", "Q1: C"."""
 
 
+_ASKED = re.compile(
+    r"\W{0,6}(?:(?:question|q)\s?[:.]\s?)?(?:what|which|who|whom|whose|where|when|how|why)\b[^\n?]{1,300}\?\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""The question, said again before what answers it: "Which city is it? C"."""
+
+
 def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     text = clues.scene.text
     if (numbered := _NUMBERED.match(text)) and options.label(label := text[numbered.end() :].strip(EDGES)):
         return commit([(label, (numbered.end(), len(text)))], "bare", params, options, last_must_name=True)
+    if "?" in text and "\n" not in text and (asked := _ASKED.match(text)) and "?" not in text[asked.end() :]:
+        shown = text[asked.end() :]
+        if len(shown) <= max(MAX_BARE_CHARS, options.longest_chars + 8) and options.named(shown, is_declared=False):
+            return commit([(shown, (asked.end(), len(text)))], "bare", params, options, last_must_name=True)
     limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, options.longest_chars + 8)
     if len(text) > limit or ("\n" in text and not params.multi) or not options.named(text, is_declared=False):
         return None

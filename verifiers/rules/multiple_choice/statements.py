@@ -8,6 +8,7 @@ from itertools import chain
 from verifiers import answers
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found, commit
+from verifiers.rules.multiple_choice.forms import form_of
 from verifiers.rules.multiple_choice.lines import ENTRY, MAX_BARE_CHARS, MAX_LINE_CHARS, edges
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, QUESTION_MARKS, SAYS_AGAINST, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import (
@@ -238,7 +239,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
         before = _JOINED_BEFORE.search(seen, first, match.start("option"))
         if before and before["joint"]:
             beside = _PARTS.split(text[first : before.start("joint")])[-1]
-            before = before if _is_offered(beside, options) else None
+            is_reason = before["joint"] == "," and _REASON_BEFORE.search(text, first, before.start("joint"))
+            before = before if _is_offered(beside, options) and not is_reason else None
         if before and before["nor"] and before["nor"].lower() != "or":
             continue
         (offers if _is_told(text, lead, match) else called_right)[match.span("option")] = (
@@ -265,6 +267,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
     )
 
 
+_REASON_BEFORE = re.compile(r"(?:^|[.!?;\n]\s*)(?:since|because|as|given\sthat)\s[^.!?;\n]*\Z", re.IGNORECASE)
+"""A clause that gives the reason for the one behind its comma."""
 _BUT = re.compile(r"[^.!?\n]{0,30}?[,;]?\s(?:but|however|yet|although|though)\b", re.IGNORECASE)
 """Behind what only seems."""
 _TOLD = re.compile(
@@ -285,8 +289,16 @@ def _lines(clues: Clues) -> _Offers:
     return {
         candidate.span: candidate.text
         for candidate in answers.announced(seen.text, clues.answer_words)
-        if not _is_supposed(seen, candidate.span[0]) and not _is_denied(seen, candidate.span)
+        if not _is_supposed(seen, candidate.span[0])
+        and not _is_denied(seen, candidate.span)
+        and not _MISLEADS.search(seen.text, max(0, candidate.span[0] - _LEAD_CHARS), candidate.span[0])
     }
+
+
+_MISLEADS = re.compile(
+    r"\b(?:trap|decoy|distractor|tempting|misleading)\s(?:answer|option|choice)(?:\s(?:is|would\sbe)|:)[\s(*\[:]*$",
+    re.IGNORECASE,
+)
 
 
 def _is_supposed(seen: Scene, place: int) -> bool:
@@ -303,6 +315,13 @@ _OTHERS_SAY = re.compile(
     r"(?:think|thought|believe|say|said|claim|argue|assume|guess|suppose)(?:s|d|ed|es)?\s(?:that\s)?(?:(?:option|choice|answer)\s)?[\s(*\[]*$",
     re.IGNORECASE,
 )
+_OTHERS_PICK = re.compile(
+    r"(?:\b(?:students|people|readers?|candidates|beginners|learners|test[-\s]takers|others)\b(?:\s[\w'’]{1,12}){0,4}"
+    r"|\b(?:tempt(?:ed|ing)|refuse[sd]?|hesitate[sd]?|decline[sd]?|easy|mistake|error|trap|pitfall|misconception)\s(?:\w{1,12}\s){0,2}?to(?:\s\w{1,12})?"
+    r"|\b(?:mistakenly|wrongly|erroneously|carelessly|falsely))\s(?:pick|choos|select|mark|guess|say|answer|go(?:es|ing)?\swith|went\swith|chose)(?:e|es|s|ed|ing)?"
+    r"[\s(*\[]*(?:(?:option|choice|answer)\s)?[\s(*\[]*$",
+    re.IGNORECASE,
+)
 _AFFIRMS = re.compile(r"\b(?:correct|right|true|best|answer)\b", re.IGNORECASE)
 _REJECTS = re.compile(r"\b(?:not|never|no|wrong|incorrect|false|neither)\b|n['’]t\b", re.IGNORECASE)
 
@@ -315,8 +334,8 @@ def _is_offered(beside: str, options: Options) -> bool:
 
 
 _CONCLUDES = re.compile(
-    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement|match|fit)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|guess|pick|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)choice"
-    r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)"
+    r"(?:\b(?:(?:correct|right|best|true)\s(?:(?:one|option|choice|letter|statement|match|fit)\s(?:is|here\sis)|(?:ones|options|choices|letters|statements)\sare)|so|thus|hence|therefore|then|ergo|conclusion|final|ans|solution|result|verdict|correct|choose|select|selected|choosing|picking|selecting|mark|(?<!second\s)(?<!third\s)(?<!next\s)(?<!other\s)(?:choice|pick|guess)"
+    r"|go(?:ing)?\swith|settle\son|correspond(?:s|ing)\sto|match(?:es|ing)\s(?:with\s)?(?:option|choice)|(?:which|this|that)\s(?:best\s)?matches"
     r"|(?:that|which)\sis\s(?:correct|right|true)\sis"
     r"|(?:it|that|this|which)(?:['’]s|\s(?:is|must\sbe|has\sto\sbe|should\sbe|would\sbe|can\sonly\sbe))"
     r"|(?:that|which)\s(?:best\s)?(?:fits|matches|works|applies)\sis|conclude"
@@ -327,7 +346,7 @@ _CONCLUDES = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    r"[\s,:.：=*-]{0,4}(?:(?:is|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
+    r"[\s,:.：=*-]{0,4}(?:(?:is|would\sbe|will\sbe|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
     r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as)\b)",
     re.IGNORECASE,
 )
@@ -374,10 +393,12 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
-        if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _ELIMINATES.search(lead):
+        if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _goes_before(lead, options):
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
         lead = _NOT_THAT_ONE.sub("", _THEREFORE.split(lead)[-1])
+        if _OTHERS_PICK.search(lead):
+            continue
         if _UNCERTAIN.search(lead) is None and not (asks and asks[0] in QUESTION_MARKS):
             yield match.span("option"), option
 
@@ -391,6 +412,15 @@ def _leads(seen: Scene, options: Options, start: int) -> Iterable[re.Match[str]]
     return _last(_LEADS.finditer(seen, start))
 
 
+def _goes_before(lead: str, options: Options) -> bool:
+    """Whether what stands before "then" is a step before it: another option is eliminated, or done first."""
+    if _ELIMINATES.search(lead):
+        return True
+    shown = form_of(lead)
+    return any(form in shown for form in options.forms if len(form) >= _MIN_FORM_CHARS)
+
+
+_MIN_FORM_CHARS = 4
 _NEXT_PIECE = re.compile(
     r"\s*[,;，、،؛/|&)]\s*(?:(?:and|or)\s)?"
     r"(?:(?:rather|else|even|maybe|perhaps|possibly|it\s(?:is|may\sbe))\s){0,2}([^,;，、،؛/|&.!?。！？؟\n]{1,80})"

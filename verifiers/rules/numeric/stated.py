@@ -85,6 +85,9 @@ def statement(response: str, params: answers.ExtractionParams, decimal_comma: bo
     response = answers.without_citations(answers.without_html(answers.without_struck(response)))
     response = notation.with_ascii_marks(response)
     scene = _scene(notation.without_modulus(notation.without_remark(response)), params)
+    if (span := scene.extraction.span) is not None:
+        bare = answers.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
+        scene = scene if bare == scene.response else _scene(bare, params)
     if _has_none(scene.extraction) or _is_of_a_power(scene):
         known = notation.in_other_signs(scene.response, decimal_comma)
         if known != scene.response:
@@ -215,17 +218,73 @@ _OPERATOR_ENDS = frozenset("*/±-m之")
 
 
 def _fault(scene: _Scene) -> str | None:
-    """Why a last number is not what a response states, as a verdict's reason."""
+    """Why a number is not what a response states, as a verdict's reason."""
     response, _, extraction = scene
-    if extraction.channel is not Channel.LAST_NUMBER or extraction.span is None:
+    if extraction.span is None:
         return None
     start = extraction.span[0]
+    if extraction.channel is Channel.ANSWER_LINE:
+        return "no_answer" if _ANSWER_SUPPOSED.search(response[max(0, start - _SUPPOSED_CHARS) : start]) else None
+    if extraction.channel is not Channel.LAST_NUMBER:
+        return None
+    if _is_supposed(scene, *extraction.span):
+        return "no_answer"
     if _is_of_a_power(scene):
         return "unparseable"
     head = response[max(0, start - _WIDER_CHARS) : start]
     if head.rstrip()[-1:] in _OPERATOR_ENDS and _OPERATOR_BEFORE.search(head):
         return "unparseable"
     return "conflicting_answers" if _is_one_of_two(scene) or _is_list(scene.final) else None
+
+
+_SUPPOSED_CHARS = 80
+_ANSWER_SUPPOSED = re.compile(
+    r"(?:\A|[.!?\n,;:]\s{0,4})(?:(?:but|and|so|now)\s)?(?:if|suppos(?:e|ing)|assum(?:e|ing)|imagine|pretend)\s(?:that\s)?"
+    r"(?:(?:the|my|our)\s)?(?:(?:final|correct|right)\s)?answer\s(?:is|was|were)[\s$*(]{0,4}\Z",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(
+    r"\W{0,4}(?:(?:but|and|so|now|well|okay)\b,?\s)?(?:(?:if|unless)\s(?:[^\s,;]{1,12}\s){1,3}(?:is|was|were|equals|equalled|=|had\sbeen)"
+    r"|were\s[^\s,;]{1,12}(?:\sequal\sto)?|had\s[^\s,;]{1,12}\sbeen)\s[$*(\\]{0,4}",
+    re.IGNORECASE,
+)
+"""All of a sentence that stands before a number whose consequences follow."""
+_CONSEQUENCE = re.compile(
+    r"[$*)\\%]{0,4}(?:\s[a-z]{1,12})?(?:,\s|\sthen\b|\s(?:it|we|they|both|everything|all|that|this)\b)\s?(?P<told>[^.!?\n]{1,120})",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(
+    r"\b(?:would|could|will|works?|holds?|fits?|match(?:es)?|fine|done)\b|['’](?:d|ll)\b", re.IGNORECASE
+)
+_TRIED = re.compile(
+    r"\W{0,4}(?:(?:so|now|then|next|okay)\b,?\s)?(?:let['’]?s\s|let\sus\s|we\s(?:can\s|could\s)?|i['’]ll\s)?try(?:ing)?\s[^,;:.\d]{0,24}",
+    re.IGNORECASE,
+)
+_RULED_OUT = re.compile(
+    r"\brul(?:e|es|ed|ing)\sout\s(?:[a-z]\s?=\s?|the\s(?:value|answer)\s)?[$*(]{0,3}\Z", re.IGNORECASE
+)
+_SENTENCE_BEGINS = ("\n", ". ", "! ", "? ")
+
+
+def _is_supposed(scene: _Scene, start: int, end: int) -> bool:
+    """Whether the last number is only tried, ruled out, or supposed: "If x were 12, it would work." One stated before is not."""
+    response, segment, extraction = scene
+    first = max(segment.start, start - _SUPPOSED_CHARS)
+    begins = max(first, *(response.rfind(mark, first, start) + 1 for mark in _SENTENCE_BEGINS))
+    head = response[begins:start]
+    if not head.strip():
+        return False
+    stated = extraction.candidates[-1].text
+    if any(candidate.text == stated for candidate in extraction.candidates[:-1]):
+        return False
+    if _RULED_OUT.search(head):
+        return True
+    if _TRIED.fullmatch(head):
+        return not any(map(str.isalnum, response[end : segment.end]))
+    if _SUPPOSED.fullmatch(head) is None:
+        return False
+    consequence = _CONSEQUENCE.match(response, end)
+    return consequence is not None and _HOLDS.search(consequence["told"]) is not None
 
 
 _CHOICE = re.compile(

@@ -106,7 +106,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "11"
+    version = "12"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -175,6 +175,8 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
     answer = _untexted(visible(extraction.answer))
+    if params.metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
+        answer = typed.listed_from(response, extraction.span[0]) or answer
     if params.metric not in _LIKENESS and (answer,) not in references:
         answer = _alone(answer, extraction.channel, references)
     if trouble := _trouble(answer, references, params):
@@ -220,11 +222,19 @@ _DESCRIBED = re.compile(
 )
 
 
+_COPULA = re.compile(r"(?<=[^\W_])\s?(?P<word>です|でした|である|だ|입니다|이다|이에요|예요)\s?[。.]?\Z")
+"""With what a sentence ends in Japanese and Korean that says "it is …"."""
+
+
+def _any_ends(references: Sequence[tuple[str, ...]], word: str) -> bool:
+    return any(part.rstrip(" 。.").endswith(word) for parts in references for part in parts)
+
+
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
     """Without what goes with an answer.
 
     Those are the courtesies behind one that nothing marks as one, the sentence it is said in a second time, in a tag, what
-    describes one that is emphasised ("**Paris**, the capital"), and marks of sources ("Paris [1]").
+    describes one that is emphasised ("**Paris**, the capital"), how sure it is, and marks of sources ("Paris [1]").
     """
     if channel is Channel.WHOLE:
         answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
@@ -234,6 +244,10 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
         part.lower().startswith(adverb["word"].lower()) for parts in references for part in parts
     ):
         answer = answer[adverb.end() :]
+    if not answer.isascii() and (copula := _COPULA.search(answer)) and not _any_ends(references, copula["word"]):
+        answer = answer[: copula.start()]
+    if not any("onfiden" in part for parts in references for part in parts):
+        answer = answers.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
         answer = described["answer"]
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):

@@ -12,8 +12,10 @@ from fractions import Fraction
 from verifiers.rules.qa.words import Normalise, visible, words
 
 _CLOSED = frozenset([("yes",), ("no",), ("noanswer",)])
+_HEDGE = r"\b(?:maybe|perhaps|possibly|probably)\b"
 _ALTERNATIVES = re.compile(
-    r"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus)(?![^\W_])|\s/\s|或|还是|還是|ou bien", re.IGNORECASE
+    rf"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus)(?![^\W_])|\s/\s|或|还是|還是|ou bien|{_HEDGE}[^.!?\n]{{1,80}}{_HEDGE}",
+    re.IGNORECASE,
 )
 _NUMBER_OR_WORD = re.compile(r"\d++(?:[.,]\d+)*+(?!(?:st|nd|rd|th)\b)|[^\W\d_]+n['’]t\b|[^\W_]+")
 _NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than", "whether", "nicht", "kein", "keine", "pas"])
@@ -105,6 +107,13 @@ def contains(answer: str, reference: str, normalise: Normalise, max_words: int |
     """Whether the reference's words stand in the answer in a row, not denied or asked, and it is not too long for them."""
     if _asks(answer) and not _asks(reference):
         return False
+    if not _holds(answer, reference, normalise, max_words):
+        return False
+    stood_by = _stood_by(answer, reference)
+    return stood_by == answer or _holds(stood_by, reference, normalise, max_words)
+
+
+def _holds(answer: str, reference: str, normalise: Normalise, max_words: int | None) -> bool:
     for given, wanted in _readings(answer, reference, normalise):
         bound = max(MIN_CONTAINS_WORDS, CONTAINS_WORDS_PER_WORD * len(wanted)) if max_words is None else max_words
         if len(given) <= bound and _stands_in(given, wanted):
@@ -112,8 +121,37 @@ def contains(answer: str, reference: str, normalise: Normalise, max_words: int |
     return False
 
 
+def _stood_by(answer: str, reference: str) -> str:
+    """An answer without what it asks, or names and takes back: "Paris? No. Rome."; "non-Paris" is one word of its own."""
+    if _PREFIXED.search(reference) is None:
+        answer = _PREFIXED.sub(r"\1", answer)
+    if _TAKES_BACK.search(reference) is None:
+        answer = _TAKEN_BACK.sub(" ", answer)
+    return answer if "?" in reference else _ASKED.sub(" ", answer)
+
+
+_PREFIXED = re.compile(r"(?<![^\W_])(non|un|anti|ex|pseudo|quasi|pre|post)[-‐‑–](?=\w)", re.IGNORECASE)
+_TAKES_BACK = re.compile(
+    r"(?<![^\W_])(?:no|nope|nah|wrong|incorrect|false|untrue|wait|(?:just\s)?kidding|scratch\sthat|correction|i\smeant?)(?![\w'’])",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    rf"[^\n.,;:!?()…]{{1,80}}(?:[?:!,;(–—…]|\.{{2,3}}(?=\s)|\.(?=\s)|\s-(?=\s))[\s\"'“”*_]{{0,4}}{_TAKES_BACK.pattern}(?=[*_\"'”]{{0,2}}(?:[.,;:!?)…–—]|\s-\s|\s*\Z))",
+    re.IGNORECASE,
+)
+"""What is called wrong directly behind it, by a word that is a clause of its own."""
+_ASKED = re.compile(
+    r"[^\n.;!?]{1,200}\?(?!\W{0,4}(?:yes|yep|yeah|sure|indeed|correct|right|exactly|true|definitely|certainly|of\scourse|absolutely)(?!\w))",
+    re.IGNORECASE,
+)
+"""A question that is not affirmed."""
+
+
 def _asks(text: str) -> bool:
-    return text.rstrip(_BEHIND_QUESTION).endswith(("?", "？", "؟")) or _QUESTION.match(text) is not None
+    """Whether a text is a question; "Is it Oslo? Yes." has one, which is answered."""
+    if text.rstrip(_BEHIND_QUESTION).endswith(("?", "？", "؟")):
+        return True
+    return "?" not in text and _QUESTION.match(text) is not None
 
 
 _QUESTION = re.compile(
@@ -157,7 +195,8 @@ def _stands_in(given: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     at = text.find(run) if wanted else -1
     while at >= 0:
         before = text[max(0, at - _DENIAL_CHARS) : at].split("\n")
-        if not _is_denied(before) and not _is_denied_behind(text[at + len(run) : at + len(run) + _DENIAL_CHARS]):
+        behind = text[at + len(run) : at + len(run) + _DENIAL_CHARS]
+        if not (_is_denied(before) or _is_denied_behind(behind) or _is_bound(before, behind, wanted)):
             return True
         at = text.find(run, at + 1)
     return False
@@ -173,6 +212,14 @@ def _is_denied(before: Sequence[str]) -> bool:
     return _DENIED.search(" ".join(before)) is not None or _DENIED_HAN.search("".join(before)) is not None
 
 
+def _is_bound(before: Sequence[str], behind: str, wanted: Sequence[str]) -> bool:
+    """Whether a number, or a date that begins with one, only bounds what is told: "before 1969", "between 1969 and 1972"."""
+    if not wanted[0][0].isdigit() or not before:
+        return False
+    is_range = before[-1] == "between" and behind.startswith("and\n")
+    return is_range or before[-1] in ("before", "after") or before[-2:] == ["prior", "to"]
+
+
 def _is_denied_behind(behind: str) -> bool:
     if _DENIED_BEHIND.match(behind.replace("\n", " ")):
         return True
@@ -181,8 +228,12 @@ def _is_denied_behind(behind: str) -> bool:
 
 _DENIED = re.compile(
     r"\b(?:no (?:es|fue|era|está)|não (?:é|foi|era)|non (?:è|fu|era))(?: (?:el|la|los|las|en|o|a|os|as|em|il|lo|i))* ?$"
-    r"|\b(?:instead of|unlike|without|hardly|scarcely|no longer"
+    r"|\b(?:instead of|unlike|without|hardly|scarcely|no longer|besides|excluding|apart from|aside from|rul(?:e|es|ed|ing) out"
+    r"|(?:everyone|everybody|everything|anyone|anybody|all) but|(?:confused|mistaken) (?:with|for)"
+    r"|(?:might|may|could) (?:think|say|assume|guess|expect|suppose)(?: that| it| of)*"
     r"|(?:not|\w{1,8}n['’]?t) (?:really|quite|exactly|actually|even)"
+    r"|(?:formerly|previously|initially|originally|once|wrongly|mistakenly|falsely|incorrectly|erroneously) (?:thought|believed|assumed|said|claimed|guessed)"
+    r"(?: to be| that it was| it was)?"
     r"|(?:incorrect|wrong|mistaken) to (?:say|think|call it|assume|answer))(?: (?:the|an?|in|at|it|is|was|that))* ?$"
     r"|(?:(?<!no )(?<!without )\b(?:doubt|doubtful|disagree|deny|unlikely|impossible|false)|\bwhether|\bno (?:way|chance)|\banything but"
     r"|(?:\bnot|\bnever|\bcannot|n['’]?t) (?:think|believe|say|claim|sure|certain|true|correct|likely|possible|mean|agree|be|possibly))"
@@ -192,6 +243,9 @@ _DENIED = re.compile(
 _IT = r"(?:(?:the )?(?:(?:right|correct|final) )?(?:answer|one)|correct|right|true|it)\b"
 _DENIED_BEHIND = re.compile(
     r"but (?:it|that|the (?:(?:correct|right|true|real) )?answer)(?:s| s|['’]s| is| was) (?:actually|really|in fact)\b|but actually\b"
+    r"|(?:is|was) (?:(?:my|the|our) (?:first|initial|original|earlier|previous) (?:guess|thought|answer|idea|assumption)|ruled out|out)\b"
+    r"|(?:can|could|may|should|must) be (?:ruled out|excluded|eliminated|rejected)\b|i think not\b"
+    r"|(?:one|you|some|many) (?:might|may|could) (?:think|say|assume|guess|expect|suppose)\b"
     rf"|(?:is|was|are|were|s)(?: (?:clearly|simply|also|just))? (?:wrong|incorrect|false|mistaken|not {_IT})|(?:is|was|are|were)n'?t {_IT}"
 )
 """What says of the words before it that they are no answer; "is not" alone may repeat the question: "Mars is not a star"."""

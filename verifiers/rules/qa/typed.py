@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from verifiers.math import moments
 from verifiers.rules import numeric
@@ -85,6 +86,10 @@ _NO = frozenset(
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
 _DENIALS = frozenset(["not", "never", "neither", "nor", "cannot", "maybe", "perhaps", "unsure", "or", "if"])
+_IN_PART = frozenset(
+    ["half", "partly", "partially", "mostly", "largely", "somewhat", "almost", "nearly", "hardly", "barely"]
+)
+"""What makes a thing neither true nor false."""
 _BOTH_HAN = re.compile(r"(?:是|对|真|正确)(?:和|或|还是|与|且)|是否|对错|不知|不确定|可能")
 _HAN_START = re.compile(
     r"\s*(不正确|不成立|不是|不对|没错|错误|是的|对的|真的|假的|正确|成立|是|对|真|否|错|假|不)(?=[，,。.！!；;：:\s]|$)"
@@ -133,7 +138,35 @@ def _other_lists(text: str) -> list[list[str]]:
     found.append([_OTHER_BULLET.sub("", line, count=1) for line in text.splitlines()])
     if (lead := _LEAD.match(text)) and _BULLET.match(text, lead.end()) and not _LEAD_DENIES.search(lead[0]):
         found += divided(text[lead.end() :])
+    elif listed := listed_at_end(text):
+        found += divided(listed)
     return [[part for piece in pieces if (part := piece.strip())] for pieces in found]
+
+
+def listed_at_end(text: str) -> str | None:
+    """The only list with bullets of a text that ends with it, where the line above says what is listed."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = next((place for place, line in enumerate(lines) if _BULLET.match(line)), 0)
+    if not first or not all(map(_BULLET.match, lines[first:])):
+        return None
+    lead = lines[first - 1].rstrip("*_ ")
+    return None if not lead.endswith((":", "：")) or _LEAD_DENIES.search(lead) else "\n".join(lines[first:])
+
+
+def listed_from(text: str, place: int) -> str | None:
+    """The list with bullets that begins in the line of a place; None if that has no bullet, or another list is as good."""
+    start = text.rfind("\n", 0, place) + 1
+    if _LEAD_DENIES.search(text[:start].rstrip().rpartition("\n")[2]):
+        return None
+    lines = text[start:].splitlines()
+    filled = [line.strip() for line in lines if line.strip()]
+    listed = list(takewhile(_BULLET.match, filled))
+    if len(listed) < 2 or _OR_ELSE.match("".join(filled[len(listed) : len(listed) + 1])):
+        return None
+    return "\n".join(listed)
+
+
+_OR_ELSE = re.compile(r"\W{0,4}(?:or|alternatively|otherwise)(?!\w)", re.IGNORECASE)
 
 
 def _unwrapped(text: str) -> str:
@@ -178,10 +211,10 @@ def truth(text: str) -> bool | None:
     if len(said) == 1:
         return value
     if is_first and text.lstrip(_EDGES)[len(said[0]) :].lstrip("*_ ").startswith(
-        (",", ".", ";", ":", "!", "-", "—", "–", "、", "。")
+        (",", ".", ";", ":", "!", "-", "—", "–", "、", "。", "\n")
     ):
         return value
-    is_plain = not any(word in _DENIALS or word.endswith(("n't", "n’t")) for word in said)
+    is_plain = not any(word in _DENIALS or word in _IN_PART or word.endswith(("n't", "n’t")) for word in said)
     return value if is_last and is_plain and len(said) <= 8 else None
 
 

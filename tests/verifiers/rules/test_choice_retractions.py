@@ -1,0 +1,88 @@
+"""Answers that the response itself takes back, puts another in the place of, or tells of somebody else."""
+
+import pytest
+
+from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
+
+CITIES = MultipleChoiceParams(reference="C", choices=["London", "Berlin", "Paris", "Madrid"])
+BY_LABEL = MultipleChoiceParams(reference="C")
+
+TAKEN_BACK = [
+    "The answer is C. That's wrong.",
+    "The answer is C. This is not right.",
+    "The answer is C, but that's wrong.",
+    "The answer is C. It isn't.",
+    "The answer is C. No, it isn't.",
+    "The answer is C. Not really.",
+    "The answer is C. Or so one would think.",
+    "The answer is C. I take that back.",
+    "You'd think the answer is C. It isn't.",
+    "My friend said the answer is C, but she was mistaken.",
+    "They claim the answer is C. I disagree.",
+    "The key says the answer is C. The key is wrong.",
+    "<answer>C</answer> That's wrong.",
+]
+REPLACED = [
+    "The answer is C. On second thought, B.",
+    "The answer is C. Upon reflection, B.",
+    "The answer is C. After reconsidering, I'd say B.",
+    "The answer is C.\n\nI changed my mind: B.",
+    "The answer is C.\n\nI'm changing my answer to B.",
+    "Answer: C\nOn reflection I change my answer to B.",
+    "Answer: C\n\nUpdate: B",
+    "Answer: C\n\n**Edit:** B",
+    "Answer: C\n\nCorrected: B",
+    "C\n\nWait, B.",
+    "The answer is C (B is more likely).",
+    "The answer is C but B is better.",
+    "The answer is C with 20% probability, B with 80%.",
+]
+TOLD_OF_OTHERS = [
+    "Students often choose C.",
+    "A careless reader would go with C.",
+    "A common mistake is to pick C.",
+    "It's easy to mistakenly pick C.",
+    "I was tempted to pick C.",
+    "I refuse to choose C.",
+    "The trap answer is C.",
+]
+OPEN = [
+    "It's unclear if the answer is C.",
+    "Nobody knows whether the answer is C.",
+    "It's debatable that the answer is C.",
+    "I am unsure; maybe the answer is C.",
+]
+STANDING = [
+    "The answer is C. That's right.",
+    "The answer is C.\n\nOr so it seems to me.",
+    "The answer is C. It isn't B.",
+    "The answer is C. It is not a close call.",
+    "The answer is C. This is not surprising.",
+    "The answer is C, which is false.",
+    "The answer is C. It is false: light is faster.",
+    "The answer is C. B is more likely to be chosen by tourists.",
+    "On second thought, the answer is C.",
+    "I changed my mind: the answer is C.",
+    "I first said B. On second thought, the answer is C.",
+    "Students often choose B, but the answer is C.",
+    "A common mistake is to pick B. The answer is C.",
+    "Maybe the answer is B? No. The answer is C.",
+    "It was unclear whether B or D fits. The answer is C.",
+]
+
+
+@pytest.mark.parametrize("response", [*TAKEN_BACK, *REPLACED, *TOLD_OF_OTHERS, *OPEN])
+@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+def test_what_is_not_stood_by_is_not_paid(response: str, params: MultipleChoiceParams) -> None:
+    assert judge(response, params).score == 0.0
+
+
+@pytest.mark.parametrize("response", STANDING)
+@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+def test_what_is_stood_by_is_paid(response: str, params: MultipleChoiceParams) -> None:
+    assert judge(response, params).score == 1.0
+
+
+def test_an_answer_may_be_replaced_by_a_text() -> None:
+    assert judge("Answer: C. On second thought, Berlin.", CITIES).score == 0.0
+    assert judge("Answer: C. On second thought, Paris.", CITIES).score == 1.0
