@@ -292,7 +292,9 @@ class RemoteProgram:
             return {"callable": self._callable_number(value)}
         if is_of_tests(type(value)):
             return {"lent": [self._lent_number(value), self._lent_class(type(value))]}
-        return self._refuse(TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}"))
+        return self._refuse(
+            TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
+        )
 
     def _refuse(self, error: Exception) -> NoReturn:
         """

@@ -21,6 +21,7 @@ from tests.growth import stays_in_proportion
 from verifiers.base import Status, Verdict
 from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge
 from verifiers.rules.qa.drop import assignment
+from verifiers.rules.qa.overlap import contains
 from verifiers.rules.qa.similarity import common_subsequence, edits
 from verifiers.rules.qa.translation import bleu, chrf
 
@@ -841,3 +842,10 @@ def test_a_confidence_may_be_asked_for() -> None:
     assert score("95% confidence", "95% confidence") == 1.0
     assert score("Paris (not confident)", "Paris") == 0.0
     assert score("Yes (confidence: 95%)", True, metric="bool") == 1.0
+
+
+@pytest.mark.parametrize("unit", ["no, ", "no? ", "wrong way ", "? ", "a", "(no ", "- - ", "... wait... ", "non-"])
+def test_what_is_taken_back_is_found_in_proportion_to_the_text(unit: str) -> None:
+    assert stays_in_proportion(
+        lambda text: contains(f"Paris {text}", "Paris", "squad", 1_000_000), unit=unit, chars=200_000
+    )

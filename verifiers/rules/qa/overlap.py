@@ -6,7 +6,7 @@ else), Search-R1's sub-match, which is made to respect words, negations and a le
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from verifiers.rules.qa.words import Normalise, visible, words
@@ -126,8 +126,56 @@ def _stood_by(answer: str, reference: str) -> str:
     if _PREFIXED.search(reference) is None:
         answer = _PREFIXED.sub(r"\1", answer)
     if _TAKES_BACK.search(reference) is None:
-        answer = _TAKEN_BACK.sub(" ", answer)
-    return answer if "?" in reference else _ASKED.sub(" ", answer)
+        answer = _without(answer, _taken_back(answer))
+    return answer if "?" in reference else _without(answer, _asked(answer))
+
+
+def _without(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """A text with a space for what stands in each of some places; later ones may begin within earlier ones."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in places:
+        pieces += (text[position:start], " ")
+        position = end
+    return "".join((*pieces, text[position:]))
+
+
+def _taken_back(text: str) -> Iterator[tuple[int, int]]:
+    """Clauses that are called wrong directly behind them, by a word that is a clause of its own: "Paris? No."."""
+    for called in _CALLED_WRONG.finditer(text):
+        end = _end_of_clause(text, called.start())
+        start = _start_of_clause(text, end, ".,;:!?()…", 80)
+        if start < end:
+            yield start, called.end()
+
+
+def _asked(text: str) -> Iterator[tuple[int, int]]:
+    """Questions that are not affirmed."""
+    mark = text.find("?")
+    while mark >= 0:
+        start = _start_of_clause(text, mark, ".;!?", 200)
+        if start < mark and _AFFIRMED.match(text, mark + 1) is None:
+            yield start, mark + 1
+        mark = text.find("?", mark + 1)
+
+
+def _end_of_clause(text: str, place: int) -> int:
+    """Where a clause ends that one at a place follows; 0 where none does."""
+    end = place
+    while end > max(0, place - 4) and text[end - 1] in " \t\n\r\"'“”*_":
+        end -= 1
+    if text[end - 1 : end] in ("?", ":", "!", ",", ";", "(", "–", "—", "…"):
+        return end - 1
+    if not text[end : end + 1].isspace():
+        return 0
+    if text.endswith(" -", 0, end):
+        return end - 2
+    return len(text[max(0, end - 3) : end].rstrip(".")) + max(0, end - 3) if text.endswith(".", 0, end) else 0
+
+
+def _start_of_clause(text: str, end: int, stops: str, most_chars: int) -> int:
+    first = max(0, end - most_chars)
+    return max(first, *(text.rfind(stop, first, end) + 1 for stop in ("\n", *stops)))
 
 
 _PREFIXED = re.compile(r"(?<![^\W_])(non|un|anti|ex|pseudo|quasi|pre|post)[-‐‑–](?=\w)", re.IGNORECASE)
@@ -135,16 +183,14 @@ _TAKES_BACK = re.compile(
     r"(?<![^\W_])(?:no|nope|nah|wrong|incorrect|false|untrue|wait|(?:just\s)?kidding|scratch\sthat|correction|i\smeant?)(?![\w'’])",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(
-    rf"[^\n.,;:!?()…]{{1,80}}(?:[?:!,;(–—…]|\.{{2,3}}(?=\s)|\.(?=\s)|\s-(?=\s))[\s\"'“”*_]{{0,4}}{_TAKES_BACK.pattern}(?=[*_\"'”]{{0,2}}(?:[.,;:!?)…–—]|\s-\s|\s*\Z))",
+_CALLED_WRONG = re.compile(
+    _TAKES_BACK.pattern + r"(?=[*_\"'”]{0,2}(?:[.,;:!?)…–—]|\s-\s|\s*\Z))",
     re.IGNORECASE,
 )
-"""What is called wrong directly behind it, by a word that is a clause of its own."""
-_ASKED = re.compile(
-    r"[^\n.;!?]{1,200}\?(?!\W{0,4}(?:yes|yep|yeah|sure|indeed|correct|right|exactly|true|definitely|certainly|of\scourse|absolutely)(?!\w))",
+_AFFIRMED = re.compile(
+    r"\W{0,4}(?:yes|yep|yeah|sure|indeed|correct|right|exactly|true|definitely|certainly|of\scourse|absolutely)(?!\w)",
     re.IGNORECASE,
 )
-"""A question that is not affirmed."""
 
 
 def _asks(text: str) -> bool:
