@@ -23,7 +23,7 @@ from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
 from verifiers import answers, long_texts
 from verifiers.answers import Think, fold
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier
-from verifiers.rules.instruction_following import hidden
+from verifiers.rules import comments
 from verifiers.rules.instruction_following.constraints import Check
 from verifiers.rules.instruction_following.counting import Text
 from verifiers.rules.instruction_following.reference import SHORT_CHARS, Instruction, read
@@ -104,7 +104,7 @@ def _judge_if_cheap(item: Item[InstructionFollowingParams]) -> Verdict | None:
         return None
     try:
         instructions = read(params.reference)
-        edits = (8 if params.mode == "loose" else 1) * (2 if hidden.may_be_in(item.response) else 1)
+        edits = (8 if params.mode == "loose" else 1) * (2 if comments.may_be_in(item.response) else 1)
         if (
             len(item.response) * edits > _MAX_INLINE_CHARS
             or _work(item.response, instructions) * edits > _MAX_INLINE_WORK
@@ -152,7 +152,7 @@ def _verdict(
     response: str, instructions: Sequence[Instruction], params: InstructionFollowingParams, explain: bool
 ) -> Verdict:
     text, reason = _judged_text(response, params)
-    blank = not text.strip() or (params.profile == "fixed" and not any(map(str.isalnum, fold(hidden.shown(text)))))
+    blank = not text.strip() or (params.profile == "fixed" and not any(map(str.isalnum, fold(comments.shown(text)))))
     followed = [False] * len(instructions) if blank else _follow(text, instructions, params)
     score = sum(followed) / len(followed) if params.aggregate == "fraction" else float(all(followed))
     detail: dict[str, Any] = {
@@ -184,14 +184,14 @@ def _follow(text: str, instructions: Sequence[Instruction], params: InstructionF
     readings = [_readings(each, params.profile) for each in texts]
     for instruction in instructions:
         check: Check = instruction.constraint.check(params.profile)
-        asked = slice(1) if hidden.is_wanted(instruction.arguments) else slice(None)
+        asked = slice(1) if comments.is_wanted(instruction.arguments) else slice(None)
         followed.append(any(all(check(view, **instruction.arguments) for view in views[asked]) for views in readings))
     return followed
 
 
 def _readings(text: str, profile: str) -> list[Text]:
     """All of the text and, where it has comments, what is shown of it."""
-    shown = hidden.shown(text) if profile == "fixed" else text
+    shown = comments.shown(text) if profile == "fixed" else text
     return [Text(text)] if shown == text else [Text(text), Text(shown)]
 
 
