@@ -561,6 +561,22 @@ def test_arguments_may_have_words_of_pythons_for_names(call: str) -> None:
     assert ask(call, {"name": "f", "arguments": {"from": "x", "class": 2}}).reason == "wrong_arguments"
 
 
+def test_a_fence_of_python_shows_a_program_where_no_tool_is_called() -> None:
+    shown = "With pandas:\n```python\ndf.plot(kind='bar')\n```"
+    assert (
+        ask(shown, [], tools=TOOLS).score
+        == ask(f"{shown}\n```json\n{json.dumps(TIME)}\n```", TIME, tools=TOOLS).score
+        == 1.0
+    )
+    assert ask(shown, TIME, tools=TOOLS).reason == "no_call"
+    assert ask(shown, []).reason == "unexpected_call"
+    called = "```python\nnow()\n```"
+    assert ask(called, [], tools=TOOLS).reason == "unexpected_call"
+    assert ask(f"{called}\n{shown}", TIME, tools=TOOLS).reason == "unknown_function"
+    for other in ("```json\n" + json.dumps({"name": "plot", "arguments": {}}) + "\n```", "```\nplot(kind='bar')\n```"):
+        assert ask(other, TIME, tools=TOOLS).reason == "unknown_function"
+
+
 def test_tools_are_checked() -> None:
     assert ask(hermes(PARIS), PARIS, tools=TOOLS).score == 1.0
     assert ask(hermes(PARIS), PARIS, tools=json.dumps(TOOLS)).score == 1.0

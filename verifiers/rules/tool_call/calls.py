@@ -28,6 +28,8 @@ class Call:
     name: str
     arguments: Mapping[str, Any]
     """JSON values, and `raw.Raw` where the form has no types."""
+    is_shown: bool = False
+    """It stands in a fence of Python beside other text, where programs are shown, too."""
 
     @cached_property
     def key(self) -> str:

@@ -24,6 +24,7 @@ lines of their own. An answer tag around all of it makes no difference. Prose, a
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -185,7 +186,7 @@ def _fenced(text: str, tag: str) -> list[Call] | None:
         return _bare(text)
     try:
         if tag != "tool":
-            return pythonic.calls_in(text)
+            return [replace(call, is_shown=bool(tag)) for call in pythonic.calls_in(text) or ()]
         calls = pythonic.calls_in(text, printed=True)
     except Malformed:  # a program that is shown, not a call
         return None
