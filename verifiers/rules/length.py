@@ -12,8 +12,8 @@
                       equally long. The score is r + 0.5, and r is `detail.reward`
 
 Judged is the whole response, so that no think tag hides a part of it; `think: auto` judges what follows thinking.
-Words are what spaces part, and each Han character and kana. Characters that show nothing, and space at either end, count
-towards a maximum and not towards a minimum. Tokens only the trainer can count: `completion_tokens`.
+Words are what spaces part, and each Han character and kana. Characters that show nothing, comments (`<!-- … -->`) and
+space at either end count towards a maximum and not towards a minimum. Tokens only the trainer can count: `completion_tokens`.
 
 Deliberate differences: ROLL takes the length of its padded tensor, which is a constant; here it is the response's. Open R1
 counts a response with an unreadable reference as right; here `correct` has to be given.
@@ -29,6 +29,7 @@ from verifiers import long_texts
 from verifiers.answers import Think, final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
 from verifiers.long_texts import judge_all
+from verifiers.rules import comments
 from verifiers.rules.words import MAX_LENGTH, Unit, measure, visible
 
 _Count = Annotated[int, Field(ge=0, le=MAX_LENGTH)]
@@ -83,7 +84,7 @@ _NEEDS = {
 
 class Length(Verifier[LengthParams]):
     name = "length"
-    version = "3"
+    version = "4"
     params = LengthParams
     summary = "The response is as long as it should be: bounds, a ramp, a target, or compared with its group"
 
@@ -112,7 +113,7 @@ def judge(response: str, params: LengthParams, explain: bool = False) -> Verdict
         seen = length = params.completion_tokens
     else:
         length = seen = measure(text, params.unit)
-        if params.asks_for_more and (shown := visible(text)) != text:
+        if params.asks_for_more and (shown := visible(comments.shown(text))) != text:
             seen = measure(shown, params.unit)
     match params.mode:
         case "bounds":

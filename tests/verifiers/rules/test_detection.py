@@ -70,10 +70,37 @@ def test_every_labelled_form_is_read(row: dict[str, Any]) -> None:
         '{"objects": [{"bbox_2d": [0, 0, 10, 10], "label": "ＣＡＴ"}]}',
         '[[{"bbox_2d": [0, 0, 10, 10], "label": "cat"}]]',
         '[{"bbox_2d": [0, 0, 10, 10], "label": "c\\at"}]',
+        'I found one cat.\n\n[{"bbox_2d": [0, 0, 10, 10], "label": "cat"}]',
+        'One cat:\n{"objects": [\n {"bbox_2d": [0, 0, 10, 10], "label": "cat"}\n]}',
     ],
 )
 def test_models_write_boxes_in_many_forms(text: str) -> None:
     assert score(f"<answer>\n{text}\n</answer>", [CAT]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("The box is [0, 0, 10, 10].", "correct"),
+        ("**[0, 0, 10.0, 10]**", "correct"),
+        ("[0, 0, 10, 10] it is: [0,0,10,10]", "unparseable"),
+        ("It is at [0, 0, 10, 10], so [0,0,10,10]", "correct"),
+        ("The box:\n[0, 0, 10, 10]", "correct"),
+        ("It is [0, 0, 10, 10] or [5, 0, 10, 10]", "unparseable"),
+        ("See [1]: it is [0, 0, 10, 10]", "unparseable"),
+        ("The boxes: [[0, 0, 10, 10], [5,", "unparseable"),
+        ("The boxes:\n[[0, 0, 10, 10], [5, 0", "unparseable"),
+        ("It is [0, 0, 10]", "unparseable"),
+        ("[[0, 0, 10, 10], [5,", "unparseable"),
+    ],
+)
+def test_a_sentence_names_one_box(text: str, reason: str) -> None:
+    assert judge(text, DetectionParams(reference=[[0, 0, 10, 10]], extract="whole")).reason == reason
+
+
+def test_no_boxes_behind_prose_are_none() -> None:
+    assert score("<answer>There is nothing.\n[]</answer>", []) == 1.0
+    assert score("<answer>There is nothing.</answer>", []) == 0.0
 
 
 @pytest.mark.parametrize(

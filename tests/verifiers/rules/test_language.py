@@ -44,6 +44,36 @@ def test_a_text_keeps_to_its_script_or_does_not(text: str, language: str, score:
     assert ask(text, language=language).score == pytest.approx(score, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "score"),
+    [
+        (CHINESE[:30], "en", 0.0),
+        (JAPANESE[:30], "en", 0.0),
+        ("프랑스의 수도는 이천 년 동안 센 강가에 있으며 아무도 의심하지 않습니다", "ru", 0.0),
+        (JAPANESE[:30], "ko", 0.0),
+        (f"<think>{CHINESE[:30]}</think>\n{ENGLISH}", "en", 0.0),
+        # too little to judge
+        (CHINESE[:20], "en", 1.0),
+        ("The word 你好 means hello.", "en", 1.0),
+        (CHINESE[:20] + " Louvre and Notre-Dame", "zh", 1.0),
+        (RUSSIAN[:40], "en", 1.0),
+        (CHINESE[:30], "zh", 1.0),
+    ],
+)
+def test_letters_that_say_as_much_as_two_are_enough_in_half_the_number(text: str, language: str, score: float) -> None:
+    assert ask(text, language=language).score == score
+    everywhere = ask(text, script=["Han", "Hiragana", "Katakana", "Hangul", "Latin", "Cyrillic"])
+    assert everywhere.score == 1.0
+
+
+def test_tags_with_attributes_are_no_language() -> None:
+    page = f'<div class="box wide" style=\'color: red\'>{CHINESE}</div><img src="a.png" alt=""/>'
+    assert ask(page * 2, language="zh").score == 1.0
+    assert ask(f'<a href="https://example.org/a-long-path" target="_blank">{CHINESE}</a>', language="zh").score == 1.0
+    assert ask(f"<b {ENGLISH}>" + CHINESE, language="zh").score != 1.0
+    assert ask(f"a <b and {RUSSIAN} c> d", language="en").score != 1.0
+
+
 def test_japanese_is_not_chinese() -> None:
     score = ask(JAPANESE * 2, language="zh").score
     assert score is not None

@@ -168,6 +168,16 @@ PARIS_FORMS = {
     "openai responses": json.dumps([{"type": "function_call", "name": "get_weather", "arguments": _ARGUMENTS}]),
     "langchain": json.dumps([{"name": "get_weather", "args": PARIS["arguments"], "id": "1", "type": "tool_call"}]),
     "gemini": json.dumps({"functionCall": {"name": "get_weather", "args": PARIS["arguments"]}}),
+    "gemini, printed": "```tool_code\nprint(default_api.get_weather(city='Paris', days=2))\n```",
+    "langchain's chat": f'Action:\n```json\n{{"action": "get_weather", "action_input": {_ARGUMENTS}}}\n```',
+    "smolagents": f'Thought: rain?\nAction:\n{{\n  "name": "get_weather",\n  "arguments": {_ARGUMENTS}\n}}',
+    "tool and input": f'{{"tool": "get_weather", "tool_input": {_ARGUMENTS}}}',
+    "llama's slip": f'{{"type": "function", "function": "get_weather", "parameters": {_ARGUMENTS}}}',
+    "answer tag": f"<answer>\n{json.dumps(PARIS)}\n</answer>",
+    "json in prose": f"I look.\n\n{json.dumps(PARIS, indent=2)}\n\nThat is all.",
+    "json before prose": f"{json.dumps(PARIS)}\n\nThat is all.",
+    "json in a fence of text": f"```text\n{json.dumps(PARIS)}\n```",
+    "python in prose": "I look:\n\n[get_weather(city='Paris', days=2)]\n",
 }
 
 
@@ -244,6 +254,9 @@ def test_what_stands_before_a_call_makes_no_difference(name: str) -> None:
         f'<invoke name="get_weather">{_ARGUMENTS}</invoke><invoke name="now"></invoke>',
         '<|tool_call>call:get_weather{city:<|"|>Paris<|"|>,days:2}<tool_call|><|tool_call>call:now{}<tool_call|>',
         f"<|START_ACTION|>{json.dumps([PARIS, {'tool_name': 'now', 'parameters': {}}])}<|END_ACTION|>",
+        f"Both:\n{json.dumps(PARIS)}\n{json.dumps(TIME)}\nDone.",
+        "Both:\n[get_weather(city='Paris', days=2), now()]",
+        "```tool_code\nprint(get_weather(city='Paris', days=2))\nprint(now())\n```",
         json.dumps(PARIS)
         + json.dumps([{"type": "tool_use", "input": {}, "name": "now"}, {"type": "text", "text": "."}]),
     ],
@@ -333,6 +346,10 @@ def test_several_calls_are_read(text: str) -> None:
         "<|channel|>commentary to=functions.now<|message|>",
         json.dumps([{"type": "tool_use", "name": "now", "input": {}}, {"type": "image"}]),
         json.dumps([{"type": "tool_use", "name": "now", "input": 5}]),
+        'Sure:\n{"name": "now", "arguments": {}',
+        '{"name": "now", "arguments": {}}\n{"name": "now", "argum',
+        'Sure:\n{"name": "now", "arguments": {}}\n{"name": "now", "argum',
+        'Sure:\n{"name": "now", "arguments": {}, "parameters": {}}',
     ],
 )
 def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
@@ -363,6 +380,15 @@ def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
         '{"role": "assistant", "content": [{"type": "text", "text": "It is noon."}]}',
         '{"name": "now", "input": {}}',
         '{"name": "now", "args": {}}',
+        '{"action": "now", "action_input": "text"}',
+        '{"action": "now", "reason": "it is late"}',
+        '{"tool": "now", "arguments": {}, "args": {}}',
+        'Send\n{"name": "now", "arguments": {}} to it.',
+        '- {"name": "now", "arguments": {}}',
+        "Then\n[f(x)]\n[g(a=1) + 2]\n[1] Smith\n[2, 3]\n{}",
+        "```python\nprint(now())\n```",
+        "You need a tool:\n```json\n" + json.dumps(TOOLS[0]) + "\n```",
+        json.dumps({"name": "now", "parameters": {"type": "object", "properties": {"zone": {"type": "string"}}}}),
     ],
 )
 def test_no_call_is_right_only_where_none_is_wanted(text: str) -> None:
@@ -470,6 +496,20 @@ def test_bare_text_of_a_parameter_is_what_the_reference_or_the_schema_says() -> 
     assert ask(call("5"), {"name": "f", "arguments": {"a": 5}}, tools=tools).status is Status.INVALID
 
 
+def test_bare_text_may_be_a_list_or_an_object_in_pythons_notation() -> None:
+    response = "<tool_call><function=f><parameter=a>{'b': [True, None, 'x']}</parameter></function></tool_call>"
+    for right in ({"b": [True, None, "x"]}, "{'b': [True, None, 'x']}"):
+        assert ask(response, {"name": "f", "arguments": {"a": right}}).score == 1.0
+    for text in ("{'b': open('x')}", "[1] + [2]", "{'b': 1}; 2", "['b'", "{'b', 'c'}"):
+        response = f"<tool_call><function=f><parameter=a>{text}</parameter></function></tool_call>"
+        assert ask(response, {"name": "f", "arguments": {"a": text}}).score == 1.0
+        assert ask(response, {"name": "f", "arguments": {"a": {"b": 1}}}).score == 0.0
+
+
+def test_what_describes_a_tool_is_no_reference() -> None:
+    assert ask(hermes(PARIS), TOOLS[0]).reason == ask(hermes(PARIS), json.dumps(TOOLS)).reason == "bad_reference"
+
+
 def test_a_parameter_that_says_its_type_has_it() -> None:
     def call(text: str, is_string: str) -> str:
         parameter = f'<｜DSML｜parameter name="a" string="{is_string}">{text}</｜DSML｜parameter>'
@@ -519,6 +559,22 @@ def test_values_in_gemmas_notation(text: str, value: Any) -> None:
 def test_arguments_may_have_words_of_pythons_for_names(call: str) -> None:
     assert ask(call, {"name": "f", "arguments": {"from": "x, from=1", "class": 2}}).score == 1.0
     assert ask(call, {"name": "f", "arguments": {"from": "x", "class": 2}}).reason == "wrong_arguments"
+
+
+def test_a_fence_of_python_shows_a_program_where_no_tool_is_called() -> None:
+    shown = "With pandas:\n```python\ndf.plot(kind='bar')\n```"
+    assert (
+        ask(shown, [], tools=TOOLS).score
+        == ask(f"{shown}\n```json\n{json.dumps(TIME)}\n```", TIME, tools=TOOLS).score
+        == 1.0
+    )
+    assert ask(shown, TIME, tools=TOOLS).reason == "no_call"
+    assert ask(shown, []).reason == "unexpected_call"
+    called = "```python\nnow()\n```"
+    assert ask(called, [], tools=TOOLS).reason == "unexpected_call"
+    assert ask(f"{called}\n{shown}", TIME, tools=TOOLS).reason == "unknown_function"
+    for other in ("```json\n" + json.dumps({"name": "plot", "arguments": {}}) + "\n```", "```\nplot(kind='bar')\n```"):
+        assert ask(other, TIME, tools=TOOLS).reason == "unknown_function"
 
 
 def test_tools_are_checked() -> None:
@@ -679,6 +735,9 @@ def test_any_change_is_wrong(calls: list[dict[str, Any]], data: st.DataObject) -
         "<|python_start|>now" + "(a=1" * 10_000,
         "now(" + "from=" * 10_000,
         "now(" + "from=1," * 10_000 + "'",
+        "a" + "\n[1," * 100_000,
+        "a" + "\n{" * 100_000 + '"name":',
+        "<function=now><parameter=a>[" + "-" * 1_900 + "1]</parameter></function>",
     ],
 )
 def test_bombs_are_judged(found: Found, text: str) -> None:

@@ -7,8 +7,9 @@
     <ref>cat</ref><box>[[x1, y1, x2, y2], ...]</box>, <box>(x1, y1), (x2, y2)</box>; the pair alone       InternVL, Qwen-VL
     <|object_ref_start|>cat<|object_ref_end|><|box_start|>(x1, y1), (x2, y2)<|box_end|>                         Qwen2-VL
 
-JSON, or what Python prints: single quotes, tuples, a comma before the end; alone or in one code fence; or objects, one
-behind the other, without a list around them. An item that is no box is dropped: not four finite numbers, sides the wrong
+JSON, or what Python prints: single quotes, tuples, a comma before the end; alone, in one code fence, or behind prose and
+from a line of its own to the end; or objects, one behind the other, without a list around them. Where no labels are
+wanted, the one `[x1, y1, x2, y2]` of a sentence. An item that is no box is dropped: not four finite numbers, sides the wrong
 way round, no label where labels count. Text that is no such list, a list cut off among them, has no boxes at all, which
 is not the same as the empty list.
 """
@@ -66,6 +67,10 @@ def from_text(text: str, box_format: BoxFormat, *, needs_label: bool) -> Boxes |
     if len(text) > MAX_TEXT_CHARS:
         return None
     value = _tagged(text) if text.startswith("<") else _places(text) if _CORNER_PAIR.match(text) else _decoded(text)
+    if value is None and not text.startswith(("<", "[", "{")):
+        value = _listed_last(text)
+        if value is None and not needs_label:
+            value = _only_box(text)
     return None if value is None else from_value(value, box_format, needs_label=needs_label)
 
 
@@ -116,6 +121,22 @@ def _places(text: str) -> list[Any] | None:
     return places if isinstance(places, list) else None
 
 
+def _listed_last(text: str) -> Any:
+    start = _LIST_START.search(text) if text.endswith(("]", "}")) else None
+    return None if start is None else _decoded(text[start.end() :])
+
+
+def _only_box(text: str) -> list[Any] | None:
+    """The one box that a sentence names; None where there may be others."""
+    found = _FOUR.findall(text)
+    if not found or len(found) != text.count("[") or "{" in text:
+        return None
+    boxes = [_loaded(four) for four in dict.fromkeys(found)]
+    return boxes[:1] if len({tuple(box) for box in boxes}) == 1 else None
+
+
+_LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
+_FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
 _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
 
 

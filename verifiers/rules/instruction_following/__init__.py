@@ -6,7 +6,8 @@ instruction is judged by itself (`detail.instructions`); the score is the share 
 
 Profile *official* gives the published checkers' verdicts (google-research instruction_following_eval, allenai/IFBench,
 open-instruct's IFEvalG and if_functions), with what is random there made deterministic. Profile *fixed* judges what the
-instruction says; the families' modules say how they differ. Mode *loose* accepts an instruction if one of eight edits
+instruction says; the families' modules say how they differ. What comments hide (`<!-- … -->`) helps nobody there: with and
+without them the text has to follow. Mode *loose* accepts an instruction if one of eight edits
 of the text follows it: all of it, or without its first, last or both lines, each with and without asterisks. It lets a
 violation stand in a first line, so *strict* is the one for rewards.
 
@@ -22,6 +23,7 @@ from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
 from verifiers import answers, long_texts
 from verifiers.answers import Think, fold
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.rules import comments
 from verifiers.rules.instruction_following.constraints import Check
 from verifiers.rules.instruction_following.counting import Text
 from verifiers.rules.instruction_following.reference import SHORT_CHARS, Instruction, read
@@ -64,7 +66,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "7"
+    version = "8"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8
@@ -102,7 +104,7 @@ def _judge_if_cheap(item: Item[InstructionFollowingParams]) -> Verdict | None:
         return None
     try:
         instructions = read(params.reference)
-        edits = 8 if params.mode == "loose" else 1
+        edits = (8 if params.mode == "loose" else 1) * (2 if comments.may_be_in(item.response) else 1)
         if (
             len(item.response) * edits > _MAX_INLINE_CHARS
             or _work(item.response, instructions) * edits > _MAX_INLINE_WORK
@@ -150,7 +152,7 @@ def _verdict(
     response: str, instructions: Sequence[Instruction], params: InstructionFollowingParams, explain: bool
 ) -> Verdict:
     text, reason = _judged_text(response, params)
-    blank = not text.strip() or (params.profile == "fixed" and not any(map(str.isalnum, fold(text))))
+    blank = not text.strip() or (params.profile == "fixed" and not any(map(str.isalnum, fold(comments.shown(text)))))
     followed = [False] * len(instructions) if blank else _follow(text, instructions, params)
     score = sum(followed) / len(followed) if params.aggregate == "fraction" else float(all(followed))
     detail: dict[str, Any] = {
@@ -177,14 +179,20 @@ def _judged_text(response: str, params: InstructionFollowingParams) -> tuple[str
 
 
 def _follow(text: str, instructions: Sequence[Instruction], params: InstructionFollowingParams) -> list[bool]:
-    views = [Text(text)]
-    if params.mode == "loose":
-        views += [Text(variant) for variant in _variants(text)]
+    texts = [text, *(_variants(text) if params.mode == "loose" else ())]
     followed: list[bool] = []
+    readings = [_readings(each, params.profile) for each in texts]
     for instruction in instructions:
         check: Check = instruction.constraint.check(params.profile)
-        followed.append(any(check(view, **instruction.arguments) for view in views))
+        asked = slice(1) if comments.is_wanted(instruction.arguments) else slice(None)
+        followed.append(any(all(check(view, **instruction.arguments) for view in views[asked]) for views in readings))
     return followed
+
+
+def _readings(text: str, profile: str) -> list[Text]:
+    """All of the text and, where it has comments, what is shown of it."""
+    shown = comments.shown(text) if profile == "fixed" else text
+    return [Text(text)] if shown == text else [Text(text), Text(shown)]
 
 
 def _variants(text: str) -> list[str]:

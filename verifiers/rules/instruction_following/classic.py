@@ -49,7 +49,11 @@ def _official_frequency(text: Text, keyword: str, frequency: int, relation: str)
 
 
 def frequency_of(text: Text, keyword: str, frequency: int, relation: str) -> bool:
-    return holds(count_word(text.folded, keyword), relation, frequency)
+    """Where few are wanted, those with look-alike letters count, too."""
+    found = count_word(text.folded, keyword)
+    if relation == "less than" and text.skeleton != text.folded:
+        found = max(found, count_word(text.skeleton, _skeleton(keyword)))
+    return holds(found, relation, frequency)
 
 
 def _official_forbidden(text: Text, forbidden_words: Sequence[str]) -> bool:
@@ -234,9 +238,15 @@ def _official_repeat(text: Text, prompt_to_repeat: str) -> bool:
 
 
 def repeat_and_answer(text: Text, prompt_to_repeat: str) -> bool:
-    """The request first, then an answer of at least one word."""
-    said, wanted = _spaced(text.folded), _spaced(fold(prompt_to_repeat))
-    return said.startswith(wanted) and any(map(str.isalnum, said[len(wanted) :]))
+    """The request first, be it in bold, quoted or a heading, then an answer of at least one word."""
+    wanted = _spaced(fold(prompt_to_repeat))
+    for said in (_spaced(text.folded), _spaced(_QUOTE_MARK.sub("", text.folded).lstrip(_WRAPPING + "#"))):
+        if said.startswith(wanted):
+            return any(map(str.isalnum, said[len(wanted) :]))
+    return False
+
+
+_QUOTE_MARK = re.compile(r"^[ \t]{0,3}>[ \t]?", re.MULTILINE)
 
 
 _STRAIGHT = str.maketrans("“”„‘’‚", "\"\"\"'''")

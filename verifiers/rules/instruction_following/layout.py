@@ -215,10 +215,10 @@ _MINOR = word_set(
 
 
 def _title_case(view: Text) -> bool:
-    """Every word begins with a capital, but for articles, conjunctions and prepositions inside."""
+    """Every word begins with a capital, but for articles, conjunctions and prepositions inside; not all is capitals."""
     said = view.words
     cased = [word for word in said if word[0].isalpha()]
-    if not cased or cased[0][0].islower():
+    if not cased or cased[0][0].islower() or (len(cased) > 1 and all(map(str.isupper, cased))):
         return False
     return not any(word[0].islower() and word not in _MINOR and not _is_brand(word) for word in cased)
 

@@ -10,7 +10,8 @@ Two ways to score:
     min_share given   1 when at least that share of the letters is in the script, else 0; also 0 when there is none
     otherwise         1 while the share of other letters is within `tolerance` (0.02; 0.10 where the script is
                       Han, kana or Hangul, whose texts hold names and terms in Latin), then in a line down to 0 at one
-                      half; with fewer than `min_letters` letters there is too little to judge, and the score is 1
+                      half; with fewer than `min_letters` letters there is too little to judge, and the score is 1. A
+                      letter of Han, kana or Hangul that should not be there counts twice for that: it says more
 
 Code, LaTeX, URLs, tags and numbers are not language and are left out; with `min_share`, `raw` keeps them. So are other
 letters' words that stand in the prompt. Thinking and what follows it are judged apart, and the worse one counts. A fence
@@ -46,8 +47,9 @@ from verifiers.rules.language.scripts import (
 )
 from verifiers.sightings import beyond_ascii
 
+_DENSE = ("Han", "Hiragana", "Katakana", "Hangul")
 _BORROWING = "漢あア한"
-"""One letter of each script whose texts hold names and terms in Latin."""
+"""One letter of each of these, whose texts hold names and terms in Latin."""
 
 _ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z_]{1,30}$")]
 
@@ -91,7 +93,7 @@ class LanguageParams(Params):
 
 class Language(Verifier[LanguageParams]):
     name = "language"
-    version = "3"
+    version = "4"
     params = LanguageParams
     summary = "The response keeps to a script (Latin, Han, ...) and mixes no others into it"
     uses_prompt = True
@@ -118,7 +120,7 @@ def judge(item: Item[LanguageParams]) -> Verdict:
         message = "no script or language was given, and the prompt has no letters to tell one by"
         return Verdict.invalid("missing_script", message)
     allowed = _foreign_words(item.prompt, scripts)
-    counts = [_count(part, scripts, allowed, item.params.raw) for part in _parts(item.response)]
+    counts = [_count(part, scripts, allowed, item.params) for part in _parts(item.response)]
     shares = {"script": list(scripts), "letters": [count.letters for count in counts]}
     detail = {**shares, "off": [count.off for count in counts]} if item.explain else {}
     if item.params.min_share is not None:
@@ -133,6 +135,8 @@ class Count:
 
     letters: int
     off: int
+    dense: int = 0
+    """Those among the others that say as much as two of Latin; counted in short parts."""
 
 
 def _shared(counts: Sequence[Count], min_share: float, detail: Mapping[str, Any]) -> Verdict:
@@ -144,7 +148,7 @@ def _shared(counts: Sequence[Count], min_share: float, detail: Mapping[str, Any]
 
 
 def _score(count: Count, params: LanguageParams, scripts: tuple[str, ...]) -> float:
-    if count.letters < params.min_letters:
+    if count.letters + count.dense < params.min_letters:
         return 1.0
     tolerance = params.tolerance
     if tolerance is None:
@@ -166,17 +170,25 @@ def _parts(response: str) -> Sequence[str]:
     return tuple(part for part in (response[: segment.start], response[segment.start :]) if _ANY.search(part))
 
 
-def _count(text: str, scripts: tuple[str, ...], allowed: frozenset[str], raw: bool) -> Count:
-    if not raw:
+def _count(text: str, scripts: tuple[str, ...], allowed: frozenset[str], params: LanguageParams) -> Count:
+    if not params.raw:
         text = prose_of(text)
     encoded = text.encode("utf-8", "surrogatepass")
     letters = _ascii_letters(encoded)
     off = 0 if holds(scripts, "a") else letters
+    dense = 0
     if others := beyond_ascii(text, encoded):
         foreign = sum(map(len, LETTER_RUNS.findall(others)))
         letters += foreign
         off += foreign - len(letters_in(scripts, others))
-    return Count(letters, off - _allowed_letters(text, scripts, allowed) if off else 0)
+        if letters < params.min_letters and (unwanted := _unwanted_dense(scripts)):
+            dense = len(letters_in(unwanted, others))
+    return Count(letters, off - _allowed_letters(text, scripts, allowed) if off else 0, dense)
+
+
+@lru_cache(maxsize=256)
+def _unwanted_dense(scripts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name, letter in zip(_DENSE, _BORROWING, strict=True) if not holds(scripts, letter))
 
 
 def _ascii_letters(encoded: bytes) -> int:

@@ -15,13 +15,15 @@ def prose_of(text: str) -> str:
     return text
 
 
+_ATTRIBUTES = r"(?:\s{1,8}[A-Za-z@:_][\w.:-]{0,40}(?:\s?=\s?(?:\"[^\"<>]{0,400}\"|'[^'<>]{0,400}'))){0,20}+\s{0,8}"
+"""With values in quotes, so that `a < b and c > d` is none of them."""
 _NOT_PROSE = (
     ("`", "`", re.compile(r"`[^`\n]++`")),
+    ("<", "<", re.compile(r"</?[A-Za-z][\w.:-]{0,40}" + _ATTRIBUTES + r"/?>|<\|[\w]{1,40}\|>")),
     ("/", "://", re.compile(r"\b[A-Za-z]{1,12}://[^\s\u2E80-\U0003FFFF]++")),
     ("$", "$", re.compile(r"\$\$[^$]++\$\$|\$[^$\n]++\$")),
     ("\\", "\\(", re.compile(r"\\\((?:[^\\]++|\\[^()])*+\\\)")),
     ("\\", "\\[", re.compile(r"\\\[(?:[^\\]++|\\[^\[\]])*+\\\]")),
     ("\\", "\\", re.compile(r"\\[A-Za-z]++(?:\{[A-Za-z]{1,20}\*?\})?")),
-    ("<", "<", re.compile(r"</?[A-Za-z][\w.:-]{0,40}/?>|<\|[\w]{1,40}\|>")),
 )
 """Each with signs that every match has, and one of them that is rarer and found faster."""

@@ -10,7 +10,8 @@ Values are compared by type: 1 is 1.0, but neither "1" nor true; strings are equ
 is loose (case and space are then no difference); keys have no order, lists have. Parameters in XML have no types:
 what the schema in `tools` says, or else whichever reading the reference has.
 
-With `tools` every call must be of a function there, with arguments that its schema holds for.
+With `tools` every call must be of a function there, with arguments that its schema holds for; where no fence
+of Python calls any of them, such fences show programs.
 
 `credit="graded"` is ToolRL's reward (rlla), from 0 to 1. Deliberate differences to the original: pairs do not depend
 on the order of calls, 1 is not true, and where no call is wanted, making none is right instead of worth nothing.
@@ -105,7 +106,7 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "6"
+    version = "7"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
@@ -153,6 +154,8 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
         calls = (forms.prefilled_calls_in(text) if params.wanted else []) or forms.calls_in(text)
     except Malformed as error:
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
+    if params.tools_ is not None and not any(call.is_shown and call.name in params.tools_ for call in calls):
+        calls = [call for call in calls if not call.is_shown]
     if not calls and turns.is_blank(text):
         return Verdict.wrong("no_answer")
     detail = {"calls": [clip(call.key) for call in calls[:_MAX_SHOWN]]} if item.explain else {}

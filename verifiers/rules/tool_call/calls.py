@@ -2,7 +2,9 @@
 
 Read here are JSON objects: `{"name", "arguments" or "parameters"}`, that object as OpenAI's `function`, messages with
 `tool_calls` or the older `function_call`, Claude's `tool_use` blocks among those of a message's `content`, Gemini's
-`functionCall`, LangChain's `args`, Cohere's `tool_name`, and lists of them. Arguments may be an object or its JSON text.
+`functionCall`, LangChain's `args`, Cohere's `tool_name`, `{"tool" or "function" or "action": …}` with arguments under one
+of the names in use, and lists of them. Arguments may be an object or its JSON text. What describes a tool, with a JSON
+schema for its parameters, calls none.
 """
 
 import json
@@ -22,32 +24,12 @@ class Malformed(Exception):
 
 
 @dataclass(frozen=True)
-class Raw:
-    """An argument written as bare text, which does not say whether it is a string, a number or something else."""
-
-    text: str
-
-    @cached_property
-    def readings(self) -> tuple[Any, ...]:
-        """The text itself, and the value it is the JSON (or Python's word) of, unless that is a string."""
-        stripped = self.text.strip()
-        if stripped in _PYTHON_WORDS:
-            return (self.text, _PYTHON_WORDS[stripped])
-        try:
-            value = read_json(stripped, unique_keys=True)
-        except Unreadable:
-            return (self.text,)
-        return (self.text,) if isinstance(value, str) else (self.text, value)
-
-
-_PYTHON_WORDS = {"True": True, "False": False, "None": None}
-
-
-@dataclass(frozen=True)
 class Call:
     name: str
     arguments: Mapping[str, Any]
-    """JSON values, and `Raw` where the form has no types."""
+    """JSON values, and `raw.Raw` where the form has no types."""
+    is_shown: bool = False
+    """It stands in a fence of Python beside other text, where programs are shown, too."""
 
     @cached_property
     def key(self) -> str:
@@ -98,9 +80,9 @@ def _object(value: Any, *, marked: bool) -> dict[str, Any] | None:
     for key in ("function", "functionCall"):
         if isinstance(value, dict) and isinstance(value.get(key), dict):
             value, marked = value[key], True
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _is_tool(value):
         return None
-    named: dict[str, Any] = value if "name" in value else _renamed(value, "tool_name", "name")
+    named = _named(value)
     if not isinstance(named.get("name"), str):
         return None
     if "arguments" in named or "parameters" in named:
@@ -109,6 +91,45 @@ def _object(value: Any, *, marked: bool) -> dict[str, Any] | None:
         if key in named and (marked or named.get("type") == kind):
             return _renamed(named, key, "arguments")
     return named if marked else None
+
+
+def are_tools(value: Any) -> bool:
+    """Whether a JSON value describes one tool or several, as OpenAI's `tools` do."""
+    described = value if isinstance(value, list) else [value]
+    functions = [one.get("function", one) if isinstance(one, dict) else None for one in described]
+    return bool(functions) and all(isinstance(one, dict) and _is_tool(one) for one in functions)
+
+
+def _is_tool(value: Mapping[str, Any]) -> bool:
+    parameters = value.get("parameters")
+    if not isinstance(parameters, dict) or parameters.get("type") != "object":
+        return False
+    properties = parameters.get("properties")
+    return isinstance(properties, dict) and all(isinstance(inner, dict) for inner in properties.values())
+
+
+def _named(value: dict[str, Any]) -> dict[str, Any]:
+    """The object with its function under `name`, and with the arguments that go with another key under `arguments`."""
+    if "name" in value:
+        return value
+    for key, names in _ARGUMENTS_OF.items():
+        if isinstance(value.get(key), str):
+            given = [
+                name for name in names if isinstance(value.get(name), dict | str if name in _MAY_BE_TEXT else dict)
+            ]
+            if len(given) == 1:
+                return _renamed(_renamed(value, given[0], "arguments"), key, "name")
+    return _renamed(value, "tool_name", "name")
+
+
+_ARGUMENTS_OF = {
+    "tool_name": ("arguments", "parameters", "args", "params", "tool_args", "tool_input"),
+    "tool": ("arguments", "parameters", "args", "params", "tool_args", "tool_input", "input"),
+    "function": ("arguments", "parameters", "args", "params"),
+    "action": ("arguments", "parameters", "args", "params", "action_input"),
+}
+"""What may name the function, and what then holds its arguments: LangChain, prompts of one's own, Llama's slips."""
+_MAY_BE_TEXT = ("arguments", "parameters")
 
 
 def _renamed(value: Mapping[str, Any], key: str, new: str) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import re
 from typing import Any
 
 from verifiers.rules.documents import Unreadable, read_json, read_json_at
-from verifiers.rules.tool_call.calls import Call, Malformed, Raw, arguments_of
+from verifiers.rules.tool_call.calls import Call, Malformed, arguments_of
+from verifiers.rules.tool_call.raw import Raw
 
 FUNCTION = "<function="
 _PREFIX = r"(?:｜DSML｜\s?|steptml:|antml:)?"

@@ -15,7 +15,8 @@ from typing import Any, Literal
 from verifiers.rules.documents import Unreadable, check_depth, read_json
 from verifiers.rules.pairing import can_be_paired
 from verifiers.rules.tool_call import forms
-from verifiers.rules.tool_call.calls import Call, Malformed, Raw, call_of, objects_of
+from verifiers.rules.tool_call.calls import Call, Malformed, call_of, objects_of
+from verifiers.rules.tool_call.raw import Raw
 
 Fault = Literal["missing_call", "extra_call", "wrong_function", "wrong_arguments", "wrong_order"]
 

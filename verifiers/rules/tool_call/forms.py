@@ -18,18 +18,20 @@ A text with one of these marks holds calls there, whatever stands beside it, and
     Gemma's notation, the tokens of DeepSeek, Kimi, gpt-oss and Functionary, ReAct's Action      see `gemma` and `turns`
 
 Without a mark, calls are all of the text, or all of its code fences: JSON (objects, a list, an OpenAI message) or
-Python's form. Prose, and data that is no call, is no call.
+Python's form. Where there is none of these either, they are the JSON texts, and lists in Python's form, that stand in prose on
+lines of their own. An answer tag around all of it makes no difference. Prose, and data that is no call, is no call.
 """
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from verifiers import code_blocks
-from verifiers.rules.documents import Unreadable, read_json_at
+from verifiers.rules.documents import Unreadable, read_json, read_json_at
 from verifiers.rules.tool_call import elements, gemma, pythonic, turns
-from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, arguments_of, call_of, objects_of
+from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, are_tools, arguments_of, call_of, objects_of
 from verifiers.rules.tool_call.elements import close, skip
 
 
@@ -39,7 +41,7 @@ def calls_in(text: str) -> list[Call]:
     Raises:
         Malformed: something was meant as a call and is none.
     """
-    text = _without_end(text)
+    text = _without_answer_tag(_without_end(text))
     if not _MARK.match(text) and (calls := _json(text)) is not None:
         return calls
     if first := _first_mark(text):
@@ -50,13 +52,13 @@ def calls_in(text: str) -> list[Call]:
     for block in code_blocks.blocks(text):
         if block.tag not in _TAGS:
             continue
-        calls = _fenced(text[block.start : block.end])
+        calls = _fenced(text[block.start : block.end], block.tag)
         if calls and not block.is_closed:
             raise Malformed("a code fence is not closed")
         found += calls or ()
         if len(found) > MAX_CALLS:
             raise Malformed(f"more than {MAX_CALLS} calls")
-    return found
+    return found or _on_lines(text)
 
 
 def prefilled_calls_in(text: str) -> list[Call]:
@@ -119,6 +121,15 @@ def _without_end(text: str) -> str:
         end -= next(len(tag) for tag in _ENDS if text.endswith(tag, 0, end))
 
 
+def _without_answer_tag(text: str) -> str:
+    if text.startswith(_ANSWER) and text.endswith(_ANSWER_END) and text.count(_ANSWER) == 1:
+        return text[len(_ANSWER) : -len(_ANSWER_END)].strip()
+    return text
+
+
+_ANSWER, _ANSWER_END = "<answer>", "</answer>"
+
+
 # --- without a mark
 
 
@@ -127,8 +138,18 @@ def _bare(text: str) -> list[Call] | None:
     if (calls := _json(text)) is not None or (calls := pythonic.calls_in(text)) is not None:
         return calls
     if text[:1] in ("{", "[") and _CALL_LIKE.search(text):
-        raise Malformed("not JSON")
+        if calls := _on_lines(text):
+            return calls
+        if not _describes_tools(text):
+            raise Malformed("not JSON")
     return None
+
+
+def _describes_tools(text: str) -> bool:
+    try:
+        return are_tools(read_json(text, unique_keys=True))
+    except Unreadable:
+        return False
 
 
 def _json(text: str) -> list[Call] | None:
@@ -159,14 +180,71 @@ def _json_texts(text: str) -> list[Call] | None:
     return found
 
 
-def _fenced(text: str) -> list[Call] | None:
+def _fenced(text: str, tag: str) -> list[Call] | None:
     text = text.strip()
     if text[:1] in ("{", "["):
         return _bare(text)
     try:
-        return pythonic.calls_in(text)
+        if tag != "tool":
+            return [replace(call, is_shown=bool(tag)) for call in pythonic.calls_in(text) or ()]
+        calls = pythonic.calls_in(text, printed=True)
     except Malformed:  # a program that is shown, not a call
         return None
+    return calls and [Call(call.name.removeprefix("default_api."), call.arguments) for call in calls]
+
+
+def _on_lines(text: str) -> list[Call]:
+    """The calls that stand in prose, each on lines of its own, where nothing else may stand.
+
+    Raises:
+        Malformed: one begins there and is cut off or no JSON.
+    """
+    found: list[Call] = []
+    position = -1
+    for _ in range(_MAX_STARTS):
+        position = _next_start(text, position)
+        if position < 0:
+            break
+        line_end = text.find("\n", position)
+        line = text[position : line_end if line_end >= 0 else len(text)].rstrip()
+        if _PYTHON_LIST.match(line) and len(line) <= pythonic.QUICK_CHARS:
+            found += _python_line(line)
+            continue
+        try:
+            value, end = read_json_at(text, position)
+        except Unreadable as error:
+            if _CALL_BEGINS.match(text, position):
+                raise Malformed("not JSON") from error
+            continue
+        if _LINE_ENDS.match(text, end):
+            found += map(call_of, objects_of(value) or ())
+        position = end - 1
+    if len(found) > MAX_CALLS:
+        raise Malformed(f"more than {MAX_CALLS} calls")
+    return found
+
+
+def _python_line(line: str) -> list[Call]:
+    try:
+        return pythonic.calls_in(line) or []
+    except Malformed:  # mathematics, such as [f(x)]
+        return []
+
+
+def _next_start(text: str, position: int) -> int:
+    """Where, behind `position`, the next line begins with a bracket; below 0 where none does."""
+    if position < 0 and text[:1] in ("{", "["):
+        return 0
+    places = [place for sign in ("\n{", "\n[") if (place := text.find(sign, max(position, 0))) >= 0]
+    return min(places) + 1 if places else -1
+
+
+_MAX_STARTS = 64
+_PYTHON_LIST = re.compile(r"\[[A-Za-z_][\w.]{0,200}\(")
+_CALL_BEGINS = re.compile(
+    r'\[?\s{0,8}\{\s{0,8}"(?:name|tool_name|tool_calls|function_call|functionCall|tool|function|action|id|type)"\s?:'
+)
+_LINE_ENDS = re.compile(r"[ \t;,]*(?:\r?\n|\Z)")
 
 
 # --- with marks

@@ -1,7 +1,7 @@
 """Calls written as Python: `[f(a=1), g(b="x")]`, `f(a=1)`, or several on lines of their own.
 
 The text is parsed, never evaluated: arguments are named, and are literals of JSON's types (tuples are lists, and
-`true`, `false` and `null` are what they are in JSON).
+`true`, `false` and `null` are what they are in JSON). In a fence for tool calls Gemini and Gemma print them.
 """
 
 import ast
@@ -26,8 +26,8 @@ def may_be(text: str) -> bool:
     return _START.match(text) is not None
 
 
-def calls_in(text: str) -> list[Call] | None:
-    """The calls that are all of a text; None where it is something else.
+def calls_in(text: str, *, printed: bool = False) -> list[Call] | None:
+    """The calls that are all of a text; None where it is something else. `printed`: `print(f(a=1))` is one of `f`.
 
     Raises:
         Malformed: it begins as a call with named arguments, but cannot be read as one.
@@ -48,11 +48,37 @@ def calls_in(text: str) -> list[Call] | None:
             return None
         inner = statement.value
         nodes += inner.elts if isinstance(inner, ast.List | ast.Tuple) else [inner]
+    if printed:
+        nodes = list(map(_unprinted, nodes))
     if not all(isinstance(node, ast.Call) for node in nodes):
         return None
     if len(nodes) > MAX_CALLS:
         raise Malformed(f"more than {MAX_CALLS} calls")
     return [_call(node, prefix) for node in nodes if isinstance(node, ast.Call)]
+
+
+def _unprinted(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Call(func=ast.Name(id="print"), args=[ast.Call() as inner], keywords=[]):
+            return inner
+    return node
+
+
+def literal(text: str) -> Any:
+    """The value of a list or an object in Python's notation.
+
+    Raises:
+        Malformed: it is something else, or too long to be parsed here.
+    """
+    if text[:1] not in ("{", "[") or len(text) > QUICK_CHARS:
+        raise Malformed("no list and no object")
+    try:
+        body, _ = _parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Malformed(f"not Python: {str(error)[:100]}") from error
+    if len(body) != 1 or not isinstance(body[0], ast.Expr):
+        raise Malformed("no list and no object")
+    return _literal(body[0].value)
 
 
 def _parsed(text: str) -> tuple[list[ast.stmt], str]:

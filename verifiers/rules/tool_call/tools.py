@@ -7,7 +7,8 @@ from typing import Any
 from verifiers.rules import schemas
 from verifiers.rules.documents import Unreadable, read_json
 from verifiers.rules.schemas import Schema, compile_schema
-from verifiers.rules.tool_call.calls import Call, Raw
+from verifiers.rules.tool_call.calls import Call
+from verifiers.rules.tool_call.raw import Raw
 
 MAX_TOOLS = 1_000
 

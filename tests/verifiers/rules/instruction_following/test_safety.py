@@ -52,7 +52,9 @@ def test_a_response_without_an_answer_is_never_rewarded(response: str, mode: Any
         assert judge(response, params(names, profile=profile, mode=mode, think="auto")).score == 0.0
 
 
-@pytest.mark.parametrize("response", ["\u200b", "\u200b\u2060\ufeff", "...", "\u202e\u202c", "\u00ad \u00ad"])
+@pytest.mark.parametrize(
+    "response", ["\u200b", "\u200b\u2060\ufeff", "...", "\u202e\u202c", "\u00ad \u00ad", "<!-- words -->"]
+)
 def test_nothing_to_be_seen_is_never_rewarded(response: str) -> None:
     for names in BATCHES:
         assert judge(response, params(names)).score == 0.0

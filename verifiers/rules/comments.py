@@ -1,0 +1,48 @@
+"""What of a text shows nothing to its reader: comments, in HTML's form and in Markdown's, outside code."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_TOKEN = re.compile(r"```|`[^`\n]++`|<!--")
+_LINK_COMMENT = re.compile(r"^[ ]{0,3}\[[^\]\n]{0,100}\]: (?:#|<>)[ \t]*[(\"'].*$", re.MULTILINE)
+
+
+def shown(text: str) -> str:
+    """The text without its comments; an open one that begins a line goes on to the end."""
+    if not may_be_in(text):
+        return text
+    kept: list[str] = []
+    start = position = 0
+    last = text.rfind("-->")
+    while token := _TOKEN.search(text, position):
+        position = token.end()
+        if token[0] == "```":
+            closing = text.find("```", position)
+            if closing < 0:
+                break
+            position = closing + 3
+        elif token[0] == "<!--":
+            if position > last and not _begins_line(text, token.start()):
+                continue
+            kept.append(text[start : token.start()])
+            start = position = text.index("-->", position) + 3 if position <= last else len(text)
+    return _LINK_COMMENT.sub("", "".join([*kept, text[start:]]))
+
+
+def may_be_in(text: str) -> bool:
+    return "<!--" in text or ("]: " in text and ("]: #" in text or "]: <>" in text))
+
+
+def is_wanted(arguments: Mapping[str, Any]) -> bool:
+    """Whether an instruction's own arguments have a comment, so that one is to be written."""
+    return any(may_be_in(value) for value in arguments.values() if isinstance(value, str))
+
+
+def _begins_line(text: str, place: int) -> bool:
+    before = text[max(place - _MAX_INDENT - 1, 0) : place]
+    return not before.rpartition("\n")[2].strip() and (place <= _MAX_INDENT or "\n" in before)
+
+
+_MAX_INDENT = 3
+"""What is indented more is code in Markdown."""
