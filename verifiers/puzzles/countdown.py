@@ -161,7 +161,7 @@ _BEFORE_WORDS = re.compile(
 _VALUE = re.compile(r"(?:evaluates[ \t]to|equals|gives)[ \t]+(?P<value>-?[0-9]{1,12})\b")
 _TAKES_BACK = re.compile(
     r"\b(?:not|no|never|but|however|wrong|incorrect|fails?|invalid|almost|close|instead|except|missing|leaves|if|or|unless|wait"
-    r"|actually|alternatively|another|cannot)\b|n['’]t\b|\?",
+    r"|actually|alternatively|another|cannot|maybe|perhaps|possibly|might|unsure)\b|n['’]t\b|\?",
     re.IGNORECASE,
 )
 _OPERATION = re.compile(r"[0-9)][ \t]*[-+*/=][ \t]*[0-9(]")

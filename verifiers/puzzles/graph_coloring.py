@@ -211,7 +211,7 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         end = limit if line_end < 0 else line_end
         members = [word.casefold() for word in _MEMBER.findall(text[match.end() : end])]
         members = [word for word in members if word not in _NO_MEMBERS]
-        is_class = bool(members) and names.keys() >= set(members)
+        is_class = bool(members) and text.find("?", match.end(), end) < 0 and names.keys() >= set(members)
         if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, match.start())):
             found.append(Offer(first, last, block))
             block = {}

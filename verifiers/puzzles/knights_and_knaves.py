@@ -320,7 +320,7 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
             is_linked = bool(names)
         elif heading is not None and names and word in ("or", "/"):
             found.append(_Claim(begin, places[at].end(), tuple(names), None))
-        elif word in _OTHERS and found:
+        elif word in _OTHERS and found and "if" not in tokens[max(0, at - 2) : at]:
             names, is_linked, begin = _others(found, puzzle_.names), False, places[at].start()
         elif word == "else" and names:
             is_linked = False

@@ -135,7 +135,7 @@ _PAIR_LINE = re.compile(
     r"[*`\"']{0,3}[^\W\d_]{1,40}+[*`\"']{0,3})(?P<remark>[ \t]{0,4}(?:[:：(,;]|[–—-](?=\s))[^\n]{1,120})$"
 )
 """One step in its own line, and what is said of it."""
-_STEP = re.compile(r"[^\W\d_]{2}[\s*`\"']{0,4}(?:[-–—]{1,3}>|=>|→|⇒|⟶|⟹|➔|➜|➡|,)")
+_STEP = re.compile(r"[^\W\d_]{2}[\s*`\"']{0,4}(?:[-–—]{1,3}>|=>|→|⇒|⟶|⟹|➔|➜|➡|,)|\b(?:or|OR)\b")
 _AND = re.compile(r"(?<=,)[ \t]and(?=[ \t])")
 
 
