@@ -1,11 +1,12 @@
 r"""Arithmetic of + - * / and parentheses over exact fractions, read by a parser of its own: nothing is evaluated as code.
 
     expression = term { ("+" | "-") term }
-    term       = factor { ("*" | "/") factor }
+    term       = factor { ("*" | "/") factor | "(" expression ")" }
     factor     = [ "-" ] ( number | "(" expression ")" )
 
-Of LaTeX there are `\times \cdot \div \frac{a}{b} \left( \right)`. Powers, floor division, implied multiplication,
-digits of other kinds (`3²`) and everything else is no arithmetic.
+Of LaTeX there are `\times \cdot \div \frac{a}{b} \left( \right)`. Parentheses behind parentheses multiply,
+`(7 - 5)(4 + 8)`, and square brackets are parentheses. Powers, floor division, other implied multiplication, digits of other kinds
+(`3²`) and everything else is no arithmetic.
 """
 
 import re
@@ -55,6 +56,8 @@ _SIGNS |= str.maketrans(
         "／": "/",
         "（": "(",
         "）": ")",
+        "[": "(",
+        "]": ")",
         "＝": "=",
         "x": "*",
         "X": "*",
@@ -127,10 +130,18 @@ class _Reader:
 
     def _term(self, depth: int) -> Fraction:
         value = self._factor(depth)
-        while sign := self._take("*", "/"):
+        divides = False
+        while (sign := self._take("*", "/")) or self._are_side_by_side():
+            if divides and not sign:
+                raise NotArithmetic  # 8 / (2)(4): 16 or 1
             other = self._factor(depth)
-            value = value * other if sign == "*" else _divided(value, other)
+            value = _divided(value, other) if sign == "/" else value * other
+            divides = divides or sign == "/"
         return value
+
+    def _are_side_by_side(self) -> bool:
+        """Whether a parenthesis opens here where another closes."""
+        return self._next() == "(" and self._tokens[self._at - 1] == ")"
 
     def _factor(self, depth: int) -> Fraction:
         if self._take("-"):

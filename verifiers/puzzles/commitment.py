@@ -7,7 +7,7 @@ answer is"), or where it is far from it. It does not where nothing is said betwe
 same words (a list: "Solution 1: … Solution 2: …", "Answer: … Answer: …"), or by words for an alternative or a case
 ("or", "another", "if").
 
-*Behind.* "… or" makes it an alternative, "that is wrong" takes it back.
+*Behind.* "… or" makes it an alternative, "that is wrong", "a contradiction" and "no solution exists" take it back.
 
 All looks go a fixed number of characters far, so a text costs no more for its length.
 """
@@ -79,7 +79,13 @@ _WRONG_BEHIND = re.compile(
     r"(?:wrong|incorrect|invalid|not\s(?:right|correct|valid|allowed|a\ssolution))\b"
     r"|\b(?:that|this|it)\s(?:is|was)n['’]t\s(?:right|correct|valid|a\ssolution)\b"
     r"|\b(?:that|this|it)\s(?:does\snot|doesn['’]t)\swork\b"
-    r"|\bi\s(?:do\snot|don['’]t)\sknow\b|\bi\sgive\sup\b|不对|错误|不正确|是错的",
+    r"|\bi\s(?:do\snot|don['’]t)\sknow\b|\bi\sgive\sup\b|不对|错误|不正确|是错的"
+    r"|\A[\s*`$\"')\]}.,;:–—-]{0,8}(?:(?:then|but|so|which|this|that|it|we)\s){0,3}"
+    r"(?:(?:is|gives|yields|leads\sto|creates|results\sin|would\sbe|causes|have|get|reach)\s)?(?:an?\s)?"
+    r"contradict(?:ion|s|ory)\b"
+    r"|(?:\A|[.!?;,\n])[\s*]{0,4}(?:(?:so|thus|therefore|hence|actually|but|wait|unfortunately|however|in\sfact),?\s){0,3}"
+    r"(?:there\s(?:is|are)\s)?no\s(?:(?:valid|such|possible|proper|consistent)\s)?"
+    r"(?:solution|colou?ring|assignment|placement|ladder|path|answer)s?(?:\s(?:exists?|is\spossible|works))?\s{0,2}(?:[.!\n]|\Z)",
     re.IGNORECASE,
 )
 
@@ -113,7 +119,8 @@ def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) ->
         return False
     lead = _lead(gap)
     start = before[-2].end if len(before) > 1 else max(0, earlier.start - _LEAD_CHARS)
-    if lead == _lead(text[max(start, earlier.start - _LEAD_CHARS) : earlier.start]) and (lead or not is_far):
+    is_same = lead == _lead(text[max(start, earlier.start - _LEAD_CHARS) : earlier.start])
+    if is_same and (lead or not (is_far or _CORRECTS.search(gap))):
         return _PROGRESSES.search(lead) is not None
     return is_far or restates or any(words.search(gap) for words in (_CONCLUDES, _CORRECTS, _PROGRESSES))
 

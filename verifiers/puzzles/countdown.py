@@ -4,7 +4,7 @@ The expression may use + - * / and parentheses, written as in Python, in LaTeX o
 or a parenthesis is allowed. Every given number is used exactly once, or, with `use="at_most_once"`, none more often.
 Numbers must stand as they were given: digits are not joined. Values are exact fractions, intermediate ones may be
 negative or broken. Whether the target can be reached at all is not asked. `= 24` behind the expression (or before it, or a chain of equations) is allowed and must be true; `= ?`
-is not.
+is not. In a plain text words may lead to the expression, and follow it where they do not take it back.
 
 Deliberate differences to TinyZero's countdown reward: nothing is evaluated by Python (which let `**` and `//` through),
 equality is exact, and an answer tag that holds anything else is worth 0, not 0.1.
@@ -34,7 +34,7 @@ class CountdownParams(PuzzleParams):
 
 class Countdown(PuzzleVerifier[CountdownParams]):
     name = "countdown"
-    version = "7"
+    version = "8"
     params = CountdownParams
     summary = "An arithmetic expression of the given numbers, each used once, that equals the target (also the 24 game)"
 
@@ -103,10 +103,14 @@ def _offers(text: str, _: _Puzzle) -> list[Offer[str]]:
     found: list[Offer[str]] = []
     for line in lines[-_MAX_LINES:]:
         start, end = end, end + len(line)
-        if (expression := _bare(line)) is not None:
-            found.append(Offer(start, start + len(line.rstrip()), expression))
-        elif (expression := _behind_words(line)) is not None:
+        plain = _plain(line) if len(line) <= _MAX_LINE_CHARS else ""
+        if _EXPRESSION.fullmatch(plain):
+            found.append(Offer(start, start + len(line.rstrip()), plain))
+        elif (expression := _behind_words(plain)) is not None:
             found.append(Offer(start + _expression_start(line), start + len(line.rstrip()), expression))
+        elif (expression := _between_words(plain)) is not None and not _TAKES_BACK.search(line):
+            first = re.search(r"[(0-9]", line)
+            found.append(Offer(start + (first.start() if first else 0), start + len(line.rstrip()), expression))
     last = _core(found[-1].answer) if found else ""
     return [offer._replace(answer=found[-1].answer) if _core(offer.answer) == last else offer for offer in found]
 
@@ -126,6 +130,7 @@ def _is_equation(text: str) -> bool:
 _MAX_LINES = 200
 _MAX_LINE_CHARS = 2 * arithmetic.MAX_CHARS
 _MARKUP = re.compile(r"`{1,3}|\*\*|\$+|\\[()\[\]]|__")
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\{([^{}\n]{1,200})\}")
 _EXPRESSION = re.compile(r"(?=[^0-9]*[0-9])[-+*/(){}F=0-9. \t\n]+")
 _BEHIND_WORDS = re.compile(r"(?:(?:[:：]|[A-Za-z]{2,})\s{1,4}|[:：\u4e00-\u9fff]\s{0,4})([-+*/(){}F=0-9. \t]+)$")
 _WORDS = re.compile(r"[:：\u4e00-\u9fff]|(?<![A-Za-z\\])[A-Za-z]{2,}")
@@ -142,14 +147,43 @@ def _bare(text: str) -> str | None:
     return plain if _EXPRESSION.fullmatch(plain) else None
 
 
-def _behind_words(line: str) -> str | None:
-    if len(line) > _MAX_LINE_CHARS:
-        return None
-    plain = _plain(line)
+def _behind_words(plain: str) -> str | None:
     match = _BEHIND_WORDS.search(plain)
     if match and _UNCOMMITTED.search(plain, max(0, match.start() - 1), match.start(1)):
         return None
     return match[1].strip() if match and _EXPRESSION.fullmatch(match[1]) and not match[1].strip().isdigit() else None
+
+
+_BEFORE_WORDS = re.compile(
+    r"(?P<expression>[-+*/(){}F=0-9. \t]*[0-9)}])[ \t]*"
+    r"(?P<words>(?:[.!][ \t]+[A-Z]|,?[ \t]*(?:which|that|using|uses|evaluates|equals|gives|works|satisfies|because|since)\b).*)"
+)
+_VALUE = re.compile(r"(?:evaluates[ \t]to|equals|gives)[ \t]+(?P<value>-?[0-9]{1,12})\b")
+_TAKES_BACK = re.compile(
+    r"\b(?:not|no|never|but|however|wrong|incorrect|fails?|invalid|almost|close|instead|except|missing|leaves|if|or|unless|wait"
+    r"|actually|alternatively|another|cannot|maybe|perhaps|possibly|might|unsure)\b|n['’]t\b|\?",
+    re.IGNORECASE,
+)
+_OPERATION = re.compile(r"[0-9)][ \t]*[-+*/=][ \t]*[0-9(]")
+
+
+def _between_words(plain: str) -> str | None:
+    """An expression that words lead to and that words follow, which offer no other one.
+
+    "… evaluates to 24" is one side of an equation more.
+    """
+    lead = _LEAD.match(plain)
+    found = _BEFORE_WORDS.fullmatch(plain, lead.end()) if lead else None
+    if found is None or _OPERATION.search(found["words"]):
+        return None
+    expression = found["expression"].strip()
+    if not _EXPRESSION.fullmatch(expression) or expression.isdigit():
+        return None
+    told = _VALUE.match(found["words"].lstrip(", \t"))
+    return f"{expression} = {told['value']}" if told else expression
+
+
+_LEAD = re.compile(r"[^0-9(]{0,200}(?:[:：]|[A-Za-z]{2,})[ \t]+(?=[-(F0-9])")
 
 
 def _expression_start(line: str) -> int:
@@ -158,6 +192,8 @@ def _expression_start(line: str) -> int:
 
 
 def _plain(text: str) -> str:
+    if "\\" in text:
+        text = _LATEX_TEXT.sub(r" \1 ", text)
     text = _MARKUP.sub(" ", _POWER.sub("?", text)).strip()
     return arithmetic.plain(text).strip().rstrip(".;,。；✓✔✅").strip()
 

@@ -2,7 +2,8 @@
 
 The reference holds a graph (see `graphs`) and `colors` or `color_options` (a list), or `num_colors`, `k` or `max_colors`
 (a number: then any names of colours will do, but not more of them). The answer maps vertices to colours: an object
-`{"A": "red"}`, or lines `A: red`; of vertices called 0, 1, 2, … also a list of colours in their order.
+`{"A": "red"}`, lines `A: red` or pairs `(A, red)`, or tells the vertices of each colour, `Red: A, C`; of vertices
+called 0, 1, 2, … also a list of colours in their order.
 """
 
 import re
@@ -17,7 +18,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
     name = "graph_coloring"
-    version = "5"
+    version = "6"
     params = PuzzleParams
     summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
 
@@ -96,12 +97,18 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 _NAME = r"[\w.+-]{1,60}(?:[ ][\w.+-]{1,60}){0,3}"
 _LINE = re.compile(
     rf"[\s*•\-(|`\"']{{0,8}}(?:(?:vertex|node|region)\s)?(?P<vertex>{_NAME})[`\"'*)]{{0,3}}\s{{0,4}}"
-    rf"(?::|=>|->|→|=|\||\(|[-–—](?=\s)|\bis\b)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
+    rf"(?::|=>|->|→|=|\||\(|[-–—](?=\s)|\b(?:is|gets|has|takes)\b(?:\s(?:assigned|colou?red|the))?)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
     re.IGNORECASE,
 )
 
 
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|texttt)\{([^{}\\\n]{1,60})\}")
+_PICTURE = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
+_PAIR = re.compile(rf"\(\s?(?P<vertex>{_NAME})\s?,\s?(?P<color>{_NAME})\s?\)")
+
+
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
+    text = _plain(text)
     found: list[Offer[Coloring]] = []
     for start, end, value in structures.offers(text, "{"):
         coloring = _coloring(value)
@@ -116,7 +123,16 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
             if is_list and len(value) == len(vertices):
                 colors = [str(color).casefold() for color in value]
                 found.append(Offer(start, end, dict(zip(vertices, colors, strict=True))))
-    return found or _in_lines(text, puzzle_)
+    return found or _in_lines(text, puzzle_) or _in_classes(text, puzzle_)
+
+
+def _plain(text: str) -> str:
+    """Without LaTeX's commands for text and without pictures, and pairs as lines have them; of the same length."""
+    if "\\" in text:
+        text = _LATEX_TEXT.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
+    if not text.isascii():
+        text = _PICTURE.sub(" ", text)
+    return _PAIR.sub(lambda pair: f" {pair['vertex']}: {pair['color']}".ljust(len(pair[0])), text)
 
 
 def _coloring(value: Any) -> Coloring | None:
@@ -139,7 +155,7 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     first = start = last = 0
     pieces = re.split(r"(\n|[,;](?=\s))", text)
     for piece in pieces:
-        match = _line(piece, names) if len(piece) <= 200 else None
+        match = _line(piece, puzzle_, names) if len(piece) <= 200 else None
         if match is not None and match["vertex"] in names:
             color = match["color"].casefold().rstrip(".")
             first = start if not block else first
@@ -155,15 +171,55 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     return found
 
 
-def _line(piece: str, names: set[str]) -> re.Match[str] | None:
-    """`vertex: color`, also behind words that end in a colon, and behind the "and" of the last."""
+def _line(piece: str, puzzle_: _Puzzle, names: set[str]) -> re.Match[str] | None:
+    """`vertex: color`, also behind words that end in a colon, and behind the "and" of the last; `vertex color` of a
+    colour that there is.
+    """
+    bare = _TWO_WORDS.fullmatch(piece)
+    if bare is not None and puzzle_.colors is not None and bare["color"].casefold() in puzzle_.colors:
+        return bare
     match = _LINE.fullmatch(piece, len(piece) - len(piece.lstrip().removeprefix("and ")))
     if (match is None or match["vertex"] not in names) and ":" in piece:
         return _LINE.fullmatch(piece, piece.index(":") + 1)
     return match
 
 
+_TWO_WORDS = re.compile(
+    r"[\s*•-]{0,8}(?:and\s)?(?P<vertex>[\w.+-]{1,60})[*`]{0,3}\s(?P<color>[\w+-]{1,60})[\s*`.]{0,8}"
+)
 _TWICE = ""
+_MAX_CLASSES = 30
+_MEMBER = re.compile(r"[\w.+-]*[\w+]")
+_NO_MEMBERS = frozenset(["and", "vertex", "vertices", "node", "nodes", "region", "regions"])
+_BETWEEN_CLASSES = re.compile(r"[\s*•`\"'|,;.(){}\[\]-]{0,40}")
+
+
+def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
+    """Colours with their vertices, `Red: A, C` or `Red = {A, C}`, that follow each other; a vertex of two is right in none."""
+    names = {name.casefold(): name for name in puzzle_.graph.vertices}
+    colors = puzzle_.colors or frozenset()
+    if not 0 < len(colors) <= _MAX_CLASSES or colors.intersection(names) or len(names) < len(puzzle_.graph.vertices):
+        return []
+    one_of = "|".join(map(re.escape, sorted(colors, key=len, reverse=True)))
+    head = re.compile(rf"\b({one_of})[`*\"')]{{0,4}}\s?(?:vertices|nodes)?\s?(?::|=|->|→|\|)", re.IGNORECASE)
+    heads = list(head.finditer(text))
+    found: list[Offer[Coloring]] = []
+    block: dict[str, str] = {}
+    first = last = 0
+    for match, limit in zip(heads, [*(head.start() for head in heads[1:]), len(text)], strict=False):
+        line_end = text.find("\n", match.end(), limit)
+        end = limit if line_end < 0 else line_end
+        members = [word.casefold() for word in _MEMBER.findall(text[match.end() : end])]
+        members = [word for word in members if word not in _NO_MEMBERS]
+        is_class = bool(members) and text.find("?", match.end(), end) < 0 and names.keys() >= set(members)
+        if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, match.start())):
+            found.append(Offer(first, last, block))
+            block = {}
+        if is_class:
+            first, last = match.start() if not block else first, end
+            for vertex in (names[word] for word in members):
+                block[vertex] = match[1].casefold() if vertex not in block else _TWICE
+    return [*found, Offer(first, last, block)] if block else found
 
 
 def _colors_all(answer: Coloring, puzzle_: _Puzzle) -> bool:

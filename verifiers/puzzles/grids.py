@@ -3,13 +3,16 @@ r"""Grids of cells as they stand in text: nested lists, matrices of LaTeX, table
     [[5, 3], [1, 2]]     5 3        53       | 5 | 3 |       5 & 3 \\
     ["53", "12"]         1 2        12       | 1 | 2 |       1 & 2
 
-Rows of one grid follow each other; of a known height, blank lines and ruled lines may stand between them. A grid is
+Rows of one grid follow each other, also with the lines of a table between them; of a known height, blank lines and
+other ruled lines may stand between them, too. What only numbers a table's columns and rows is none of its cells. A grid is
 a tuple of rows of texts, not always of the same length: whether it has the right shape is for its puzzle to say.
 Linear in the length of the text.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from verifiers.puzzles.puzzle import Offer, malformed
@@ -25,6 +28,8 @@ class Shape(NamedTuple):
     width: int | None = None
     """Cells in a row, where that is known: then a line without gaps is a row if it has as many signs."""
     height: int | None = None
+    blank: str | None = None
+    """What an empty cell of a table is, where it is one."""
 
 
 def offers(text: str, shape: Shape) -> list[Offer[Grid]]:
@@ -48,7 +53,12 @@ _LISTED = re.compile(
 )
 _BETWEEN_TEXTS = re.compile(r"[\"']\s*+,\s*+[\"']")
 _RULER = re.compile(r"(?=.*(?:--|[+=─━═]))[\s|+:=\-─-╿]++")
-_LABEL = re.compile(r"\s*+(?:row|line|r)\s?\d{1,3}\s?[:.)=]", re.IGNORECASE)
+_TABLE_RULER = re.compile(r"(?=.*--)(?=.*[|+┼├┌└╔╠╚])[\s|+:=\-─-╿]++|[\s─-╿]*+[┼├┌└╔╠╚][\s─-╿]*+")
+"""A ruled line of a table, which is between its rows, and not between two grids."""
+_MARKDOWN_RULER = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+\|[-:| \t]*+")
+_LABEL = re.compile(r"\s*+(?:[-*•]\s++)?(?:\*\*)?(?:row|line|r)\s?\d{1,3}\s?(?:\*\*)?[:.)=]", re.IGNORECASE)
+_BULLET = re.compile(r"\s*+(?:[-*•]|\d{1,3}[.)])\s++")
+_NUMBERED = re.compile(r"(?:[a-z]{1,7}\s?)?(\d{1,3})", re.IGNORECASE)
 _GAPS = re.compile(r"[\s,;|│┃║&\[\](){}`*\"'$]+")
 _MATRIX = re.compile(r"\\(?:begin|end)\s?\{[a-z]{1,12}\*?\}(?:\{[|clr ]{0,99}\})?|\\hline|\\(?:left|right)[\[\]().|]?")
 _MAX_CELL_CHARS = 8
@@ -60,17 +70,68 @@ def _lines(text: str, shape: Shape) -> list[Offer[Grid]]:
     found: list[Offer[Grid]] = []
     rows: list[tuple[int, int, Row]] = []
     start = 0
-    for line in text.split("\n"):
+    names: _Heading | None = None
+    is_labelled = False
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
         end = start + len(line)
-        row = _row(line, shape)
+        was_heading, names = names is not None, _heading(lines, at, shape)
+        is_labelled = names is _Heading.OF_ROWS_TOO if names else is_labelled and "|" in line
+        row = None
+        if not (was_heading or names):
+            row = _row(_behind_label(line) if is_labelled else line, shape)
         if row is not None:
             rows.append((start, end, row))
-        elif not (shape.height and (not line.strip() or _RULER.fullmatch(line))):
+        elif not _may_stand_between(line, shape):
             found.extend(_stacked(rows, shape.height))
             rows = []
         start = end + 1
     found.extend(_stacked(rows, shape.height))
     return found
+
+
+def _may_stand_between(line: str, shape: Shape) -> bool:
+    if shape.height and (not line.strip() or _RULER.fullmatch(line)):
+        return True
+    return ("-" in line or "─" in line) and _TABLE_RULER.fullmatch(line) is not None
+
+
+class _Heading(Enum):
+    """What the first line of a table of Markdown says, where it is no row."""
+
+    OF_COLUMNS = 1
+    OF_ROWS_TOO = 2
+    """The rows begin with names, too."""
+
+
+def _heading(lines: Sequence[str], at: int, shape: Shape) -> _Heading | None:
+    line = lines[at]
+    if "|" not in line or at + 1 == len(lines) or not _MARKDOWN_RULER.fullmatch(lines[at + 1]):
+        return None
+    corner, *names = [cell.strip(" \t*`") for cell in _between_pipes(line)]
+    if _are_numbers(names) and not _NUMBERED.fullmatch(corner):
+        return _Heading.OF_ROWS_TOO
+    if not any((corner, *names)):
+        return _Heading.OF_COLUMNS
+    if not shape.height or not _are_numbers([corner, *names]):
+        return None
+    below = lines[at + 2 : at + 2 + 2 * shape.height]
+    rows = [line for line in takewhile(lambda line: "|" in line, below) if not _RULER.fullmatch(line)]
+    return _Heading.OF_COLUMNS if len(rows) == shape.height else None
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+    """Whether names number something from 0 or 1 on (`C1`, `C2`, ...)."""
+    numbers = [match[1] if (match := _NUMBERED.fullmatch(name)) else "" for name in names]
+    return any(numbers == [str(first + at) for at in range(len(names))] for first in (0, 1)) and len(names) > 1
+
+
+def _between_pipes(line: str) -> list[str]:
+    return line.strip().removeprefix("|").removesuffix("|").split("|")
+
+
+def _behind_label(line: str) -> str:
+    return "|" + line.strip().removeprefix("|").partition("|")[2]
 
 
 def _stacked(rows: Sequence[tuple[int, int, Row]], height: int | None) -> Iterable[Offer[Grid]]:
@@ -90,7 +151,13 @@ def _row(line: str, shape: Shape) -> Row | None:
         line = line[labelled.end() :]
     if _RULER.fullmatch(line) and not _BLANKS.fullmatch(line):
         return None
-    return _cells(line, shape) or None
+    if shape.blank and line.count("|") > 1 and not _RULER.fullmatch(line):
+        line = "|".join([cell if cell.strip() else shape.blank for cell in _between_pipes(line)])
+    cells = _cells(line, shape)
+    is_complete = cells is not None and (shape.width is None or len(cells) == shape.width)
+    if not is_complete and (bullet := _BULLET.match(line)) is not None:
+        cells = _cells(line[bullet.end() :], shape) or cells
+    return cells or None
 
 
 _BLANKS = re.compile(r"\s*+(?:-\s++)*+-\s*+")

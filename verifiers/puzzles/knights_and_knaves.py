@@ -6,7 +6,7 @@ and Oliver is a knave"); or an object of names and roles. With statements any as
 right. Other words for the roles come in `knight_knave` or `knight_knave_terms`, or are one of the pairs below.
 
 The answer gives every inhabitant one role, in any of these ways: "Zoey is a knight", "Zoey: knight", "Zoey and Oliver are
-knaves", "Knights: Zoey", an object, a table. In a tag or a box all of it counts, else the last lines that name
+knaves", "Knights: Zoey", "the knights are Zoey and Oliver", "everyone else is a knight", an object, a table. In a tag or a box all of it counts, else the last lines that name
 everybody. Somebody with two roles, or with a choice of roles, makes the answer no answer.
 
 Deliberate difference to Logic-RL's reward, which takes the first role found behind each name: there an answer with both
@@ -14,6 +14,7 @@ roles for everybody is right half the time.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from verifiers.puzzles.statements import Statement
 
 class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
     name = "knights_and_knaves"
-    version = "5"
+    version = "6"
     params = PuzzleParams
     summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
 
@@ -295,17 +296,21 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
             names, heading, is_linked, sentence = [], None, False, len(found)
         elif term is not None:
             role = None if _is_choice(tokens, at, width, terms) else term
-            if names and is_linked:
+            following = tokens[at + width : at + width + 2]
+            if len(following) == 2 and following[0] in ("is", "are") and following[1] in known and not reserved:
+                names, heading = [], role
+            elif names and is_linked:
                 found.append(_Claim(begin, places[min(at + width, len(places)) - 1].end(), tuple(names), role))
                 names, heading = [], None
-            elif (not names or heading is not None) and tokens[at + width : at + width + 1] == [":"]:
+            elif (not names or heading is not None) and following[:1] == [":"]:
                 names, heading = [], role
             is_linked = False
             at += width
             continue
         elif word in known and (word not in reserved or written[at] != word):
             name = known[word]
-            names = [*names, name] if names and (tokens[at - 1] in (",", "and", "&") or heading is not None) else [name]
+            joins = not is_linked and tokens[at - 1] in (",", "and", "&")
+            names = [*names, name] if names and (joins or heading is not None) else [name]
             begin = places[at].start() if len(names) == 1 or heading is not None else begin
             if heading is not None:
                 found.append(_Claim(begin, places[at].end(), (name,), heading))
@@ -313,11 +318,17 @@ def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
             at += name.count(" ")
         elif word in _BETWEEN or word in _SIGNS_BETWEEN:
             is_linked = bool(names)
+        elif heading is not None and names and word in ("or", "/"):
+            found.append(_Claim(begin, places[at].end(), tuple(names), None))
+        elif word in _OTHERS and found and "if" not in tokens[max(0, at - 2) : at]:
+            names, is_linked, begin = _others(found, puzzle_.names), False, places[at].start()
+        elif word == "else" and names:
+            is_linked = False
         elif word == "not" or word.endswith("n’t"):
             if names:
                 found.append(_Claim(begin, places[at].end(), tuple(names), None))
             names = []
-        elif word not in (",", "and", "&", "1", ")"):
+        elif word not in (",", "and", "&", "1", ")") and unicodedata.category(word[0]) != "So":
             names, is_linked = [], False
             if word == "?":
                 del found[sentence:]
@@ -336,11 +347,29 @@ def _term(tokens: Sequence[str], at: int, terms: Mapping[str, bool]) -> tuple[bo
     return None, 1
 
 
+_OTHERS = frozenset(["everyone", "everybody", "others", "rest"])
+
+
+def _others(claims: Sequence[_Claim], names: Sequence[str]) -> list[str]:
+    """Whom "everyone else" means: all but those who were just given one role."""
+    spoken: set[str] = set()
+    for claim in reversed(claims):
+        if claim.role is not claims[-1].role:
+            break
+        spoken.update(claim.names)
+    return [name for name in names if name not in spoken]
+
+
 def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, bool]) -> bool:
-    """Whether the other role follows at once: `knight/knave`, `a knight or a knave`."""
-    following = tokens[at + width : at + width + 5]
-    if not following or following[0] not in ("/", "or"):
+    """Whether the other role follows at once: `knight/knave`, `a knight (or a knave)`, `a knight and a knave`."""
+    following = tokens[at + width : at + width + 6]
+    while following and following[0] in ("(", ","):
+        following = following[1:]
+    if not following or following[0] not in ("/", "or", "and", "maybe", "perhaps", "possibly"):
         return False
+    if following[0] == "and":
+        place = 2 if following[1:2] in (["a"], ["an"]) else 1
+        return _term(following, place, terms)[0] is not None
     return any(_term(following, place, terms)[0] is not None for place in range(1, len(following)))
 
 

@@ -1,8 +1,8 @@
 """N queens: one queen in each row and column, none on a diagonal with another, and those given stay where they are.
 
 The reference is the number of queens, a board, or an object with `puzzle`, `board` or `grid` (a board) or with `n`
-and, if there are any, `queens` (their [row, column], from 0). On a board Q, q, ♕, ♛ and 1 are queens; _ . 0 - * x and
-null are free. The answer is a board, a list of columns (one for each row), or a list of all [row, column]; numbers
+and, if there are any, `queens` (their [row, column], from 0). On a board Q, q, ♕, ♛, 👑 and 1 are queens; _ . 0 - * x, empty
+squares (⬜ ⬛) and cells, and null are free. The answer is a board, a list of columns (one for each row), or a list of all [row, column]; numbers
 may count from 0 or from 1, which the largest and smallest of them tell.
 """
 
@@ -18,7 +18,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class NQueens(PuzzleVerifier[PuzzleParams]):
     name = "n_queens"
-    version = "5"
+    version = "6"
     params = PuzzleParams
     summary = "A placement of n queens that attack each other nowhere and keeps the queens that were given"
 
@@ -43,8 +43,9 @@ class _Puzzle(NamedTuple):
 # --- the puzzle
 
 _MAX_SIDE = 100
-_QUEENS = frozenset("Qq♕♛1")
-_FREE = frozenset("_.0-*xX")
+_QUEENS = frozenset("Qq♕♛👑1")
+_FREE = frozenset("_.0-*xX⬜⬛□■·")
+_SQUARES = _QUEENS | _FREE
 
 
 def _read(params: PuzzleParams) -> _Puzzle:
@@ -127,7 +128,7 @@ _PAIRS = re.compile(rf"{_PAIR.pattern}(?:\s{{0,4}}[,;]?\s{{0,4}}(?:and\s)?{_PAIR
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
     side = puzzle_.side
     found: list[Offer[Queens]] = []
-    shape = Shape(lambda cell: cell in _QUEENS or cell in _FREE or (cell.isdecimal() and len(cell) <= 3), None, None)
+    shape = Shape(lambda cell: cell in _QUEENS or cell in _FREE or (cell.isdecimal() and len(cell) <= 3), blank="_")
     for start, end, cells in grids.offers(text, shape):
         queens = _placed(cells, side)
         if queens is not None and queens != puzzle_.given:
@@ -140,14 +141,16 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
     if not found and (pairs := list(_PAIR.finditer(text))):
         queens = _from_pairs([(int(pair[1]), int(pair[2])) for pair in pairs], side)
         found.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
-    return _told_once(sorted(found, key=lambda offer: offer.start))
+    return _outermost(sorted(found, key=lambda offer: (offer.start, -offer.end)))
 
 
-def _told_once(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
-    """The offers without those that are another reading of the same place, and say the same."""
+def _outermost(offers: Sequence[Offer[Queens]]) -> list[Offer[Queens]]:
+    """The offers without those that are another reading of the same place that says the same, or a row of a board."""
     found: list[Offer[Queens]] = []
     for offer in offers:
-        if not found or offer.start >= found[-1].end or offer.answer != found[-1].answer:
+        before = found[-1] if found else None
+        is_row = before is not None and before.start < offer.start and offer.end < before.end
+        if before is None or not (is_row or (offer.start < before.end and offer.answer == before.answer)):
             found.append(offer)
     return found
 
@@ -169,12 +172,16 @@ def _in_columns(text: str, side: int) -> list[Offer[Queens]]:
 _LIST = re.compile(
     r"(?<![\[(,\d])[\[(]\s{0,4}(?P<columns>\d{1,3}(?:\s{0,4},\s{0,4}\d{1,3})*+)\s{0,4}[\])](?!\s{0,4}[\])])"
 )
-_ROW = re.compile(r"\brow\s{0,2}(?P<row>\d{1,3})\W{1,8}(?:column|col)\s{0,2}(?P<column>\d{1,3})\b", re.IGNORECASE)
+_ROW = re.compile(
+    r"\brow\s{0,2}(?P<row>\d{1,3})\W{1,8}(?:(?:the\s)?queen\s)?(?:(?:is\s)?(?:in|at|on)\s)?"
+    r"(?:column|col)\s{0,2}(?P<column>\d{1,3})\b",
+    re.IGNORECASE,
+)
 
 
 def _placed(cells: Grid, side: int) -> Queens | None:
     """The queens of a board, of a row of columns, or of rows of pairs; None for what is none of the three."""
-    if len(cells) == side and all(len(row) == side for row in cells):
+    if len(cells) == side and all(len(row) == side and _SQUARES.issuperset(row) for row in cells):
         return _queens(cells)
     if len(cells) == 1 and len(cells[0]) == side and all(cell.isdecimal() for cell in cells[0]):
         return _from_pairs(list(enumerate(map(int, cells[0]))), side, rows_are_counted=True)

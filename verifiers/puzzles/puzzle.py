@@ -137,6 +137,15 @@ def _judge(item: Item[Q], rules: Rules[Q, Z, A], puzzle: Z) -> Verdict:
     return Verdict.wrong(reason, found.text, **found.detail)
 
 
+def _folded(text: str) -> str:
+    """Also without what makes an emoji of a sign or a digit: ➡️ is ➡, and 1️⃣ is 1."""
+    folded = answers.fold(text)
+    return folded if folded.isascii() else folded.translate(_EMOJI_MARKS)
+
+
+_EMOJI_MARKS = {0xFE0F: None, 0x20E3: None}
+
+
 class Found(NamedTuple, Generic[A]):
     """The answer of a response; without one, the reason why."""
 
@@ -160,7 +169,7 @@ def find(
         return Found(None, extraction.reason, None, detail)
     if len(extraction.answer) > MAX_ANSWER_CHARS:
         return Found(None, "too_long", extraction.answer, detail)
-    text = answers.fold(extraction.answer) if folds else extraction.answer
+    text = _folded(extraction.answer) if folds else extraction.answer
     is_plain = extraction.channel is Channel.WHOLE
     offered = [offer for offer in offers(text) if not (is_plain and commitment.is_denied(text, offer))]
     if not offered:

@@ -33,7 +33,7 @@ class ShortestPathParams(PuzzleParams):
 
 class ShortestPath(PuzzleVerifier[ShortestPathParams]):
     name = "shortest_path"
-    version = "5"
+    version = "6"
     params = ShortestPathParams
     summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
 
@@ -135,14 +135,17 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _ARROW = re.compile(
-    r"\s*(?:[-–—]{1,3}>|=>|→|⇒|⟶|⟹|\\(?:to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])|>|➔|➜|➝|➞|➡)\s*"
+    r"\s*(?:[-–—]{1,3}(?:[(\[]?\d{1,9}(?:\.\d{1,9})?[)\]]?[-–—]{1,3})?>|\\xrightarrow\{[^{}\n]{0,40}\}|=>|→|⇒|⟶|⟹|\\(?:to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])|>|➔|➜|➝|➞|➡)\s*"
 )
 _LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|textit|mathit|mathbf|texttt)\{([^{}\\\n]{1,60})\}")
-_MOVE = re.compile(r"\b(?:up|down|left|right)\b|[↑↓←→]|⬆|⬇|⬅|➡", re.IGNORECASE)
+_MOVE_WORD = re.compile(r"\b(?:up|down|left|right)\b", re.IGNORECASE)
+"""Where there are any, arrows stand between them."""
 _MOVE_LINE = re.compile(
     r"(?:[^\n]{0,80}[:：]|\s|\s{0,4}(?:\d{1,3}[.)]|[-•])\s)?[\s\[\"'`*]{0,8}(?P<moves>(?:(?:(?i:up|down|left|right)\b|[↑↓←→⬆⬇⬅➡])[\s,;>\"'`-]{0,6})+)[\s\]\"'`*.]{0,8}"
 )
-_LETTER_LINE = re.compile(r"[\s\[\"'`*]{0,8}(?P<moves>[UDLR](?:[\s,\"'-]{0,4}[UDLR])*)[\s\]\"'`*.]{0,8}")
+_LETTER_LINE = re.compile(
+    r"(?:[^\n]{0,80}[:：])?[\s\[\"'`*]{0,8}(?P<moves>[UDLR](?:[\s,\"'>→-]{0,5}[UDLR])*)[\s\]\"'`*.]{0,8}"
+)
 _NAMES = {"↑": "up", "⬆": "up", "↓": "down", "⬇": "down", "←": "left", "⬅": "left", "→": "right", "➡": "right"}
 _NAMES |= {"U": "up", "D": "down", "L": "left", "R": "right"}
 _CELL = re.compile(r"[(\[]\s{0,4}(\d{1,3})\s{0,4},\s{0,4}(\d{1,3})\s{0,4}[)\]]")
@@ -192,9 +195,10 @@ def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
 
 def _moves_of_line(line: str) -> list[str]:
     if match := _MOVE_LINE.fullmatch(line):
-        return [_NAMES.get(move[0], move[0].lower()) for move in _MOVE.finditer(match["moves"])]
+        moves = [_NAMES.get(move[0], move[0].lower()) for move in _MOVE_WORD.finditer(match["moves"])]
+        return moves or [_NAMES[sign] for sign in match["moves"] if sign in _NAMES]
     if match := _LETTER_LINE.fullmatch(line):
-        return [_NAMES[sign] for sign in match["moves"] if sign in _NAMES]
+        return [_NAMES[sign] for sign in match["moves"] if sign in "UDLR"]
     return []
 
 
@@ -321,7 +325,7 @@ _MAX_NAME_WORDS = 4
 def _last_name(text: str, network: _Network) -> str:
     words = text[-300:].replace(":", " ").split()
     for at in range(max(0, len(words) - _MAX_NAME_WORDS), len(words)):
-        if _is_vertex(name := " ".join(words[at:]), network):
+        if _is_vertex(name := " ".join(words[at:]).strip(_MARKS), network):
             return name
     behind = _BEHIND_HAN.search(text[-_MAX_NAME_CHARS:])
     return behind[0] if behind else text

@@ -23,7 +23,7 @@ from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules,
 
 class Sudoku(PuzzleVerifier[PuzzleParams]):
     name = "sudoku"
-    version = "5"
+    version = "6"
     params = PuzzleParams
     summary = "A completed sudoku that keeps the givens and breaks no rule (4x4 to 25x25)"
 
@@ -218,9 +218,37 @@ def _echo(puzzle_: _Puzzle) -> Values | None:
 
 
 _WORD = re.compile(r"\S+")
+_LINE = re.compile(r"(?m)^.++$")
+_ROW_LABEL = re.compile(r"\b(?:row|line|r)\s?\d{1,2}\s?[:.)=]", re.IGNORECASE)
+_BETWEEN_SIGNS = re.compile(r"[\s,;|/&\[\](){}`*\"'$]+")
+_CLOSING = " \t\r.,;|/)]}*`$'\""
+_MAX_LINE_CHARS = 4_000
 
 
 def _in_one_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
+    return [*_in_one_word(text, puzzle_), *_in_words_of_a_line(text, puzzle_)]
+
+
+def _in_words_of_a_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
+    """Lines of as many signs as the grid has, or of a word for each row: `1 2 3 4 / 3 4 1 2 / …`, `1234 3412 …`."""
+    side = len(puzzle_.givens)
+    found: list[Offer[Values]] = []
+    for line in _LINE.finditer(text):
+        plain = line[0].rstrip(_CLOSING)
+        if not side * side <= len(plain) <= _MAX_LINE_CHARS or plain[-1].upper() not in puzzle_.signs:
+            continue
+        words = [word for word in _BETWEEN_SIGNS.split(_ROW_LABEL.sub(" ", plain).rpartition(":")[2]) if word]
+        if len(words) == side and all(len(word) == side for word in words):
+            words = list("".join(words))
+        if len(words) != side * side:
+            continue
+        values = _values(tuple(tuple(words[at : at + side]) for at in range(0, len(words), side)), puzzle_.signs)
+        if values is not None and values != _echo(puzzle_):
+            found.append(Offer(line.start(), line.end(), values))
+    return found
+
+
+def _in_one_word(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
     side = len(puzzle_.givens)
     found: list[Offer[Values]] = []
     for match in _WORD.finditer(text):

@@ -30,7 +30,7 @@ class WordLadderParams(PuzzleParams):
 
 class WordLadder(PuzzleVerifier[WordLadderParams]):
     name = "word_ladder"
-    version = "5"
+    version = "6"
     params = WordLadderParams
     summary = "A ladder of dictionary words from one word to another, one letter changed at each step"
 
@@ -114,15 +114,28 @@ def _patterns(word: str) -> Sequence[str]:
 
 # --- the answer
 
-_LINK = r"[ \t]{0,12}(?:,|[-–—]{0,20}>|→|=>|⇒|⟶|⟹|➔|➜|➝|➞|–|—|-|;|\n)[ \t\n]{0,12}"
+_LINK = r"(?:[ \t]*+\n|[ \t]{0,12}(?:,|[-–—]{0,20}>|→|=>|⇒|⟶|⟹|➔|➜|➝|➞|➡|–|—|-|;))[ \t\n]{0,16}"
 _SPACE = r"[ \t]{1,4}"
 _QUOTES = r"[\"'`*]{0,3}"
-_LIST_MARK = re.compile(r"(?m)^\s{0,4}(?:\d{1,3}[.)]|[-*•])\s{1,4}")
+_LIST_MARK = re.compile(
+    r"(?mi)^\s{0,4}(?:(?:[-*•]\s{1,4})?\*{0,2}step\s\d{1,3}\*{0,2}[:.)]\*{0,2}|\d{1,3}[.)]|[-*•])\s{1,4}"
+)
 _LATEX = re.compile(
     r"\\(?:(?P<arrow>to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])"
     r"|(?:text|mathrm|textbf|textit|mathit|mathbf|texttt)\{(?P<word>[^\W\d_]{1,40})\})"
 )
 _REMARK = re.compile(r"(?<=[^\W\d_])[*`]{0,3}[ \t]{1,4}\((?!or\b)[^()\n]{1,40}\)")
+_REMARK_WORD = re.compile(
+    r"an?|the|one|and|to|by|for|its|with|from|into|then|letters?|change[ds]?|swap(?:ped)?|replaced?"
+    r"|first|second|third|fourth|fifth|last"
+)
+"""What remarks on steps are made of, even where it is as long as the words of the ladder."""
+_PAIR_LINE = re.compile(
+    r"(?m)^(?P<pair>[^\w\n]{0,12}+[^\W\d_]{1,40}+[*`\"']{0,3}[ \t]{0,4}(?:[-–—]{1,3}>|=>|→|⇒|⟶|⟹|➔|➜|➡)[ \t]{0,4}"
+    r"[*`\"']{0,3}[^\W\d_]{1,40}+[*`\"']{0,3})(?P<remark>[ \t]{0,4}(?:[:：(,;]|[–—-](?=\s))[^\n]{1,120})$"
+)
+"""One step in its own line, and what is said of it."""
+_STEP = re.compile(r"[^\W\d_]{2}[\s*`\"']{0,4}(?:[-–—]{1,3}>|=>|→|⇒|⟶|⟹|➔|➜|➡|,)|\b(?:or|OR)\b")
 _AND = re.compile(r"(?<=,)[ \t]and(?=[ \t])")
 
 
@@ -138,16 +151,24 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Ladder]]:
 
 def _plain(text: str, length: int) -> str:
     """With space in place of what may stand between the words of a ladder: marks of lists, LaTeX's commands, remarks without
-    a word of this length (`(l → r)`), and the "and" before the last. Every sign stays where it was.
+    a word of this length (`(l → r)`) or on one step in a line of its own, and the "and" before the last. Every sign
+    stays where it was.
     """
     text = _LIST_MARK.sub(_blank, text)
+    text = _PAIR_LINE.sub(_without_remark, text)
     if "\\" in text:
         text = _LATEX.sub(_of_latex, text)
     if "(" in text:
-        text = _REMARK.sub(
-            lambda match: match[0] if length in map(len, _WORD.findall(match[0])) else _blank(match), text
-        )
+        text = _REMARK.sub(lambda match: match[0] if _holds_a_word(match[0], length) else _blank(match), text)
     return text if length == len("and") else _AND.sub(_blank, text)
+
+
+def _without_remark(line: re.Match[str]) -> str:
+    return line[0] if _STEP.search(line["remark"]) else line["pair"] + " " * len(line["remark"])
+
+
+def _holds_a_word(remark: str, length: int) -> bool:
+    return any(len(word) == length and not _REMARK_WORD.fullmatch(word) for word in _WORD.findall(remark))
 
 
 def _blank(match: re.Match[str]) -> str:

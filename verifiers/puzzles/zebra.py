@@ -3,8 +3,8 @@
 The reference is the solution as ZebraLogic has it, `{"header": ["House", "Name", …], "rows": [["1", "Eric", …], …]}`,
 or as houses, `{"House 1": {"Name": "Eric", …}, …}`; either may stand in `solution`. Such puzzles have one solution, which
 their clues, given as prose, do not let us check otherwise. The answer is either form as an object, a list of an
-object for each house (`[{"House": 1, "Name": "Eric", …}, …]`), or a table of Markdown.
-Case and space do not count.
+object for each house (`[{"House": 1, "Name": "Eric", …}, …]`), a table of Markdown or LaTeX with a row or a column for
+each house, or a list of each house's attributes under its number. Case and space do not count.
 
 The score is 1 when every cell is right, else 0; with `partial` it is the share of the cells that are right (without the
 column of the houses), as ZebraLogic's cell accuracy. A value that a column holds more often than the solution does was
@@ -33,7 +33,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "5"
+    version = "6"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 
@@ -168,15 +168,28 @@ def _offers(text: str, wanted: Table) -> list[Offer[Table]]:
         table = _table(inner if isinstance(inner, Mapping | list) else value)
         if table is not None and any(cell for row in table.values() for cell in row.values()):
             found.append(Offer(start, end, table))
-    return found or _tables(text)
+    return found or _tables(_without_latex(text), wanted) or _lists(text, wanted)
+
+
+def _without_latex(text: str) -> str:
+    """Matrices of LaTeX as tables of Markdown, of the same length."""
+    if "\\begin" not in text:
+        return text
+    text = _ENVIRONMENT.sub(lambda match: "\n".rjust(len(match[0])), text)
+    text = _LATEX_TEXT.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
+    return text.replace("\\\\", " \n").replace("\\hline", " " * len("\\hline")).replace("&", "|")
+
+
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[a-z]{1,12}\*?\}(?:\{[|clr ]{0,99}\})?")
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\{([^{}\\\n]{1,60})\}")
 
 
 _RULER = re.compile(r"[\s|:+-]*")
 _MAX_COLUMNS = 50
 
 
-def _tables(text: str) -> list[Offer[Table]]:
-    """Tables of Markdown: lines of cells between `|`, the first of which is the header."""
+def _tables(text: str, wanted: Table) -> list[Offer[Table]]:
+    """Tables of Markdown: lines of cells between `|`, the first of which is the header, or names the houses."""
     found: list[Offer[Table]] = []
     lines: list[list[str]] = []
     first = start = 0
@@ -186,11 +199,58 @@ def _tables(text: str) -> list[Offer[Table]]:
             if not _RULER.fullmatch(line):
                 lines.append([cell.strip() for cell in line.strip().strip("|").split("|")])
         elif lines:
+            if {_house(name) for name in lines[0][1:]} == wanted.keys() and len({*map(len, lines)}) == 1:
+                lines = [list(column) for column in zip(*lines, strict=True)]
             table = _of_rows(lines[0], lines[1:])
             if table is not None:
                 found.append(Offer(first, start, table))
             lines = []
         start += len(line) + 1
+    return found
+
+
+_HOUSE_LINE = re.compile(
+    r"[\s#>*•\d.-]{0,12}?(?:house|position)\s?#?(?P<house>\d{1,3})\b(?P<rest>.{0,2000})", re.IGNORECASE
+)
+_MARKS = " \t*`-•–—:([])"
+_ATTRIBUTE = re.compile(r"(?P<name>[^:=→]{1,60}?)[*`]{0,2}\s?(?:[:=→]|\bis\b)(?P<value>[^:=→]{1,100})", re.IGNORECASE)
+
+
+def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
+    """Lines of a house's attributes behind its number, or below it; an attribute with two values has none."""
+    columns = set(next(iter(wanted.values())))
+    found: list[Offer[Table]] = []
+    houses: dict[str, dict[str, str]] = {}
+    house = ""
+    first = last = start = 0
+    for line in text.split("\n"):
+        heading = _HOUSE_LINE.fullmatch(line)
+        attributes = _attributes(heading["rest"] if heading else line, columns) if heading or house else []
+        if houses and (heading["house"] in houses if heading else line.strip() and not attributes):
+            found.append(Offer(first, last, houses))
+            houses, house = {}, ""
+        if heading and (attributes or not heading["rest"].strip(_MARKS)):
+            first = first if houses else start
+            house = heading["house"]
+            houses[house] = {}
+        if house and attributes:
+            for name, value in attributes:
+                houses[house][name] = value if houses[house].get(name, value) == value else ""
+            last = start + len(line)
+        start += len(line) + 1
+    if houses:
+        found.append(Offer(first, last, houses))
+    return [offer for offer in found if any(offer.answer.values())]
+
+
+def _attributes(text: str, columns: set[str]) -> list[tuple[str, str]]:
+    """`Name: Eric, Color = red`; empty where anything else is told."""
+    found: list[tuple[str, str]] = []
+    for piece in re.split(r"[,;|]\s", text.strip(_MARKS)):
+        match = _ATTRIBUTE.fullmatch(piece.strip(_MARKS))
+        if match is None or (name := _form(match["name"].strip(_MARKS))) not in columns:
+            return []
+        found.append((name, _form(match["value"].strip(_MARKS))))
     return found
 
 

@@ -2,8 +2,8 @@ r"""The response gives its program in a code fence of the language asked for, an
 
 Where the program stands is `verifiers.code_blocks`' to say, as for verifiers that run it: the last closed block of the
 language, after thinking. A block of nothing but comments holds no code. Python has to parse, and to do, define or
-compute something: docstrings and other literals, names, `pass` and `...` do not. What other languages' compilers say is
-not asked here. `only_code` allows nothing beside the fence. At most 256,000 characters are read. Nothing is run.
+compute something: docstrings and other literals, names, words (`this is prose`), `pass` and `...` do not. What other
+languages' compilers say is not asked here. `only_code` allows nothing beside the fence. At most 256,000 characters are read. Nothing is run.
 
 The preset `open_r1` is Open R1's `code_format_reward`, exactly, in linear time:
 `^<think>\n.*?\n</think>\n<answer>\n.*?```LANGUAGE.*?```.*?\n</answer>$`. Under MULTILINE, lines may follow; the
@@ -12,6 +12,7 @@ language is any prefix of what stands behind the fence (`python` takes `pythonic
 
 import ast
 import string
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -39,7 +40,7 @@ class CodeFormatParams(Params):
 
 class CodeFormat(Verifier[CodeFormatParams]):
     name = "code_format"
-    version = "4"
+    version = "5"
     params = CodeFormatParams
     summary = "The program stands in a code fence of its language, and parses"
     concurrency = None
@@ -95,7 +96,22 @@ def judge(item: Item[CodeFormatParams]) -> Verdict:
     module = code_blocks.parsed(found.code)
     if module is None:
         return Verdict.wrong("syntax_error")
+    if not _compiles(module):
+        return Verdict.wrong("syntax_error")
     return Verdict.wrong("no_code") if all(map(_is_idle, module.body)) else Verdict.correct()
+
+
+def _compiles(module: ast.Module) -> bool:
+    """Whether what parses may also stand where it stands: no `return` outside of a function, no `break` outside of a loop."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(module, "<response>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        except SyntaxError:
+            return False
+        except (RecursionError, MemoryError, ValueError, OverflowError):
+            return True
+    return True
 
 
 _MAX_CHARS = 256_000
@@ -125,7 +141,9 @@ _SIGNS = string.whitespace + ";,(){}"
 
 
 def _is_idle(statement: ast.stmt) -> bool:
-    """Whether it does, defines and computes nothing: a literal, a name, `pass`, and these alone under an `if`."""
+    """Whether it does, defines and computes nothing: a literal, a name, words such as `this is prose`, `pass`, and these
+    alone under an `if`.
+    """
     return all(isinstance(node, _IDLE) for node in ast.walk(statement))
 
 
@@ -144,7 +162,15 @@ _IDLE = (
     ast.List,
     ast.Set,
     ast.Dict,
+    ast.Compare,
+    ast.Is,
+    ast.IsNot,
+    ast.In,
+    ast.NotIn,
+    ast.BoolOp,
+    ast.boolop,
     ast.UnaryOp,
+    ast.Not,
     ast.USub,
     ast.UAdd,
     ast.expr_context,

@@ -66,7 +66,9 @@ def _answer(response: str, params: DocumentParams) -> str:
     return extraction.answer
 
 
-_FENCE = re.compile(r"(?P<fence>```|~~~)[ \t]*(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)(?P=fence)", re.DOTALL)
+_FENCE = re.compile(
+    r"(?P<fence>`{3,}|~{3,})[ \t]*(?P<tag>[A-Za-z0-9]{0,20})[ \t]*\r?\n(?P<text>.*)(?P=fence)", re.DOTALL
+)
 
 
 def read_json(text: str, *, unique_keys: bool) -> Any:

@@ -47,7 +47,7 @@ class JsonSchemaParams(DocumentParams):
 
 class JsonSchema(Verifier[JsonSchemaParams]):
     name = "json_schema"
-    version = "5"
+    version = "6"
     params = JsonSchemaParams
     summary = "The response is one JSON document that a JSON schema holds for"
     concurrency = None

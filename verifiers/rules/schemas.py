@@ -18,6 +18,8 @@ _MAX_QUICK_MEETINGS = 40_000
 _MAX_QUICK_UNIQUE = 1_000
 """Items that have to differ may be compared each with each."""
 _MAX_PATTERN_BYTES = 10 << 20
+_ENVELOPE = frozenset(("name", "strict", "schema", "description"))
+"""Of `response_format` in OpenAI's API."""
 _SLOW_WORDS = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"', '"pattern"', '"patternProperties"')
 
 
@@ -55,6 +57,10 @@ def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
             return f"the schema is text, but not JSON: {error}"
     if not isinstance(schema, dict | bool):
         return f"a schema is an object or a boolean, not {type(schema).__name__}"
+    if isinstance(schema, dict) and _is_envelope(schema):
+        return (
+            "the schema is inside what an API wraps it in, which every document satisfies: give what its `schema` holds"
+        )
     length = len(json.dumps(schema))
     if length > MAX_SCHEMA_CHARS:
         return f"the schema has {length} characters; at most {MAX_SCHEMA_CHARS}"
@@ -70,6 +76,11 @@ def compile_schema(schema: Any, *, check_formats: bool) -> Schema | str:
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         return f"not a schema: {getattr(error, 'message', None) or error}"
     return Schema(validator)
+
+
+def _is_envelope(schema: dict[str, Any]) -> bool:
+    says = isinstance(schema.get("name"), str) or isinstance(schema.get("strict"), bool)
+    return says and isinstance(schema.get("schema"), dict) and schema.keys() <= _ENVELOPE
 
 
 def quick_values(schema: Any, *, check_formats: bool) -> int:

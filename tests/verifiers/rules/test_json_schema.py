@@ -146,3 +146,16 @@ def test_an_explanation_says_what_and_where() -> None:
 def test_whatever_json_writes_is_read(value: Any) -> None:
     assert ask(json.dumps(value), True, think="none").score == 1.0
     assert ask(json.dumps(value) + "]", True, think="none").score == 0.0
+
+
+def test_a_schema_inside_an_envelope_is_the_callers_mistake() -> None:
+    """Every document satisfies it: none of its keys is a keyword."""
+    for envelope in ({"name": "person", "strict": True, "schema": PERSON}, {"name": "person", "schema": PERSON}):
+        assert ask('{"anything": 1}', envelope).status is Status.INVALID
+    assert ask("{}", {"schema": PERSON, "type": "object"}).score == 1.0
+
+
+def test_fences_of_more_signs() -> None:
+    text = '{"name": "Ann", "age": 3}'
+    assert ask(f"````json\n{text}\n````").score == ask(f"~~~~\n{text}\n~~~~").score == 1.0
+    assert ask(f"````json\n{text}\n```").score == ask(f"```json\n{text}\n````").score == 0.0

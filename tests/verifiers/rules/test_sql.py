@@ -438,3 +438,46 @@ def test_ties_are_runs_of_rows_that_trade_places() -> None:
     assert tie_groups([(1,), (2,)], [(1,), (3,)]) is None
     assert tie_groups([(1,), (2,)], [(1,)]) is None
     assert tie_groups([], []) == []
+
+
+SORTED = "SELECT a, c FROM t ORDER BY a"
+
+
+@pytest.mark.parametrize(
+    ("response", "score"),
+    [
+        ("SELECT a, c FROM t ORDER BY a, b", 1.0),
+        ("SELECT * FROM (SELECT a, c FROM t ORDER BY a)", 1.0),
+        ("WITH s AS (SELECT a, c FROM t ORDER BY a) SELECT * FROM s", 1.0),
+        ("SELECT a, c FROM t", 0.0),
+        ("SELECT a, c FROM t WHERE a > 0", 0.0),
+    ],
+)
+def test_rows_in_order_by_chance_are_in_none(response: str, score: float) -> None:
+    assert ask(response, SORTED).score == score
+    assert ask(response, SORTED, order_matters=False).score == 1.0
+
+
+def test_groups_that_sorting_made_are_in_order() -> None:
+    assert ask("SELECT a, count(*) FROM t GROUP BY a", "SELECT a, count(*) FROM t GROUP BY a ORDER BY a").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("response", "score"),
+    [
+        ("SQL: SELECT a, b FROM t;", 1.0),
+        ("The query is `SELECT a, b FROM t`.", 1.0),
+        ("**SQL:**\n\n    SELECT a, b\n    FROM t;\n\nIt reads all rows; duplicates stay.", 1.0),
+        ("SELECT a, b FROM t;\n\nThis returns everything.", 1.0),
+        ("We read both columns:\n\nWITH s AS (SELECT * FROM t)\nSELECT a, b FROM s", 1.0),
+        ("Select the columns first.\n\nSELECT a, b FROM t", 0.0),
+        ("Either `SELECT a, b FROM t` or `SELECT a FROM t`.", 0.0),
+        ("SELECT a FROM t;\n\nOr rather:\n\nSELECT a, b FROM t;", 0.0),
+        ("Run this:\n\nSELECT a, b FROM t; DROP TABLE t;\n\nDone.", 0.0),
+        ("SELECT a, b FROM t; DROP TABLE t", 0.0),
+        ("The query is `DROP TABLE t`.", 0.0),
+        ("I would select a and b from t.", 0.0),
+    ],
+)
+def test_the_one_query_amid_words(response: str, score: float) -> None:
+    assert ask(response, ALL).score == score

@@ -1,14 +1,15 @@
 """The query of the response returns the rows that the reference's query returns, or that the reference gives.
 
 The query is the last code fence tagged `sql` (or else with a dialect's name, or without a tag), in the answer tag if there is one; without
-a fence it is all of the text. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
+a fence it is all of the text, or the one query that words stand beside: in backticks, or in lines of its own up to
+a semicolon or a blank line. It must be one statement that only reads. It runs on a fresh copy, in memory, of a
 SQLite database that the reference makes with a script or gives as a file (base64); of several databases, as in
 Spider's test suites, the query must be right on all. `now` is the time of day of every query; what is random or
 depends on the connection is forbidden.
 
 Rows are compared as `rows` says, by place of their columns, whatever the columns' names; duplicates count. Their
 order counts where the reference query has an ORDER BY of its own (`order_matters` says otherwise), except among rows
-that tie. Where the reference query leaves open which rows there are (ties before a LIMIT, LIMIT without ORDER BY), what
+that tie; a query without one must return it whichever way tables are scanned. Where the reference query leaves open which rows there are (ties before a LIMIT, LIMIT without ORDER BY), what
 it returns with ties broken either way, or tables scanned either way, is right.
 
 A reference that returns no rows, or nothing but NULL, is invalid unless `allow_empty`: most wrong queries return that.
@@ -20,6 +21,7 @@ bounds what a query may do as `database` does; a query that runs into a bound is
 """
 
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
@@ -57,7 +59,7 @@ class SqlParams(answers.ExtractionParams):
 
 class Sql(Verifier[SqlParams]):
     name = "sql"
-    version = "5"
+    version = "6"
     params = SqlParams
     summary = "The query of the response returns the reference's rows on a read-only SQLite database"
     concurrency = None
@@ -161,9 +163,20 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
         except QueryFault as fault:
             return Verdict.wrong(fault.fault, query, **({"message": clip(_shown(str(fault)))} if explain else {}))
         reason = _fault_of(found, wanted, params.float_tol, is_ordered=is_ordered)
+        if reason is None and is_ordered and len(found.rows) > 1 and not database.orders_its_rows(query):
+            reason = _fault_backwards(query, wanted, params, budget, most)
         if reason is not None:
             return Verdict.wrong(reason, query, **(_compared(found, wanted) if explain else {}))
     return Verdict.correct(query)
+
+
+def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budget, most: int) -> str | None:
+    """Whether rows that nothing orders came in the right order by chance."""
+    try:
+        found = database.run(wanted.image, query, params.now, budget, most, backwards=True)
+    except QueryFault as fault:
+        return fault.fault
+    return "different_order" if _fault_of(found, wanted, params.float_tol, is_ordered=True) else None
 
 
 def _query(text: str) -> tuple[str, bool]:
@@ -171,13 +184,44 @@ def _query(text: str) -> tuple[str, bool]:
     blocks = code_blocks.blocks(text)
     if not blocks:
         inner = text.strip().strip("`")
-        return (inner if "`" not in inner else text).strip(), True
+        whole = (inner if "`" not in inner else text).strip()
+        return (_amid_words(whole) or whole), True
     offered: list[code_blocks.Block] = []
     for tags in (_TAGS, _DIALECTS, ("",)):
         offered = offered or [block for block in blocks if block.tag in tags]
     if not offered:
         return "", True
     return text[offered[-1].start : offered[-1].end].strip(), offered[-1].is_closed
+
+
+_INLINE = re.compile(r"`(?P<query>[^`]{8,20000})`")
+_LINES = re.compile(
+    r"(?im)^[ \t]*(?:sql[ \t]*:[ \t]*|(?:the[ \t]+)?(?:sql[ \t]+)?query[ \t]*:[ \t]*)?"
+    r"(?P<query>(?:SELECT[ \t\n]|WITH[ \t]+(?:RECURSIVE[ \t]+)?\w+[ \t]*(?:\([^()\n]*\)[ \t]*)?AS[ \t\n(])"
+    r"(?:'[^'\n]{0,2000}'|[^';\n]|\n(?![ \t]*\n))*+)"
+)
+
+
+def _amid_words(text: str) -> str:
+    """The one query in a text that is none itself, or that words follow; empty where there is none, or another."""
+    if len(text) > database.MAX_QUERY_BYTES or (database.is_query(text) and not _PROSE_BEHIND.search(text)):
+        return ""
+    if _WRITES.search(text):
+        return ""
+    for pattern in (_INLINE, _LINES):
+        found = {match["query"].strip() for match in pattern.finditer(text) if database.is_query(match["query"])}
+        if found:
+            return found.pop() if len(found) == 1 else ""
+    return ""
+
+
+_WRITES = re.compile(
+    r"\b(?:(?:DROP|CREATE|ALTER)\s+(?:TEMP\s+)?(?:TABLE|VIEW|INDEX|TRIGGER)|(?:INSERT|REPLACE)\s+INTO|UPDATE\s+\w+\s+SET"
+    r"|DELETE\s+FROM|PRAGMA|ATTACH)\b",
+    re.IGNORECASE,
+)
+"""Statements that would stand beside the query."""
+_PROSE_BEHIND = re.compile(r";\s*\n\s*(?!--|/\*)[A-Z][a-z]")
 
 
 _TAGS = ("sql", "sqlite", "sqlite3")
