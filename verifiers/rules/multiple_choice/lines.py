@@ -124,12 +124,13 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
 
 _MAX_MARKUP_CHARS = 40
 _TOLD = re.compile(
-    r"(?P<about>(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}?)\s?(?:(?:\b(?:is|are|was|were|be)|['’]s)(?:\s(?:an?|to))?:?|:)\s"
+    r"(?P<about>(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}?)\s?(?:(?:\b(?:is|are|was|were|be)|['’]s(?!\s[^\n.]{1,40}\s(?:is|are|was|were)\s))(?:\s(?:an?|to))?:?|:)\s"
     r"(?P<shown>[*_(\[“\"$]{0,4}[^\n;:!?]{2,200}?)[.*_\s]{0,6}",
     re.IGNORECASE,
 )
 _OTHER_SUBJECT = re.compile(
-    r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|usual|common"
+    r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|misleading|usual|common"
+    r"|hints?|guess(?:es)?|suggestions?|previous\sanswer|nobody|(?:people|students?|friend|teacher|others)['’]?s?\s(?:think|say|believe|choose|pick|guess|answer|first|name)"
     r"|opposite|least|worst|rul(?:e|es|ed|ing)\sout|eliminat\w*|exclud\w*|reject\w*|discard\w*|dismiss\w*|remov\w*)\b",
     re.IGNORECASE,
 )

@@ -492,7 +492,7 @@ _CHANGES_TO = (
     r"(?:(?:my|the)\s(?:final\s)?(?:answer|choice)\s)?(?:from\s\S{1,12}\s)?to\s"
 )
 _INSTEAD = (
-    r"(?:^|[.!?;,(\n…—-]\s*)[*_]{0,2}(?:(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding"
+    r"(?:^|[.!?;,(\n…—-]\s*)[*_]{0,2}(?:(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding|hmm+"
     r"|on\ssecond\sthoughts?|(?:up)?on\s(?:further\s)?(?:reflection|consideration)|after\s(?:reconsidering|reconsideration|rethinking"
     r"|(?:some|further)\s(?:thought|reflection))|thinking\s(?:again|about\sit\s(?:again|more))|i(?:['’]ve|\shave)?\schanged\smy\smind"
     r"|i\stake\s(?:that|it)\sback|updated?|edit(?:ed)?|corrected|revised|better|rather)\b[\s,.:;!…*_—-]{1,6}){1,4}"
@@ -527,6 +527,7 @@ _TAKEN_BACK = re.compile(
     r"|(?:(?:but|no|hmm+|oh)[\s,.!…]{1,3}){0,2}(?:that|this|it)(?:(?:['’]s|\s(?:is|was))\snot|\s(?:is|was)n['’]t)(?=\s{0,3}(?:[.!]|$))"
     r"|(?:or\sso|so)\s(?:one|they|you|people|some|many)\s(?:(?:would|might|may|could)\s)?(?:think|thought|say|said|claim|claimed|believe)\b"
     r"|(?:or\s)?not\sreally(?=\s{0,3}(?:[.!,]|$))|i\s(?:take\s(?:that|it)\sback|disagree|retract|was\swrong|stand\scorrected)\b"
+    r"|(?:(?:no|oh|hmm+)[\s,.!…]{1,3}){0,2}(?:wait|scratch\sthat|(?:just\s)?kidding|never\s?mind)(?=\s{0,3}(?:[.!…]|$))"
     r"|the\s(?:key|book|solution|answer\skey)\sis\s(?:wrong|mistaken)\b)",
     re.IGNORECASE,
 )

@@ -296,7 +296,9 @@ def _lines(clues: Clues) -> _Offers:
 
 
 _MISLEADS = re.compile(
-    r"\b(?:trap|decoy|distractor|tempting|misleading)\s(?:answer|option|choice)(?:\s(?:is|would\sbe)|:)[\s(*\[:]*$",
+    r"\b(?:trap|decoy|distractor|tempting|misleading|previous"
+    r"|(?:friend|teacher|students?|classmate|colleague|brother|sister|someone|somebody|everyone|people)['’]s?)"
+    r"\s(?:(?:first|final)\s)?(?:answer|option|choice|guess|pick)(?:\s(?:is|was|would\sbe)|:)[\s(*\[:]*$",
     re.IGNORECASE,
 )
 
