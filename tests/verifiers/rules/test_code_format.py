@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import costs_at_most
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.code_format import CodeFormatParams, judge
 
@@ -42,6 +43,19 @@ def ask(response: str, **params: Any) -> Verdict:
         ("```python\nprint(this is that)\n```", {}, "correct"),
         ("```python\nreturn 1\n```", {}, "syntax_error"),
         ("```python\nbreak\n```", {}, "syntax_error"),
+        ("```python\nfor x in y:\n    f()\nelse:\n    break\n```", {}, "syntax_error"),
+        ("```python\nfor x in y:\n    def f():\n        continue\n```", {}, "syntax_error"),
+        ("```python\ndef f():\n    class A:\n        return 1\n```", {}, "syntax_error"),
+        (
+            "```python\ndef f():\n    for x in y:\n        if x:\n            yield x\n            break\n    return 1\n```",
+            {},
+            "correct",
+        ),
+        (
+            "```python\nwhile f():\n    try:\n        f = lambda: (yield)\n    finally:\n        continue\n```",
+            {},
+            "correct",
+        ),
         ("```python\ndef f():\n    return 1 is 1\n```", {}, "correct"),
         ("```python\nawait f()\n```", {}, "correct"),
         ('```python\n"""Later."""\npass\n...\n```', {}, "no_code"),
@@ -113,3 +127,10 @@ def test_open_r1_equals_the_original(text: str) -> None:
 
 def test_open_r1_takes_linear_time() -> None:
     assert ask("<think>\n" + "\n</think>\n<answer>\n```python" * 100_000, preset="open_r1").score == 0.0
+
+
+def test_cleaning_up_in_cleaning_up_takes_no_longer_than_its_text() -> None:
+    lines = [line for n in range(19) for line in (f"{' ' * n}try:", f"{' ' * n} f()", f"{' ' * n}finally:")]
+    response = "```python\n" + "\n".join([*lines, f"{' ' * 19}f()"]) + "\n```"
+    assert costs_at_most(0.5, lambda: ask(response))
+    assert ask(response).reason == "correct"
