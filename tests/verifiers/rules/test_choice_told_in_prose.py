@@ -18,6 +18,7 @@ PAIR = MultipleChoiceParams(reference=["A", "C"], choices=["London", "Berlin", "
 
 IN_A_SENTENCE = [
     "The city we're looking for is Paris.",
+    "The city we are looking for is Paris.",
     "The capital of France is **Paris**.",
     "France's capital: Paris",
     "France is a country in Europe. Its capital is Paris.",

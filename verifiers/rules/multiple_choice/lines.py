@@ -123,11 +123,16 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
 
 
 _MAX_MARKUP_CHARS = 40
-_TOLD = re.compile(
-    r"(?P<about>(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}?)\s?(?:(?:\b(?:is|are|was|were|be)|['’]s(?!\s[^\n.]{1,40}\s(?:is|are|was|were)\s))(?:\s(?:an?|to))?:?|:)\s"
-    r"(?P<shown>[*_(\[“\"$]{0,4}[^\n;:!?]{2,200}?)[.*_\s]{0,6}",
-    re.IGNORECASE,
+_SUBJECT = r"(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}"
+_TELLS = (
+    r"\s?(?:(?:\b(?:is|are|was|were|be)|['’]s(?!\s[^\n.]{1,40}\s(?:is|are|was|were)\s))(?:\s(?:an?|to))?:?|:)\s"
+    r"(?P<shown>[*_(\[“\"$]{0,4}[^\n;:!?]{2,200}?)[.*_\s]{0,6}"
 )
+_TOLD = (
+    re.compile(rf"(?P<about>{_SUBJECT}?){_TELLS}", re.IGNORECASE),
+    re.compile(rf"(?P<about>{_SUBJECT}){_TELLS}", re.IGNORECASE),
+)
+"""Up to the first verb that may be the sentence's, as an option may have one, or the last: "the city we are looking for is …"."""
 _OTHER_SUBJECT = re.compile(
     r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|misleading|usual|common"
     r"|hints?|guess(?:es)?|suggestions?|previous\sanswer|nobody|(?:people|students?|friend|teacher|others)['’]?s?\s(?:think|say|believe|choose|pick|guess|answer|first|name)"
@@ -154,7 +159,9 @@ def told_text(clues: Clues, params: MultipleChoiceParams, options: Options) -> F
     spans = {(0, first if first > 0 else len(text)), (last, len(text))}
     for start, end in sorted(spans, reverse=True):
         start += len(text[start:end]) - len(text[start:end].lstrip(" *_#>"))
-        if (told := _TOLD.fullmatch(text, start, end)) is None or _doubts(told["about"]):
+        sentences = (sentence.fullmatch(text, start, end) for sentence in _TOLD)
+        told = next((one for one in sentences if one and options.named(one["shown"], is_declared=False)), None)
+        if told is None or _doubts(told["about"]):
             continue
         shown = told["shown"]
         labels = options.named(shown, is_declared=False)
