@@ -458,6 +458,17 @@ def test_rows_in_order_by_chance_are_in_none(response: str, score: float) -> Non
     assert ask(response, SORTED, order_matters=False).score == 1.0
 
 
+def test_a_reference_whose_rows_nothing_orders_is_right_itself() -> None:
+    assert ask(ALL, ALL, order_matters=True).score == 1.0
+    assert ask("SELECT a, b FROM t ORDER BY a DESC", ALL, order_matters=True).reason == "different_order"
+
+
+def test_looking_for_chance_takes_nothing_of_what_a_query_may_use() -> None:
+    numbers = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 1000000)"
+    slow = f"{numbers} SELECT a, c FROM (SELECT a, c FROM t WHERE (SELECT max(x) FROM r) > 0 ORDER BY a)"
+    assert ask(slow, SORTED).reason == "correct"
+
+
 def test_groups_that_sorting_made_are_in_order() -> None:
     assert ask("SELECT a, count(*) FROM t GROUP BY a", "SELECT a, count(*) FROM t GROUP BY a ORDER BY a").score == 1.0
 

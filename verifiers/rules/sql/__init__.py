@@ -9,7 +9,7 @@ depends on the connection is forbidden.
 
 Rows are compared as `rows` says, by place of their columns, whatever the columns' names; duplicates count. Their
 order counts where the reference query has an ORDER BY of its own (`order_matters` says otherwise), except among rows
-that tie; a query without one must return it whichever way tables are scanned. Where the reference query leaves open which rows there are (ties before a LIMIT, LIMIT without ORDER BY), what
+that tie; beside such a one, a query without must return it whichever way tables are scanned. Where the reference query leaves open which rows there are (ties before a LIMIT, LIMIT without ORDER BY), what
 it returns with ties broken either way, or tables scanned either way, is right.
 
 A reference that returns no rows, or nothing but NULL, is invalid unless `allow_empty`: most wrong queries return that.
@@ -34,7 +34,7 @@ from verifiers import answers, code_blocks, long_texts
 from verifiers.answers import Channel
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.rules.sql import database, rows
-from verifiers.rules.sql.database import MAX_ROWS, Budget, QueryFault, Result
+from verifiers.rules.sql.database import MAX_CPU_S, MAX_ROWS, Budget, QueryFault, Result
 from verifiers.rules.sql.reference import Prepared, Reference, Wanted, prepare
 
 
@@ -155,7 +155,7 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
     if not query or not is_whole:
         return Verdict.wrong("no_answer" if is_whole else "truncated")
     is_ordered = prepared.is_ordered if params.order_matters is None else params.order_matters
-    budget = Budget()
+    budget, again = Budget(), Budget(cpu_s=2 * MAX_CPU_S)
     for wanted in prepared.wanted:
         try:
             most = min(max(map(len, wanted.results)), MAX_ROWS)
@@ -163,19 +163,19 @@ def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = 
         except QueryFault as fault:
             return Verdict.wrong(fault.fault, query, **({"message": clip(_shown(str(fault)))} if explain else {}))
         reason = _fault_of(found, wanted, params.float_tol, is_ordered=is_ordered)
-        if reason is None and is_ordered and len(found.rows) > 1 and not database.orders_its_rows(query):
-            reason = _fault_backwards(query, wanted, params, budget, most)
+        if reason is None and is_ordered and prepared.is_ordered and len(found.rows) > 1:
+            reason = None if database.orders_its_rows(query) else _fault_backwards(query, wanted, params, again, most)
         if reason is not None:
             return Verdict.wrong(reason, query, **(_compared(found, wanted) if explain else {}))
     return Verdict.correct(query)
 
 
 def _fault_backwards(query: str, wanted: Wanted, params: SqlParams, budget: Budget, most: int) -> str | None:
-    """Whether rows that nothing orders came in the right order by chance."""
+    """Whether rows that nothing orders came in the right order by chance. Running out of what may be used the second time says nothing."""
     try:
         found = database.run(wanted.image, query, params.now, budget, most, backwards=True)
-    except QueryFault as fault:
-        return fault.fault
+    except QueryFault:
+        return None
     return "different_order" if _fault_of(found, wanted, params.float_tol, is_ordered=True) else None
 
 
