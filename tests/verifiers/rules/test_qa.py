@@ -849,3 +849,26 @@ def test_what_is_taken_back_is_found_in_proportion_to_the_text(unit: str) -> Non
     assert stays_in_proportion(
         lambda text: contains(f"Paris {text}", "Paris", "squad", 1_000_000), unit=unit, chars=200_000
     )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Paris - no. Rome.",
+        "Paris... no. Rome.",
+        "Paris, no. Rome.",
+        "Paris (no). Rome.",
+        "Paris. Wrong. Rome.",
+        "Paris? Nope!",
+    ],
+)
+def test_what_a_clause_calls_wrong_is_not_contained(answer: str) -> None:
+    assert not contains(answer, "Paris", "squad", None)
+    assert contains(
+        answer.replace("Paris", "Oslo").replace("Rome", "Paris").replace("Nope!", "No. Paris."), "Paris", "squad", None
+    )
+
+
+def test_nor_is_what_stands_in_the_clause_before_called_wrong() -> None:
+    assert contains("Paris. Rome - no.", "Paris", "squad", None)
+    assert contains("Paris: the known answer", "Paris", "squad", None)
