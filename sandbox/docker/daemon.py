@@ -5,6 +5,7 @@ answers a crowd later than a queue.
 """
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -79,7 +80,7 @@ class Daemon:
         return await self._ask(start)
 
     async def remove(self, name: str) -> None:
-        """Kill a container and remove it, if it is there."""
+        """Kill a container and remove it, if it is there; when this returns it is not, whoever was removing it."""
 
         def remove(client: docker.APIClient) -> None:
             try:
@@ -89,6 +90,7 @@ class Daemon:
             except APIError as error:
                 if error.status_code != _REMOVAL_IN_PROGRESS:
                     raise
+                _wait_for_removal(client, name)
 
         await self._ask(remove)
 
@@ -145,6 +147,17 @@ class Daemon:
             client.timeout = _PATIENCE_S
             self._client = client
         return self._client
+
+
+def _wait_for_removal(client: docker.APIClient, name: str) -> None:
+    """Until the daemon is through with what it was asked before, perhaps by us, who then had no more patience.
+
+    It says that a removal is in progress from before the kill on.
+    """
+    with contextlib.suppress(NotFound):
+        failure = client.wait(name, timeout=_PATIENCE_S, condition="removed").get("Error")
+        if failure:
+            raise SandboxUnavailable(f"the Docker daemon could not remove {name}: {failure}")
 
 
 def _connected(client: docker.APIClient, name: str, streams: Mapping[str, int]) -> socket.socket:

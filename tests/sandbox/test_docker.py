@@ -75,7 +75,8 @@ def client(docker_address: str, owner: str) -> Iterator[docker.APIClient]:
     client = docker.APIClient(docker_address, version="auto")
     yield client
     for container in _containers(client, owner):
-        client.remove_container(container, force=True)
+        with contextlib.suppress(docker.errors.NotFound):
+            client.remove_container(container, force=True)
     client.close()
 
 
@@ -255,6 +256,17 @@ async def test_a_destroyed_box_leaves_nothing(backend: DockerBackend, client: do
     await box.destroy()
     await box.destroy()
     assert _containers(client, owner) == []
+
+
+async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box_is_gone(
+    backend: DockerBackend, client: docker.APIClient, owner: str
+) -> None:
+    box = await backend.make(Profile.PLAIN)
+    removals = [asyncio.create_task(backend.remove(box.name)) for _ in range(4)]
+    await asyncio.wait(removals, return_when=asyncio.FIRST_COMPLETED)
+    assert _containers(client, owner) == []
+    await asyncio.gather(*removals)
+    await box.destroy()
 
 
 async def test_a_box_whose_making_or_destruction_was_cancelled_leaves_nothing(
