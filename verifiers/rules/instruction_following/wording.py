@@ -31,11 +31,12 @@ _STRIPPED = string.punctuation + " "
 
 
 def _official_alphabet(view: Text) -> bool:
-    said = view.bare.strip(_STRIPPED).lower().split()
-    if not said or said[0][0] not in string.ascii_lowercase:
-        return False
-    start = string.ascii_lowercase.index(said[0][0])
-    return all(word[0] == string.ascii_lowercase[(start + step) % 26] for step, word in enumerate(said))
+    said = view.bare.strip(_STRIPPED).split()
+    start = string.ascii_lowercase.find(said[0][0].lower()) if said else -1
+    letters = string.ascii_lowercase[start:] + string.ascii_lowercase[:start]
+    return start >= 0 and all(
+        word.lower()[0] == letters[step % len(letters)] for step, word in enumerate(said[1:], start=1)
+    )
 
 
 def _alphabet(view: Text) -> bool:
