@@ -105,11 +105,18 @@ _SAYS_IT = (
     r"|summari[sz]es|illustrates|states|defines|identifies|lists|names|gives|shows|matches|fits|satisfies|meets)"
 )
 _WELL = r"(?:best|perfectly|exactly|precisely|completely|fully|nicely|well|here|indeed|alone|then|after\sall|without\sa\sdoubt)"
-_OBJECT = r"(?:the|all|our|these|this|every|each|what|with|to)\s(?P<object>[^\n.,;:!?\d=]{1,60})"
+_OBJECT = r"(?:(?:the|all|our|these|this|every|each|what|with|to)\s(?P<object>[^\n.,;:!?\d=]{1,60})|(?:this|that|these|those|it|them|everything)(?:\swell|\sbest)?)"
 _IS_IT = (
     r"is\s(?:clearly\s|indeed\s|definitely\s)?(?:it|the\s(?:one(?:\s(?:that\s)?(?:we|i)(?:['’]re|\sare|\sam)?\s(?:want|need|seek|looking\sfor|after))?|winner|match|best\s(?:fit|match|one))|my\s(?:final\s)?(?:answer|pick|choice)"
-    r"|what\s(?:we|i|they)(?:['’](?:re|m)|\sare|\sam)?\s(?:looking\sfor|want|need|after|asked\sfor))"
+    r"|what\s(?:we|i|they)(?:['’](?:re|m)|\sare|\sam)?\s(?:looking\sfor|want|need|after|asked\sfor)"
+    r"|what\s(?:the\squestion\s(?:asks|is\sasking|wants)(?:\sfor)?|(?:is|was)\s(?:asked(?:\sfor)?|wanted|needed|described)))"
 )
+_SEEMS = (
+    r"(?:(?:seems|looks|appears|sounds)(?:\sto\sbe|\slike)?|should\sbe|(?:has|ought)\sto\sbe|is\s(?:(?:very|most|quite)\s)?(?:likely|probably))\s"
+    r"(?:clearly\s|indeed\s)?(?:the\s)?(?:correct|right|best|true|answer|one|likeliest|most\s(?:likely|plausible|reasonable|accurate|appropriate))"
+    r"(?:\s(?:answer|option|choice|one))?|is\sthe\s(?:likeliest|likely|probable)(?:\s(?:answer|option|choice|one))?"
+)
+"""How an option is called right with caution; not said of what the text goes on to reject, it is the answer."""
 _NOUN = (
     r"(?:(?:only\s)?(?:(?:the|la|el|il|le|a|o|die|der|das)\s|l['’]))?(?:only\s)?(?:(?:option|choice|answer|letter|opción|respuesta|alternativa"
     r"|letra|opção|resposta|réponse|proposition|lettre|antwort|risposta|opzione|lettera|вариант|ответ)\s)?"
@@ -212,6 +219,20 @@ _CONCLUDED = (
         rf"{_SO}(?P<asked>)(?:statement\s)?{_NOUN}{_OPTION}\sis\sthe\s(?:only\s)?{_EXCEPTION}{_ENDS}", re.IGNORECASE
     ),
     re.compile(rf"{_SO}(?:(?:the|my)\s)?(?:(?:final|correct|right)\s)?answer\s{_OPTION}{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SO}{_NOUN}{_OPTION}\s(?:{_SEEMS}){_ENDS}", re.IGNORECASE),
+    re.compile(
+        rf"{_SO}{_NOUN}{_OPTION}\s(?:answers|describes|explains|completes|fits|matches)\s(?:it|this|that|{_OBJECT})(?:\sbest)?{_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_SO}(?:i|we)(?:['’]d|\swould)?\s(?:think|believe|say|guess|go\sfor|opt\sfor|settle\sfor|vote(?:\sfor)?)\s(?:that\s)?{_NOUN}{_OPTION}{_ENDS}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_SO}(?:(?:this|that|it|which)\s(?:gives|yields|means|indicates|suggests|implies|leads\sto|results\sin)|(?:i|we)\s(?:get|obtain|have|find|arrive\sat|reach))\s(?:us\s)?"
+        rf"(?:the\s)?(?:option|choice|answer)\s{_OPTION}{_ENDS}",
+        re.IGNORECASE,
+    ),
     re.compile(rf"{_SO}only\s{_NOUN}{_OPTION}\s{_FITS}(?:\s{_WELL})?(?:\s{_OBJECT})?{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}(?:only\s)?{_NOUN}{_OPTION}\s{_SAYS_IT}\s(?:it|{_OBJECT}){_ENDS}", re.IGNORECASE),
     re.compile(rf"{_SO}{_NOUN}{_OPTION},?\s{_SURELY}{_ENDS}", re.IGNORECASE),
@@ -261,7 +282,7 @@ _CONCLUDED_CJK = (
     re.compile(rf"(?:তাই\s)?(?:বিকল্প\s)?{_LABEL}\s(?:সঠিক|ঠিক)(?:\s(?:উত্তর|বিকল্প))?[।\s]{{0,2}}"),
 )
 _MAY_CONCLUDE = Scan(
-    r"(?is)\b(?:only|(?:false|incorrect|wrong|untrue|inaccurate).(?:statement|claim|assertion|sentence)|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence|match|term|word|name|description|exception|one|out|true|correct|false).is|because|since|as|exception|odd.one|answer..?.?[a-z]\W{0,4}\z|called|known.as|termed|referred.to|refers.to)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
+    r"(?is)\b(?:only|(?:seems|looks|appears|sounds).|should.be|(?:has|ought).to.be|likely|probably|likeliest|(?:option|choice|answer).\W{0,3}[a-z]\W{0,4}\z|for.\W{0,3}[a-z]\W{0,4}\z|vote|(?:false|incorrect|wrong|untrue|inaccurate).(?:statement|claim|assertion|sentence)|so|thus|hence|therefore|consequently|as.a.result|in.conclusion|(?:statement|claim|assertion|proposition|hypothesis|sentence|match|term|word|name|description|exception|one|out|true|correct|false).is|because|since|as|exception|odd.one|answer..?.?[a-z]\W{0,4}\z|called|known.as|termed|referred.to|refers.to)\b|\([a-z]\)[.!*_\s]{0,4}\z|answers|describes|explains|represents|captures|completes|reflects|expresses|summari|illustrates|states|defines|correctly|accurately"
     r"|\b(?:obviously|clearly|certainly|definitely|undoubtedly|of.course|for.(?:sure|certain)|doubt|think|believe|guess|suppose|say|confident|exclud|leaving|none|neither|removed|cross|ruled)\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"

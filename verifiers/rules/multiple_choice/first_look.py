@@ -41,7 +41,7 @@ _KEY = re.compile(r"[a-z0-9]{1,8}")
 _JOINT_WORDS = "and|or|und|oder|et|ou|y"
 _JOINTS_IN_WORDS = f"(?:{_JOINT_WORDS})"
 _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
-_ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|as(?:\z|[^a-z]))"
+_ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|rather.than|instead.of|not[^a-z]|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
 _FILLER_WORDS = (
     "the|my|an|is|are|would|will|be|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"

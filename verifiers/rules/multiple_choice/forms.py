@@ -5,7 +5,7 @@ from operator import itemgetter
 
 from verifiers import answers
 
-EDGES = " \t\n.,;:!?'\"()[]{}<>*_`$~-–—、。“”‘’«»‹›「」『』【】《》〈〉〔〕"
+EDGES = " \t\n.,;:!?'\"()[]{}<>*_`$~-–—•●▪◦‣、。“”‘’«»‹›「」『』【】《》〈〉〔〕"
 OR = re.compile(r"(?<![A-Za-z])(?:or|either|oder|ou)(?![A-Za-z])|/|或|还是", re.IGNORECASE)
 """What makes several options a choice between them."""
 _WRAPPER = re.compile(

@@ -64,7 +64,7 @@ def sentences(option: str, ends: str) -> tuple[str, ...]:
         rf"{lead()}{option}(?:\s?(?:{behind}))?{ends}",
         rf"{_about()}\s{noun}{option}\s?(?:{behind}){ends}",
         rf"(?:(?:{so}),?\s?)?(?:{the})?(?:{right})\s(?:{answer})\s{noun}{option}{ends}",
-        rf"(?:(?:(?:{so}),?\s)?{it_is}|(?:{so}),?\s){noun}{option}{ends}",
+        rf"(?:(?:(?:{so}),?\s)?{it_is}|(?:{so})(?:,?\s|[、，])){noun}{option}{ends}",
         rf"(?:(?:{so})\sist\s(?:die|das)\s(?:{right})\s(?:{answer})|(?:so\s|somit\s|also\s)?richtig\sist)\s{noun}{option}{ends}",
     )
 
@@ -80,5 +80,5 @@ def _told() -> str:
 
 NAMES_ANSWER: Final = Scan(f"(?i){_spaced(_ANSWER)}")
 """A word for an answer: there is one in each `lead`."""
-MAY_SAY: Final = Scan(rf"(?i){_spaced(_ANSWER)}|(?:\A|[^\pL])(?:(?:{_spaced(_SO)})[,\s]|{_IT_IS}\s)|richtig\sist")
+MAY_SAY: Final = Scan(rf"(?i){_spaced(_ANSWER)}|(?:\A|[^\pL])(?:(?:{_spaced(_SO)})[,\s、，]|{_IT_IS}\s)|richtig\sist")
 """That, or another word that is in each of `sentences`."""

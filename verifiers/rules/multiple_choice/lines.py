@@ -109,7 +109,7 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
     for stop in _TEXT_ENDS.finditer(text, 0, min(len(text), options.longest_chars + _MAX_MARKUP_CHARS)):
         label = options.by_text(clean(text[: stop.start()]))
         if label is not None:
-            rest = form_of(text[stop.end() :])
+            rest = _NO_OTHER.sub("", form_of(text[stop.end() :]))
             if _CLOSED.issuperset(options.forms):
                 is_open = _OTHER_VERDICT.search(text, stop.start()) is not None
             else:
@@ -122,6 +122,8 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
     return None
 
 
+_NO_OTHER = re.compile(r"\b(?:no\sother|none\sof\sthe\s(?:others?|rest|remaining))\b")
+"""In a reason what speaks for the option, not against it."""
 _MAX_MARKUP_CHARS = 40
 _SUBJECT = r"(?:the|this|these|that|it|its|my|our|[^\W\d_]+['’]s)\b[^\n.;:!?]{0,160}"
 _TELLS = (

@@ -85,7 +85,7 @@ class Options:
         text = clean(self._with_labels(text))
         if not text:
             return None
-        if one := self._one(text, is_declared=False):
+        if one := self._one(text, is_declared=False) or (None if is_declared else self._preferred(text)):
             return frozenset({one})
         if is_declared:
             first = _LABEL_FIRST.match(text)
@@ -100,6 +100,15 @@ class Options:
             one = self._one(text, is_declared=True) or self._value(text) or self._measure(text)
             return frozenset({one}) if one else None
         return several
+
+    def _preferred(self, text: str) -> str | None:
+        """The option that a text puts before others of which it names nothing else: "C, not A or B", "C rather than B"."""
+        contrast = _CONTRAST.search(text)
+        one = self._one(text[: contrast.start()], is_declared=False) if contrast else None
+        if contrast is None or one is None:
+            return None
+        others = [self._one(clean(piece), is_declared=False) for piece in _SEPARATOR.split(contrast["others"]) if piece]
+        return None if not others or one in others or None in others else one
 
     def _is_crossed_out(self, text: str) -> bool:
         return "[ ]" in text[:_MAX_BULLET_CHARS] or (not text.isascii() and not self._crosses.isdisjoint(text))
@@ -405,7 +414,10 @@ _WRONG = re.compile(r"(?:no|not|wrong|incorrect|false)\s*(?:$|[.,;:!(—–-])",
 _CALLED = re.compile(r"(?:wrong|incorrect|not\s(?:right|correct))\s*(?:$|[.,;:!(—–-])", re.IGNORECASE)
 _GLOSSED = re.compile(r"(?P<label>[A-Z])\s\((?P<gloss>[^()\n]{2,60})\)$")
 """A label, and in brackets what is not known."""
-_LABEL_AND_REASON = re.compile(r"\(?[A-Z]\)?,?\s(?:because|since)\s")
+_LABEL_AND_REASON = re.compile(
+    r"(?-i:\(?[A-Z]\)?)(?:,?\s(?:because|since)\s|,\sas\s(?!(?:i|we|is|are|do|does|did|was|well|if|in|for|to|said|shown|stated|noted|mentioned|expected)\b)[^,]*\Z)",
+    re.IGNORECASE,
+)
 _LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s?\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
 _TEXT_BESIDE_LABEL = re.compile(
     r"(?P<text>[^\n]+?)(?:,\s|\s?[(\[])(?:(?:option|choice)\s)?(?P<label>\w{1,8})[)\]]?$", re.IGNORECASE
@@ -451,6 +463,12 @@ _REJECTS = re.compile(
     r"(?:wrong|incorrect|false|not|too\s\w{1,12})\b",
     re.IGNORECASE,
 )
+_CONTRAST = re.compile(
+    r"(?:[,;—–-]?\s(?:and\s|but\s)?\(?not|\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s(?:(?:option|choice)s?\s)?"
+    r"(?P<others>[^.!?\n]{1,120}?)\)?\Z",
+    re.IGNORECASE,
+)
+"""The end of a text that says what an option is not."""
 _OR_FOLLOWS = re.compile(r"\s*(?:or\b|/|或)", re.IGNORECASE)
 _OTHER_CASE = re.compile(
     r"(?:[,;/]|\b(?:and|else|otherwise)\b)[\s,]{0,2}[(\[]?([A-Z])[)\]]?"

@@ -109,6 +109,14 @@ _ASKED = re.compile(
 """The question, said again before what answers it: "Which city is it? C"."""
 
 
+_INTERJECTION = re.compile(
+    r"(?P<said>yes|yeah|yep|no|nope|sure(?:\sthing)?|ok(?:ay)?|alright|right|well|of\scourse|certainly|absolutely|easy|simple|hmm+|great\squestion|good\squestion)"
+    r"(?:[,:]|[.!…]{1,3}|\s?[—–-])\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""Before the answer, where it is none itself: "Sure! C"."""
+
+
 def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found | None:
     text = clues.scene.text
     if (numbered := _NUMBERED.match(text)) and options.label(label := text[numbered.end() :].strip(EDGES)):
@@ -117,6 +125,10 @@ def _bare(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
         shown = text[asked.end() :]
         if len(shown) <= max(MAX_BARE_CHARS, options.longest_chars + 8) and options.named(shown, is_declared=False):
             return commit([(shown, (asked.end(), len(text)))], "bare", params, options, last_must_name=True)
+    if len(text) <= MAX_BARE_CHARS and (said := _INTERJECTION.match(text)) and "\n" not in text:
+        shown = text[said.end() :]
+        if options.named(said["said"], is_declared=False) is None and options.named(shown, is_declared=False):
+            return commit([(shown, (said.end(), len(text)))], "bare", params, options, last_must_name=True)
     limit = MAX_PAYLOAD_CHARS if params.multi else max(MAX_BARE_CHARS, options.longest_chars + 8)
     if len(text) > limit or ("\n" in text and not params.multi) or not options.named(text, is_declared=False):
         return None

@@ -222,7 +222,8 @@ def _announced(clues: Clues, options: Options) -> tuple[_Offers, _Offers]:
     not_denied = frozenset(offers)
     called_right: _Offers = {}
     for match in _last(STATEMENTS.finditer(seen, clues.statement)):
-        if not any(start <= match.start() < end for start, end in offers):
+        is_offered = any(start <= match.start() < end for start, end in offers)
+        if not is_offered and not _misleads(text, match.start(1)):
             offer = _REASONED.split(match[1], 1)[0]
             offers[match.start(1), match.start(1) + len(offer)] = offer
     for match in _last(ARE_CALLED_CORRECT.finditer(seen, clues.first_called)):
@@ -291,7 +292,7 @@ def _lines(clues: Clues) -> _Offers:
         for candidate in answers.announced(seen.text, clues.answer_words)
         if not _is_supposed(seen, candidate.span[0])
         and not _is_denied(seen, candidate.span)
-        and not _MISLEADS.search(seen.text, max(0, candidate.span[0] - _LEAD_CHARS), candidate.span[0])
+        and not _misleads(seen.text, candidate.span[0])
     }
 
 
@@ -301,6 +302,11 @@ _MISLEADS = re.compile(
     r"\s(?:(?:first|final)\s)?(?:answer|option|choice|guess|pick)(?:\s(?:is|was|would\sbe)|:)[\s(*\[:]*$",
     re.IGNORECASE,
 )
+
+
+def _misleads(text: str, place: int) -> bool:
+    """Whether what an option is said to be, behind which it stands, is not the answer."""
+    return _MISLEADS.search(text, max(0, place - _LEAD_CHARS), place) is not None
 
 
 def _is_supposed(seen: Scene, place: int) -> bool:
@@ -349,7 +355,7 @@ _CONCLUDES = re.compile(
 )
 _CONCLUDED = re.compile(
     r"[\s,:.：=*-]{0,4}(?:(?:is|would\sbe|will\sbe|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
-    r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as)\b)",
+    r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as|(?:and\s|but\s)?not|rather\sthan|instead\sof)\b)",
     re.IGNORECASE,
 )
 _LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜⟹")
@@ -360,6 +366,8 @@ _UNCERTAIN = re.compile(
     r"|n['’]t\b|不|可能|也许|或|如果|错",
     re.IGNORECASE,
 )
+_EXCLAMATION = re.compile(r"\s*(?:no|nope|nah)[,:—–-]\s*", re.IGNORECASE)
+"""Before an answer that is not what was thought: "No, it's C"."""
 _THEREFORE = re.compile(r",\s?(?:and\s)?(?:so|thus|hence|therefore)\b", re.IGNORECASE)
 """What was ruled out before it makes no doubt of what follows."""
 _NOT_THAT_ONE = re.compile(
@@ -399,7 +407,8 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
         lead = _NOT_THAT_ONE.sub("", _THEREFORE.split(lead)[-1])
-        if _OTHERS_PICK.search(lead):
+        lead = lead[exclaimed.end() :] if (exclaimed := _EXCLAMATION.match(lead)) else lead
+        if _OTHERS_PICK.search(lead) or _misleads(text, match.start("option")):
             continue
         if _UNCERTAIN.search(lead) is None and not (asks and asks[0] in QUESTION_MARKS):
             yield match.span("option"), option
