@@ -131,3 +131,77 @@ def test_what_only_looks_like_one_does_not_name_it(response: str) -> None:
 )
 def test_an_interjection_that_is_an_option_is_one(response: str, expected: float) -> None:
     assert judge(response, VERDICTS).score == expected
+
+
+LENGTHS = MultipleChoiceParams(reference="C", choices=["12 cm", "15 cm", "18 cm", "24 cm"])
+YEARS = MultipleChoiceParams(reference="C", choices=["1914", "1939", "1945", "1918"])
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "= 18 cm",
+        "x = 18 cm",
+        "6 x 3 = 18 cm",
+        "Area: 6 * 3 = 18 cm.",
+        "x = 6 + 12\n  = 18 cm",
+        "12\\times 1.5 = 18\\text{ cm}",
+        "**Total = 18 cm**",
+    ],
+)
+def test_a_last_line_may_be_an_equation_that_ends_in_the_option(response: str) -> None:
+    assert judge(response, LENGTHS).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "18 cm = 12 cm + 6 cm",
+        "24 cm = 18 cm",
+        "x != 18 cm",
+        "x <= 18 cm",
+        "if x = 18 cm",
+        "x = 18 cm or 24 cm",
+        "x = 12 cm\ny = 18 cm",
+        "x = 18 cm\n\nThe answer is B.",
+        "Suppose that x = 18 cm",
+        "wrong: x = 18 cm",
+    ],
+)
+def test_an_equation_that_need_not_hold_names_no_option(response: str) -> None:
+    assert judge(response, LENGTHS).score == 0.0
+
+
+@pytest.mark.parametrize("response", ["In 1945.", "It ended in 1945.", "The war ended in **1945**.", "It was in 1945."])
+def test_when_something_was_is_an_option(response: str) -> None:
+    assert judge(response, YEARS).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "It did not end in 1945.",
+        "It ended after 1945.",
+        "It may have ended in 1945.",
+        "It began in 1939. It ended in 1918.",
+    ],
+)
+def test_when_something_was_not_is_none(response: str) -> None:
+    assert judge(response, YEARS).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("Hence, C (Paris).", 1.0),
+        ("So it's C (Paris)", 1.0),
+        ("Hence, C (Berlin).", 0.0),
+        ("Hence, C (or B).", 0.0),
+        ("So C (not sure).", 0.0),
+        ("The tower is in Paris.", 1.0),
+        ("The tower is near Paris.", 0.0),
+        ("The tower in Berlin is taller than the one in Paris.", 0.0),
+    ],
+)
+def test_what_stands_beside_the_option_decides(response: str, expected: float) -> None:
+    assert judge(response, MultipleChoiceParams(reference="C", choices=CITIES)).score == expected

@@ -28,6 +28,9 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
             lead = _ANSWER_IN_OTHER_LANGUAGES.match(whole) if may_lead else None
             shown, span = (whole[lead.end() :], (start + lead.end(), stop)) if lead else (whole, (start, stop))
             labels = options.named(shown, is_declared=False)
+            if labels is None and line == lines[-1:] and (result := _result(shown, neighbour, options)) is not None:
+                shown, span = shown[result:], (span[0] + result, stop)
+                labels = options.named(shown, is_declared=False)
             if labels is None or (start == first and may_be_ordinal(shown)):
                 continue
             if neighbour and _is_joined(neighbour[0], start, options):
@@ -39,6 +42,16 @@ def edge_lines(clues: Clues, params: MultipleChoiceParams, options: Options) -> 
                 return Found(None, "conflicting_answers", "line", None, (shown,))
             return commit([(shown, span)], "line", params, options)
     return None
+
+
+def _result(line: str, neighbour: Sequence[tuple[str, tuple[int, int]]], options: Options) -> int | None:
+    """Where a last line has an equation's result, if the one above has none that is another option."""
+    if "=" not in line or (place := options.result_in(line)) is None:
+        return None
+    above = neighbour[0][0] if neighbour else ""
+    other = options.result_in(above) if "=" in above else None
+    is_other = other is not None and options.by_text(clean(above[other:])) != options.by_text(clean(line[place:]))
+    return None if is_other else place
 
 
 def _reasoned(text: str, line: tuple[str, tuple[int, int]], options: Options) -> Found | None:
@@ -133,8 +146,10 @@ _TELLS = (
 _TOLD = (
     re.compile(rf"(?P<about>{_SUBJECT}?){_TELLS}", re.IGNORECASE),
     re.compile(rf"(?P<about>{_SUBJECT}){_TELLS}", re.IGNORECASE),
+    re.compile(rf"(?P<about>{_SUBJECT})\s(?:in|on|at)\s(?P<shown>[^\n;:!?]{{2,200}}?)[.*_\s]{{0,6}}", re.IGNORECASE),
 )
-"""Up to the first verb that may be the sentence's, as an option may have one, or the last: "the city we are looking for is …"."""
+"""Up to the first verb that may be the sentence's, as an option may have one, or the last: "the city we are looking for is …"; or
+what was where or when."""
 _OTHER_SUBJECT = re.compile(
     r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|misleading|usual|common"
     r"|hints?|guess(?:es)?|suggestions?|previous\sanswer|nobody|(?:people|students?|friend|teacher|others)['’]?s?\s(?:think|say|believe|choose|pick|guess|answer|first|name)"

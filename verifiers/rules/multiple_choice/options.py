@@ -101,6 +101,17 @@ class Options:
             return frozenset({one}) if one else None
         return several
 
+    def result_in(self, text: str) -> int | None:
+        """Where the option is in which an equation ends that is all of a text and has no other in it: "6 x 3 = 18 cm"."""
+        left, sign, right = text.rpartition("=")
+        if not sign or len(text) > MAX_PAYLOAD_CHARS or any("=" in form for form in self._by_form):
+            return None
+        if left.endswith(_NO_EQUAL) or _SUPPOSED.search(left):
+            return None
+        if not form_of(right) or self.by_text(clean(right)) is None:
+            return None
+        return None if any(self.by_text(clean(piece)) for piece in left.split("=")) else len(left) + len(sign)
+
     def _preferred(self, text: str) -> str | None:
         """The option that a text puts before others of which it names nothing else: "C, not A or B", "C rather than B"."""
         contrast = _CONTRAST.search(text)
@@ -132,6 +143,8 @@ class Options:
         if label := self.label(bare):
             return label
         if label := self.by_text(text):
+            return label
+        if (place := _PREPOSITION.match(text)) and (label := self.by_text(text[place.end() :])):
             return label
         match = _LABEL_AND_TEXT.match(text)
         if match and (label := self.label(match["label"] or match["bare"] or match["dashed"])):
@@ -463,6 +476,14 @@ _REJECTS = re.compile(
     r"(?:wrong|incorrect|false|not|too\s\w{1,12})\b",
     re.IGNORECASE,
 )
+_NO_EQUAL = tuple("!<>≤≥≠:~")
+_SUPPOSED = re.compile(
+    r"\b(?:not|never|no|if|unless|when|let|suppose|assum(?:e|ing)|say|wrong|incorrect|false|instead|except|should|would|could|might|may)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Before an equation that does not hold, or need not."""
+_PREPOSITION = re.compile(r"(?:in|on|at|during)\s(?=\S)", re.IGNORECASE)
+"""Before the name of a time or a place, which is an option: "In 1945"."""
 _CONTRAST = re.compile(
     r"(?:[,;—–-]?\s(?:and\s|but\s)?\(?not|\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s(?:(?:option|choice)s?\s)?"
     r"(?P<others>[^.!?\n]{1,120}?)\)?\Z",

@@ -355,7 +355,7 @@ _CONCLUDES = re.compile(
 )
 _CONCLUDED = re.compile(
     r"[\s,:.：=*-]{0,4}(?:(?:is|would\sbe|will\sbe|it['’]s|it\sis|definitely|clearly|(?:option|choice)(?!\s(?:#|number\s)?\d)|letter|answer)[\s:]{1,2}){0,3}"
-    r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as|(?:and\s|but\s)?not|rather\sthan|instead\sof)\b)",
+    r"(?P<option>[(\[*“\"'`]{0,4}[^\n.!?;,()\[\]*“”\"`。！？；，]{1,80}[)\]*”\"'`]{0,4})(?=\s*(?:[.!;,。！；，\n]|$)|\s(?:because|since|as|(?:and\s|but\s)?not|rather\sthan|instead\sof)\b|(?<!\sas)(?<!\ssince)(?<!\sbecause)\s\()",
     re.IGNORECASE,
 )
 _LEADS = Sighting(_CONCLUDES, f"(?i){LEADS}", unless="→⇒∴➜⟹")
@@ -366,6 +366,8 @@ _UNCERTAIN = re.compile(
     r"|n['’]t\b|不|可能|也许|或|如果|错",
     re.IGNORECASE,
 )
+_GLOSS = re.compile(r"\s\((?P<shown>[^()\n]{0,120})(?:\)|$)")
+"""Behind an option its own text, if the option is all that is said: "Hence, C (Paris)"."""
 _EXCLAMATION = re.compile(r"\s*(?:no|nope|nah)[,:—–-]\s*", re.IGNORECASE)
 """Before an answer that is not what was thought: "No, it's C"."""
 _THEREFORE = re.compile(r",\s?(?:and\s)?(?:so|thus|hence|therefore)\b", re.IGNORECASE)
@@ -403,6 +405,10 @@ def _conclusions(clues: Clues, options: Options, after: int) -> Iterable[tuple[t
         ):
             continue
         lead = _SENTENCE_BEGINS.split(text[max(0, match.start() - MAX_LINE_CHARS) : match.start("option")])[-1]
+        if (gloss := _GLOSS.match(text, match.end("option"))) and options.named(
+            gloss["shown"], is_declared=False
+        ) != labels:
+            continue
         if text[max(0, match.start() - 4) : match.start()].lower() == "then" and _goes_before(lead, options):
             continue
         asks = _SENTENCE_STOP.search(text, match.end("option"))
