@@ -205,3 +205,72 @@ def test_when_something_was_not_is_none(response: str) -> None:
 )
 def test_what_stands_beside_the_option_decides(response: str, expected: float) -> None:
     assert judge(response, MultipleChoiceParams(reference="C", choices=CITIES)).score == expected
+
+
+IN_CHINESE = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "我认为是C。",
+        "显然是C。",
+        "应该是C，而不是B。",
+        "不是B，而是C。",
+        "不是A、B，而是C。",
+        "那就选C吧。",
+        "C，因为首都是巴黎。",
+        "法国的首都是巴黎。",
+    ],
+)
+def test_a_short_answer_in_chinese_names_its_option(response: str) -> None:
+    assert judge(response, IN_CHINESE).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "有人选C",
+        "很多同学选C",
+        "大家都会选C",
+        "他认为是C",
+        "我不认为是C",
+        "我认为是C或D",
+        "不是C，而是B。",
+        "是B，不是C。",
+        "不是C，不是B，是D。",
+        "很明显是C？",
+        "首都可能是巴黎。",
+        "首都是巴黎吗？",
+        "最大的干扰项是巴黎。",
+        "C，因为我错了，选B",
+    ],
+)
+def test_what_others_pick_or_is_denied_in_chinese_is_none(response: str) -> None:
+    assert judge(response, IN_CHINESE).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("3", 1.0),
+        ("3. 5", 1.0),
+        ("#3", 1.0),
+        ("Number 3.", 1.0),
+        ("Only 3", 1.0),
+        ("3.5", 0.0),
+        ("3:15", 0.0),
+        ("3.0", 0.0),
+    ],
+)
+def test_a_number_that_begins_with_a_label_is_another_number(response: str, expected: float) -> None:
+    params = MultipleChoiceParams(reference="3", choices={"1": "3", "2": "4", "3": "5", "4": "6"})
+    assert judge(response, params).score == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"), [("Just A and C.", 1.0), ("Only A and C", 1.0), ("Not only A and C.", 0.0)]
+)
+def test_only_some_of_several_options_may_be_said(response: str, expected: float) -> None:
+    params = MultipleChoiceParams(reference=["A", "C"], choices=["w", "x", "y", "z"], multi=True)
+    assert judge(response, params).score == expected

@@ -268,6 +268,13 @@ _CONCLUDED_CJK = (
         rf"{_CHOICE}{_LABEL}{_CHOICE}了?{_ENDS}"
     ),
     re.compile(
+        rf"(?:我们?(?:认为|覺得|觉得|猜|想|判断)|(?:很|非常)?(?:明显|显然|显而易见)|不是(?P<gone>[^\n。？?]{{1,20}}?)[，,](?:而|应该|应当|应))[，,]?(?:应该|应当|应|就|即)?是"
+        rf"{_CHOICE}{_LABEL}{_CHOICE}{_ENDS}"
+    ),
+    re.compile(
+        rf"(?:我们?(?:认为|觉得)|应该|应当|应|就)?是{_CHOICE}{_LABEL}{_CHOICE}[，,]?(?:而)?不是(?P<gone>[^\n。？?]{{1,20}}?){_ENDS}"
+    ),
+    re.compile(
         rf"(?:所以|因此|故|综上(?:所述)?|那么)[，,]?(?P<about>[^A-Za-z\n。不没未非无否可或若如除]{{0,30}}?)[是为](?P<option>[^\n，。,.?？]{{1,40}}?)了?{_ENDS}"
     ),
     re.compile(
@@ -286,7 +293,7 @@ _MAY_CONCLUDE = Scan(
     r"|\b(?:obviously|clearly|certainly|definitely|undoubtedly|of.course|for.(?:sure|certain)|doubt|think|believe|guess|suppose|say|confident|exclud|leaving|none|neither|removed|cross|ruled)\b|\((?:option|choice|answer).|fits|works|matches|wins|qualifies|suffices|satisfies|meets|fulfil|holds|applies|sense"
     r"|is.(?:(?:clearly|indeed|definitely).)?(?:it|the.(?:one|winner|match|best)|my|what)|leaves|makes|left|remain|survives|eliminat|正确|正確|对的|gotta|(?:got.to|has.to|must).be"
     r"|(?:\b(?:es|est|ist)|é|è).|passt|stimmt|convient|encaja|подходит|верн|верен|правил|符合|满足|滿足|成立|吻合|合适|恰当|适合|合理"
-    r"|所以|因此|那么|综上|故|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
+    r"|认为|觉得|明显|显然|显而|不是|所以|因此|那么|综上|故|答案|对应|對應|匹配|相符|一致|相同|应|就|即|正解|正しい|適|答え|当てはまる|該当|정답|맞|옳|적절|적합|صحيح|सही|ठीक|সঠিক|ঠিক"
 )
 """A word of each of these; most last sentences have none."""
 _SPOILS = re.compile(

@@ -44,7 +44,7 @@ _JOINT = rf"{_JOINTS_IN_WORDS}(?:\z|[^a-z])"
 _ENDS = rf"{ASCII_SPACE}*(?:\z|\n|[^a-z0-9\t-\r\x1c-\x20]|{_JOINT}|because|since|rather.than|instead.of|not[^a-z]|as(?:\z|[^a-z]))"
 """Behind a label nothing that makes it part of a phrase."""
 _FILLER_WORDS = (
-    "the|my|an|in|on|at|during|is|are|would|will|be|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
+    "the|my|an|in|on|at|during|just|only|number|is|are|would|will|be|it|its|s|option|options|choice|choices|letter|letters|answer|answers|correct|right|best|final|indeed|clearly"
     "|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really|most|likely|probably|la|el|il|le|les|der"
     "|die|de|letra|lettre|lettera|opcion|opzione|alternativa|buchstabe|antwort"
 )

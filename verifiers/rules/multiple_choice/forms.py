@@ -19,15 +19,15 @@ _COMMAND = re.compile(
 _SIZED_FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _DIGITS_OF_FRACTION = re.compile(r"\\frac\s?(\d)\s?(\d)(?!\d)")
 """A numerator and a denominator of one digit need no braces."""
-_HEADING = re.compile(r"#{1,6}\s+")
+_HEADING = re.compile(r"#{1,6}\s+|#(?=\d{1,2}(?!\w))")
 _MARKUP = re.compile(r"[\\$*`_]")
 _ARTICLE = re.compile(r"^(?:the|an?)\s(?=\w)")
 _LEAD = re.compile(
-    r"(?:(?:the|my)\s)?(?:(?:correct|right|best|final)\s){0,2}(?:(?:options?|choices?|letters?|answers?)(?:\s(?:is|are))?(?![a-z])|选项|答案|选)[\s:]*",
+    r"(?:(?:the|my)\s)?(?:(?:correct|right|best|final)\s){0,2}(?:(?:options?|choices?|letters?|numbers?|answers?)(?:\s(?:is|are))?(?![a-z])|选项|答案|选)[\s:]*",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(
-    r"(?:indeed|clearly|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really"
+    r"(?:just|only|indeed|clearly|definitely|certainly|obviously|evidently|surely|undoubtedly|actually|simply|really"
     r"|(?:most\s)?(?:likely|probably|definitely|certainly|clearly))(?:,?\s|:\s?)",
     re.IGNORECASE,
 )
@@ -37,7 +37,7 @@ _ARTICLE_OF_LABEL = re.compile(
 )
 """Of the languages that say "it is the C", or "the letter C"."""
 _TAGGED = re.compile(r"^<(\w{1,20})>([^<>]*)</\1>$")
-_COPULA = re.compile(r"(?<=[A-Z\d)])\s?(?:です|である|번?(?:입니다|이다)|번|选项|项)$")
+_COPULA = re.compile(r"(?<=[A-Z\d)])\s?(?:です|である|번?(?:입니다|이다)|번|选项|项|吧|了)$")
 
 
 def clean(text: str) -> str:

@@ -146,6 +146,9 @@ _TELLS = (
 _TOLD = (
     re.compile(rf"(?P<about>{_SUBJECT}?){_TELLS}", re.IGNORECASE),
     re.compile(rf"(?P<about>{_SUBJECT}){_TELLS}", re.IGNORECASE),
+    re.compile(
+        r"(?P<about>[^\n。；：？！，,是为不没未非无否可或若如除另还又怎吗呢]{1,40})[是为]\s?(?P<shown>[^\n。；：？！，,]{1,60}?)[。.*\s]{0,4}"
+    ),
     re.compile(rf"(?P<about>{_SUBJECT})\s(?:in|on|at)\s(?P<shown>[^\n;:!?]{{2,200}}?)[.*_\s]{{0,6}}", re.IGNORECASE),
 )
 """Up to the first verb that may be the sentence's, as an option may have one, or the last: "the city we are looking for is …"; or
@@ -153,7 +156,7 @@ what was where or when."""
 _OTHER_SUBJECT = re.compile(
     r"\b(?:other|another|second|third|fourth|last|first|next\s(?:best|option|choice|one|most)|options?|choices?|alternatives?|statements?|claims?|mistakes?|errors?|distractors?|traps?|tempting|misleading|usual|common"
     r"|hints?|guess(?:es)?|suggestions?|previous\sanswer|nobody|(?:people|students?|friend|teacher|others)['’]?s?\s(?:think|say|believe|choose|pick|guess|answer|first|name)"
-    r"|opposite|least|worst|rul(?:e|es|ed|ing)\sout|eliminat\w*|exclud\w*|reject\w*|discard\w*|dismiss\w*|remov\w*)\b",
+    r"|opposite|least|worst|rul(?:e|es|ed|ing)\sout|eliminat\w*|exclud\w*|reject\w*|discard\w*|dismiss\w*|remov\w*)\b|干扰|误|陷阱|错|第二|其次|排除|另|相反|提示|例",
     re.IGNORECASE,
 )
 _NEXT_STEP = re.compile(r"\bnext\s(?=step|action|stage|move|test)", re.IGNORECASE)

@@ -409,7 +409,7 @@ _IN_BRACKETS = re.compile(r"[(\[]\s?(\w{1,3})\s?[)\]]")
 _BETWEEN_LABELS = re.compile(r"(?<=\w)[)\]]?\s?[(\[]?(?=\w(?!\w))|^[(\[](?=\w)|(?<=\w)[)\]]$")
 _BRACKETED = re.compile(r"^[(\[{<【「『《〈〔]\s*([^()\[\]{}<>]{1,8}?)\s*[)\]}>】」』》〉〕]")
 _LABEL_AND_TEXT = re.compile(
-    r"(?:[(\[{<]\s*(?P<label>\w{1,8})\s*[)\]}>]\s*[.:、,—–-]?|(?P<bare>\w{1,8})\s?[).:、](?!\w*\.\w)|(?P<dashed>\w{1,8})\s[—–-](?=\s))"
+    r"(?:[(\[{<]\s*(?P<label>\w{1,8})\s*[)\]}>]\s*[.:、,—–-]?|(?P<bare>\w{1,8})\s?[).:、](?!\w*\.\w)(?!(?<=\d[.:])\d)|(?P<dashed>\w{1,8})\s[—–-](?=\s))"
     r"\s*(?P<rest>.+)$",
     re.DOTALL,
 )
@@ -428,7 +428,7 @@ _CALLED = re.compile(r"(?:wrong|incorrect|not\s(?:right|correct))\s*(?:$|[.,;:!(
 _GLOSSED = re.compile(r"(?P<label>[A-Z])\s\((?P<gloss>[^()\n]{2,60})\)$")
 """A label, and in brackets what is not known."""
 _LABEL_AND_REASON = re.compile(
-    r"(?-i:\(?[A-Z]\)?)(?:,?\s(?:because|since)\s|,\sas\s(?!(?:i|we|is|are|do|does|did|was|well|if|in|for|to|said|shown|stated|noted|mentioned|expected)\b)[^,]*\Z)",
+    r"(?-i:\(?[A-Z]\)?)(?:,?\s(?:because|since)\s|[,，。]\s?(?:因为|因為|由于|由於)(?![^\n]*[选選])|,\sas\s(?!(?:i|we|is|are|do|does|did|was|well|if|in|for|to|said|shown|stated|noted|mentioned|expected)\b)[^,]*\Z)",
     re.IGNORECASE,
 )
 _LABEL_BESIDE_TEXT = re.compile(r"(?P<label>\w{1,8})(?:,\s?|\s?\(|\s=\s|\s)(?P<text>[^\n]+?)\)?$")
@@ -486,7 +486,7 @@ _PREPOSITION = re.compile(r"(?:in|on|at|during)\s(?=\S)", re.IGNORECASE)
 """Before the name of a time or a place, which is an option: "In 1945"."""
 _CONTRAST = re.compile(
     r"(?:[,;—–-]?\s(?:and\s|but\s)?\(?not|\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s(?:(?:option|choice)s?\s)?"
-    r"(?P<others>[^.!?\n]{1,120}?)\)?\Z",
+    r"(?!(?:only|just|merely|simply|necessarily)\b)(?P<others>[^.!?\n]{1,120}?)\)?\Z",
     re.IGNORECASE,
 )
 """The end of a text that says what an option is not."""
@@ -503,7 +503,7 @@ _CALLED_RIGHT = re.compile(
 )
 _GLUED_LABEL = re.compile(r"([A-Z])\)")
 _LEADING_LABEL = re.compile(r"[(\[]?([A-Z甲乙丙丁戊])(?![A-Za-z\d\s'’])")
-_BOTH = re.compile(r"^\s*(?:both|either|all of)\s", re.IGNORECASE)
+_BOTH = re.compile(r"^\s*(?:just\s|only\s)?(?:(?:both|either|all of)\s)?", re.IGNORECASE)
 _SEPARATOR = re.compile(
     r"\s*(?:[,;/&+、،؛\n]|(?<![A-Za-z])(?:as\swell\sas|and|or|und|oder|et|ou|y)(?![A-Za-z])|[和与及或])\s*",
     re.IGNORECASE,

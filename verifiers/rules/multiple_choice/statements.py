@@ -299,7 +299,8 @@ def _lines(clues: Clues) -> _Offers:
 _MISLEADS = re.compile(
     r"\b(?:trap|decoy|distractor|tempting|misleading|previous"
     r"|(?:friend|teacher|students?|classmate|colleague|brother|sister|someone|somebody|everyone|people)['’]s?)"
-    r"\s(?:(?:first|final)\s)?(?:answer|option|choice|guess|pick)(?:\s(?:is|was|would\sbe)|:)[\s(*\[:]*$",
+    r"\s(?:(?:first|final)\s)?(?:answer|option|choice|guess|pick)(?:\s(?:is|was|would\sbe)|:)[\s(*\[:]*$"
+    r"|(?:人|同学|同學|学生|學生|考生|大家|[他她]们?|读者|网友|朋友)(?:都|会|會|也|常|就|可能|往往|经常|容易|倾向于|错误地|误){0,3}[选選][择擇]?[\s:：(（*]*$",
     re.IGNORECASE,
 )
 
