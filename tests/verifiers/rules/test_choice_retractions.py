@@ -98,3 +98,121 @@ def test_what_is_stood_by_is_paid(response: str, params: MultipleChoiceParams) -
 def test_an_answer_may_be_replaced_by_a_text() -> None:
     assert judge("Answer: C. On second thought, Berlin.", CITIES).score == 0.0
     assert judge("Answer: C. On second thought, Paris.", CITIES).score == 1.0
+
+
+WAYS_TO_ANSWER = [
+    "The answer is C.",
+    "Answer: C.",
+    "The correct option is (C).",
+    "I'd go with C.",
+    "I choose option C.",
+    "So it's C.",
+    "Therefore, Paris.",
+    "C is correct.",
+    "C) Paris",
+    "C.",
+    "It's C, not B.",
+    "Only C works.",
+    "C seems right.",
+    "C because none of the others is in France.",
+    "Paris, as no other city is in France.",
+    "The capital of France is Paris.",
+]
+WAYS_TO_TURN_FROM_IT = [
+    "Then again, Berlin.",
+    "Actually, B.",
+    "Oops, B.",
+    "My mistake, B.",
+    "I'm wrong; B.",
+    "Sorry, B.",
+    "I meant B.",
+    "Correction: B.",
+    "On reflection, B.",
+    "Or B.",
+    "Or Berlin.",
+    "Either that or B.",
+    "Also B.",
+    "B too.",
+    "Hmm, maybe B.",
+    "But B also works.",
+    "Not C.",
+    "It's not C.",
+    "Scratch that.",
+    "I take it back.",
+    "So it's B.",
+    "The answer is B.",
+]
+IN_CHINESE = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
+WAYS_TO_ANSWER_IN_CHINESE = [
+    "选C。",
+    "答案是C。",
+    "故选C。",
+    "C项正确。",
+    "我认为是C。",
+    "因此，答案为C。",
+    "不是B，而是C。",
+]
+WAYS_TO_TURN_FROM_IT_IN_CHINESE = [
+    "不对，选B。",
+    "等等，应该是B。",
+    "或者B。",
+    "也可能是B。",
+    "B也对。",
+    "错了，是B。",
+    "更正：B。",
+    "不是C。",
+    "也许B。",
+    "但B更好。",
+    "抱歉，B。",
+    "应为B。",
+]
+
+
+@pytest.mark.parametrize("behind", WAYS_TO_TURN_FROM_IT)
+def test_however_it_was_told_an_answer_may_be_turned_from(behind: str) -> None:
+    assert [told for told in WAYS_TO_ANSWER if judge(told, CITIES).score != 1.0] == []
+    assert [told for told in WAYS_TO_ANSWER if judge(f"{told} {behind}", CITIES).score != 0.0] == []
+    assert [told for told in WAYS_TO_ANSWER if judge(f"{told}\n\n{behind}", CITIES).score != 0.0] == []
+
+
+@pytest.mark.parametrize("behind", WAYS_TO_TURN_FROM_IT_IN_CHINESE)
+def test_however_it_was_told_in_chinese_an_answer_may_be_turned_from(behind: str) -> None:
+    told = WAYS_TO_ANSWER_IN_CHINESE
+    assert [one for one in told if judge(one, IN_CHINESE).score != 1.0] == []
+    assert [one for one in told if judge(one + behind, IN_CHINESE).score != 0.0] == []
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ('{"answer": "C"}', 1.0),
+        ('{"answer": "C"}\n\nThat is Paris.', 1.0),
+        ('{"answer": {"label": "C", "text": "Paris"}} The answer is B.', 0.0),
+        ('{"answer": "C"} Or D.', 0.0),
+        ('{"answer": "C"}\n\nB', 0.0),
+        ("#### C\nThe answer is B.", 0.0),
+        ("C ✓\n\nB", 0.0),
+        ("C ✓ But B also works.", 0.0),
+        ("✅ C\n❌ B", 1.0),
+        ("C是正确的吗？", 0.0),
+        ("C选项正确？", 0.0),
+    ],
+)
+def test_a_field_or_a_mark_is_not_all_that_counts(response: str, expected: float) -> None:
+    assert judge(response, CITIES).score == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "The answer is C. It's not B.",
+        "The answer is C. B is not right.",
+        "The answer is C, not A, B, or D.",
+        "C. Is it B? No, B is in Germany.",
+        "The answer is C. It is not a trick question.",
+        "The answer is C. Then again, it was an easy question.",
+        "The answer is C. Sorry for the long explanation.",
+    ],
+)
+def test_what_is_said_of_the_others_takes_nothing_back(response: str) -> None:
+    assert judge(response, CITIES).score == 1.0

@@ -9,7 +9,8 @@ from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
 from verifiers.rules.multiple_choice.forms import form_of
-from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, allows_another
+from verifiers.rules.multiple_choice.lines import edges
+from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, allows_another, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import CROSSES
 from verifiers.sightings import Scan
@@ -47,7 +48,21 @@ def marked(clues: Clues, params: MultipleChoiceParams, options: Options) -> Foun
         return None
     if ticked & crossed or (len(ticked) > 1 and not params.multi):
         return Found(None, "conflicting_answers", "line", None, tuple(seen))
+    if span is None or _is_answered_elsewhere(text, span[1], frozenset(ticked), options):
+        return Found(None, "conflicting_answers", "line", None, tuple(seen))
     return Found(frozenset(ticked), "found", "line", span, tuple(seen))
+
+
+def _is_answered_elsewhere(text: str, end: int, ticked: frozenset[str], options: Options) -> bool:
+    """Whether what follows the last tick says something else of it, or a last line without a mark names another option."""
+    if lets_stand(text[end : end + BESIDE_CHARS].lstrip(_BEHIND_TICK), ticked, options):
+        return True
+    last, _ = edges(text)[-1]
+    other = None if _MARK.search(last) else options.named(last, is_declared=False)
+    return other is not None and not (other and other <= ticked)
+
+
+_BEHIND_TICK = f"{_TICKS}\ufe0f \t*_"
 
 
 def _edges_of_lines(text: str) -> str:

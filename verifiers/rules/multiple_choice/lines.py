@@ -126,7 +126,11 @@ def opening_text(clues: Clues, params: MultipleChoiceParams, options: Options) -
             if _CLOSED.issuperset(options.forms):
                 is_open = _OTHER_VERDICT.search(text, stop.start()) is not None
             else:
-                is_open = _UNDECIDED.search(rest) is not None or any(form in rest for form in options.forms)
+                is_open = (
+                    _UNDECIDED.search(rest) is not None
+                    or any(form in rest for form in options.forms)
+                    or lets_stand(text[stop.start() :], {label}, options)
+                )
             return (
                 None
                 if is_open

@@ -91,15 +91,25 @@ class Options:
             first = _LABEL_FIRST.match(text)
             if first and self.label(first["label"]) and _CALLED_WRONG.match(text, first.end()):
                 return None
-            text = _REJECTS.split(text, maxsplit=1)[0].strip()
-        several = self._several(text)
-        if several is None and is_declared:
-            first = _LABEL_FIRST.match(text)
-            if first and self.label(first["label"]) and _OR_FOLLOWS.match(text, first.end()):
+            return self._named_before_rejected(text)
+        return self._several(text)
+
+    def _named_before_rejected(self, text: str) -> frozenset[str] | None:
+        """What a declared answer names before it says what it is not, unless sentences behind that say something else."""
+        rejects = _REJECTS.search(text)
+        kept = text[: rejects.start()].strip() if rejects else text
+        named = self._several(kept)
+        if named is None:
+            first = _LABEL_FIRST.match(kept)
+            if first and self.label(first["label"]) and _OR_FOLLOWS.match(kept, first.end()):
                 return HEDGED
-            one = self._one(text, is_declared=True) or self._value(text) or self._measure(text)
-            return frozenset({one}) if one else None
-        return several
+            one = self._one(kept, is_declared=True) or self._value(kept) or self._measure(kept)
+            named = frozenset({one}) if one else None
+        first = _LABEL_FIRST.match(kept) if named and rejects else None
+        if first and named == {self.label(first["label"])} and _takes_back(text[first.end() :], named, self):
+            return HEDGED
+        stop = _STOP.search(text, rejects.end()) if rejects and named else None
+        return HEDGED if named and stop and lets_stand(text[stop.end() :], named, self) else named
 
     def result_in(self, text: str) -> int | None:
         """Where the option is in which an equation ends that is all of a text and has no other in it: "6 x 3 = 18 cm"."""
@@ -476,6 +486,7 @@ _REJECTS = re.compile(
     r"(?:wrong|incorrect|false|not|too\s\w{1,12})\b",
     re.IGNORECASE,
 )
+_STOP = re.compile(r"[.!?]\s+|[。！？\n]\s*")
 _NO_EQUAL = tuple("!<>≤≥≠:~")
 _SUPPOSED = re.compile(
     r"\b(?:not|never|no|if|unless|when|let|suppose|assum(?:e|ing)|say|wrong|incorrect|false|instead|except|should|would|could|might|may)\b|n['’]t\b",
@@ -531,17 +542,21 @@ _CHANGES_TO = (
     r"(?:(?:my|the)\s(?:final\s)?(?:answer|choice)\s)?(?:from\s\S{1,12}\s)?to\s"
 )
 _INSTEAD = (
-    r"(?:^|[.!?;,(\n…—-]\s*)[*_]{0,2}(?:(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding|hmm+"
+    r"(?:^|[.!?;,(\n…—。！？；，（-]\s*)[*_]{0,2}(?:(?:(?:no|wait|actually|sorry|correction|i\smeant?|(?:make|scratch)\sthat|(?:just\s)?kidding|hmm+"
     r"|on\ssecond\sthoughts?|(?:up)?on\s(?:further\s)?(?:reflection|consideration)|after\s(?:reconsidering|reconsideration|rethinking"
     r"|(?:some|further)\s(?:thought|reflection))|thinking\s(?:again|about\sit\s(?:again|more))|i(?:['’]ve|\shave)?\schanged\smy\smind"
-    r"|i\stake\s(?:that|it)\sback|updated?|edit(?:ed)?|corrected|revised|better|rather)\b[\s,.:;!…*_—-]{1,6}){1,4}"
+    r"|i\stake\s(?:that|it)\sback|then\sagain|w?h?oops|my\s(?:mistake|bad|error|apologies)|apologies|i(?:['’]m|\sam|\swas)\s(?:wrong|mistaken)|updated?|edit(?:ed)?|corrected|revised|better|rather)\b[\s,.:;!…*_—-]{1,6}){1,4}"
     r"(?:(?:i(?:['’]d|\swould)?\s(?:now\s)?(?:say|choose|pick|go\swith)|(?:it|that|the\sanswer)(?:['’]s|\s(?:is|should\sbe)))\s"
     rf"|{_CHANGES_TO})?|{_CHANGES_TO})"
 )
 """Before what takes the place of an answer: "on second thought, …", "I change my answer to …"."""
 _BESIDE = re.compile(
-    rf"(?:^|[.!?;,(\n]\s*)(?:or|either|alternatively|also|maybe|perhaps|possibly|或者?|还有|另外)\b[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
+    rf"(?:^|[.!?;,(\n。！？；，（]\s*)(?:(?:or|either|alternatively|also|maybe|perhaps|possibly)\b|或者?|还有|另外)[\s,:是选]*(?:(?:maybe|perhaps|possibly)\s)?"
+    rf"(?:(?:that|this|it)\sor\s)?"
     rf"(?:(?:it|the\sanswer|that)(?:['’]s|\s(?:is|could\sbe|might\sbe|may\sbe))\s)?(?P<one>(?-i:{_LABEL}))"
+    rf"|(?:^|[。！？；，\n…]\s*)(?:(?:不对|不，|不,|等等|等一下|错了|我错了|更正|抱歉|纠正)[，,：:。！!\s]{{0,3}}){{1,3}}(?:答案)?(?:应该?)?[是为选]{{0,2}}[择]?(?P<nine>{_LABEL})"
+    rf"|(?:^|[。！；，,\n…]\s*)(?:答案)?(?:应(?:该|当)?[是为选]|(?:也许|或许|可能|说不定|大概)(?:应该)?[是为选]?)择?(?P<ten>{_LABEL})"
+    rf"|(?P<eleven>(?<![A-Za-z])[A-Z])(?:选项|项)?(?:其实|可能|似乎)?更(?:好|合适|合理|准确|恰当|可能|正确|符合)"
     rf"|\b(?:could|might|may|can)\s(?:(?:just\s)?as\swell\s|also\s|equally\s)*be\s(?P<two>(?-i:{_LABEL}))"
     rf"|(?P<three>(?-i:{_LABEL})),?\s(?:{_TOO})"
     rf"|\bunless\s(?:(?:it|the\sanswer)(?:['’]s|\sis)\s)?(?P<seven>(?-i:{_LABEL}))"
@@ -591,7 +606,32 @@ def _takes_back(rest: str, labels: AbstractSet[str], options: Options) -> bool:
     for text in map(options.texts.get, labels):
         if text and rest[place : place + len(text)].casefold() == text.casefold():
             place += len(text)
-    return _TAKEN_BACK.match(rest, place) is not None
+    if _NOT.match(rest, place) or any(
+        options.named(again["said"] or again["cjk"], is_declared=False) == labels
+        for again in _DENIED_AGAIN.finditer(rest, place)
+    ):
+        return True
+    return _TAKEN_BACK.match(rest, place) is not None or _ALL_TAKEN_BACK.search(rest, place) is not None
+
+
+_NOT = re.compile(
+    r"[\s*_)\]$}.,!;:…—–-]{0,8}(?:(?:but|no|oh|hmm+|wait|actually)[\s,.!…]{1,3}){0,2}not(?=\s{0,3}(?:[.!]|$))",
+    re.IGNORECASE,
+)
+_DENIED_AGAIN = re.compile(
+    r"(?:^|[.!?;…—–\n][\s*_)\]$}]{0,4}|,\s)(?:(?:but|yet|however|hmm+|no|oh|wait|actually|well)[\s,.!…]{1,3}){0,3}"
+    r"(?:(?:(?:(?:it|that|this)(?:['’]s|\s(?:is|was))|the\sanswer(?:['’]s|\s(?:is|was)))\s)?(?:definitely\s|clearly\s|certainly\s)?not"
+    r"|(?:it|that|this|the\sanswer)\s(?:is|was)n['’]t)\s(?P<said>[^\n.!?,;:]{1,80})(?=\s{0,3}(?:[.!]|$))"
+    r"|(?:^|[。！，；,.!\n]\s*)(?:不对[，,]?)?(?:答案)?不是(?P<cjk>[A-Z])(?=[。！.!\s]|$)",
+    re.IGNORECASE,
+)
+"""A sentence that denies an option."""
+_ALL_TAKEN_BACK = re.compile(
+    r"(?:^|[.!?;\n]\s*)(?:(?:oh|no|hmm+|wait|actually|but)[\s,.!…]{1,3}){0,3}(?:scratch\sthat|i\s(?:take\s(?:that|it|this)\sback|retract\s(?:that|it|this)|was\swrong|stand\scorrected)|never\s?mind"
+    r"|(?:just\s)?kidding)(?=\s{0,3}(?:[.!…]|$))",
+    re.IGNORECASE,
+)
+"""A sentence that takes back all that was said."""
 
 
 _LABEL_AGAIN = re.compile(r"[\s*_(\[]{0,4}(?P<label>[A-Z])(?![\w'’])[)\].:*_\s]{0,4}")
@@ -600,7 +640,8 @@ _LABEL_AGAIN = re.compile(r"[\s*_(\[]{0,4}(?P<label>[A-Z])(?![\w'’])[)\].:*_\s
 def allows_another(rest: str, labels: AbstractSet[str], options: Options) -> bool:
     """Whether a text beside an option says that another one is right, or may be, too."""
     for match in _BESIDE.finditer(rest):
-        if _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
+        is_listed = rest.startswith(",", match.start())
+        if is_listed and _EXCLUDED.search(rest, max(0, match.start() - _EXCLUDED_CHARS), match.start()):
             continue
         other = options.named(match[match.lastgroup or 0], is_declared=False)
         if other is not None and not other <= labels:

@@ -11,7 +11,7 @@ from verifiers.rules.multiple_choice.closing import closing_words, marked
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
 from verifiers.rules.multiple_choice.judged_lists import judged
-from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, opening_text, told_text
+from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, edges, opening_text, told_text
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues, look
 from verifiers.rules.multiple_choice.statements import statements
@@ -92,8 +92,30 @@ def _json(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
     matches = deque(_JSON.finditer(clues.scene.text), maxlen=_MAX_FIELDS)
     objects = deque(_IN_OBJECT.finditer(clues.scene.text), maxlen=_MAX_FIELDS) if "{" in clues.scene.text else ()
     if objects and (not matches or matches[-1].start() < objects[-1].end()):
-        return commit([(each["label"], each.span("label")) for each in objects], "json", params, options, True)
-    return commit([(match[1], match.span(1)) for match in matches], "json", params, options, last_must_name=True)
+        offers = [(each["label"], each.span("label")) for each in objects]
+    else:
+        offers = [(match[1], match.span(1)) for match in matches]
+    return _unless_told_else(clues, commit(offers, "json", params, options, last_must_name=True), params, options)
+
+
+def _unless_told_else(
+    clues: Clues, found: Found | None, params: MultipleChoiceParams, options: Options
+) -> Found | None:
+    """What a field or a mark gives, if no sentence behind it says something else."""
+    if found is None or not found.labels or found.span is None:
+        return found
+    rest = clues.scene.text[found.span[1] :].rpartition("}")[2].lstrip(_BEHIND_FIELD)
+    if not any(map(str.isalpha, rest)):
+        return found
+    told = statements(look(rest), params, options)
+    is_else = told.labels != found.labels if told else lets_stand(rest[:BESIDE_CHARS], found.labels, options)
+    last = options.named(edges(rest)[-1][0], is_declared=False)
+    if is_else or last not in (None, found.labels):
+        return Found(None, "conflicting_answers", found.channel, None, (*found.seen, *(told.seen if told else ())))
+    return found
+
+
+_BEHIND_FIELD = " \t\r\n\"'}])`*_"
 
 
 _NUMBERED = re.compile(
@@ -142,4 +164,4 @@ def _hash(clues: Clues, params: MultipleChoiceParams, options: Options) -> Found
     extraction = answers.extract(text, only(params, Channel.HASH4))
     if extraction.answer is None or not options.named(extraction.answer, is_declared=True):
         return None
-    return _extracted(text, extraction, params, options)
+    return _unless_told_else(clues, _extracted(text, extraction, params, options), params, options)
