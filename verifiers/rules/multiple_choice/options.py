@@ -97,19 +97,24 @@ class Options:
     def _named_before_rejected(self, text: str) -> frozenset[str] | None:
         """What a declared answer names before it says what it is not, unless sentences behind that say something else."""
         rejects = _REJECTS.search(text)
-        kept = text[: rejects.start()].strip() if rejects else text
-        named = self._several(kept)
-        if named is None:
-            first = _LABEL_FIRST.match(kept)
-            if first and self.label(first["label"]) and _OR_FOLLOWS.match(kept, first.end()):
-                return HEDGED
-            one = self._one(kept, is_declared=True) or self._value(kept) or self._measure(kept)
-            named = frozenset({one}) if one else None
-        first = _LABEL_FIRST.match(kept) if named and rejects else None
-        if first and named == {self.label(first["label"])} and _takes_back(text[first.end() :], named, self):
+        named = self._declared_by(text[: rejects.start()].strip() if rejects else text)
+        if not named or rejects is None:
+            return named
+        first = _LABEL_FIRST.match(text)
+        if first and self.label(first["label"]) in named and _takes_back(text[first.end() :], named, self):
             return HEDGED
-        stop = _STOP.search(text, rejects.end()) if rejects and named else None
-        return HEDGED if named and stop and lets_stand(text[stop.end() :], named, self) else named
+        stop = _STOP.search(text, rejects.end())
+        return HEDGED if stop and lets_stand(text[stop.end() :], named, self) else named
+
+    def _declared_by(self, text: str) -> frozenset[str] | None:
+        several = self._several(text)
+        if several is not None:
+            return several
+        first = _LABEL_FIRST.match(text)
+        if first and self.label(first["label"]) and _OR_FOLLOWS.match(text, first.end()):
+            return HEDGED
+        one = self._one(text, is_declared=True) or self._value(text) or self._measure(text)
+        return frozenset({one}) if one else None
 
     def result_in(self, text: str) -> int | None:
         """Where the option is in which an equation ends that is all of a text and has no other in it: "6 x 3 = 18 cm"."""
