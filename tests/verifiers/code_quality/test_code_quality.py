@@ -129,7 +129,11 @@ async def test_text_is_no_program(verifier: CodeQuality) -> None:
 
 
 async def test_text_that_hangs_a_linter_is_bad_style_and_no_trouble(verifier: CodeQuality) -> None:
-    manner = await verifier._style("class A:\n    pass\n" * 200_000)
+    for _ in range(3):
+        manner = await verifier._style("class A:\n    pass\n" * 200_000)
+        if not isinstance(manner, Verdict):
+            break
+        assert manner.reason == "worker_stalled"  # the machine gave it no time
     assert not isinstance(manner, Verdict)
     assert manner[0] == 0.0
     assert manner[1][0][0] in ("linters_time_limit", "linters_memory_limit")

@@ -35,11 +35,12 @@ What cannot be read raises `Unreadable`; the caller decides what that means for 
 import re
 
 from verifiers.math.characters import prepare
+from verifiers.math.limits import MAX_DEPTH
 from verifiers.math.prose import committed, read_prose
 from verifiers.math.reader.grammar import Reader
 from verifiers.math.reader.spoken import read_spoken
 from verifiers.math.tokens import tokenize
-from verifiers.math.tree import Node, Unreadable
+from verifiers.math.tree import Node, TooComplex, Unreadable
 from verifiers.math.words import as_words, labelled_parts, split_option
 
 
@@ -50,6 +51,13 @@ def read(text: str) -> Node:
         Unreadable: it does not follow the notation above.
         TooComplex: it is nested or long beyond `limits`.
     """
+    node = _read(text)
+    if node.depth > MAX_DEPTH:
+        raise TooComplex("too many levels")
+    return node
+
+
+def _read(text: str) -> Node:
     prepared = prepare(text)
     if not prepared:
         raise Unreadable("nothing to read")
