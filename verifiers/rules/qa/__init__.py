@@ -10,7 +10,8 @@
 `reference` is a text, a number, several of them, Search-R1's `{"target": ...}`, or DROP's `{"number", "spans", "date"}`.
 For `drop` and `list` a list inside the list is one reference with several parts.
 
-A short answer that leaves a choice open ("Paris or Rome") is none, whatever it has in common with the reference. The
+For `exact` and `f1` an answer may be said in a sentence ("No, it's Paris, not Lyon."; alone): what it is said with is no
+part of it. A short answer that leaves a choice open ("Paris or Rome") is none, whatever it has in common with the reference. The
 scores of `f1`, `drop` and the likeness metrics are graded; `threshold` makes them 1 or 0. Likeness can be had without
 meaning: give a threshold, or mix it with a metric that cannot.
 """
@@ -29,7 +30,7 @@ from verifiers.answers import Channel
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import INLINE_CHARS, judge_all
 from verifiers.own_answers import written
-from verifiers.rules.qa import drop, overlap, similarity, translation, typed
+from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.similarity import Rouge
 from verifiers.rules.qa.unanswerable import says_none
 from verifiers.rules.qa.words import Normalise, has_cjk, visible
@@ -106,7 +107,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "12"
+    version = "13"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -149,6 +150,8 @@ def _is_inline(item: Item[QaParams]) -> bool:
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _AUTO_LIKENESS = (Channel.ANSWER_TAG, Channel.WHOLE)
 """A translation or a summary may speak of answers."""
+_SHORT = frozenset(["exact", "f1"])
+"""Metrics of short answers, which may be said in a sentence."""
 _MAX_RATIO = 10
 _MAX_EXTRA_CHARS = 2_000
 _MAX_SHOWN = 16
@@ -174,14 +177,17 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
-    answer = _untexted(visible(extraction.answer))
+    answer = _untexted(visible(_past_abbreviation(response, extraction)))
     if params.metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
     if params.metric not in _LIKENESS and (answer,) not in references:
         answer = _alone(answer, extraction.channel, references)
-    if trouble := _trouble(answer, references, params):
-        return Verdict.wrong(trouble, extraction.answer, **detail)
-    scores = [_score(answer, parts, params) for parts in references]
+    trouble = _trouble(answer, references, params)
+    scores = [] if trouble else [_score(answer, parts, params) for parts in references]
+    if params.metric in _SHORT and trouble not in ("empty", "too_long") and max(scores, default=0) < 1:
+        answer, scores = _apart(answer, scores, extraction.channel, params, references)
+    if not scores:
+        return Verdict.wrong(trouble or "wrong_answer", extraction.answer, **detail)
     best = max(range(len(scores)), key=scores.__getitem__)
     if len(references) > 1:
         detail["best_reference"] = best
@@ -198,6 +204,24 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return _verdict(float(scores[best]), extraction.answer, detail)
     detail["likeness"] = float(scores[best])
     return _verdict(float(scores[best] >= Fraction(str(params.threshold))), extraction.answer, detail)
+
+
+_ABBREVIATION = re.compile(
+    r"(?:(?<![^\W_])[A-Z]|(?<![^\W_])(?:[A-Z]\.){1,3}[A-Z]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Prof|Gen|Sgt|Capt|Lt|Col|Rev|Gov|Sen|No))\Z"
+)
+_REST_OF_NAME = re.compile(r"\.\s?(?=\w)(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.){1,100}")
+
+
+def _past_abbreviation(response: str, extraction: answers.Extraction) -> str:
+    """The answer of a line that was thought to end at an abbreviation's point: "The answer is St. Louis."."""
+    answer = extraction.answer or ""
+    if extraction.channel is not Channel.ANSWER_LINE or extraction.span is None or len(extraction.candidates) > 1:
+        return answer
+    end = extraction.span[1]
+    if not response.startswith(".", end) or not _ABBREVIATION.search(answer[-6:]):
+        return answer
+    rest = _REST_OF_NAME.match(response, end)
+    return answer + rest[0].rstrip('*_`" ') if rest else answer
 
 
 _TEXT_COMMAND = re.compile(r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname)\s?\{([^{}]*)\}")
@@ -222,7 +246,9 @@ _DESCRIBED = re.compile(
 )
 
 
-_COPULA = re.compile(r"(?<=[^\W_])\s?(?P<word>です|でした|である|だ|입니다|이다|이에요|예요)\s?[。.]?\Z")
+_COPULA = re.compile(
+    r"(?:(?<=[^\W_])|(?<=[」』*]))\s?(?P<word>です|でした|である|だ|입니다|이다|이에요|예요)\s?[。.]?\Z"
+)
 """With what a sentence ends in Japanese and Korean that says "it is …"."""
 
 
@@ -253,6 +279,36 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
         return answer
     return answers.without_citations_at_end(answer)
+
+
+def _apart(
+    answer: str,
+    scores: list[Fraction | float],
+    channel: Channel | None,
+    params: QaParams,
+    references: Sequence[tuple[str, ...]],
+) -> tuple[str, list[Fraction | float]]:
+    """The reading of an answer that scores most, apart from what is said with it; of two as good the longer one."""
+    if not _may_name(answer, references):
+        return answer, scores
+    for reading in alone.readings(answer, references, channel is Channel.WHOLE):
+        if _trouble(reading, references, params):
+            continue
+        found = [_score(reading, parts, params) for parts in references]
+        if not scores or max(found) > max(scores):
+            answer, scores = reading, found
+    return answer, scores
+
+
+_LAST_WORD = re.compile(r"[^\W_]+(?=[\W_]*\Z)")
+
+
+def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a reference's last word stands in an answer, so that there may be more in it than meets a comparison."""
+    text = answer.lower()
+    return any(
+        (last := _LAST_WORD.search(part)) is None or last[0].lower() in text for parts in references for part in parts
+    )
 
 
 def _says_none(response: str, params: QaParams) -> Verdict | None:
@@ -350,7 +406,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
     short: Normalise = words_of or ("cjk" if has_cjk(reference) else "squad")
     match params.metric:
         case "exact":
-            return Fraction(overlap.exact(answer, reference, short))
+            return Fraction(overlap.exact(answer, reference, short) or _names_the_same_day(answer, reference, short))
         case "f1":
             return overlap.f1(answer, reference, short)
         case "contains":
@@ -372,6 +428,19 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "date":
             wanted = typed.day(reference)
             return Fraction(wanted is not None and typed.same_day(answer, wanted))
+
+
+_DAY = re.compile(r"(?=\D{0,20}\d)(?=[^a-z]{0,20}[a-z]{3})[\w., ]{10,30}", re.IGNORECASE)
+"""What may be a day with its month in letters."""
+
+
+def _names_the_same_day(answer: str, reference: str, normalise: Normalise) -> bool:
+    """Whether both name one day of a year, however written: "20 July 1969", "July 20th, 1969"."""
+    if normalise == "none" or not reference[-4:].isdigit() or not _DAY.fullmatch(reference):
+        return False
+    answer = answer.strip(" *_.\"'\n")
+    wanted = typed.day(reference) if _DAY.fullmatch(answer) else None
+    return wanted is not None and wanted.year is not None and typed.same_day(answer, wanted)
 
 
 def _example(response: str, reference: Any, score: float | None, reason: str, note: str, **params: Any) -> Example:
@@ -402,6 +471,7 @@ EXAMPLES = (
     _example(
         "It was written by Jane Austen's hand.", "Jane Austen", 1.0, "correct", "its words, in a row", metric="contains"
     ),
+    _example("No, it's Paris, not Lyon.", "Paris", 1.0, "correct", "what an answer is said with is no part of it"),
     _example("Romes", "Rome", 0.0, "wrong_answer", "letters inside a word are not the word", metric="contains"),
     _example("Jones and Smith", [["Smith", "Jones"]], 1.0, "correct", "spans in any order", metric="drop"),
     _example("6 yards", "5 yards", 0.0, "wrong_answer", "a word in common, but not the number", metric="drop"),

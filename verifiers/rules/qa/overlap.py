@@ -14,11 +14,14 @@ from verifiers.rules.qa.words import Normalise, visible, words
 _CLOSED = frozenset([("yes",), ("no",), ("noanswer",)])
 _HEDGE = r"\b(?:maybe|perhaps|possibly|probably)\b"
 _ALTERNATIVES = re.compile(
-    rf"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus)(?![^\W_])|\s/\s|或|还是|還是|ou bien|{_HEDGE}[^.!?\n]{{1,80}}{_HEDGE}",
+    rf"(?<![^\W_])(?:or|either|oder|ou|vs\.?|versus|alternatively|или|либо|أو|또는|혹은)(?![^\W_])|\s/\s|(?-i:[A-Z][a-z]{{2,}}/[A-Z][a-z]{{2,}})|或|还是|還是|または|もしくは|あるいは"
+    rf"|ou bien|{_HEDGE}[^.!?\n]{{1,80}}{_HEDGE}|[(,;]\s?(?:possibly|perhaps|maybe)\s(?-i:[A-Z])|\b(?:could|might|may)\salso\sbe\b|\bis\salso\s(?:possible|plausible)\b"
+    r"|\bunless\sit\b|(?-i:\so\s(?=[A-Z]))|也可能|(?<=[\u30a0-\u9fff])(?<![確静豊微僅])か(?=[\u30a0-\u9fff])|(?<=[\uac00-\ud7a3])이나\s(?=[\uac00-\ud7a3]{1,12}\Z)",
     re.IGNORECASE,
 )
 _NUMBER_OR_WORD = re.compile(r"\d++(?:[.,]\d+)*+(?!(?:st|nd|rd|th)\b)|[^\W\d_]+n['’]t\b|[^\W_]+")
 _NEGATIONS = frozenset(["not", "never", "nor", "neither", "except", "than", "whether", "nicht", "kein", "keine", "pas"])
+_NEGATIONS |= frozenset(["не", "ليس", "ليست", "وليس", "وليست"])
 _DENYING_ENDS = ("n't", "isnt", "wasnt", "arent")
 _DENYING_HAN = frozenset(["不是", "并非", "而非", "不在", "不为"])
 _SKIPPED = frozenset(["", "a", "an", "the", "in", "by", "of"])
@@ -29,7 +32,20 @@ CONTAINS_WORDS_PER_WORD = 4
 
 
 def exact(answer: str, reference: str, normalise: Normalise) -> bool:
-    return words(answer, normalise) == words(reference, normalise)
+    """Whether the words are the same; a space between initials is none."""
+    if words(answer, normalise) == words(reference, normalise):
+        return True
+    if normalise == "none" or "." not in answer or "." not in reference:
+        return False
+    return words(_joined(answer), normalise) == words(_joined(reference), normalise)
+
+
+_INITIALS = re.compile(r"(?<![^\W_])([A-Z]\.)\s(?=[A-Z]\.)")
+
+
+def _joined(text: str) -> str:
+    """A text with initials side by side: "J. K. Rowling" is "J.K. Rowling"."""
+    return _INITIALS.sub(r"\1", text)
 
 
 def f1(answer: str, reference: str, normalise: Normalise) -> Fraction:
@@ -103,10 +119,35 @@ _APPOSITION = re.compile(r"[,，]")
 _EXTRA_WORDS = 2
 
 
+_NO_AND_IS = re.compile(
+    r"\A\W{0,3}(?:(?:no|não|non)[,.!]\s(?=(?:es|fue|era|é|foi|è|fu)\b)|不[，。](?=是|应))", re.IGNORECASE
+)
+"""A no of its own, which is no part of "no es" where a comma is nothing."""
+_OPPOSITE = {"yes": "no", "no": "yes"}
+_SAID_TRUTH = re.compile(r"(?<![^\W_])(?:yes|no)(?=[^\w\s'’]|\s*\Z|\s(?:and|or|for)\b)", re.IGNORECASE)
+_NO_SUCH = re.compile(
+    r"(?<![^\W_])no\s(?:idea|one|way|body|information|info|answer|doubt|problem|evidence|mention|clue|data|worries|matter|clear|specific)(?![^\W_])",
+    re.IGNORECASE,
+)
+
+
+def _says_truth(answer: str, wanted: str) -> str | None:
+    """An answer to a question of yes or no without "no idea" and its like; None where it says the other, too."""
+    answer = _NO_SUCH.sub(" ", answer)
+    said = {each.lower() for each in _SAID_TRUTH.findall(answer)}
+    return None if _OPPOSITE[wanted] in said else answer
+
+
 def contains(answer: str, reference: str, normalise: Normalise, max_words: int | None) -> bool:
     """Whether the reference's words stand in the answer in a row, not denied or asked, and it is not too long for them."""
+    if (truth := reference.strip(" .").lower()) in _OPPOSITE:
+        said = _says_truth(answer, truth)
+        if said is None:
+            return False
+        answer = said
     if _asks(answer) and not _asks(reference):
         return False
+    answer = _NO_AND_IS.sub("", answer)
     if not _holds(answer, reference, normalise, max_words):
         return False
     stood_by = _stood_by(answer, reference)
@@ -127,6 +168,11 @@ def _stood_by(answer: str, reference: str) -> str:
         answer = _PREFIXED.sub(r"\1", answer)
     if _TAKES_BACK.search(reference) is None:
         answer = _without(answer, _taken_back(answer))
+    if _CALLED_WRONG_BEFORE.search(reference) is None:
+        answer = _CALLED_WRONG_BEFORE.sub(" ", answer)
+    if not answer.isascii():
+        answer = _NOT_ABROAD.sub(" ", _CROSSED.sub(" ", answer))
+        answer = _CORRECTED_HAN.sub(r"\1", answer)
     return answer if "?" in reference else _without(answer, _asked(answer))
 
 
@@ -187,6 +233,20 @@ _CALLED_WRONG = re.compile(
     _TAKES_BACK.pattern + r"(?=[*_\"'”]{0,2}(?:[.,;:!?)…–—]|\s-\s|\s*\Z))",
     re.IGNORECASE,
 )
+_CALLED_WRONG_BEFORE = re.compile(
+    r"(?<![^\W_])(?:wrong|incorrect|false|rejected|excluded|eliminated|not[\s_](?:the[\s_])?(?:(?:right|correct)[\s_])?answer)(?:[\s_]answers?)?[\"*_]{0,3}\s?[:：][^,.;\n]{1,80}",
+    re.IGNORECASE,
+)
+"""A label that calls wrong what follows."""
+_CROSSED = re.compile(
+    r"[❌✗✘✖🚫][^\n✅✓✔❌✗✘✖🚫]{1,80}(?=[\n✅✓✔❌✗✘✖🚫]|\Z)|[^\n✅✓✔❌✗✘✖🚫]{1,80}[❌✗✘✖🚫](?=\s*(?:\n|\Z))"
+)
+"""What stands behind a cross, or before one that ends its line."""
+_CORRECTED_HAN = re.compile(
+    r"(?:\A|[。\n])[^，、。！？\n]{1,30}[，、]\s?(?:不|不对|哦不|いや|いえ|違う)[，、]?(?=[^，、。是对]{1,30}[。！]?\Z)()"
+)
+_NOT_ABROAD = re.compile(r",\s(?:no|non|não)\s(?=\w)[^,.;\n]{1,80}")
+"""The denied one in a text of a language whose "no" is also "not"; in English ", no" corrects."""
 _AFFIRMED = re.compile(
     r"\W{0,4}(?:yes|yep|yeah|sure|indeed|correct|right|exactly|true|definitely|certainly|of\scourse|absolutely)(?!\w)",
     re.IGNORECASE,
@@ -214,6 +274,8 @@ def _readings(answer: str, reference: str, normalise: Normalise) -> list[tuple[t
     SQuAD's form loses signs and points, so that it says nothing about a reference that begins with a number.
     """
     readings = []
+    if "." in reference and _INITIALS.search(answer if _INITIALS.search(reference) is None else reference):
+        answer, reference = _joined(answer), _joined(reference)
     plain = words(reference, normalise)
     if normalise != "squad" or not plain[:1] or not plain[0][0].isdigit():
         readings.append((words(answer, normalise), plain))
@@ -263,7 +325,10 @@ def _is_bound(before: Sequence[str], behind: str, wanted: Sequence[str]) -> bool
     if not wanted[0][0].isdigit() or not before:
         return False
     is_range = before[-1] == "between" and behind.startswith("and\n")
-    return is_range or before[-1] in ("before", "after") or before[-2:] == ["prior", "to"]
+    return is_range or before[-1] in ("before", "after", "until") or tuple(before[-2:]) in _BOUNDS
+
+
+_BOUNDS = frozenset([("prior", "to"), ("at", "least"), ("at", "most"), ("up", "to")])
 
 
 def _is_denied_behind(behind: str) -> bool:
@@ -275,7 +340,10 @@ def _is_denied_behind(behind: str) -> bool:
 _DENIED = re.compile(
     r"\b(?:no (?:es|fue|era|está)|não (?:é|foi|era)|non (?:è|fu|era))(?: (?:el|la|los|las|en|o|a|os|as|em|il|lo|i))* ?$"
     r"|\b(?:instead of|unlike|without|hardly|scarcely|no longer|besides|excluding|apart from|aside from|rul(?:e|es|ed|ing) out"
-    r"|(?:everyone|everybody|everything|anyone|anybody|all) but|(?:confused|mistaken) (?:with|for)"
+    r"|(?:everyone|everybody|everything|everywhere|anyone|anybody|anywhere|all) but|(?:eliminat|exclud|reject|discard)(?:e|es|s|ed|ing)?"
+    r"|some (?:people )?(?:say|think|claim|believe|argue|guess)(?: that)?(?: it was)?|my \w{2,12} (?:says|thinks|claims|believes|guesses|suggests)(?: that)?(?: it| s| is| was| its)*"
+    r"|(?:user|question|prompt|student) (?:suggests|says|thinks|claims|mentions|asks about)|(?:at first|first|initially) (?:i |we )?(?:thought|guessed|assumed|believed|said)(?: of| that)?"
+    r"|(?:if|suppos(?:e|ing)|assum(?:e|ing)|imagine)(?: that)?(?: (?:it|(?:the )?answer|this))?(?: (?:were|be))?|used to (?:think|believe)(?: that)?(?: it| was| s)*|know if(?: it| s| is| was| its| he| she)*|sure if|(?:confused|mistaken) (?:with|for)"
     r"|(?:might|may|could) (?:think|say|assume|guess|expect|suppose)(?: that| it| of)*"
     r"|(?:not|\w{1,8}n['’]?t) (?:really|quite|exactly|actually|even)"
     r"|(?:formerly|previously|initially|originally|once|wrongly|mistakenly|falsely|incorrectly|erroneously) (?:thought|believed|assumed|said|claimed|guessed)"
@@ -290,13 +358,19 @@ _IT = r"(?:(?:the )?(?:(?:right|correct|final) )?(?:answer|one)|correct|right|tr
 _DENIED_BEHIND = re.compile(
     r"but (?:it|that|the (?:(?:correct|right|true|real) )?answer)(?:s| s|['’]s| is| was) (?:actually|really|in fact)\b|but actually\b"
     r"|(?:is|was) (?:(?:my|the|our) (?:first|initial|original|earlier|previous) (?:guess|thought|answer|idea|assumption)|ruled out|out)\b"
+    r"|(?:(?:can ?(?:not|['’]?t)|could(?: not|n['’]?t)) be|not) (?:right|correct|true|it|(?:the )?(?:(?:right|correct) )?answer)\b|(?:is|was|seems) (?:highly |very |rather )?unlikely\b"
+    r"|(?:is|was) (?:an? )?(?:common )?(?:misconception|mistake|error|trap|distractor)\b|(?:(?:was|is|has been) )?(?:excluded|rejected|eliminated|ruled out)\s*$|(?:not|actually no)\s*$"
+    r"|(?:that|this|it|he|she|they)(?: is| was| s|s) (?:wrong|incorrect|false|not (?:right|correct|true|it|(?:the )?(?:(?:right|correct) )?answer))\b"
+    r"|(?:(?:hmm?|sorry|oh|no) )*(?:i meant?|no wait|on second thoughts?|i take (?:that|it) back)\b"
     r"|(?:can|could|may|should|must) be (?:ruled out|excluded|eliminated|rejected)\b|i think not\b"
     r"|(?:one|you|some|many) (?:might|may|could) (?:think|say|assume|guess|expect|suppose)\b"
     rf"|(?:is|was|are|were|s)(?: (?:clearly|simply|also|just))? (?:wrong|incorrect|false|mistaken|not {_IT})|(?:is|was|are|were)n'?t {_IT}"
 )
 """What says of the words before it that they are no answer; "is not" alone may repeat the question: "Mars is not a star"."""
 _DENIED_BEHIND_CJK = re.compile(
-    r"(?:では|じゃ)(?:な[いくか]|ありません)|[은는이가]?(?:아니|아닙|아닌)|是?(?:不对|不正确|错误?[的了])"
+    r"(?:では|じゃ)(?:な[いくか]|ありません)|[은는이가]?(?:아니|아닙|아닌)|是?(?:不对|不正确|错误?[的了])|以外|之外|的话|말고|なし"
 )
 """Japanese and Korean deny behind the word, and Chinese may."""
-_DENIED_HAN = re.compile(r"(?:不认为|不觉得|不相信|不可能|绝不|并不|不应该?)(?:是|它是|答案是|在|为)?$")
+_DENIED_HAN = re.compile(
+    r"(?:不认为|不觉得|不相信|不可能|绝不|并不|不应该?)(?:是|它是|答案是|在|为)?$|(?:有人[说認认]为?|如果|假如|假设|除了?)(?:答案)?是?$"
+)
