@@ -41,7 +41,7 @@ class RegressionParams(answers.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "12"
+    version = "13"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 

@@ -4,7 +4,8 @@ Numbers are exact rationals made from their text (`0.1` is 1/10, `1/3` is 1/3): 
 `1'000`, `12,34,567`), decimals, fractions (`3/4`, `\frac{3}{4}`, `½`), mixed numbers (`2 1/4`), powers of ten (`1.2e5`,
 `1.2 \times 10^5`), percent, a currency, full-width and other Unicode digits, scale words (`3 million`, `3万`, `3亿5000万`,
 `$3bn`, `5k`, `5M`, `3 Millionen`, `35만`; but `5 m` and `300 K` are units), a loss in brackets (`($5)` is -5), words (`forty-two`, 二十个).
-Another unit behind the number is not judged, nor is a mark of a source (`12 [1]`); of a congruence the residue counts (`12 ≡ 4 (mod 8)`). An answer that offers a range, a choice, a bound ("5 or more") or several
+Another unit behind the number is not judged, nor is a mark of a source (`12 [1]`), nor what is said
+beside it and states no other (`12, not 15`, `12 (3 × 4)`; asides); of a congruence the residue counts (`12 ≡ 4 (mod 8)`). An answer that offers a range, a choice, a bound ("5 or more") or several
 numbers commits to none of them, nor does one that is a bound (`x > 12`, 大于12) or only supposed ("if x were 12, it would work"), and an expression (`7x+3`, `2^10`, `5!`; but `10^6`) is not a number.
 
 Without tolerances the numbers must be equal; a fraction that no decimal equals is met to a millionth (1/3 by 0.333333). `abs_tol`, `rel_tol` (of the reference) and `significant_figures` accept
@@ -66,7 +67,7 @@ class NumericParams(answers.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "16"
+    version = "17"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 

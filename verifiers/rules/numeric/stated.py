@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from verifiers import answers
 from verifiers.answers import Channel
 from verifiers.math import numerals
-from verifiers.rules.numeric import bounds, notation, scales, spelled
+from verifiers.rules.numeric import asides, bounds, notation, scales, spelled
 from verifiers.rules.numeric.currencies import CURRENCY_NAME
 from verifiers.rules.numeric.reading import read
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -36,6 +36,12 @@ _WORDS_BEHIND = re.compile(
     r"|\s?(?:大于|小于|高于|低于|不等于)(?:或|且)?(?:等于)?\s?[A-Za-z])?",
     re.IGNORECASE,
 )
+_AND_A_PART = re.compile(
+    r"(?:\s[a-z]{2,12})?\sand\s(?:an?|one)[\s-](?P<part>half|third|quarter)(?![A-Za-z])(?!\s(?:of|times|as)\b)",
+    re.IGNORECASE,
+)
+_PARTS = {"half": "1/2", "third": "1/3", "quarter": "1/4"}
+"""`12 and a half` is 12 1/2."""
 _BOUND_BEFORE = re.compile(
     r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z"
     r"|\b(?:than\sor\sequal\sto|(?<!turned\s)(?<!flipped\s)(?<!spread\s)over|under|above|below|beyond)\s[*$(]{0,3}\Z"
@@ -84,7 +90,7 @@ def statement(response: str, params: answers.ExtractionParams, decimal_comma: bo
     """The number that the response commits to, in figures or in words."""
     response = answers.without_citations(answers.without_html(answers.without_struck(response)))
     response = notation.with_ascii_marks(response)
-    scene = _scene(notation.without_modulus(notation.without_remark(response)), params)
+    scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params)
     if (span := scene.extraction.span) is not None:
         bare = answers.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
         scene = scene if bare == scene.response else _scene(bare, params)
@@ -162,10 +168,14 @@ def _statement(scene: _Scene, params: answers.ExtractionParams, decimal_comma: b
         return Statement(None, scene.extraction.reason, None, detail)
     if trouble := _fault(scene):
         return Statement(None, trouble, answer, detail)
-    number = read(answer, decimal_comma)
+    number = read(_IS.sub(" is ", answer) if "s " in answer else answer, decimal_comma)
     if isinstance(number, Unreadable):
         return Statement(None, number.reason, answer, detail)
     return Statement(number, "found", answer, detail)
+
+
+_IS = re.compile(r"(?:(?<=it)|(?<=he)|(?<=that)|(?<=here))['’]s\s", re.IGNORECASE)
+"""So that `s` is no variable."""
 
 
 def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
@@ -188,6 +198,8 @@ def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
     if extraction.answer is None and not (before and _THOUSANDS_BEFORE.fullmatch(before[0])):
         return None
     behind = _WORDS_BEHIND.match(response, end)
+    if part := _AND_A_PART.match(response, end) if shown.isdecimal() else None:
+        return f"{shown} {_PARTS[part['part'].lower()]}"
     head = response[max(0, start - _WIDER_CHARS) : start]
     bound = _BOUND_BEFORE.search(head) if head.rstrip().rstrip(" $*(").lower().endswith(_BOUND_ENDS) else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
@@ -225,9 +237,11 @@ def _fault(scene: _Scene) -> str | None:
     start = extraction.span[0]
     if extraction.channel is Channel.ANSWER_LINE:
         return "no_answer" if _ANSWER_SUPPOSED.search(response[max(0, start - _SUPPOSED_CHARS) : start]) else None
+    if extraction.channel is Channel.BARE:
+        return "no_answer" if _is_disowned(scene, *extraction.span) else None
     if extraction.channel is not Channel.LAST_NUMBER:
         return None
-    if _is_supposed(scene, *extraction.span):
+    if _is_supposed(scene, *extraction.span) or _is_disowned(scene, *extraction.span):
         return "no_answer"
     if _is_of_a_power(scene):
         return "unparseable"
@@ -264,6 +278,24 @@ _RULED_OUT = re.compile(
     r"\brul(?:e|es|ed|ing)\sout\s(?:[a-z]\s?=\s?|the\s(?:value|answer)\s)?[$*(]{0,3}\Z", re.IGNORECASE
 )
 _SENTENCE_BEGINS = ("\n", ". ", "! ", "? ")
+
+
+def _is_disowned(scene: _Scene, start: int, end: int) -> bool:
+    """Whether the last number is disowned, or the first of what is nothing but a quantity. One stated before is not."""
+    response, segment, extraction = scene
+    if extraction.channel is Channel.BARE:
+        figure = _FIGURES.search(response, start, end)
+        if figure is None:
+            return False
+        start, end = figure.span()
+    stated = extraction.candidates[-1].text
+    if any(candidate.text == stated for candidate in extraction.candidates[:-1]):
+        return False
+    head = response[max(segment.start, start - _SUPPOSED_CHARS) : start]
+    return asides.is_disowned(head, response[end : end + _WIDER_CHARS])
+
+
+_FIGURES = re.compile(r"\d[\d.,/]*")
 
 
 def _is_supposed(scene: _Scene, start: int, end: int) -> bool:

@@ -1,0 +1,123 @@
+"""What is said beside a number and states no other, and numbers that are disowned."""
+
+from typing import Any
+
+import pytest
+
+from tests.growth import stays_in_proportion
+from verifiers.rules.numeric import NumericParams, judge
+from verifiers.rules.regression import RegressionParams
+from verifiers.rules.regression import judge as judge_distance
+
+
+def score(response: str, reference: Any, **params: Any) -> float | None:
+    found = judge(response, NumericParams(reference=reference, **params)).score
+    graded = judge_distance(response, RegressionParams(reference=reference, **params)).score
+    assert (found == 1.0) == (graded == 1.0)
+    return found
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "12, not 15.",
+        "12 — not 15.",
+        "12 (not 15)",
+        "She has 12 apples, not 15 apples.",
+        "12, pas 15",
+        "12, nicht 15",
+        "12, а не 15.",
+        "12，不是15。",
+        "是12，而不是15。",
+        "不是15，而是12。",
+        "<answer>12, not 15</answer>",
+        "\\boxed{12}, not 15",
+        "12 (3 × 4)",
+        "12 apples (3 × 4)",
+        "12 (= 3 × 4)",
+        "12 (3 x 4 = 12)",
+        "12, or 12.0",
+        "12, i.e. 24/2",
+        "<answer>It's 12.</answer>",
+        "<answer>I think it's 12</answer>",
+        "\\boxed{That's 12}",
+        "Some say 15, but it is 12.",
+        "I don't know if 15 is meant, but the answer is 12.",
+        "No doubt it's 12.",
+        "I don't doubt that it is 12.",
+        "My first guess was 15, but it is 12.",
+        "❌ 15\n✅ 12",
+        "There are 12 students excluded from the list.",
+        "It is 12. The textbook says 12.",
+    ],
+)
+def test_asides_state_no_other_number(response: str) -> None:
+    assert score(response, 12) == 1.0
+    assert score(response, 15) == 0.0
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "anything but 12",
+        "except 12",
+        "neither 12",
+        "unless it is 12",
+        "I doubt it's 12.",
+        "It's unlikely to be 12.",
+        "I don't know if it is 12.",
+        "Some say 12.",
+        "My friend says 12.",
+        "The user thinks it's 12.",
+        "The textbook claims 12.",
+        "My first guess was 12.",
+        "e.g. 12",
+        "for example, 12",
+        "numbers such as 12",
+        "a number like 12",
+        "Incorrect: 12",
+        "❌ 12",
+        "12 ❌",
+        "12 (wrong)",
+        "12 (rejected)",
+        "12 excluded",
+        "12 is close, but no.",
+        "12左右吗",
+        "12が正しくない",
+        "ليس 12",
+        "15, not 12",
+        "<answer>15, not 12</answer>",
+        "不是12，而是15。",
+        "15 (3 × 4)",
+        "15, or 12",
+        "12, or 15",
+        "12 (15)",
+        "12, not at all, 15",
+        "more than 12, not 15",
+        "<answer>It's 12 or 13</answer>",
+        "<answer>It's 12x</answer>",
+    ],
+)
+def test_disowned_numbers_and_others_are_not_the_answer(response: str) -> None:
+    assert score(response, 12) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("response", "reference"),
+    [
+        ("The probability is 3/4, or 0.75.", "3/4"),
+        ("12 and a half", 12.5),
+        ("It takes 12 and a half hours.", 12.5),
+        ("12 and a quarter", 12.25),
+        ("12 hours and a half", 12.5),
+    ],
+)
+def test_the_same_value_again_and_halves(response: str, reference: Any) -> None:
+    assert score(response, reference) == 1.0
+    assert score(response, 12) == 0.0
+
+
+@pytest.mark.parametrize("unit", ["12, not 15 ", "e.g. 12 ", "12 (3 × 4) ", "doubt it's ", "12 or 12 ", "❌ 12 "])
+def test_a_flood_of_asides_is_over_soon(unit: str) -> None:
+    params = NumericParams(reference=12)
+    assert stays_in_proportion(lambda text: judge(text, params), unit, 50_000)
