@@ -1061,7 +1061,55 @@ def test_what_is_denied_before_says_nothing_of_the_answer(response: str) -> None
     assert outcome(response) == in_math(response) == "42"
 
 
-@pytest.mark.parametrize("unit", ["no, ", "but ", "wait, ", "A ", "12 ", "Actually it's ", "oh oops "])
+def stood_by(response: str) -> str | None:
+    return uncorrected(response, extract(response, ExtractionParams())).answer
+
+
+@pytest.mark.parametrize("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "Then again, 13.",
+        "On second thought, 13.",
+        "Oops, 13.",
+        "Oops, it's 13.",
+        "My mistake, 13.",
+        "I'm wrong; 13.",
+        "Hmm, maybe 13.",
+        "Either that or 13.",
+        "Scratch that.",
+        "I take it back.",
+        "Not really.",
+        "That's wrong.",
+        "That is not right.",
+        "Just kidding.",
+    ],
+)
+def test_an_answer_that_is_turned_from_directly_behind_it_is_none(told: str, behind: str) -> None:
+    assert stood_by(told) == "12"
+    assert stood_by(f"{told} {behind}") is None
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "On reflection, 12.",
+        "Maybe this helps!",
+        "Oops, I nearly forgot: check it.",
+        "That's right.",
+        "Not really hard.",
+        "Then again, it was easy.",
+        "My mistake would have been to add 3.",
+    ],
+)
+def test_what_only_begins_like_a_correction_corrects_nothing(behind: str) -> None:
+    assert stood_by(f"\\boxed{{12}} {behind}") == "12"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["no, ", "but ", "wait, ", "A ", "12 ", "Actually it's ", "oh oops ", "maybe ", "either that or ", "i take "],
+)
 def test_looking_for_a_correction_takes_as_long_as_a_text_is(unit: str) -> None:
     extraction = extract("\\boxed{12} " + unit, ExtractionParams())
     assert stays_in_proportion(lambda text: uncorrected("\\boxed{12} " + text, extraction), unit, 200_000)

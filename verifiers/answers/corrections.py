@@ -15,9 +15,10 @@ from verifiers.answers.numerals import NUMBER
 _BREATH = r"[\s,.:;!…—–*-]{1,6}"
 _WORDS = re.compile(
     r"(?:[\s$*_)\]}.,!;…—–-]|\\[\])]|</answer>){0,12}"
-    rf"(?:(?:but|oh|ah|hm+|oops|okay|ok){_BREATH}){{0,4}}"
+    rf"(?:(?:but|oh|ah|hm+|okay|ok){_BREATH}){{0,4}}"
     rf"(?:(?:no|(?:no\s|but\s)?wait(?=[,.:;!…—–-])|actually|sorry|correction|scratch\sthat|(?:just\s)?kidding|i\smeant?"
-    rf"|make\s(?:that|it)){_BREATH}){{1,4}}"
+    rf"|make\s(?:that|it)|w?h?oops|then\sagain|on\s(?:second\sthoughts?|(?:further\s)?reflection)|apologies|my\s(?:mistake|bad|error|apologies)"
+    rf"|i(?:['’]m|\sam|\swas)\s(?:wrong|mistaken)|i\stake\s(?:that|it)\sback|(?:or\s)?(?:maybe|perhaps|possibly)|either\s(?:that|it|this)\sor){_BREATH}){{1,4}}"
     r"(?:so\s)?(?:(?:it|that|this|the\s(?:(?:correct|right|final|actual|real)\s)?answer)(?:['’]s|\s(?:is|should\sbe|must\sbe))\s"
     r"|should\sbe\s)?(?:actually\s)?",
     re.IGNORECASE,
@@ -31,9 +32,14 @@ _VALUE = re.compile(
 
 _UNMADE = re.compile(
     r"(?:[\s$*_)\]}.,!;…—–-]|\\[\])]|</answer>){0,12}"
-    rf"(?:(?:but|oh|ah|hm+|oops|no|wait|actually|sorry){_BREATH}){{1,4}}(?:that|this|it)"
+    r"(?:"
+    rf"(?:(?:but|oh|ah|hm+|oops|no|wait|actually|sorry){_BREATH}){{0,4}}"
+    r"(?:scratch\sthat|i\s(?:take|retract)\s(?:that|it|this)(?:\sback)?|never\s?mind|(?:just\s)?kidding|(?:or\s)?not\sreally|i\sstand\scorrected"
+    r"|(?:that|this)(?:['’]s|\s(?:is|was))\s(?:clearly\s|obviously\s|actually\s)?(?:wrong|incorrect|a\smistake|not\s(?:right|correct|the\s(?:right\s|correct\s)?answer)))"
+    r"(?=\s{0,4}(?:[.!…]|\n|</answer>|\Z))"
+    rf"|(?:(?:but|oh|ah|hm+|oops|no|wait|actually|sorry){_BREATH}){{1,4}}(?:that|this|it)"
     r"(?:(?:['’]s|\s(?:is|was|looks|seems))\s(?:wrong|incorrect|a\smistake|not\s(?:right|correct))"
-    r"|\s(?:does(?:n['’]t|\snot)\s(?:look|seem)|can(?:['’]t|not)\sbe)\s(?:right|correct))(?=[.!,]|\n|\Z)",
+    r"|\s(?:does(?:n['’]t|\snot)\s(?:look|seem)|can(?:['’]t|not)\sbe)\s(?:right|correct))(?=[.!,]|\n|\Z))",
     re.IGNORECASE,
 )
 _CHANNELS = frozenset([Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE])

@@ -314,3 +314,29 @@ def test_a_reason_lowers_no_score() -> None:
 def test_a_flood_of_words_is_over_soon(metric: Metric, unit: str) -> None:
     params = QaParams(reference="x Paris", metric=metric)
     assert stays_in_proportion(lambda text: judge(text, params), unit, 50_000)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "Actually, Lyon.",
+        "Sorry, Lyon.",
+        "Then again, Lyon.",
+        "Oops, Lyon.",
+        "My mistake, Lyon.",
+        "Not really.",
+        "I take it back.",
+    ],
+)
+@pytest.mark.parametrize("metric", ["exact", "contains"])
+def test_what_the_response_turns_from_is_no_answer(metric: str, behind: str) -> None:
+    params = QaParams.model_validate({"reference": "Paris", "metric": metric})
+    for told in ("The answer is Paris.", "Paris.", "It's Paris."):
+        assert judge(told, params).score == 1.0
+        assert judge(f"{told} {behind}", params).score == 0.0
+
+
+def test_what_actually_adds_something_takes_nothing_back() -> None:
+    params = QaParams.model_validate({"reference": "Paris", "metric": "contains"})
+    assert judge("Paris. Actually, it is also the largest city.", params).score == 1.0
+    assert judge("It's Paris. Sorry for the delay.", params).score == 1.0

@@ -114,6 +114,7 @@ _DISOWNED_SIGNS = (
 _DISOWNED_BEHIND = re.compile(
     r"[*$%]{0,3}(?:(?:\s?[a-z]{1,12})?\s?(?:[❌✗✘✖]|[(\[](?:wrong|incorrect|rejected|excluded|not\s(?:right|correct|the\sanswer))\b)"
     r"|\s(?:has\sbeen\s|was\s|is\s)?(?:excluded|rejected|ruled\sout|eliminated)\b|\sis\s(?:close|tempting),?\sbut\s(?:no|not|wrong|incorrect)\b"
+    r"|(?:\s?[a-z]{1,12})?[.!,;…]{0,3}\s{1,4}(?:(?:but|oh|hm+|no|wait|actually|sorry)[\s,.!…]{1,3}){0,3}(?:scratch\sthat|i\stake\s(?:that|it|this)\sback|never\s?mind|(?:just\s)?kidding|(?:or\s)?not\sreally)(?=\s?(?:[.!…]|\Z))"
     r"|(?:は|が)(?:正しくない|間違い|違う)|左右吗|吗)",
     re.IGNORECASE,
 )

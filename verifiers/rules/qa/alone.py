@@ -119,7 +119,7 @@ _AGREEING = re.compile(
 )
 _AFFIRMING = re.compile(rf"(?:{_AFFIRMS}){_STOP}", re.IGNORECASE)
 _MORE = re.compile(
-    r"(?<![^\W_])(?:or|either|maybe|perhaps|possibly|however|although|though|actually|wait|sorry|wrong|incorrect|mistaken?|mistakes?"
+    r"(?<![^\W_])(?:or|either|maybe|perhaps|possibly|however|although|though|actually|wait|sorry|w?h?oops|meant|kidding|(?:scratch|take)\s(?:that|it|this)|not\sreally|then\sagain|second\sthoughts?|reflection|wrong|incorrect|mistaken?|mistakes?"
     r"|alternatively|instead|correction|unless|if|might|could|may|unsure|but|also|another|doubt\w*|guess|else|nope|false|depends?|oder|ou|o|или|peut-être|vielleicht|quizás?)(?![^\W_])"
     r"|\b(?:not|n['’]t|never)\s(?:sure|certain|right|correct|true|so|it|my|(?:the|my)\s(?:right\s|correct\s)?answer|clear)\b|n['’]t\s(?:sure|certain|right|correct|true|it)\b"
     r"|[?？؟❌✗✘]|也许|可能|或|但|不对|错|もしくは|または|かも|しかし|또는|혹은|아마|하지만|أو|ربما",

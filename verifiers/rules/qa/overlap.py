@@ -226,11 +226,15 @@ def _start_of_clause(text: str, end: int, stops: str, most_chars: int) -> int:
 
 _PREFIXED = re.compile(r"(?<![^\W_])(non|un|anti|ex|pseudo|quasi|pre|post)[-‐‑–](?=\w)", re.IGNORECASE)
 _TAKES_BACK = re.compile(
-    r"(?<![^\W_])(?:no|nope|nah|wrong|incorrect|false|untrue|wait|(?:just\s)?kidding|scratch\sthat|correction|i\smeant?)(?![\w'’])",
+    r"(?<![^\W_])(?:no|nope|nah|wrong|incorrect|false|untrue|wait|(?:just\s)?kidding|scratch\sthat|correction|i\smeant?"
+    r"|w?h?oops|my\s(?:mistake|bad|error)|i\stake\s(?:that|it|this)\sback|never\s?mind|i(?:['’]m|\sam|\swas)\s(?:wrong|mistaken)|not\sreally|then\sagain"
+    r"|on\s(?:second\sthoughts?|(?:further\s)?reflection))(?![\w'’])",
     re.IGNORECASE,
 )
 _CALLED_WRONG = re.compile(
-    _TAKES_BACK.pattern + r"(?=[*_\"'”]{0,2}(?:[.,;:!?)…–—]|\s-\s|\s*\Z))",
+    r"(?<![^\W_])(?:actually|sorry)(?=,\s(?:(?:it['’]s|it\sis)\s)?(?:the\s)?(?-i:[A-Z\d])[\w'’-]*(?:\s(?-i:[A-Z])[\w'’-]*){0,3}[.!*]{0,3}\s*\Z)|"
+    + _TAKES_BACK.pattern
+    + r"(?=[*_\"'”]{0,2}(?:[.,;:!?)…–—]|\s-\s|\s*\Z))",
     re.IGNORECASE,
 )
 _CALLED_WRONG_BEFORE = re.compile(
