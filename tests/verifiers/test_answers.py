@@ -1090,6 +1090,15 @@ def test_an_answer_that_is_turned_from_directly_behind_it_is_none(told: str, beh
     assert stood_by(f"{told} {behind}") is None
 
 
+@pytest.mark.parametrize("told", ["12.", "So x = 12.", "Therefore $n = 12$.", "It's 12.", "We get 12."])
+@pytest.mark.parametrize("behind", ["Scratch that.", "I take it back.", "Not really.", "No, that's wrong."])
+def test_a_last_number_that_is_taken_back_is_none(told: str, behind: str) -> None:
+    assert in_math(told) == "12"
+    assert (
+        uncorrected(f"{told} {behind}", extract(f"{told} {behind}", ExtractionParams(), MATH_CHANNELS)).answer is None
+    )
+
+
 @pytest.mark.parametrize(
     "behind",
     [

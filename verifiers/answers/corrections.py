@@ -43,17 +43,17 @@ _UNMADE = re.compile(
     re.IGNORECASE,
 )
 _CHANNELS = frozenset([Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE])
-"""Behind whose answer a response may go on."""
+"""Behind whose answer a response may go on with another; the others take the last one."""
 _MIN_CHARS = len(" no 3")
 
 
 def uncorrected(response: str, extraction: Extraction) -> Extraction:
     """The same; without the answer where it is called wrong, or another one put in its place, directly behind it."""
-    if extraction.answer is None or extraction.span is None or extraction.channel not in _CHANNELS:
+    if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:
         return extraction
-    if len(response) - extraction.span[1] < _MIN_CHARS:
-        return extraction
-    if _UNMADE.match(response, extraction.span[1]) or _is_replaced(response, extraction.answer, extraction.span[1]):
+    may_go_on = extraction.channel in _CHANNELS
+    is_replaced = may_go_on and _is_replaced(response, extraction.answer, extraction.span[1])
+    if is_replaced or _UNMADE.match(response, extraction.span[1]):
         return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
     return extraction
 
