@@ -66,7 +66,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "9"
+    version = "10"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8

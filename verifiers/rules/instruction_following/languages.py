@@ -5,7 +5,9 @@ system lists the profiles. Here both are fixed: seed 0 and the profiles by name.
 answers with seed 0 are these.
 
 `is_in` is what an instruction means by "in this language": it also wants most letters in a script that the language is
-written in, reads capitals as small letters, and a text without letters is in no language.
+written in, reads capitals as small letters, and a text without letters is in no language. Words and names of others are
+borne; a line of another script, or of English prose in a text that should not be English, is not, be it a translation
+or only the announcement of what follows. Code in fences may be in any.
 """
 
 import json
@@ -51,7 +53,62 @@ _ONLY_ENGLISH = word_set(
     "been were when who will more than its his her she them these those into our could should because where how both each "
     "it's don't that's you're i'm we're can't"
 )
-_ENGLISH = STOP_WORDS | word_set("bye goodbye hello hey hi ok okay please thanks welcome")
+_ENGLISH = STOP_WORDS | word_set("bye goodbye hello hey hi ok okay please thanks thank welcome yes sure let's")
+_COMMON = {
+    "de": word_set(
+        "aber alles auch auf aus bei bin bis bitte bist danke das dass dein dem den denn der des dich die dir doch ein eine "
+        "einen einer eines er es für geht gern gerne gibt gut guten hallo hat haben hier ich ihr im immer ist ja jetzt kann "
+        "kein keine mein mich mir mit morgen nein nicht noch nur oder schon sein sich sie sind so tag tut und uns viel vielen "
+        "von war was weil weiß wenn wer wie wir wird wo zu zum zur sagte"
+    ),
+    "es": word_set(
+        "adiós al algo aquí así bien buenas bueno buenos claro como con cómo cuando de del días donde dónde el ella él en "
+        "es eso esta está estás este esto gracias hasta hay hola la las le lo los me mi mis mucha muchas mucho muy más ni "
+        "no nos para pero por porque qué que quién se sé sin sobre soy su también te tengo todo todos tu tú un una usted y "
+        "ya yo sí tal"
+    ),
+    "fr": word_set(
+        "à ai au aussi aux avec avez bien bonjour bonsoir c'est ça ce ces cette comme d'accord dans de des du elle en est "
+        "et être il ils j'ai je l'on la le les leur lui ma mais me merci mes moi mon même ne non nous on ou où oui par pas "
+        "peut plus pour pourquoi quand que quel quelle qui s'il sa sais salut sans se ses si son sont suis sur sûr sûre ta "
+        "te toi ton tout très tu un une vie voici vous y beaucoup"
+    ),
+    "it": word_set(
+        "a anche bene buona buongiorno c'è certo che chi ci ciao come con cosa così da dai del della dei di dove due è ecco "
+        "fa gli grazie ha hai ho i il in io la le lei lo lui ma mi mia mille mio molto nel nella noi non o ogni ora per "
+        "perché però più prego quando quello questa questo qui sei si sì sono so stai sto su sua suo te ti tu tutti tutto un "
+        "una uno va voi"
+    ),
+    "nl": word_set(
+        "aan alles als ben bent bij daar dag dan dank dat de die dit doe een en er gaat goed goede graag hallo hebben heb "
+        "heeft het hier hij hoe ik in is ja je kan klopt maar me mee mijn morgen naar nee niet nog nu of ook om op over te "
+        "tot u uit van veel voor waar was wat we weet wel wie wij zich zij zijn ze zo"
+    ),
+    "pt": word_set(
+        "a ao as até bem boa bom claro com como da das de dele depois dia do dos e ela ele em então eles essa esse esta "
+        "este eu foi há isso já lhe mais mas me meu minha muito muita na nas nem no nos não nós o obrigado obrigada olá os "
+        "ou para pela pelo por porque qual quando que quem se sei sem seu sim só sou sua são também te tem tenho tudo tu um "
+        "uma vai você"
+    ),
+    "ru": word_set(
+        "а без был была было бы в вас все всё вы где да для до его ее её если есть ещё же за знаю и из или их к как когда "
+        "конечно кто ли меня мне мы на не нет ни но о об он она они от очень по почему привет с сейчас спасибо так там "
+        "тебя то ты у хорошо что это этот я"
+    ),
+    "uk": word_set(
+        "а або але без був була було в вас ви все вона вони він де до для дякую є же за звичайно знаю з і із її його й як "
+        "який якщо коли ми мене мені на не немає ні о привіт про та так там те ти то тут у це цей чи що щоб я"
+    ),
+}
+"""The commonest words of languages that share their script, for the shortest texts."""
+_DENSE = frozenset({"Han", "Kana", "Hangul"})
+"""A character of these says as much as two letters, and counts so where it should not be."""
+_MIN_FOREIGN = 30
+"""Letters; fewer are names and words that are spoken of."""
+_MIN_PROSE_WORDS = 10
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.MULTILINE | re.DOTALL)
+_MARKED = re.compile(r"\s*(?:[-*+•>|]\s|\d{1,3}[.)]|\|)")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _HOPELESS = 1e-20
 """A language this far behind no longer counts: to come back is a thousand billion times less likely than a wrong end."""
 _MAX_CACHED_CHARS = 32
@@ -96,12 +153,11 @@ def identify(text: str) -> str | None:
 @lru_cache(maxsize=8)
 def is_in(text: str, language: str) -> bool:
     """Whether the text is in this language (one of `LANGUAGES`)."""
-    scripts = Counter[str]()
-    for char, times in Counter(text[:_MAX_CHARS]).items():
-        if char.isalpha():
-            scripts[_script(char)] += times
     wanted = _SCRIPT_OF.get(language, "Latin")
+    scripts = _scripts_of(text[:_MAX_CHARS])
     if sum(times for script, times in scripts.items() if _belongs(script, wanted)) * 2 <= scripts.total():
+        return False
+    if _is_foreign(scripts, wanted, 1 / 3) or _has_foreign_line(text[:_MAX_CHARS], language, wanted):
         return False
     if wanted == "Japanese":
         return scripts["Kana"] > 0
@@ -110,7 +166,59 @@ def is_in(text: str, language: str) -> bool:
     if list(_SCRIPT_OF.values()).count(wanted) == 1:
         return True
     small = text.lower()
+    if len(small) <= _MAX_SHORT_CHARS and (known := _is_known_to_be_in(small, language)) is not None:
+        return known
     return (language == "en" and _is_plain_english(small)) or identify(small) == language
+
+
+def _scripts_of(text: str) -> Counter[str]:
+    """How many letters there are of each script."""
+    scripts = Counter[str]()
+    for char, times in Counter(text).items():
+        if char.isalpha():
+            scripts[_script(char)] += times
+    return scripts
+
+
+def _is_foreign(scripts: Mapping[str, int], wanted: str, share: float) -> bool:
+    """Whether more than this share is in scripts that are neither the one wanted nor Latin."""
+    letters = {script: times * (2 if script in _DENSE else 1) for script, times in scripts.items()}
+    foreign = sum(times for script, times in letters.items() if script != "Latin" and not _belongs(script, wanted))
+    return foreign >= _MIN_FOREIGN and foreign > share * sum(letters.values())
+
+
+def _has_foreign_line(text: str, language: str, wanted: str) -> bool:
+    """Whether a line is in another script, or one that is no item of a list and no quotation in English prose."""
+    if language == "en" and text.isascii():
+        return False
+    lines = _FENCED.sub("", text).split("\n")
+    if any(len(line) * 2 >= _MIN_FOREIGN and _is_foreign(_scripts_of(line), wanted, 1 / 2) for line in lines):
+        return True
+    return language != "en" and any(
+        len(line) > _MAX_SHORT_CHARS // 2 and not _MARKED.match(line) and _is_english_prose(line.lower())
+        for line in lines
+    )
+
+
+def _is_english_prose(line: str) -> bool:
+    found = _english_words(line)
+    return found is not None and len(found) >= _MIN_PROSE_WORDS and _reads_as_english(found)
+
+
+def _is_known_to_be_in(text: str, language: str) -> bool | None:
+    """By the common words of a short text, which the profiles get wrong ("Ja, das stimmt" is Latvian to them); None where
+    they do not decide.
+    """
+    if language != "en" and language not in _COMMON:
+        return None
+    found = _WORD.findall(text.replace("’", "'"))
+    hits = {name: sum(map(common.__contains__, found)) for name, common in _COMMON.items()}
+    hits["en"] = sum(map(_ENGLISH.__contains__, found))
+    most = max(hits.values())
+    best = [name for name, times in hits.items() if times == most]
+    if len(best) > 1 or most * 2 < len(found):
+        return None
+    return best == [language] or (None if language == "en" else False)
 
 
 def _is_plain_english(text: str) -> bool:
@@ -118,14 +226,29 @@ def _is_plain_english(text: str) -> bool:
     other language has. Needed for short texts, which the profiles get wrong ("go home now" is Polish to them), and a
     hundred times faster for long ones.
     """
+    found = _english_words(text)
+    if not found:
+        return False
+    if len(text) <= _MAX_SHORT_CHARS:
+        return all(map(_is_english, found))
+    return _reads_as_english(found)
+
+
+def _english_words(text: str) -> list[str] | None:
+    """The words of a text in small letters; None where some cannot be English."""
     text = _MAIL.sub(" ", _URL.sub(" ", text))
     if any(char.isalpha() and not char.isascii() for char in set(text)):
-        return False
-    found = _ASCII_WORD.findall(text.replace("’", "'"))
-    known = sum(word in english.ORTHO_CONTEXT or word in _ENGLISH for word in found)
-    if len(text) <= _MAX_SHORT_CHARS:
-        return 0 < known == len(found)
-    return 0 < known >= 0.85 * len(found) and sum(map(_ONLY_ENGLISH.__contains__, found)) >= 0.15 * len(found)
+        return None
+    return _ASCII_WORD.findall(text.replace("’", "'"))
+
+
+def _is_english(word: str) -> bool:
+    return word in english.ORTHO_CONTEXT or word in _ENGLISH
+
+
+def _reads_as_english(found: Sequence[str]) -> bool:
+    known = sum(map(_is_english, found))
+    return known >= 0.85 * len(found) and sum(map(_ONLY_ENGLISH.__contains__, found)) >= 0.15 * len(found)
 
 
 def _chinese(text: str, language: str) -> tuple[str, ...]:

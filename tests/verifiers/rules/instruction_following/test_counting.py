@@ -224,7 +224,47 @@ def test_draws_are_those_of_a_generator_with_the_seed(size: int) -> None:
         ("नमस्ते, यह एक अच्छा दिन है और हम बाज़ार जाते हैं", "hi", True),
         ("This is English with 一个 word", "zh", False),
         ("Das ist ein schöner Tag und wir gehen auf den Markt.", "en", False),
+        ("Ja, das stimmt.", "de", True),
+        ("Ja, das stimmt.", "nl", False),
+        ("Ja, dat klopt.", "de", False),
+        ("Ja, det er rigtigt.", "da", True),
+        ("Je ne sais pas.", "fr", True),
+        ("Yes, sure.", "fr", False),
+        ("Hola, ¿qué tal?", "es", True),
+        ("Ciao, come stai?", "es", False),
+        ("Да, конечно.", "ru", True),
+        ("Так, звичайно.", "ru", False),
+        ("Sí, claro.", "en", False),
     ],
 )
 def test_in_a_language(text: str, language: str, expected: bool) -> None:
     assert languages.is_in(text, language) is expected
+
+
+_PARIS = {
+    "en": "The city of Paris is the capital of France. It is known for its tower and for its museums.",
+    "fr": "La ville de Paris est la capitale de la France. Elle est connue pour sa tour et pour ses musées.",
+    "zh": "巴黎是法国的首都，以其铁塔和众多博物馆而闻名，每年都有数百万游客前来参观这座美丽的城市。",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("{fr}\n\n{fr}\n\n{en}", "fr", False),
+        ("Here is the answer in French that you asked me for:\n\n{fr}", "fr", False),
+        ("{zh}{zh}{zh}\n\n{en}", "zh", False),
+        ("Here is the answer in Chinese that you asked me for:\n\n{zh}", "zh", False),
+        ("{en}\n\n{zh}", "en", False),
+        ("{en} {zh}", "en", False),
+        ("{en} Locals say 巴黎 to it.", "en", True),
+        ("{fr} Le film *The Lord of the Rings* y fut montré.", "fr", True),
+        ("{fr}\n\n1. Harry Potter and the Goblet of Fire, with all that is in it and about it", "fr", True),
+        ("{fr}\n\n> That is one small step for a man and one giant leap for all of mankind.", "fr", True),
+        ("{zh}\n```\n{en}\n```", "zh", False),
+        ("{zh}{zh}{zh}\n```\n# {en}\n```\n", "zh", True),
+        ("推荐使用Python和TensorFlow。{zh}", "zh", True),
+    ],
+)
+def test_all_of_it_is_in_the_language(text: str, language: str, expected: bool) -> None:
+    assert languages.is_in(text.format(**_PARIS), language) is expected
