@@ -22,6 +22,8 @@ from verifiers.rules.instruction_following.constraints import (
     word_set,
 )
 from verifiers.rules.instruction_following.counting import (
+    HANGUL,
+    UNSPACED,
     Text,
     count_word,
     words,
@@ -43,7 +45,7 @@ def _official_distinct(view: Text, N: int) -> bool:  # noqa: N803 - the data's n
 
 
 def _distinct(view: Text, N: int) -> bool:  # noqa: N803
-    return len(set(view.small_words)) >= N
+    return len(set(view.seen_words)) >= N
 
 
 _CONJUNCTIONS = frozenset({"and", "but", "for", "nor", "or", "so", "yet"})
@@ -71,7 +73,7 @@ def _official_names(view: Text, N: int) -> bool:  # noqa: N803
     return len(_NAMES.intersection(_NAME_OR_WORD.findall(view.raw))) >= N
 
 
-_NAME = re.compile(r"[^\W\d_]+")
+_NAME = re.compile(r"[a-zA-Z]+(?![^\W\d_" + UNSPACED + HANGUL + "])")
 
 
 def _names(view: Text, N: int) -> bool:  # noqa: N803
@@ -111,12 +113,31 @@ def _pronouns(view: Text, N: int) -> bool:  # noqa: N803
 _MARKS = frozenset(".,!?;:")
 
 
-def _punctuation(view: Text) -> bool:
+def _official_punctuation(view: Text) -> bool:
     value = view.raw
     if not ("!?" in value or "?!" in value or "‽" in value):
         return False
     rest = value.replace("?!", "", 1) if "?!" in value else value.replace("!?", "", 1)
     return set(rest) >= _MARKS
+
+
+_BEHIND = r"\s\"'“”‘’»()\[\]*_`"
+_USED_MARKS = re.compile(rf"(?<![.,!?;:‽{_BEHIND}])[{_BEHIND}]*+([.,;:]|[!?‽]+)")
+
+
+def _punctuation(view: Text) -> bool:
+    """Each mark where one belongs, behind something other than a mark: of a row of them the first is used, but for
+    question and exclamation marks.
+    """
+    if not _official_punctuation(view):
+        return False
+    used: set[str] = set()
+    interrobang = False
+    for marks in _USED_MARKS.findall(view.folded):
+        is_both = "‽" in marks or {"!", "?"} <= set(marks)
+        interrobang |= is_both
+        used.update(marks[2:] if is_both else marks[0])
+    return interrobang and used >= _MARKS
 
 
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -160,7 +181,7 @@ def _stop_words(view: Text, percentage: float) -> bool:
     return bool(said) and sum(word in STOP_WORDS for word in said) * 100 <= percentage * len(said)
 
 
-def _kinds(sentences: Sequence[str]) -> tuple[int, int, int]:
+def kinds(sentences: Sequence[str]) -> tuple[int, int, int]:
     """How many state, ask and call, by their last mark."""
     ends = Counter(found[0] if (found := _LAST_MARK.search(sentence[::-1])) else "" for sentence in sentences)
     return ends["."] + ends["。"], ends["?"] + ends["？"], ends["!"] + ends["！"]
@@ -177,7 +198,7 @@ def _official_two_to_one(view: Text) -> bool:
 
 
 def _two_to_one(view: Text) -> bool:
-    stated, asked, _ = _kinds(view.sentences)
+    stated, asked, _ = kinds(view.sentences)
     return stated == 2 * asked > 0
 
 
@@ -187,7 +208,7 @@ def _official_balance(view: Text) -> bool:
 
 
 def _balance(view: Text) -> bool:
-    stated, asked, called = _kinds(view.sentences)
+    stated, asked, called = kinds(view.sentences)
     return stated == asked == called > 0
 
 
@@ -213,7 +234,7 @@ def _official_three_equal(view: Text) -> bool:
 def _three_equal(view: Text) -> bool:
     if len(view.sentences) != 3 or len(set(map(len, view.sentences))) != 1:
         return False
-    return len(view.small_words) == len(set(view.small_words)) and all(view.sentence_words)
+    return len(view.seen_words) == len(set(view.seen_words)) and all(view.sentence_words)
 
 
 _KEYWORDS = {f"keyword{number}": word for number in range(1, 6)}
@@ -225,7 +246,7 @@ CONSTRAINTS = (
     Constraint("count:person_names", _official_names, _names, {"N": count}),
     Constraint("count:numbers", _official_numbers, _numbers, {"N": count}),
     Constraint("count:pronouns", _official_pronouns, _pronouns, {"N": count}),
-    Constraint("count:punctuation", _punctuation),
+    Constraint("count:punctuation", _official_punctuation, _punctuation),
     Constraint("count:words_japanese", _official_japanese, _japanese, {"N": ordinal}),
     Constraint("count:keywords_multiple", _official_keywords, _keywords, _KEYWORDS),
     Constraint("ratio:stop_words", _official_stop_words, _stop_words, {"percentage": percentage}),

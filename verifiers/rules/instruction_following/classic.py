@@ -32,6 +32,7 @@ from verifiers.rules.instruction_following.counting import (
     joins,
 )
 from verifiers.rules.instruction_following.counting import words as words_of
+from verifiers.rules.tags import has_substance
 
 # --- keywords
 
@@ -168,8 +169,9 @@ def _official_paragraphs(text: Text, num_paragraphs: int) -> bool:
 
 
 def divided_into(text: Text, num_paragraphs: int) -> bool:
+    """Each of them says something: neither a rule nor a full stop is a paragraph."""
     pieces = text.divided()
-    return len(pieces) == num_paragraphs and all(pieces)
+    return len(pieces) == num_paragraphs and all(map(has_substance, pieces))
 
 
 def _official_words(text: Text, num_words: int, relation: str) -> bool:
@@ -193,6 +195,8 @@ def _official_first_word(text: Text, num_paragraphs: int, nth_paragraph: int, fi
 
 def _first_word(text: Text, num_paragraphs: int, nth_paragraph: int, first_word: str) -> bool:
     if len(text.paragraphs) != num_paragraphs or nth_paragraph > num_paragraphs:
+        return False
+    if not all(map(has_substance, text.paragraphs)):
         return False
     return starts_with_word(text.paragraphs[nth_paragraph - 1], first_word)
 

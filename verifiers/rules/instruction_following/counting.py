@@ -27,6 +27,8 @@ _LETTER = rf"(?:(?![{_SYLLABIC}_])\w)"
 UNSPACED = rf"{_SYLLABIC}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Han and kana, and Thai, Lao, Burmese and Khmer: no space parts their words, so another may stand right beside one."""
 
+HANGUL = r"\uac00-\ud7a3"
+
 
 def _signs(start: int, stop: int) -> str:
     return re.escape("".join(char for char in map(chr, range(start, stop)) if unicodedata.category(char)[0] == "M"))
@@ -48,6 +50,7 @@ _OFFICIAL_MARKED_WORD = regex.compile(r"\w+")
 """What NLTK 3.10 splits words with: marks on letters belong to them, symbols such as ² and ½ do not."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ASCII = re.compile(r"[a-z]")
+_GREEK_OR_CYRILLIC = re.compile(r"[\u0370-\u058f]")
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and symbols that show nothing."""
 _BLANKS_TO_SPACES = dict.fromkeys(map(ord, _BLANKS), " ")
@@ -118,6 +121,16 @@ class Text:
     @cached_property
     def small_words(self) -> list[str]:
         return [word.casefold() for word in self.words]
+
+    @cached_property
+    def seen_words(self) -> list[str]:
+        """In small letters, as they look: Latin in words that mix it with Greek or Cyrillic letters like it."""
+        if self.raw.isascii():
+            return self.small_words
+        return [
+            word.translate(_LOOKALIKES) if _GREEK_OR_CYRILLIC.search(word) and _ASCII.search(word) else word
+            for word in self.small_words
+        ]
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -197,7 +210,8 @@ def _before(char: str) -> str:
     """What no word that begins with this character stands behind."""
     if not _in_word(char) or _is_unspaced(char):
         return ""
-    return r"(?<![^\W_])" if char.isascii() else rf"(?<![^\W_])(?<![{_VOWELS}])"
+    letter = _JOINED_TO_HANGUL if _is_hangul(char) else _JOINED
+    return rf"(?<!{letter})" if char.isascii() else rf"(?<!{letter})(?<![{_VOWELS}])"
 
 
 def _after(wanted: str) -> str:
@@ -208,11 +222,18 @@ def _after(wanted: str) -> str:
     if _is_unspaced(last):
         return rf"(?![{_VOWELS}])"
     if last.isascii():
-        return r"(?![^\W_])"
-    end = rf"(?![^\W_])(?![{_VOWELS}])"
+        return rf"(?!{_JOINED})"
+    if not _is_hangul(last):
+        return rf"(?!{_JOINED})(?![{_VOWELS}])"
+    end = rf"(?!{_JOINED_TO_HANGUL})(?![{_VOWELS}])"
     return rf"(?=(?:{_PARTICLES}){{0,3}}{end})" if _HANGUL.search(wanted) else end
 
 
+_JOINED = rf"[^\W_{UNSPACED}{HANGUL}]"
+"""What belongs to a word that it stands beside. Not the characters of scripts without spaces, nor Korean particles:
+in "用Python编写" and "Python은" the name stands on its own.
+"""
+_JOINED_TO_HANGUL = r"[^\W_]"
 _HANGUL = re.compile(r"[\uac00-\ud7a3]{2}\Z")
 """Of one syllable a noun with a particle is too often another word."""
 _PARTICLES = "|".join(
@@ -234,6 +255,10 @@ def joins(text: str, following: str) -> bool:
 
 def _in_word(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char)[0] == "M"
+
+
+def _is_hangul(char: str) -> bool:
+    return "\uac00" <= char <= "\ud7a3"
 
 
 def _is_unspaced(char: str) -> bool:

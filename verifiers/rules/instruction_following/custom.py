@@ -90,13 +90,14 @@ rwanda, sao tome and principe, senegal, seychelles, sierra leone, somalia, south
 tanzania, togo, tunisia, uganda, western sahara, somaliland, zambia, zimbabwe
 """
 _COUNTRIES = frozenset(name.strip() for name in _AFRICA.split(","))
+_ITEM = re.compile(r"^[\s*_>]{0,10}\d{1,3}[.)]")
 _ASIDE = re.compile(r"\([^()]{0,200}\)|,.*$")
 
 
 def _countries(view: Text) -> bool:
     """At least 52 different ones, from Zimbabwe on in reverse order, one on each line and nothing else."""
     lines = [
-        " ".join(_ascii(line.replace("’", "'")).strip(_STRIPPED.replace(")", "")).casefold().split())
+        " ".join(_ascii(_ITEM.sub("", line).replace("’", "'")).strip(_STRIPPED.replace(")", "")).casefold().split())
         for line in view.lines
     ]
     first = next((index for index, line in enumerate(lines) if line == "zimbabwe"), len(lines))
@@ -111,12 +112,26 @@ def _official_word_reverse(view: Text) -> bool:
 
 
 def _says_bald_eagle(said: Sequence[str]) -> bool:
-    """A sentence and not just the name."""
-    return "bald eagle" in " ".join(said) and len(said) >= 4 and not {"is", "are", "was", "symbol"}.isdisjoint(said)
+    """A sentence and not just the name, with its articles where English has them."""
+    value = " ".join(said)
+    return (
+        "bald eagle" in value
+        and len(said) >= 4
+        and not {"is", "are", "was", "symbol"}.isdisjoint(said)
+        and _LONE_ARTICLE.search(value) is None
+    )
+
+
+_LONE_ARTICLE = re.compile(r"\b(?:the|an?)(?: (?:of|is|are|was|in|the|an?)\b|$)")
 
 
 def _word_reverse(view: Text) -> bool:
-    return _says_bald_eagle(view.small_words[::-1])
+    """All of it is reversed: it neither says so first nor gives the sentence as it should be, too."""
+    return ":" not in view.raw and not _names_the_bird(view) and _says_bald_eagle(view.small_words[::-1])
+
+
+def _names_the_bird(view: Text) -> bool:
+    return "bald eagle" in " ".join(view.small_words)
 
 
 def _official_letter_reverse(view: Text) -> bool:
@@ -124,6 +139,8 @@ def _official_letter_reverse(view: Text) -> bool:
 
 
 def _letter_reverse(view: Text) -> bool:
+    if _names_the_bird(view) or not {"the", "is", "of", "answer", "reversed"}.isdisjoint(view.small_words):
+        return False
     return _says_bald_eagle([word.casefold() for word in words(view.folded[::-1])])
 
 
@@ -268,7 +285,7 @@ def _is_napoleonic(date: str) -> bool:
 
 def _dates(view: Text) -> bool:
     """At least two different days that exist, in his lifetime."""
-    listed = [date.strip().rstrip(".") for date in view.folded.split(",")]
+    listed = [date.strip(" \t\n*_`").rstrip(".") for date in view.folded.split(",")]
     return len(set(listed)) > 1 and all(_is_napoleonic(date) and _exists(date) for date in listed)
 
 

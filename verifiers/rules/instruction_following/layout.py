@@ -19,7 +19,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
-def _nested(view: Text) -> bool:
+def _official_nested(view: Text) -> bool:
     """Five levels, opened and at least one of the deepest closed, since the last bracket that did not match."""
     open_: list[str] = []
     deepest = 0
@@ -32,6 +32,25 @@ def _nested(view: Text) -> bool:
                 open_, deepest = [], 0
             elif deepest >= 5:
                 return True
+    return False
+
+
+def _nested(view: Text) -> bool:
+    """As the published check, but there is something in the brackets."""
+    open_: list[str] = []
+    deepest, is_filled = 0, False
+    for char in view.folded:
+        if char in "([{":
+            open_.append(char)
+            deepest = max(deepest, len(open_))
+        elif char in _PAIRS:
+            if not open_ or open_.pop() != _PAIRS[char]:
+                open_, deepest = [], 0
+            elif deepest >= 5 and is_filled:
+                return True
+            is_filled = is_filled and bool(open_)
+        elif open_ and not is_filled:
+            is_filled = char.isalnum()
     return False
 
 
@@ -107,7 +126,10 @@ def _offered(options: str) -> list[str]:
 
 
 def key_of(text: str) -> str:
-    return " ".join(text.replace("’", "'").strip(string.punctuation + string.whitespace).casefold().split())
+    return " ".join(text.replace("’", "'").strip(_AROUND).casefold().split())
+
+
+_AROUND = string.punctuation + string.whitespace + "“”„‘«»「」『』。…"
 
 
 def _official_word_lines(view: Text) -> bool:
@@ -116,7 +138,13 @@ def _official_word_lines(view: Text) -> bool:
 
 
 def _word_lines(view: Text) -> bool:
-    return bool(view.lines) and all(len(line.split()) == 1 for line in view.lines)
+    """Words that a dash or comma joins without space are as many as they look."""
+    return bool(view.lines) and all(
+        len(line.split()) == 1 and _RUN_TOGETHER.search(line) is None for line in view.lines
+    )
+
+
+_RUN_TOGETHER = re.compile(r"[^\W\d_](?:[,;:!?—–|]|\.\.)[^\w\s]*+[^\W\d_]")
 
 
 def _official_emoji(view: Text) -> bool:
@@ -242,7 +270,7 @@ def _no_space(view: Text) -> bool:
 
 
 CONSTRAINTS = (
-    Constraint("format:parentheses", _nested),
+    Constraint("format:parentheses", _official_nested, _nested),
     Constraint("format:quotes", _official_quotes, _quotes),
     Constraint("format:options", _official_options, _options, {"options": stripped}),
     Constraint("format:newline", _official_word_lines, _word_lines),

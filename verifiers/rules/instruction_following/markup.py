@@ -13,7 +13,8 @@ from typing import Any
 from verifiers.answers import fold
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, word
-from verifiers.rules.instruction_following.counting import UNSPACED, Text, placeholders
+from verifiers.rules.instruction_following.counting import HANGUL, UNSPACED, Text, placeholders
+from verifiers.rules.tags import has_substance
 
 # --- content
 
@@ -103,7 +104,6 @@ def _is_tail(lines: Sequence[str]) -> bool:
 _STAR_LINE = re.compile(r"^[^\S\n]*\*[^*].*$", re.MULTILINE)
 _DASH_LINE = re.compile(r"^[^\S\n]*-.*$", re.MULTILINE)
 _REAL_BULLET = re.compile(r"[-*+]\s+\S")
-_RULE = re.compile(r"(?:[-*_]\s*){3,}")
 
 
 def _official_bullets(text: Text, num_bullets: int) -> bool:
@@ -111,8 +111,10 @@ def _official_bullets(text: Text, num_bullets: int) -> bool:
 
 
 def bullets(text: Text) -> int:
+    """Lines with a bullet and something to be seen behind it."""
     return sum(
-        _REAL_BULLET.match(line) is not None and not _RULE.fullmatch(line) for line in map(str.strip, text.lines)
+        (found := _REAL_BULLET.match(line)) is not None and has_substance(line[found.end() - 1 :])
+        for line in map(str.strip, text.lines)
     )
 
 
@@ -137,7 +139,7 @@ def _choice(text: Text) -> bool:
 
 _EMPHASIS = re.compile(r"\*[^\n*]*\*")
 _STRONG = re.compile(r"\*\*[^\n*]*\*\*")
-_SPACED = rf"[^\W{UNSPACED}\uac00-\ud7a3]"
+_SPACED = rf"[^\W{UNSPACED}{HANGUL}]"
 _HIGHLIGHT = re.compile(
     rf"(?=\*)(?<!\*)(?<!{_SPACED})(\*{{1,3}})(?=[^\s*])([^\n*]{{1,5000}})(?<=[^\s*\\])\1(?!\*)(?!{_SPACED})"
 )
@@ -168,10 +170,22 @@ _LABEL = (
 )
 
 
-def section_labels(text: Text, splitter: str) -> list[str]:
-    """The labels of the lines that begin a section: "Section 1", "## SECTION II:"."""
+def sections(text: Text, splitter: str) -> list[tuple[str, bool]]:
+    """The sections' labels, from lines such as "Section 1" and "## SECTION II: Rain", and whether they hold anything."""
     head = _section_head(splitter)
-    return [found[1].lower() for line in text.lines if (found := head.match(line))]
+    found: list[tuple[str, bool]] = []
+    for line in text.lines:
+        begin = head.match(line)
+        if begin:
+            found.append((begin[1].lower(), has_substance(line[begin.end() :])))
+        elif found and not found[-1][1]:
+            found[-1] = found[-1][0], has_substance(line)
+    return found
+
+
+def are_sections(found: Sequence[tuple[str, bool]], number: int) -> bool:
+    """As many as asked for, each with a label of its own and something in it."""
+    return len(found) == number == len(dict(found)) and all(is_filled for _, is_filled in found)
 
 
 @lru_cache(maxsize=1024)
@@ -181,8 +195,7 @@ def _section_head(splitter: str) -> re.Pattern[str]:
 
 
 def _sections(text: Text, section_spliter: str, num_sections: int) -> bool:
-    labels = section_labels(text, section_spliter)
-    return len(labels) == num_sections == len(set(labels))
+    return are_sections(sections(text, section_spliter), num_sections)
 
 
 _FENCES = ("```json", "```Json", "```JSON", "```")

@@ -23,6 +23,7 @@ from verifiers.rules.instruction_following.constraints import (
     words,
 )
 from verifiers.rules.instruction_following.counting import Text, contains_word, count_word, placeholders, without_word
+from verifiers.rules.tags import has_substance
 
 
 def _compared(number: int, quantifier: str, bound: int, slack: int) -> bool:
@@ -106,7 +107,9 @@ def _official_first_word(view: Text, N: int, first_word: str, i: int) -> bool:  
 
 def _first_word(view: Text, N: int, first_word: str, i: int) -> bool:  # noqa: N803
     pieces = view.paragraphs
-    return len(pieces) == N and i <= N and classic.starts_with_word(pieces[i - 1], first_word)
+    if len(pieces) != N or i > N or not all(map(has_substance, pieces)):
+        return False
+    return classic.starts_with_word(pieces[i - 1], first_word)
 
 
 def _official_postscript(view: Text, postscript_marker: str) -> bool:
@@ -162,9 +165,9 @@ def _official_sections(view: Text, N: int, section_splitter: str) -> bool:  # no
 
 
 def _sections(view: Text, N: int, section_splitter: str) -> bool:  # noqa: N803
-    labels = markup.section_labels(view, section_splitter)
-    if labels:
-        return len(labels) == N == len(set(labels))
+    found = markup.sections(view, section_splitter)
+    if found:
+        return markup.are_sections(found, N)
     heads = [
         line for line in view.lines if line.strip(" \t#*_:").casefold() == fold(section_splitter).casefold().strip()
     ]

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 from verifiers.answers import fold
 from verifiers.rules.instruction_following import boundaries
+from verifiers.rules.instruction_following.amounts import kinds
 from verifiers.rules.instruction_following.constraints import Constraint, text
 from verifiers.rules.instruction_following.counting import Text, sentences
+from verifiers.rules.tags import has_substance
 
 
 def _official_list(view: Text, sep: str) -> bool:
@@ -88,7 +90,7 @@ _DASH_BULLET = re.compile(r"\s*-\s+\S")
 def _sub_bullets(view: Text) -> bool:
     """Bullets with `*`, each with a `-` line before the next."""
     below: list[int] = []
-    for line in view.lines:
+    for line in filter(has_substance, view.lines):
         if _STAR_BULLET.match(line):
             below.append(0)
         elif _DASH_BULLET.match(line) and below:
@@ -117,12 +119,12 @@ def _official_then_bullets(view: Text) -> bool:
 
 def _then_bullets(view: Text) -> bool:
     """Two sentences at least that end in a full stop, then two bullets at least."""
-    first = next((index for index, line in enumerate(view.lines) if _STAR_BULLET.match(line)), None)
+    lines = [line for line in view.lines if has_substance(line)]
+    first = next((index for index, line in enumerate(lines) if _STAR_BULLET.match(line)), None)
     if first is None:
         return False
-    before = sentences("\n".join(view.lines[:first]))
-    stated = sum(sentence.rstrip("\"'”’)*_ ").endswith(".") for sentence in before)
-    return stated >= 2 and sum(_STAR_BULLET.match(line) is not None for line in view.lines[first:]) >= 2
+    stated, _, _ = kinds(sentences("\n".join(lines[:first])))
+    return stated >= 2 and sum(_STAR_BULLET.match(line) is not None for line in lines[first:]) >= 2
 
 
 _SLOTS = ("My Answer:", "My Conclusion:", "Future Outlook:")

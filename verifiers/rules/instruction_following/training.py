@@ -27,6 +27,7 @@ from verifiers.rules.instruction_following.constraints import (
     word,
 )
 from verifiers.rules.instruction_following.counting import Text, count_word, sentences, words
+from verifiers.rules.tags import has_substance
 
 
 def _official_hyphens(view: Text) -> bool:
@@ -104,7 +105,7 @@ def _official_two_blocks(view: Text) -> bool:
 
 
 def _two_blocks(view: Text) -> bool:
-    return len(view.paragraphs) == 2
+    return len(view.paragraphs) == 2 and all(map(has_substance, view.paragraphs))
 
 
 def _official_once(view: Text, keyword: str) -> bool:
@@ -201,7 +202,7 @@ def _official_unique(view: Text) -> bool:
 
 
 def _unique(view: Text) -> bool:
-    return bool(view.words) and len(set(view.small_words)) == len(view.small_words)
+    return bool(view.words) and len(set(view.seen_words)) == len(view.seen_words)
 
 
 def _official_increment(view: Text, keyword1: str, keyword2: str) -> bool:

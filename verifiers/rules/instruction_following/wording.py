@@ -72,8 +72,7 @@ def _official_clusters(view: Text) -> bool:
 
 
 def _clusters(view: Text) -> bool:
-    said = [_plain(chunk) for chunk in view.folded.casefold().split() if any(map(str.isalnum, chunk))]
-    return bool(said) and all(_CLUSTER.search(chunk) for chunk in said)
+    return bool(view.words) and all(_CLUSTER.search(_plain(word)) for word in view.small_words)
 
 
 def _official_palindromes(view: Text) -> bool:
@@ -93,9 +92,7 @@ def _official_primes(view: Text) -> bool:
 
 
 def _primes(view: Text) -> bool:
-    sizes = [sum(map(str.isalnum, chunk)) for chunk in view.folded.split()]
-    sizes = [size for size in sizes if size]
-    return bool(sizes) and all(size in _PRIMES for size in sizes)
+    return bool(view.words) and all(sum(map(str.isalnum, word)) in _PRIMES for word in view.words)
 
 
 def _official_verb(view: Text) -> bool:
@@ -103,7 +100,12 @@ def _official_verb(view: Text) -> bool:
 
 
 def _verb(view: Text) -> bool:
-    return bool(view.words) and (view.small_words[0] == "let's" or verbs.is_verb(view.words[0], modals=True))
+    """The number of a list's item is no word."""
+    said = view.words[1:] if _LIST_NUMBER.match(view.folded) else view.words
+    return bool(said) and (said[0].casefold() == "let's" or verbs.is_verb(said[0], modals=True))
+
+
+_LIST_NUMBER = re.compile(r"[\s#*_>]{0,10}\d{1,3}[.)]\s")
 
 
 def _official_repeats(view: Text, small_n: int) -> bool:
@@ -111,7 +113,7 @@ def _official_repeats(view: Text, small_n: int) -> bool:
 
 
 def _repeats(view: Text, small_n: int) -> bool:
-    return 0 < max(Counter(view.small_words).values(), default=0) <= small_n
+    return 0 < max(Counter(view.seen_words).values(), default=0) <= small_n
 
 
 def _official_parity(view: Text) -> bool:

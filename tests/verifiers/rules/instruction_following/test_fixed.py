@@ -326,6 +326,68 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("validate_highlighted_sections", {"N": 2}, "**a** and *b*", "**bold**"),
     ("validate_end", {"end_phrase": "bye"}, "Good bye\n", "bye now"),
     ("validate_uppercase", {}, "WE ARE HERE NOW AND IT IS FINE", "12345"),
+    # a Latin word stands on its own beside scripts without spaces and before Korean particles
+    ("keywords:existence", {"keywords": ["Python"]}, "使用Python编写。", "使用CPython编写，Pythonic。"),
+    ("keywords:existence", {"keywords": ["Python"]}, "Python은 좋다.", "Pythons은 좋다."),
+    ("keywords:existence", {"keywords": ["2024"]}, "在2024年", "在12024年"),
+    ("keywords:forbidden_words", {"forbidden_words": ["AI"]}, "OpenAI很好", "人工智能AI很好。"),
+    ("count:person_names", {"N": 2}, "Emma和Liam。Noahs", "Emmas和Liam。"),
+    # what says nothing is no paragraph, no section, no bullet
+    ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "One.\n\n***\n\n😀", "One.\n\n***\n\n---"),
+    (
+        "length_constraints:nth_paragraph_first_word",
+        {"num_paragraphs": 3, "nth_paragraph": 3, "first_word": "two"},
+        "One.\n\nAnd.\n\nTwo.",
+        "One.\n\n---\n\nTwo.",
+    ),
+    ("validate_paragraphs", {"N": 2, "first_word": "One", "i": 1}, "One.\n\nTwo.", "One.\n\n."),
+    ("paragraphs:paragraphs2", {}, "One.\n\nTwo.", "One.\n\n."),
+    ("paragraphs:paragraphs", {}, "One.\n* * *\nTwo.", "One.\n* * *\n…"),
+    (
+        "detectable_format:multiple_sections",
+        {"section_spliter": "Day", "num_sections": 2},
+        "Day 1: Go.\n\n## Day 2\n- 休",
+        "Go. Rest.\n\nDay 1\n---\nDay 2:",
+    ),
+    ("validate_sections", {"N": 2, "section_splitter": "Day"}, "Day 1\nGo.\nDay 2\nRest.", "Day 1\nDay 2\nRest."),
+    ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "So:\n* 🍎\n* `b`", "So:\n* .\n* -"),
+    ("format:sub-bullets", {}, "* A\n  - b\n\n* * *\n\n* C\n  - d", "* A\n  - .\n* C\n  - ."),
+    ("format:no_bullets_bullets", {}, "We rest. ☔ We eat. 😀\n\n* a\n* b", "We rest. We eat.\n\n* * *\n\n* * *"),
+    ("format:no_bullets_bullets", {}, "下雨了。出太阳了。\n* 一\n* 二", "下雨了！出太阳了！\n* 一\n* 二"),
+    # marks are used where one belongs, brackets hold something
+    ("count:punctuation", {}, "“Stop!” he said; “why?” she asked: no, really. What?!", "We rest .,;:!? ?!"),
+    ("count:punctuation", {}, "Oui, toi ! Ça va ; bien : oui. Et toi ? Quoi ?!", "Marks: . , ; : ! ? ?!"),
+    ("format:parentheses", {}, "f(g(h(i(j()))))", "We rest ((((())))) here."),
+    ("format:parentheses", {}, "((((())))) (((((so)))))", "([{([])}]) so"),
+    # what a dash joins without space are several words
+    ("words:prime_lengths", {}, "We saw—the red fox", "cat—four"),
+    ("words:consonants", {}, "Storms—blasts strike well-being", "Trust—a—be"),
+    ("format:newline", {}, "Rain\nfalls.\nand/or\nexample.com", "Rain—falls\nsoftly"),
+    ("format:newline", {}, "Wait...\nwhat?", "Wait…what\nnow"),
+    # look-alike letters make no other word
+    ("words:repeats", {"small_n": 1}, "où ou кот cat", "rain r\u0430in"),
+    ("count:count_unique", {}, "où ou", "rain r\u0430in"),
+    ("count:unique_word_count", {"N": 2}, "rain and", "rain r\u0430in r\u0430\u0456n"),
+    ("ratio:sentence_words", {}, "Red boat. Old lamp. New moon.", "Red boat. R\u0435d lamp. New moon."),
+    (
+        "custom:word_reverse",
+        {},
+        ".States United the of symbol national the is eagle bald The",
+        "The bald eagle is the national symbol. eagle bald",
+    ),
+    ("custom:word_reverse", {}, "eagle bald the is symbol US The", "Reversed: eagle bald the is symbol US The"),
+    ("custom:word_reverse", {}, "eagle bald is symbol US The", "The eagle bald is the symbol of the US."),
+    (
+        "custom:character_reverse",
+        {},
+        ".elgae dlab eht si SU eht fo lobmys ehT",
+        "The bald eagle is it.\n.elgae dlab eht si SU eht fo lobmys ehT",
+    ),
+    ("custom:character_reverse", {}, "lobmys a si elgae dlab A", "Here is it: lobmys a si elgae dlab A"),
+    ("custom:date_format_list", {}, "**1796-04-12, 1805-12-02**", "**Dates** 1796-04-12, 1805-12-02"),
+    ("format:options", {"options": "yes, no or maybe"}, "“Yes”", "“Yes” “no”"),
+    ("words:start_verb", {}, "1. Open the door.", "1. The door opens."),
+    ("words:start_verb", {}, "**1. Open** the door.", "1 open door"),
 ]
 
 
