@@ -11,6 +11,9 @@ short for one n-gram: nothing repeats. Words are lower case; what they are is th
     trl                the token ids, given in `completion_ids`
     characters         each character that is not space
 
+Characters that show nothing hide no repetition: where there are some, a text without them counts if it repeats more,
+but for the presets of others.
+
 Deliberate difference: Open R1 cuts Chinese into words with jieba; use mixed.
 
 *loops*: the share of characters outside loops, where a loop is a stretch of at most 1,000 characters that comes at
@@ -62,7 +65,7 @@ class RepetitionParams(Params):
 
 class Repetition(Verifier[RepetitionParams]):
     name = "repetition"
-    version = "1"
+    version = "2"
     params = RepetitionParams
     summary = "1 when nothing is repeated: the share of distinct n-grams, or of characters outside loops"
 
@@ -119,7 +122,27 @@ def _verdict(params: RepetitionParams, new: int, total: int) -> Verdict:
 
 
 def _counted(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:
-    """How much is new in each response, and how much there is in all."""
+    """How much is new in each response, and how much there is in all: as it is written or, if less is new, as it is seen."""
+    counts = _counted_as_written(responses, params)
+    if params.measure == "ngrams" and params.preset not in ("mixed", "characters"):
+        return counts
+    shown = [*map(words.without_hidden, responses)]
+    others = [position for position, response in enumerate(responses) if shown[position] != response]
+    if not others:
+        return counts
+    chosen = [*counts]
+    seen = _counted_as_written([shown[position] for position in others], params)
+    for position, count in zip(others, seen, strict=True):
+        chosen[position] = min(counts[position], count, key=_share)
+    return chosen
+
+
+def _share(count: ngrams.Count) -> float:
+    new, total = count
+    return new / total if total else 1.0
+
+
+def _counted_as_written(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:
     if params.measure == "loops":
         texts = evened(responses)
         return [(len(text) - again, len(text)) for text, again in zip(texts, looped(texts), strict=True)]

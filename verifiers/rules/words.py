@@ -93,10 +93,14 @@ _MANY_CHARS = 800
 """Of so many and more, words are counted faster without a string made of each."""
 
 
+def without_hidden(text: str) -> str:
+    """The text without characters beyond ASCII that show nothing."""
+    return _INVISIBLE.sub("", text) if _INVISIBLE.search(beyond_ascii(text)) else text
+
+
 def visible(text: str) -> str:
     """The text without characters that show nothing, and without space at either end."""
-    if _INVISIBLE.search(beyond_ascii(text)):
-        text = _INVISIBLE.sub("", text)
+    text = without_hidden(text)
     if text.encode("ascii", "ignore").translate(None, _SHOWN):
         text = text.translate(_WITHOUT_CONTROLS)
     return text.strip()

@@ -103,6 +103,15 @@ def test_one_endless_word_is_seen(text: str) -> None:
     assert score < 0.1
 
 
+@pytest.mark.parametrize("params", [{}, {"measure": "loops"}, {"preset": "characters"}])
+def test_characters_that_show_nothing_hide_no_repetition(params: dict[str, Any]) -> None:
+    text = "".join("wait" + "\u200b" * (n % 7) + "\u2060" * (n % 5) + " " for n in range(120))
+    score = ask(text, **params).score
+    assert score is not None
+    assert score < 0.1
+    assert ask("👨‍👩‍👧 a family, ❤️ and a co\u00adoperative", measure="loops").score == 1.0
+
+
 def test_urls_formulas_and_chinese_prose_are_not_loops() -> None:
     text = (
         "我们先计算三角形的面积，然后利用相似比求出边长。由题意可知，底边为六，高为四，所以面积等于十二。"
