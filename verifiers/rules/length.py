@@ -12,13 +12,15 @@
                       equally long. The score is r + 0.5, and r is `detail.reward`
 
 Judged is the whole response, so that no think tag hides a part of it; `think: auto` judges what follows thinking.
-Words are what spaces part, and each Han character and kana. Characters that show nothing, comments (`<!-- … -->`) and
-space at either end count towards a maximum and not towards a minimum. Tokens only the trainer can count: `completion_tokens`.
+Words are what spaces part, and each Han character and kana. Characters that show nothing, comments (`<!-- … -->`),
+space at either end and padding inside (more than eight blanks, more than one blank line, signs alone one after the other)
+count towards a maximum and not towards a minimum. Tokens only the trainer can count: `completion_tokens`.
 
 Deliberate differences: ROLL takes the length of its padded tensor, which is a constant; here it is the response's. Open R1
 counts a response with an unreadable reference as right; here `correct` has to be given.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -31,6 +33,7 @@ from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Ve
 from verifiers.long_texts import judge_all
 from verifiers.rules import comments
 from verifiers.rules.words import MAX_LENGTH, Unit, measure, visible
+from verifiers.sightings import ASCII_SPACE, SPACE, Scan, beyond_ascii, scene
 
 _Count = Annotated[int, Field(ge=0, le=MAX_LENGTH)]
 
@@ -84,7 +87,7 @@ _NEEDS = {
 
 class Length(Verifier[LengthParams]):
     name = "length"
-    version = "4"
+    version = "5"
     params = LengthParams
     summary = "The response is as long as it should be: bounds, a ramp, a target, or compared with its group"
 
@@ -113,7 +116,7 @@ def judge(response: str, params: LengthParams, explain: bool = False) -> Verdict
         seen = length = params.completion_tokens
     else:
         length = seen = measure(text, params.unit)
-        if params.asks_for_more and (shown := visible(comments.shown(text))) != text:
+        if params.asks_for_more and (shown := _unpadded(visible(comments.shown(text)), params.unit)) != text:
             seen = measure(shown, params.unit)
     match params.mode:
         case "bounds":
@@ -124,6 +127,24 @@ def judge(response: str, params: LengthParams, explain: bool = False) -> Verdict
             return _kimi(length, params)
         case _:
             return _graded(_near(seen, length, params), length)
+
+
+def _unpadded(text: str, unit: Unit) -> str:
+    """The text with one blank, blank line or lone sign for many in a row, where this unit would count them."""
+    shadow = scene(text).shadow
+    if unit == "words":
+        return _SIGNS.sub(".", text) if shadow is None or _TWO_SIGNS.is_in(shadow) else text
+    if shadow is None or _MANY_SPACES.is_in(shadow) or not beyond_ascii(text).isprintable():
+        return _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", text))
+    return text
+
+
+_SIGN = r"[!-/:-@\[-`{-~]"  # `?`, as which other characters are seen, is one
+_TWO_SIGNS = Scan(f"{SPACE}{_SIGN}+{SPACE}+{_SIGN}+(?:{SPACE}|$)")
+_SIGNS = re.compile(r"(?<!\S)[^\w\s]++(?:\s++[^\w\s]++(?!\S))+")
+_MANY_SPACES = Scan(rf"[\t\v-\r\x1c-\x20]{{9}}|\n{ASCII_SPACE}*\n{ASCII_SPACE}*\n")
+_BLANKS = re.compile(r"[^\S\n]{9,}+")
+_BLANK_LINES = re.compile(r"\n(?:[^\S\n]*+\n){2,}+")
 
 
 def _bounded(seen: int, length: int, params: LengthParams) -> Verdict:
