@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 import regex
 from pydantic import Field
 
+from verifiers.rules import comments
+
 TagName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.:-]{0,40}$")]
 
 Fault = Literal["missing_tag", "repeated_tag", "text_outside", "wrong_order", "empty_block", "no_answer", "truncated"]
@@ -65,12 +67,12 @@ def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail
         end = text.find(tag.closing, start)
         if end < 0:
             return "wrong_order"
-        if not has_substance(text[start:end]):
+        if not has_substance(comments.shown(text[start:end])):
             return "empty_block"
         position = end + len(tag.closing)
     rest = text[position:]
     if tail:
-        return None if has_substance(rest) else "no_answer"
+        return None if has_substance(comments.shown(rest)) else "no_answer"
     return None if _is_space(rest) else "text_outside"
 
 

@@ -2,9 +2,9 @@ r"""The response thinks and answers in the tags it was asked to use.
 
 `strict` (the default) is `<think>…</think>` and then `<answer>…</answer>`, `deepseek` is `<think>…</think>` and then
 the answer's text. Each tag stands there exactly once, in this order, with nothing but space around the blocks, and
-each block holds a letter, a digit or a sign such as ∞: an empty block, or one of zero-width characters, is no
-thinking. Zero-width characters around the blocks are text, if hidden. Chat tokens at the very end do not count. The
-tags' names can be changed; `think_prefilled` says that the prompt's template has opened the first one already.
+each block holds a letter, a digit or a sign such as ∞: an empty block, or one of zero-width characters or a comment,
+is no thinking. Zero-width characters around the blocks are text, if hidden. Chat tokens at the very end do not count.
+The tags' names can be changed; `think_prefilled` says that the prompt's template has opened the first one already.
 
 The other presets decide as the trainers' own functions do, weaknesses included, in linear time:
 
@@ -61,7 +61,7 @@ class ThinkFormatParams(Params):
 
 class ThinkFormat(Verifier[ThinkFormatParams]):
     name = "think_format"
-    version = "3"
+    version = "4"
     params = ThinkFormatParams
     summary = "The response thinks and answers in the tags it was asked to use"
 

@@ -51,6 +51,8 @@ def test_each_block_once_and_in_order_is_right(response: str) -> None:
         ("<think>\u200b\u2060\ufeff</think><answer>b</answer>", "empty_block"),
         ("<think>\u3164\u2800</think><answer>b</answer>", "empty_block"),
         ("<think>...</think><answer>b</answer>", "empty_block"),
+        ("<think><!-- a --></think><answer>b</answer>", "empty_block"),
+        ("<think>a</think><answer>\n<!-- b -->\n</answer>", "empty_block"),
         ("<think>a</think>so<answer>b</answer>", "text_outside"),
         ("x" + GOOD, "text_outside"),
         (GOOD + "x", "text_outside"),
