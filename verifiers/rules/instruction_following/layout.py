@@ -140,7 +140,7 @@ def _official_word_lines(view: Text) -> bool:
 def _word_lines(view: Text) -> bool:
     """Words that a dash or comma joins without space are as many as they look."""
     return bool(view.lines) and all(
-        len(line.split()) == 1 and _RUN_TOGETHER.search(line) is None for line in view.lines
+        len(line.split()) == 1 and ("://" in line or _RUN_TOGETHER.search(line) is None) for line in view.lines
     )
 
 

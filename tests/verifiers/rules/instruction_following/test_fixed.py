@@ -363,7 +363,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("words:prime_lengths", {}, "We saw—the red fox", "cat—four"),
     ("words:consonants", {}, "Storms—blasts strike well-being", "Trust—a—be"),
     ("format:newline", {}, "Rain\nfalls.\nand/or\nexample.com", "Rain—falls\nsoftly"),
-    ("format:newline", {}, "Wait...\nwhat?", "Wait…what\nnow"),
+    ("format:newline", {}, "Wait...\nhttps://a.b/c,d", "Wait…what\nnow"),
     # look-alike letters make no other word
     ("words:repeats", {"small_n": 1}, "où ou кот cat", "rain r\u0430in"),
     ("count:count_unique", {}, "où ou", "rain r\u0430in"),
