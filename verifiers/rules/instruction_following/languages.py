@@ -154,8 +154,10 @@ def identify(text: str) -> str | None:
 def is_in(text: str, language: str) -> bool:
     """Whether the text is in this language (one of `LANGUAGES`)."""
     wanted = _SCRIPT_OF.get(language, "Latin")
+    text = _without_code(text)
     scripts = _scripts_of(text[:_MAX_CHARS])
-    if sum(times for script, times in scripts.items() if _belongs(script, wanted)) * 2 <= scripts.total():
+    own = sum(times for script, times in scripts.items() if _belongs(script, wanted))
+    if own * 2 <= scripts.total() and not (wanted in _DENSE and _has_mere_terms(text[:_MAX_CHARS], own, scripts)):
         return False
     if _is_foreign(scripts, wanted, 1 / 3) or _has_foreign_line(text[:_MAX_CHARS], language, wanted):
         return False
@@ -169,6 +171,26 @@ def is_in(text: str, language: str) -> bool:
     if len(small) <= _MAX_SHORT_CHARS and (known := _is_known_to_be_in(small, language)) is not None:
         return known
     return (language == "en" and _is_plain_english(small)) or identify(small) == language
+
+
+def _without_code(text: str) -> str:
+    """A text without what is fenced, where that is code and there is anything else."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    fenced = "\n".join(found[0] for found in _FENCED.finditer(text)).lower()
+    rest = _FENCED.sub("", text)
+    is_code = not any(map(_is_english_prose, fenced.split("\n")))
+    return rest if is_code and any(map(str.isalpha, rest)) else text
+
+
+def _has_mere_terms(text: str, own: int, scripts: Mapping[str, int]) -> bool:
+    """Whether all that is foreign in a text of such a script are Latin names and terms, fewer than its characters: of
+    these two or three make a word, which Latin letters do not.
+    """
+    terms = _ASCII_WORD.findall(text.lower())
+    if own + scripts.get("Latin", 0) != sum(scripts.values()) or len(terms) * 3 > own * 2:
+        return False
+    return sum(map(_ONLY_ENGLISH.__contains__, terms)) * 8 <= len(terms)
 
 
 def _scripts_of(text: str) -> Counter[str]:

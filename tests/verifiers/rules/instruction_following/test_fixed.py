@@ -224,6 +224,18 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("language:response_language", {"language": "en"}, "Hello there!", "3.14 " * 30),
     ("language:response_language", {"language": "zh"}, "今天天气很好，我们去市场。", "It is a nice day."),
     ("language:response_language", {"language": "ja"}, "今日は市場へ行きます。", "今天我们去市场。"),
+    (
+        "language:response_language",
+        {"language": "zh"},
+        "使用 Kubernetes 部署服务时，需要先安装 Helm，然后运行 helm install rewardline。",
+        "今天天气很好，我们去公园吧。I think that it is very nice here, too.",
+    ),
+    (
+        "language:response_language",
+        {"language": "zh"},
+        "先运行：\n```bash\ngit clone repo && cd repo && make test && make install\n```",
+        "```\n今天天气很好\n```\nIt is a nice day.",
+    ),
     ("count:numbers", {"N": 3.0}, "1,000 then 3.14 then 7", "one 2 and 3"),
     ("count:conjunctions", {"small_n": 2}, "cats and dogs, but", "And and AND"),
     ("count:words_japanese", {"N": 2}, "a 犬 b 猫", "a 1 b 2"),
