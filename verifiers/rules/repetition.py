@@ -11,8 +11,7 @@ short for one n-gram: nothing repeats. Words are lower case; what they are is th
     trl                the token ids, given in `completion_ids`
     characters         each character that is not space
 
-Characters that show nothing hide no repetition: where there are some, a text without them counts if it repeats more,
-but for the presets of others.
+Characters that show nothing hide no repetition: a text counts as it is seen, but for the presets of others.
 
 Deliberate difference: Open R1 cuts Chinese into words with jieba; use mixed.
 
@@ -122,24 +121,10 @@ def _verdict(params: RepetitionParams, new: int, total: int) -> Verdict:
 
 
 def _counted(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:
-    """How much is new in each response, and how much there is in all: as it is written or, if less is new, as it is seen."""
-    counts = _counted_as_written(responses, params)
+    """How much is new in each response, and how much there is in all."""
     if params.measure == "ngrams" and params.preset not in ("mixed", "characters"):
-        return counts
-    shown = [*map(words.without_hidden, responses)]
-    others = [position for position, response in enumerate(responses) if shown[position] != response]
-    if not others:
-        return counts
-    chosen = [*counts]
-    seen = _counted_as_written([shown[position] for position in others], params)
-    for position, count in zip(others, seen, strict=True):
-        chosen[position] = min(counts[position], count, key=_share)
-    return chosen
-
-
-def _share(count: ngrams.Count) -> float:
-    new, total = count
-    return new / total if total else 1.0
+        return _counted_as_written(responses, params)
+    return _counted_as_written([words.without_hidden(response) or response for response in responses], params)
 
 
 def _counted_as_written(responses: Sequence[str], params: RepetitionParams) -> Sequence[ngrams.Count]:

@@ -67,13 +67,22 @@ def fault_of_sequence(text: str, tags: tuple[Tag, ...], *, prefilled: bool, tail
         end = text.find(tag.closing, start)
         if end < 0:
             return "wrong_order"
-        if not has_substance(comments.shown(text[start:end])):
+        if not _says_something(text[start:end]):
             return "empty_block"
         position = end + len(tag.closing)
     rest = text[position:]
     if tail:
-        return None if has_substance(comments.shown(rest)) else "no_answer"
+        return None if _says_something(rest) else "no_answer"
     return None if _is_space(rest) else "text_outside"
+
+
+def _says_something(text: str) -> bool:
+    """Whether there is anything to see that no comment hides."""
+    return has_substance(comments.shown(text) if text.lstrip().startswith(_COMMENT_BEGINNINGS) else text)
+
+
+_COMMENT_BEGINNINGS = ("<!--", "[")
+"""A block that is nothing but comments begins with one."""
 
 
 def _is_space(text: str) -> bool:

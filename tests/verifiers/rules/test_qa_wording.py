@@ -9,7 +9,7 @@ from verifiers.rules.qa import Metric, QaParams, judge
 
 
 def score(response: str, reference: Any, metric: Metric = "exact") -> float | None:
-    return judge(response, QaParams(reference=reference, metric=metric)).score
+    return judge(response, QaParams(reference=reference, metric=metric, in_sentences=True)).score
 
 
 @pytest.mark.parametrize(
@@ -301,6 +301,28 @@ def test_contains_hears_what_is_said_of_others(response: str, reference: str) ->
     assert score(response, reference, "contains") == 1.0
 
 
+@pytest.mark.parametrize(
+    ("metric", "response", "expected"),
+    [
+        ("exact", "I think Paris", 0.0),
+        ("exact", "The capital is Paris", 0.0),
+        ("f1", "The capital is Paris", 0.5),
+        ("f1", "It is Paris", 0.5),
+    ],
+)
+def test_by_default_every_word_counts_as_in_the_published_formulas(
+    metric: Metric, response: str, expected: float
+) -> None:
+    assert judge(response, QaParams(reference="Paris", metric=metric)).score == expected
+    assert judge(response, QaParams(reference="Paris", metric=metric, in_sentences=True)).score == 1.0
+
+
+def test_by_default_days_and_initials_are_compared_as_written() -> None:
+    for response, reference in (("20 July 1969", "July 20, 1969"), ("J. K. Rowling", "J.K. Rowling")):
+        assert judge(response, QaParams(reference=reference)).score == 0.0
+        assert judge(response, QaParams(reference=reference, in_sentences=True)).score == 1.0
+
+
 def test_a_reason_lowers_no_score() -> None:
     said = "It is a fact that the cat sat, because it was tired."
     assert score(said, said, "f1") == 1.0
@@ -312,7 +334,7 @@ def test_a_reason_lowers_no_score() -> None:
     "unit", ["not Paris, ", "so it is ", "; it is Paris", "Paris. It is ", ", which ", "❌ ", "(the "]
 )
 def test_a_flood_of_words_is_over_soon(metric: Metric, unit: str) -> None:
-    params = QaParams(reference="x Paris", metric=metric)
+    params = QaParams(reference="x Paris", metric=metric, in_sentences=True)
     assert stays_in_proportion(lambda text: judge(text, params), unit, 50_000)
 
 
@@ -330,7 +352,7 @@ def test_a_flood_of_words_is_over_soon(metric: Metric, unit: str) -> None:
 )
 @pytest.mark.parametrize("metric", ["exact", "contains"])
 def test_what_the_response_turns_from_is_no_answer(metric: str, behind: str) -> None:
-    params = QaParams.model_validate({"reference": "Paris", "metric": metric})
+    params = QaParams.model_validate({"reference": "Paris", "metric": metric, "in_sentences": True})
     for told in ("The answer is Paris.", "Paris.", "It's Paris."):
         assert judge(told, params).score == 1.0
         assert judge(f"{told} {behind}", params).score == 0.0

@@ -10,8 +10,8 @@
 `reference` is a text, a number, several of them, Search-R1's `{"target": ...}`, or DROP's `{"number", "spans", "date"}`.
 For `drop` and `list` a list inside the list is one reference with several parts.
 
-For `exact` and `f1` an answer may be said in a sentence ("No, it's Paris, not Lyon."; alone): what it is said with is no
-part of it. A short answer that leaves a choice open ("Paris or Rome") is none, whatever it has in common with the reference. The
+For `exact` and `f1` with `in_sentences` an answer may be said in a sentence ("No, it's Paris, not Lyon."; alone): what it
+is said with is no part of it. A short answer that leaves a choice open ("Paris or Rome") is none, whatever it has in common with the reference. The
 scores of `f1`, `drop` and the likeness metrics are graded; `threshold` makes them 1 or 0. Likeness can be had without
 meaning: give a threshold, or mix it with a metric that cannot.
 """
@@ -90,6 +90,9 @@ class QaParams(answers.ExtractionParams):
     alternatives: Literal["reject", "allow", "reject_lists"] = "reject"
     """For f1, contains and drop: what an answer that leaves a choice open is. `allow` is what the originals do;
     `reject_lists` takes "London, Paris, Rome" for an open choice too, which `contains` alone would reward."""
+    in_sentences: bool = False
+    """For exact and f1: whether an answer may be said in a sentence ("No, it's Paris, not Lyon."), a name or a day be written
+    in another way ("J.K." and "J. K."). Left out, as in the published formulas every word counts."""
     unanswerable: bool = False
     """For exact and f1: whether an empty reference says that the question has no answer (SQuAD 2.0). Right is then an
     empty answer tag, or "unanswerable" and its like; left out, an empty reference is the caller's to mend."""
@@ -184,7 +187,8 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         answer = _alone(answer, extraction.channel, references)
     trouble = _trouble(answer, references, params)
     scores = [] if trouble else [_score(answer, parts, params) for parts in references]
-    if params.metric in _SHORT and trouble not in ("empty", "too_long") and max(scores, default=0) < 1:
+    is_said = params.in_sentences and params.metric in _SHORT
+    if is_said and trouble not in ("empty", "too_long") and max(scores, default=0) < 1:
         answer, scores = _apart(answer, scores, extraction.channel, params, references)
     if not scores:
         return Verdict.wrong(trouble or "wrong_answer", extraction.answer, **detail)
@@ -406,7 +410,10 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
     short: Normalise = words_of or ("cjk" if has_cjk(reference) else "squad")
     match params.metric:
         case "exact":
-            return Fraction(overlap.exact(answer, reference, short) or _names_the_same_day(answer, reference, short))
+            is_same = overlap.exact(answer, reference, short) or (
+                params.in_sentences and _is_written_else(answer, reference, short)
+            )
+            return Fraction(is_same)
         case "f1":
             return overlap.f1(answer, reference, short)
         case "contains":
@@ -432,6 +439,10 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
 
 _DAY = re.compile(r"(?=\D{0,20}\d)(?=[^a-z]{0,20}[a-z]{3})[\w., ]{10,30}", re.IGNORECASE)
 """What may be a day with its month in letters."""
+
+
+def _is_written_else(answer: str, reference: str, normalise: Normalise) -> bool:
+    return overlap.has_same_initials(answer, reference, normalise) or _names_the_same_day(answer, reference, normalise)
 
 
 def _names_the_same_day(answer: str, reference: str, normalise: Normalise) -> bool:
@@ -471,7 +482,14 @@ EXAMPLES = (
     _example(
         "It was written by Jane Austen's hand.", "Jane Austen", 1.0, "correct", "its words, in a row", metric="contains"
     ),
-    _example("No, it's Paris, not Lyon.", "Paris", 1.0, "correct", "what an answer is said with is no part of it"),
+    _example(
+        "No, it's Paris, not Lyon.",
+        "Paris",
+        1.0,
+        "correct",
+        "what an answer is said with is no part of it; without in_sentences every word counts",
+        in_sentences=True,
+    ),
     _example("Romes", "Rome", 0.0, "wrong_answer", "letters inside a word are not the word", metric="contains"),
     _example("Jones and Smith", [["Smith", "Jones"]], 1.0, "correct", "spans in any order", metric="drop"),
     _example("6 yards", "5 yards", 0.0, "wrong_answer", "a word in common, but not the number", metric="drop"),

@@ -32,9 +32,12 @@ CONTAINS_WORDS_PER_WORD = 4
 
 
 def exact(answer: str, reference: str, normalise: Normalise) -> bool:
-    """Whether the words are the same; a space between initials is none."""
-    if words(answer, normalise) == words(reference, normalise):
-        return True
+    """Whether the words are the same."""
+    return words(answer, normalise) == words(reference, normalise)
+
+
+def has_same_initials(answer: str, reference: str, normalise: Normalise) -> bool:
+    """Whether the words are the same but for spaces between initials."""
     if normalise == "none" or "." not in answer or "." not in reference:
         return False
     return words(_joined(answer), normalise) == words(_joined(reference), normalise)
