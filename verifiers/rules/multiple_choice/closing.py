@@ -9,7 +9,7 @@ from verifiers.rules.multiple_choice import languages
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
 from verifiers.rules.multiple_choice.commitment import Found
 from verifiers.rules.multiple_choice.forms import form_of
-from verifiers.rules.multiple_choice.lines import edges
+from verifiers.rules.multiple_choice.lines import last_line
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, SAYS_AGAINST, Options, allows_another, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues
 from verifiers.rules.multiple_choice.scripts import CROSSES
@@ -57,7 +57,7 @@ def _is_answered_elsewhere(text: str, end: int, ticked: frozenset[str], options:
     """Whether what follows the last tick says something else of it, or a last line without a mark names another option."""
     if lets_stand(text[end : end + BESIDE_CHARS].lstrip(_BEHIND_TICK), ticked, options):
         return True
-    last, _ = edges(text)[-1]
+    last = last_line(text)
     other = None if _MARK.search(last) else options.named(last, is_declared=False)
     return other is not None and not (other and other <= ticked)
 

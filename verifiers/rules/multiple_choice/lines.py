@@ -251,6 +251,12 @@ def edges(text: str) -> list[tuple[str, tuple[int, int]]]:
     return found + tail[::-1]
 
 
+def last_line(text: str) -> str:
+    """The last of them; nothing where there is none."""
+    lines = edges(text)
+    return lines[-1][0] if lines else ""
+
+
 def _is_line(line: str) -> bool:
     return line[:1].isalnum() or (any(map(str.isalnum, line)) and not line.startswith(_FENCES))
 

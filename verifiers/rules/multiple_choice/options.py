@@ -121,7 +121,7 @@ class Options:
         left, sign, right = text.rpartition("=")
         if not sign or len(text) > MAX_PAYLOAD_CHARS or any("=" in form for form in self._by_form):
             return None
-        if left.endswith(_NO_EQUAL) or _SUPPOSED.search(left):
+        if left.endswith(_NO_EQUAL) or left.count("=") > _MAX_EQUALS or _SUPPOSED.search(left):
             return None
         if not form_of(right) or self.by_text(clean(right)) is None:
             return None
@@ -492,6 +492,7 @@ _REJECTS = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?]\s+|[。！？\n]\s*")
+_MAX_EQUALS = 8
 _NO_EQUAL = tuple("!<>≤≥≠:~")
 _SUPPOSED = re.compile(
     r"\b(?:not|never|no|if|unless|when|let|suppose|assum(?:e|ing)|say|wrong|incorrect|false|instead|except|should|would|could|might|may)\b|n['’]t\b",

@@ -11,7 +11,7 @@ from verifiers.rules.multiple_choice.closing import closing_words, marked
 from verifiers.rules.multiple_choice.commitment import Found, commit
 from verifiers.rules.multiple_choice.forms import EDGES
 from verifiers.rules.multiple_choice.judged_lists import judged
-from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, edges, opening_text, told_text
+from verifiers.rules.multiple_choice.lines import MAX_BARE_CHARS, edge_lines, last_line, opening_text, told_text
 from verifiers.rules.multiple_choice.options import BESIDE_CHARS, MAX_PAYLOAD_CHARS, Options, lets_stand
 from verifiers.rules.multiple_choice.phrases import Clues, look
 from verifiers.rules.multiple_choice.statements import statements
@@ -109,7 +109,7 @@ def _unless_told_else(
         return found
     told = statements(look(rest), params, options)
     is_else = told.labels != found.labels if told else lets_stand(rest[:BESIDE_CHARS], found.labels, options)
-    last = options.named(edges(rest)[-1][0], is_declared=False)
+    last = options.named(last_line(rest), is_declared=False)
     if is_else or last not in (None, found.labels):
         return Found(None, "conflicting_answers", found.channel, None, (*found.seen, *(told.seen if told else ())))
     return found
