@@ -61,10 +61,11 @@ _OR_BEFORE = re.compile(
 )
 _DENIED_BEFORE = re.compile(
     r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it|\binstead of|\brather than)\b|不是|而非"
-    r"|(?:\b(?:impossible|false|untrue)|(?:\bnot|n['’]t)\s(?:true|possible|the\scase))\sthat\b)[\s:*`]{0,8}\Z",
+    r"|(?:\b(?:impossible|false|untrue)|(?:\bnot|n['’]t)\s(?:true|possible|the\scase))\sthat\b"
+    r"|(?:\b(?:not|never|cannot)|n['’]t)\s(?:find|get|reach|obtain|make|confirm|verify|recommend)\b)[\s:*`]{0,8}\Z",
     re.IGNORECASE,
 )
-_DENIAL_CHARS = 24
+_DENIAL_CHARS = 32
 _DENIAL_AT_START = re.compile(
     r"[\W_]{0,4}(?:i (?:do not|don['’]t) know|(?:(?:it|this|that|the (?:answer|solution|path)) (?:is|was)\s)?not)\b",
     re.IGNORECASE,

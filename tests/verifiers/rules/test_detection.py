@@ -82,6 +82,10 @@ def test_models_write_boxes_in_many_forms(text: str) -> None:
     ("text", "reason"),
     [
         ("The box is [0, 0, 10, 10].", "correct"),
+        ("The box is not [0, 0, 10, 10].", "unparseable"),
+        ("It isn't at [0, 0, 10, 10].", "unparseable"),
+        ("It is not [0, 0, 20, 20], but [0, 0, 10, 10].", "correct"),
+        ("It is [0, 0, 20, 20], not [0, 0, 10, 10].", "wrong_answer"),
         ("**[0, 0, 10.0, 10]**", "correct"),
         ("[0, 0, 10, 10] it is: [0,0,10,10]", "unparseable"),
         ("It is at [0, 0, 10, 10], so [0,0,10,10]", "correct"),

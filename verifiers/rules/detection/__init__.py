@@ -74,7 +74,7 @@ class DetectionParams(answers.ExtractionParams):
 
 class Detection(Verifier[DetectionParams]):
     name = "detection"
-    version = "7"
+    version = "8"
     params = DetectionParams
     summary = "Boxes and labels against reference boxes: F1, mean IoU, COCO and VOC AP, GIoU, ROLL's shaped reward"
 

@@ -128,13 +128,24 @@ def _listed_last(text: str) -> Any:
 
 def _only_box(text: str) -> list[Any] | None:
     """The one box that a sentence names; None where there may be others."""
-    found = _FOUR.findall(text)
+    found = list(_FOUR.finditer(text))
     if not found or len(found) != text.count("[") or "{" in text:
         return None
-    boxes = [_loaded(four) for four in dict.fromkeys(found)]
+    stated = [four[0] for four in found if not _is_denied(text, four.start())]
+    boxes = [_loaded(four) for four in dict.fromkeys(stated)]
     return boxes[:1] if len({tuple(box) for box in boxes}) == 1 else None
 
 
+def _is_denied(text: str, place: int) -> bool:
+    """Whether the words before a box say that it is not where the object is."""
+    return _DENIED_BEFORE.search(text, max(0, place - _DENIAL_CHARS), place) is not None
+
+
+_DENIAL_CHARS = 80
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|cannot|neither|instead\sof|rather\sthan|wrong|incorrect)\b|n['’]t\b|不[是在]|并非|而非)[^.,;:!?\n。，；：！？]{0,30}\Z",
+    re.IGNORECASE,
+)
 _LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
 _FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
 _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
