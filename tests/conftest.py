@@ -24,6 +24,7 @@ from hypothesis import settings
 
 from tests.dockerd import NoDocker, docker_with_image
 from tests.forked_servers import ForkedServer, Seed
+from tests.lanes import ALONE, LANES
 
 ROOT = Path(__file__).parents[1]
 _LONG = 120
@@ -53,13 +54,37 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{shown}~{len(val)}"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    lanes = ("quick", "all", *LANES)
+    parser.addoption("--lane", choices=lanes, default="quick", help="which tests: see tests/lanes.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, why in {**LANES, ALONE: "nothing else may run beside it"}.items():
+        config.addinivalue_line("markers", f"{name}: {why}")
+
+
+def _belongs(item: pytest.Item, lane: str) -> bool:
+    if lane == "all":
+        return True
+    marks = {mark.name for mark in item.iter_markers()} & LANES.keys()
+    return lane in marks if lane != "quick" else not marks
+
+
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have what `make test` begins beforehand waited for late, and things that only one can have used by one.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep those of the lane, in an order and in groups.
+
+    Have what `make test` begins beforehand waited for late, and things that only one can have used by one.
 
     The order: what needs none of that; boxes in Docker, the longest row that has to be done one after the other;
     verifiers, to be done beside it; trainers, whose environments take long to make; what the fuzzing found.
     """
+    lane = config.getoption("--lane")
+    others = [item for item in items if not _belongs(item, lane)]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if _belongs(item, lane)]
     items.sort(key=_lateness)
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_company(item)))
