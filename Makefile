@@ -5,32 +5,28 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: serve test check bench accuracy fuzz proto lock audit redis docker prometheus kubernetes chaos-tools reliability box-image clean
+.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker compilers prometheus kubernetes chaos-tools reliability box-image clean
 
 serve: $(VENV)/serve.stamp
 	@exec $(BIN)/rewardline serve
 
-# What takes long begins at once, behind everything else: the images, the environments of real trainers, and ten CPU
-# minutes of fuzzing, whose findings are looked at by the last tests. None outlives the tests. Where Linux weighs sessions
-# against each other (sched_autogroup_enabled), niceness counts within a session alone, so the sessions get theirs too.
-# Modules are compiled once, even where the environment says that nobody shall keep what was compiled.
-test: export FUZZING_BEGUN := $(CURDIR)/.build/fuzzing
-test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/test.stamp redis docker prometheus kubernetes chaos-tools
-	@rm -rf "$$FUZZING_BEGUN"; mkdir -p "$$FUZZING_BEGUN"; \
-	behind() { exec setsid sh -c '{ echo $$0 >/proc/self/autogroup; } 2>/dev/null; exec nice -n $$0 "$$@"' "$$@"; }; \
-	behind 5 $(BIN)/python -m tests.dockerd & image=$$!; \
-	behind 5 $(BIN)/python -m tests.e2e.environments & trainers=$$!; \
-	behind 5 sh -c '$(BIN)/python -m tests.fuzz --seconds 606 --seed 1 --out "$$FUZZING_BEGUN" \
-		>"$$FUZZING_BEGUN/log.txt" 2>&1; touch "$$FUZZING_BEGUN/ended"' & fuzzing=$$!; \
-	trap 'code=$$?; set +ex; kill -s TERM -- -$$image -$$trainers -$$fuzzing 2>/dev/null; wait; exit $$code' EXIT; \
-	trap 'exit 130' INT TERM; \
-	set -ex; \
-	$(BIN)/ruff check .; \
-	$(BIN)/ruff format --check .; \
-	$(BIN)/mypy .; \
-	$(BIN)/lint-imports; \
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
+# The quick lane: every module touched, each real component used once; about ten minutes.
+test: $(VENV)/test.stamp redis docker kubernetes
+	$(CHECK)
+	@$(BIN)/python -m tests.run quick
+
+# Everything, or one part, as `make test-all ONLY=chaos`: tests/lanes.py names them.
+ONLY ?= all
+test-all: $(VENV)/test.stamp redis docker compilers prometheus kubernetes chaos-tools
+	$(CHECK)
+	@$(BIN)/python -m tests.run $(ONLY)
+
+define CHECK
+$(BIN)/ruff check .
+$(BIN)/ruff format --check .
+$(BIN)/mypy .
+$(BIN)/lint-imports
+endef
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format .
@@ -38,11 +34,11 @@ check: $(VENV)/test.stamp
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
 
-bench: $(VENV)/test.stamp docker
+bench: $(VENV)/test.stamp docker compilers
 	$(BIN)/python -m tests.benchmarks
 
 # What breaks under load, and what becomes of the items: about an hour, as root.
-reliability: $(VENV)/test.stamp redis docker chaos-tools
+reliability: $(VENV)/test.stamp redis docker compilers chaos-tools
 	$(BIN)/python -m tests.load --minutes 30 --out docs/reliability.md
 
 accuracy: $(VENV)/test.stamp
@@ -84,10 +80,16 @@ $(VENV)/test.stamp: requirements/test.txt $(VENV)/serve.stamp
 redis:
 	@command -v redis-server >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server; }
 
-# A Docker daemon, Compose and gVisor for the tests to start, what images are made with, and compilers for boxes without Docker.
+# A Docker daemon, Compose and gVisor for the tests to start, and what images are made with.
 docker:
-	@missing=; for need in dockerd:docker.io docker-compose:docker-compose ip:iproute2 runsc:runsc mmdebstrap:mmdebstrap \
-			g++:g++ node:nodejs; do \
+	@missing=; for need in dockerd:docker.io docker-compose:docker-compose ip:iproute2 runsc:runsc mmdebstrap:mmdebstrap; do \
+		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
+	done; \
+	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
+
+# For boxes without Docker, and programs in other languages.
+compilers:
+	@missing=; for need in g++:g++ node:nodejs; do \
 		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
