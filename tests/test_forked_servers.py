@@ -8,10 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.chaos.servers import children, command_line
+from tests.chaos.servers import command_line
 from tests.conftest import ROOT, Serve, rewardline
 from tests.forked_servers import ForkedServer, Seed
-from tests.service.redis_server import eventually
+from tests.processes import children
+from tests.waiting import eventually
 
 
 def test_servers_of_tests_are_forked_and_end_as_others_do(serve: Serve) -> None:

@@ -18,8 +18,8 @@ from rewardline import Client
 
 from tests.accuracy import rival
 from tests.accuracy.rewrites import Rewrite, response
-from tests.benchmarks.servers import descendants
 from tests.conftest import Served
+from tests.processes import descendants
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data" / "math"

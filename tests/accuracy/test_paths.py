@@ -25,7 +25,7 @@ from verifiers.math.options import DEFAULT, Options
 TOLERANT = (Options(rel_tol=0.01), Options(abs_tol=0.5), Options(abs_tol=1e-9, rel_tol=1e-9))
 
 
-@pytest.mark.slow
+@pytest.mark.accuracy
 @pytest.mark.parametrize("options", [DEFAULT, *TOLERANT], ids=["default", "relative", "absolute", "tiny"])
 def test_both_paths_give_the_same_verdict(options: Options) -> None:
     decided = {

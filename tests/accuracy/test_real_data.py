@@ -21,7 +21,7 @@ from tests.accuracy.rewrites import ANNOUNCED, Rewrite
 from tests.conftest import Served
 
 
-@pytest.mark.slow
+@pytest.mark.accuracy
 @pytest.mark.parametrize(
     ("load", "least_agreement"),
     [(probes, 0.98), (gsm8k, 0.999), (deepmath, 0.98), (benchmarks, 0.98)],
@@ -39,7 +39,7 @@ def test_real_data_is_judged_right_and_the_same_each_way(
     assert outcomes[0].false_accepts <= 0.01 * rows.labels.count(False)
 
 
-@pytest.mark.slow
+@pytest.mark.accuracy
 @pytest.mark.parametrize("rewrite", ANNOUNCED)
 @pytest.mark.parametrize("golds", [deepmath_golds, benchmark_golds])
 def test_references_are_right_answers_to_themselves(

@@ -20,7 +20,7 @@ def test_a_reference_is_marked_as_mathematics(reference: str, marked: str) -> No
     assert rival.at_its_best(reference) == marked
 
 
-@pytest.mark.slow
+@pytest.mark.accuracy
 def test_what_takes_too_long_is_not_judged_and_costs_nothing_else() -> None:
     pairs = [("1", r"\boxed{(10^8)!}"), (r"\frac{1}{2}", r"\boxed{0.5}"), ("5", r"\boxed{6}")]
     outcomes, seconds = rival.outcomes(pairs, workers=1)

@@ -9,12 +9,10 @@ import asyncio
 import gc
 import json
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil
-from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
@@ -26,6 +24,7 @@ from service.engine import Engine
 from service.server import core
 from service.settings import Settings
 from service.wire import ScoreItem
+from tests import processes
 from tests.benchmarks import servers
 from tests.benchmarks.report import Cell, Report
 from tests.conftest import ROOT
@@ -59,12 +58,12 @@ class _Spent:
     @contextmanager
     def one(self) -> Iterator[None]:
         """Count what is done inside: the CPU time of this process and of its workers."""
-        workers_s, started, own_s = _workers_cpu_s(), perf_counter(), process_time()
+        workers_s, started, own_s = processes.below_s(), perf_counter(), process_time()
         yield
         own_s, wall_s = process_time() - own_s, perf_counter() - started
         self.wall_s.append(wall_s)
         self.own_s.append(own_s)
-        self.cpu_s.append(own_s + max(0.0, _workers_cpu_s() - workers_s))
+        self.cpu_s.append(own_s + max(0.0, processes.below_s() - workers_s))
 
     def row(self, who: str) -> dict[str, Cell]:
         """How the CPU milliseconds are distributed."""
@@ -201,12 +200,3 @@ async def _judge(engine: Engine, items: Sequence[ScoreItem]) -> list[float | Non
     deadline = asyncio.get_running_loop().time() + _DEADLINE_S
     batch = Batch(items, {}, "off", False, deadline)
     return [result.score for result in (await engine.score(batch)).results]
-
-
-def _workers_cpu_s() -> float:
-    """CPU seconds of the processes below this one, to the nanosecond; of those that live."""
-    pids, at = [os.getpid()], 0
-    while at < len(pids):
-        pids += map(int, Path(f"/proc/{pids[at]}/task/{pids[at]}/children").read_text().split())
-        at += 1
-    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids[1:]) / 1e9

@@ -11,6 +11,7 @@ from tests.benchmarks import load, servers
 from tests.benchmarks.load import MARK, Sample
 from tests.benchmarks.report import Cell, Report
 from tests.benchmarks.servers import Server
+from tests.processes import descendants
 
 _COUNTS = {"exact_match": 1_000_000, "numeric": 200_000, "math": 1_000_000}
 _POINTS = 10
@@ -66,7 +67,7 @@ async def _watch(service: Server, verifier: str, count: int) -> list[dict[str, C
 
 
 def _row(service: Server, verifier: str, items: int, items_per_s: float | None) -> dict[str, Cell]:
-    workers = [servers.rss_mb(pid) for pid in servers.descendants(service.pid)]
+    workers = [servers.rss_mb(pid) for pid in descendants(service.pid)]
     return {
         "verifier": verifier,
         "items": items,

@@ -10,14 +10,12 @@ import csv
 import gc
 import io
 import json
-import os
 import random
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from time import process_time
 from typing import Any
 from xml.etree import ElementTree
@@ -28,6 +26,7 @@ from sandbox.workers import Workers
 from tests.benchmarks import servers
 from tests.benchmarks.report import Cell, Report
 from tests.conftest import ROOT
+from tests.processes import below_s
 from verifiers import registry
 from verifiers.base import Item, Resources, Verdict
 from verifiers.registry import Entry
@@ -138,11 +137,11 @@ async def _fastest(entry: Entry, items: Sequence[Item[Any]], rounds: int) -> tup
     verdicts: list[Verdict] = []
     for _ in range(rounds):
         verdicts = []
-        below_s, own_s = _workers_cpu_s(), process_time()
+        workers_s, own_s = below_s(), process_time()
         for start in range(0, len(items), size):
             verdicts += await entry.verifier.score(items[start : start + size])
         own_s = process_time() - own_s
-        spent.append(own_s + _workers_cpu_s() - below_s)
+        spent.append(own_s + below_s() - workers_s)
     return min(spent), verdicts
 
 
@@ -151,12 +150,6 @@ def _alone(baseline: Baseline, texts: Sequence[str]) -> float:
     for text in texts:
         baseline(text)
     return process_time() - started
-
-
-def _workers_cpu_s() -> float:
-    """CPU seconds of the processes below this one, to the nanosecond."""
-    below = (Path(f"/proc/{pid}/schedstat").read_text().split() for pid in servers.descendants(os.getpid())[1:])
-    return sum(int(fields[0]) for fields in below) / 1e9
 
 
 # --- responses

@@ -98,22 +98,6 @@ def rss_mb(pid: int) -> float:
     return int(_stat(pid)[21]) * _PAGE_BYTES / 1e6
 
 
-def descendants(pid: int) -> list[int]:
-    """The process's children, and theirs."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int(_stat(int(entry.name))[1])
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-    found, at = [pid], 0
-    while at < len(found):
-        found += [child for child, parent in parents.items() if parent == found[at]]
-        at += 1
-    return found[1:]
-
-
 def _stat(pid: int) -> list[str]:
     """The fields of /proc/<pid>/stat from the state on."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

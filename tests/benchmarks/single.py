@@ -8,6 +8,7 @@ from tests.benchmarks.doors import Contestant, compared, compete
 from tests.benchmarks.load import Sample
 from tests.benchmarks.report import Cell, Report
 from tests.benchmarks.servers import Server
+from tests.processes import descendants
 
 CONNECTIONS = 64
 _VERIFIERS = ("trivial", "numeric", "math")
@@ -39,7 +40,7 @@ async def _contestants(door: str, service: Server, rivals: Sequence[Server]) -> 
             sample = Sample(sample.response, sample.reference.removeprefix("#### "), sample.prompt)
         batch = load.batches(door, verifier, [sample])
         answer_bytes = load.check(door, await load.answer(service, door, batch.same), batch)
-        pids = [service.pid, *servers.descendants(service.pid)]
+        pids = [service.pid, *descendants(service.pid)]
         contestants.append(Contestant(f"ours, {verifier}", service, batch, batch.fresh, answer_bytes, pids))
     first = contestants[0]
     for rival in rivals:

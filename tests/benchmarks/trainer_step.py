@@ -19,6 +19,7 @@ from tests.benchmarks import servers
 from tests.benchmarks.report import Cell, Report
 from tests.conftest import ROOT
 from tests.e2e.environments import python_of, variables
+from tests.processes import descendants
 
 _PROMPTS, _SAMPLES = 512, 16
 _TRAINERS = ("trl", "verl")
@@ -74,7 +75,7 @@ def _row(trainer: str, cores: Sequence[int], file: Path, samples: int) -> dict[s
     in_process = _told(trainer, "own", cores, file, "")
     with servers.ours(cores, workers=str(len(cores)), sandbox="none") as server:
         url = f"http://{server.http}"
-        pids = [server.pid, *servers.descendants(server.pid)]
+        pids = [server.pid, *descendants(server.pid)]
         before_s = servers.cpu_s(pids)
         through = _told(trainer, "hook", cores, file, url)
         service_s = servers.cpu_s(pids) - before_s

@@ -9,9 +9,10 @@ from typing import Any
 
 from tests.chaos.servers import boxes, end_at_once, workers
 from tests.chaos.stand import Stand
-from tests.load.generator import DEFAULTS, PATIENT, loading, more, until, until_true
+from tests.load.generator import DEFAULTS, PATIENT, loading, more, until_true
 from tests.load.ledger import Ledger
 from tests.load.mix import SHARES, Mix
+from tests.waiting import until
 
 Break = Callable[[Stand, Ledger, int], Awaitable[None]]
 

@@ -11,6 +11,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.conftest import Served, serving
+from tests.processes import children
 
 
 class Server:
@@ -77,17 +78,6 @@ class Server:
         self._starts += 1
         log = self._log.with_suffix(f".{self._starts}.jsonl")
         self._served = self._life.enter_context(serving(log, ports, None, **self._settings))
-
-
-def children(pid: int) -> list[int]:
-    try:
-        return [
-            int(child)
-            for thread in Path(f"/proc/{pid}/task").iterdir()
-            for child in (thread / "children").read_text().split()
-        ]
-    except FileNotFoundError:
-        return []
 
 
 def command_line(pid: int) -> bytes:

@@ -11,7 +11,7 @@ from tests.chaos import alone, daemon, scenarios, stand
 from tests.dockerd import NoDocker
 from tests.load.ledger import Ledger
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.chaos, pytest.mark.asyncio(loop_scope="module")]
 _NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="NO TEST OF A FULL DISK: mounting one needs root")
 
 

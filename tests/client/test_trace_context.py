@@ -15,7 +15,7 @@ from rewardline import AsyncClient, Client
 
 from tests.client.conftest import FakeServer
 from tests.conftest import Served
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 TRACE, SPAN = "0123456789abcdef0123456789abcdef", "0123456789abcdef"
 HEADER = f"00-{TRACE}-{SPAN}-01"

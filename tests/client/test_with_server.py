@@ -192,7 +192,7 @@ def test_bytes_beyond_the_limit_are_halved_and_one_item_alone_is_refused(serve: 
             client.score([*items(3), {"verifier": "numeric", "response": "x" * 300_000, "reference": "1"}])
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_a_busy_server_is_waited_for(serve: Any, door: str) -> None:
     """Four callers with more items than the server admits at once: each gets all its verdicts."""
@@ -221,7 +221,7 @@ def in_background(work: Any) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_a_restart_in_the_middle_of_a_run_costs_no_item(serve: Any, door: str) -> None:
     """SIGTERM while requests are queued in the client, and a new server on the same ports."""

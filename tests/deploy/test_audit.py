@@ -49,7 +49,7 @@ def test_it_is_told_where_no_index_can_be_reached(
     assert "COULD NOT AUDIT" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_nothing_is_known_against_what_is_served(capsys: pytest.CaptureFixture[str]) -> None:
     """Where there is a network, this is the audit of CI."""
     code = audit.main([])

@@ -211,7 +211,7 @@ def project(docker_images: Engine) -> Iterator[Project]:
         made.compose("down", "--volumes", "--timeout", "20")
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_it_comes_up_scores_survives_a_killed_replica_grows_and_goes_away(project: Project) -> None:
     project.compose("up", "-d", "--scale", "service=2", "--scale", "box-host=2")
     for part, count in {"redis": 1, "box-host": 2, "service": 2, "proxy": 1, "prometheus": 1}.items():

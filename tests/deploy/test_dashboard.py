@@ -135,7 +135,7 @@ def _values(prometheus: str, query: str) -> list[Any]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 @pytest.mark.parametrize(
     ("title", "expr"),
     [
@@ -155,7 +155,7 @@ def test_every_query_has_an_answer(prometheus: str, title: str, expr: str) -> No
     assert all(value["value"][1] != "NaN" for value in values) or "histogram_quantile" in expr or "/" in expr
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_numbers_are_those_of_the_work_that_was_done(prometheus: str) -> None:
     shares = _values(prometheus, _asked(dict(QUERIES)["Share judged correct"]))
     by_verifier = {value["metric"]["verifier"]: float(value["value"][1]) for value in shares}

@@ -24,7 +24,7 @@ EXCUSED: Mapping[str, str] = {
 TRIED = [name for name in selected(1) if name in QUICK and name not in EXCUSED]
 """As many of each kind as show that a box host in gVisor is one; all are tried on boxes in gVisor and on local boxes."""
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deploy
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ def server_of_docker(docker_images: Engine) -> Iterator[str]:
         yield container
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_server_judges_with_no_rights_no_network_and_nothing_to_write_to(
     docker_images: Engine, server_of_docker: str
 ) -> None:
@@ -154,7 +154,7 @@ def test_server_judges_with_no_rights_no_network_and_nothing_to_write_to(
     assert docker_images.run("docker", "exec", server_of_docker, "id", "-u").strip() == "65532"
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_server_has_what_traces_need(docker_images: Engine) -> None:
     with _running(
         docker_images, build.SERVER.name, "--env", "REWARDLINE_OTLP_ENDPOINT=http://127.0.0.1:4318"
@@ -165,7 +165,7 @@ def test_server_has_what_traces_need(docker_images: Engine) -> None:
         assert "rewardline_spans_sent_total" in told
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_server_has_no_compiler_no_installer_and_no_program_with_the_rights_of_another_user(
     docker_images: Engine,
 ) -> None:
@@ -180,7 +180,7 @@ def test_server_has_no_compiler_no_installer_and_no_program_with_the_rights_of_a
     )
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_what_is_installed_is_what_was_locked_and_what_the_bill_of_materials_says(docker_images: Engine) -> None:
     with closing(docker.APIClient(docker_images.address, version="auto", timeout=60)) as client:
         bill = json.loads(build.bill_of_materials(client, build.SERVER.name))
@@ -200,7 +200,7 @@ def test_what_is_installed_is_what_was_locked_and_what_the_bill_of_materials_say
     assert {"libc6", "python3", "ca-certificates"} <= packages
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_server_says_how_it_is_and_leaves_when_told(docker_images: Engine) -> None:
     with _running(docker_images, build.SERVER.name) as container:
         _await_health(docker_images, container)
@@ -217,7 +217,7 @@ def _inspect(engine: Engine, name: str, form: str) -> str:
     return engine.run("docker", "inspect", "--format", form, name).strip()
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_box_host_runs_programs_with_four_of_roots_rights_and_dockers_own_profile(docker_images: Engine) -> None:
     rights = [word for right in RIGHTS_OF_A_BOX_HOST for word in ("--cap-add", right)]
     with _running(docker_images, build.BOX_HOST.name, *rights) as container:
@@ -228,7 +228,7 @@ def test_box_host_runs_programs_with_four_of_roots_rights_and_dockers_own_profil
         ] * 2 * len(PROGRAMS)
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 def test_box_host_has_boxes_with_namespaces_where_compose_lets_it(docker_images: Engine) -> None:
     rights = [word for right in RIGHTS_OF_A_BOX_HOST for word in ("--cap-add", right)]
     profile = ROOT / "deploy/docker/seccomp-boxes.json"

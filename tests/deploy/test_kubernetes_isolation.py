@@ -78,7 +78,7 @@ def test_the_seccomp_profile_denies_what_boxes_and_their_host_never_need() -> No
     )
 
 
-@pytest.mark.slow
+@pytest.mark.deploy
 @pytest.mark.parametrize(("name", "kind"), [("prod", "local landlock"), ("hardened", "local namespaces")])
 def test_boxes_hold_under_the_security_context_that_the_manifests_give(
     docker_images: Engine, name: str, kind: str

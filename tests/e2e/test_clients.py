@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Served
 from tests.e2e.environments import python_of, variables
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.trainers
 
 SCRIPTS = Path(__file__).parent / "clients"
 STAND_INS = SCRIPTS / "stand_ins"

@@ -23,7 +23,7 @@ EXAMPLES = ROOT / "client" / "examples" / "trl"
 AWAY_S = 5.0
 GROUP = 8
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.trainers
 
 Row = dict[str, Any]
 

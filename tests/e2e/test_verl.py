@@ -25,7 +25,7 @@ MATHEMATICS = ROOT / "tests" / "data" / "math"
 PLUGIN = {"VERL_USE_EXTERNAL_MODULES": "rewardline.verl"}
 NUMBERS = {"score", "acc", "failed", "invalid", "cached", "judge_ms"}
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.trainers
 
 
 def ran(python: Path, script: str, *arguments: str, **more: str) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.chaos.servers import children
+from tests.processes import family
 
 
 @contextmanager
@@ -22,11 +22,6 @@ def apart(pid: int) -> Iterator[int]:
         yield max(1, len(cores) - 1)
     finally:
         _put([os.getpid()], cores)
-
-
-def family(pid: int) -> list[int]:
-    """The process, its children, and theirs."""
-    return [pid, *(member for child in children(pid) for member in family(child))]
 
 
 def _put(pids: list[int], cores: list[int]) -> None:

@@ -1,10 +1,11 @@
 """What a service and all its processes hold: memory, shared pages counted once, and open files."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from tests.processes import descendants, gone
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,6 @@ def footprint(pid: int) -> Footprint:
     return Footprint(own + sum(map(_pss_mb, descendants(pid))), own, _files(pid))
 
 
-def descendants(pid: int) -> list[int]:
-    """Children, their children and so on; those that end meanwhile are left out."""
-    found: list[int] = []
-    with suppress(FileNotFoundError, ProcessLookupError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            for child in (thread / "children").read_text().split():
-                found += [int(child), *descendants(int(child))]
-    return found
-
-
 def growth(values: Sequence[float]) -> float:
     """From the second fifth of a run (in the first, caches and heaps fill) to its last, as a share."""
     fifth = len(values) // 5
@@ -44,7 +35,7 @@ def growth(values: Sequence[float]) -> float:
 
 def _pss_mb(pid: int) -> float:
     """Each page's share; 0 for a process that has ended."""
-    with suppress(FileNotFoundError, ProcessLookupError):
+    with gone():
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) / 1000

@@ -15,6 +15,7 @@ from rewardline.batching import Deliver, Request, Transport
 
 from tests.load.ledger import Ledger
 from tests.load.mix import Mix
+from tests.waiting import until
 
 PATIENT: Mapping[str, Any] = {"max_retries": 1_000_000, "max_resends": 1_000_000, "timeout_s": 120.0}
 """As the hooks for trainers that know no abstention."""
@@ -126,18 +127,8 @@ async def more(ledger: Ledger, items: int, within_s: float = 120.0) -> None:
         TimeoutError
     """
     wanted = ledger.settled + items
-    await until(lambda: ledger.settled >= wanted, within_s)
-
-
-async def until(condition: Callable[[], bool], within_s: float = 60.0, every_s: float = 0.02) -> None:
-    """Return when it holds; it is about others, who send no word.
-
-    Raises:
-        TimeoutError
-    """
     async with asyncio.timeout(within_s):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(every_s)
+        await until(lambda: ledger.settled >= wanted)
 
 
 async def until_true(ask: Callable[[], bool], within_s: float = 60.0) -> None:

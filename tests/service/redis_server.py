@@ -2,8 +2,7 @@
 
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from tests.ports import free_port
+from tests.waiting import eventually
 
 _START_S = 20.0
 
@@ -44,7 +44,7 @@ class RedisServer:
     def start(self) -> None:
         """Run it, and return when it answers."""
         self._process = subprocess.Popen(self._command(), stdout=subprocess.DEVNULL, cwd=self._folder)
-        eventually(self._answers, within_s=_START_S)
+        eventually(self._answers)
 
     def stop(self) -> None:
         """Ask it to end, as an operator would."""
@@ -144,12 +144,3 @@ def redis_cluster(folder: Path, nodes: int = 3) -> Iterator[list[RedisServer]]:
 def _knows_all_slots(server: RedisServer, nodes: int) -> bool:
     info: dict[str, str] = server.call("CLUSTER INFO")
     return info["cluster_state"] == "ok" and int(info["cluster_known_nodes"]) == nodes
-
-
-def eventually(condition: Callable[[], bool], within_s: float = 20.0) -> None:
-    """Return when `condition` holds; it is about another process, of which there is nothing to await."""
-    deadline = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not so within {within_s} s: {condition}")
-        time.sleep(0.01)

@@ -16,7 +16,7 @@ from sandbox.base import Execute, Program
 from sandbox.remote import wire
 from tests.certificates import Authority
 from tests.conftest import Serve, Served, serving
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 KEY = "0123456789abcdef-boxes"
 JSON = dict[str, Any]

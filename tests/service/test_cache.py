@@ -21,7 +21,8 @@ from service.redis_cache import RedisCache, _even_tags
 from service.redis_client import parse_redis_url
 from tests.ports import free_port
 from tests.service.fault_proxy import Fault, fault_proxy
-from tests.service.redis_server import RedisServer, SentinelServer, eventually, redis_cluster
+from tests.service.redis_server import RedisServer, SentinelServer, redis_cluster
+from tests.waiting import eventually, until
 
 StartRedis = Callable[..., RedisServer]
 WEEK_S = 7 * 24 * 3600
@@ -32,12 +33,6 @@ def entries_of(count: int, seed: int = 0) -> dict[bytes, bytes]:
     source = random.Random(seed)
     keys = [source.randbytes(20) for _ in range(count)]
     return {key: b"verdict of " + key + source.randbytes(source.randrange(200)) for key in keys}
-
-
-async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
-    async with asyncio.timeout(within_s):
-        while not condition():  # noqa: ASYNC110  # of a counter, or of another process
-            await asyncio.sleep(0.005)
 
 
 async def written(cache: RedisCache, entries: Mapping[bytes, bytes]) -> None:

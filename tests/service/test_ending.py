@@ -18,7 +18,8 @@ from service.pb import rewardline_pb2 as pb
 from tests.conftest import Served, serving
 from tests.ports import free_ports
 from tests.service.slow_verifier import installed
-from tests.service.test_http_api import _all, _open, _until
+from tests.service.test_http_api import _all, _open
+from tests.waiting import eventually
 
 JSON = Any
 SETTINGS = {"sandbox": "none", "workers": "1", "drain_timeout_s": "1"}
@@ -51,7 +52,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             "open stream": threads.submit(_held_stream, channel),
             "half a body": threads.submit(_all, half_sent),
         }
-        _until(lambda: "rewardline_in_flight_requests 6.0" in httpx.get(f"{served.url}/metrics").text)
+        eventually(lambda: "rewardline_in_flight_requests 6.0" in httpx.get(f"{served.url}/metrics").text)
         served.process.send_signal(signal.SIGTERM)
         yield {name: call.result(30) for name, call in calls.items()} | {
             "exit code": served.process.wait(30),
@@ -150,7 +151,7 @@ def test_the_service_ends_cleanly_and_says_how_many_it_refused(ended: dict[str, 
     assert codes == {"200", "503", "UNAVAILABLE"}  # 200: the readiness probe, and the lines
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_the_client_library_gets_all_verdicts_from_the_next_process(tmp_path: Path) -> None:
     plugins = installed(tmp_path / "plugins")
     http_port, grpc_port = free_ports(2)
@@ -173,7 +174,9 @@ def test_the_client_library_gets_all_verdicts_from_the_next_process(tmp_path: Pa
     with ThreadPoolExecutor(1) as threads:
         with life(1) as served:
             call = threads.submit(lambda: asyncio.run(all_scored()))
-            _until(lambda: 'rewardline_queue_items{verifier="slow"} 0.0' in _metrics(served) and _items(served) >= 8)
+            eventually(
+                lambda: 'rewardline_queue_items{verifier="slow"} 0.0' in _metrics(served) and _items(served) >= 8
+            )
             served.process.send_signal(signal.SIGTERM)
             assert served.process.wait(30) == 0
         with life(2):

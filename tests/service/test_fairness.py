@@ -100,7 +100,7 @@ def small_math(n: int) -> dict[str, Any]:
     return {"verifier": "math", "response": f"\\boxed{{y^2+{n}}}", "reference": f"y^2+{n}+0"}
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @pytest.mark.parametrize(("kind", "item"), [("rules", small_rule), ("math", small_math)])
 def test_one_item_is_answered_beside_twenty_thousand(
     serve: Any, kind: str, item: Callable[[int], dict[str, Any]], record_property: Callable[[str, object], None]

@@ -24,8 +24,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from service.pb import rewardline_pb2 as pb
 from tests.conftest import serving
 from tests.ports import free_port
+from tests.processes import children
 from tests.service.fault_proxy import Fault, fault_proxy
-from tests.service.redis_server import RedisServer, eventually
+from tests.service.redis_server import RedisServer
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 FIELDS = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail")
@@ -201,7 +203,7 @@ def test_a_frozen_redis_costs_a_moment_and_no_verdict(serve: Any, redis_server: 
     eventually(lambda: score(served, batch)["summary"]["cached"] == ok_count(batch))
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 async def test_a_redis_that_lies_changes_no_verdict(serve: Any, redis_server: RedisServer) -> None:
     batch = items(400)
     async with fault_proxy(redis_server.port) as proxy:
@@ -215,9 +217,7 @@ async def test_a_redis_that_lies_changes_no_verdict(serve: Any, redis_server: Re
                 assert await asyncio.to_thread(is_ready, served)
         assert await asyncio.to_thread(metric, served, "cache_errors_total") > 0
         proxy.fault = "none"
-        await asyncio.to_thread(
-            eventually, lambda: score(served, batch)["summary"]["cached"] == ok_count(batch), within_s=30
-        )
+        await asyncio.to_thread(eventually, lambda: score(served, batch)["summary"]["cached"] == ok_count(batch))
 
 
 def test_what_others_left_under_our_keys_is_a_miss(serve: Any, redis_server: RedisServer) -> None:
@@ -265,13 +265,6 @@ def battered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         assert server.process.poll() is None
 
 
-def children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
-
-
 def zygote(served: Any) -> int:
     """Of the workers; the service has other children, which keep its boxes."""
 
@@ -300,7 +293,7 @@ def kill(pids: Sequence[int]) -> int:
     return killed
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 @pytest.mark.parametrize("batch", [math_items(200), lookaround_items(2000)], ids=["math", "regex"])
 def test_killed_workers_cost_no_item(battered: Any, batch: list[JSON]) -> None:
     """An item may be called `failed` or `invalid` only if it was there when a second worker died; tried again it is ok."""
@@ -325,7 +318,7 @@ def test_killed_workers_cost_no_item(battered: Any, batch: list[JSON]) -> None:
     eventually(lambda: is_ready(battered))
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_a_killed_zygote_costs_no_item(battered: Any) -> None:
     batch = math_items(200)
     undisturbed = verdicts(score(battered, batch, cache="off")["results"])
@@ -360,7 +353,7 @@ def bombs() -> list[JSON]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_bombs_harm_nobody_else(battered: Any) -> None:
     neighbours = math_items(60, first=10_000) + items(60)
     expected = verdicts(score(battered, neighbours, cache="off")["results"])
@@ -395,7 +388,7 @@ def test_a_caller_gone_in_mid_stream_stops_the_work(battered: Any) -> None:
     assert 10 <= judged < 2000
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_three_hundred_callers_who_hang_up_leave_nothing_behind(battered: Any) -> None:
     """In the middle of the body, right after it, or at the first results, with a megabyte each."""
     batch = math_items(20, first=40_000)
@@ -488,7 +481,7 @@ def test_a_damaged_request_is_judged_or_refused(
 # The end
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_sigterm_while_streams_are_open(serve: Any) -> None:
     """What was admitted is answered, an idle stream holds up nothing, and the exit is clean."""
     served = serve(drain_timeout_s="20")

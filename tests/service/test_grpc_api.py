@@ -19,6 +19,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from service.pb import rewardline_pb2 as pb
 from tests.conftest import Serve
+from tests.waiting import eventually
 
 LIMITS = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
 Code = grpc.StatusCode
@@ -119,9 +120,9 @@ def test_the_calls_deadline_bounds_the_work(stub: Stub) -> None:
 def test_a_cancelled_call_stops_the_work(stub: Stub, served: Any) -> None:
     items = [item(f"\\boxed{{\\sqrt{{x^2+{n}}}}}", "\\sqrt{x}", "math") for n in range(4000)]
     call = stub.score.future(pb.ScoreRequest(items=items, cache=pb.CACHE_MODE_OFF))
-    _until(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
     call.cancel()
-    _until(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
     assert 'code="CANCELLED"' in httpx.get(f"{served.url}/metrics").text
 
 
@@ -162,7 +163,7 @@ def test_the_stream_reads_no_further_than_its_window(served: Any) -> None:
             time.sleep(0.5)
         assert sent < 150_000
         call.cancel()
-    _until(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
 
 
 async def test_calls_beyond_what_a_connection_may_have_open_wait_their_turn(serve: Serve) -> None:
@@ -269,7 +270,7 @@ def test_overload_says_when_to_come_back(serve: Any) -> None:
         url = httpx.URL(served.url)
         with socket.create_connection((url.host, url.port)) as holder:
             holder.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n{")
-            _until(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
+            eventually(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
             error = refused(stub.score, pb.ScoreRequest(items=[item("x" * 200_000)]))
         assert error.code() is Code.RESOURCE_EXHAUSTED
         trailers = dict(error.trailing_metadata())
@@ -321,10 +322,3 @@ def test_health_tells_of_the_end_before_it_comes(serve: Any) -> None:
         stopping.start()
         assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
         stopping.join()
-
-
-def _until(condition: Any, timeout_s: float = 20) -> None:
-    end = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < end, "it did not become true"
-        time.sleep(0.01)

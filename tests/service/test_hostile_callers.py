@@ -16,7 +16,8 @@ import pytest
 from service.pb import rewardline_pb2 as pb
 from tests.conftest import Served, serving
 from tests.service.slow_verifier import installed
-from tests.service.test_http_api import _all, _open, _until
+from tests.service.test_http_api import _all, _open
+from tests.waiting import eventually
 
 BATCH = json.dumps({"items": [{"verifier": "numeric", "response": "1", "reference": "1"}]}).encode()
 HOST = b"Host: x\r\n"
@@ -135,8 +136,8 @@ def test_who_takes_no_answer_is_hung_up_on(hasty: Served) -> None:
         caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         caller.connect((address.hostname, address.port))
         caller.sendall(b"GET /v1/verifiers HTTP/1.1\r\nHost: x\r\n\r\n" * 200)
-        _until(lambda: _files(hasty) > files)
-        _until(lambda: _files(hasty) == files)
+        eventually(lambda: _files(hasty) > files)
+        eventually(lambda: _files(hasty) == files)
 
 
 def _files(served: Served) -> int:
@@ -148,7 +149,7 @@ def test_a_full_service_refuses_by_the_head_and_holds_nothing_for_what_is_announ
         announcing.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nX-Item-Count: 64\r\nContent-Length: 9000\r\n\r\n{")
         body = {"items": [{"verifier": "slow", "response": str(n), "params": {"seconds": 30}} for n in range(60)]}
         holder.sendall(post(body=json.dumps(body).encode()))
-        _until(lambda: "rewardline_in_flight_items 60.0" in httpx.get(f"{hasty.url}/metrics").text)
+        eventually(lambda: "rewardline_in_flight_items 60.0" in httpx.get(f"{hasty.url}/metrics").text)
         for count, status in (
             (b"5", 429),
             (b"4", 400),
@@ -166,7 +167,7 @@ def test_a_full_service_refuses_by_the_head_and_holds_nothing_for_what_is_announ
                 with pytest.raises(grpc.RpcError) as caught:
                     call(b"\xff", metadata=(("x-item-count", announced),))
                 assert caught.value.code() is code
-    _until(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{hasty.url}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{hasty.url}/metrics").text)
 
 
 async def test_storms_of_cancelled_and_late_grpc_calls_leave_nothing_behind(hasty: Served) -> None:
@@ -197,7 +198,8 @@ async def test_storms_of_cancelled_and_late_grpc_calls_leave_nothing_behind(hast
         assert await score(pb.ScoreRequest(), compression=grpc.Compression.Gzip) is not None
     assert codes <= {"DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "CANCELLED"}
     for gauge in ("items", "bytes", "requests"):
-        _until(lambda gauge=gauge: f"rewardline_in_flight_{gauge} 0.0" in httpx.get(f"{hasty.url}/metrics").text)
+        zero = f"rewardline_in_flight_{gauge} 0.0"
+        eventually(lambda zero=zero: zero in httpx.get(f"{hasty.url}/metrics").text)  # type: ignore[misc]
 
 
 def test_the_grpc_port_takes_what_is_no_grpc(hasty: Served) -> None:
@@ -209,7 +211,7 @@ def test_the_grpc_port_takes_what_is_no_grpc(hasty: Served) -> None:
             caller.shutdown(socket.SHUT_WR)
             with contextlib.suppress(ConnectionResetError):
                 _all(caller)
-    _until(lambda: _files(hasty) <= files)
+    eventually(lambda: _files(hasty) <= files)
     with grpc.insecure_channel(hasty.grpc) as channel:
         raw: Any = channel
         answered = raw.unary_unary("/rewardline.v1.Verifier/Score", pb.ScoreRequest.SerializeToString)(

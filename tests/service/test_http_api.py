@@ -5,7 +5,6 @@ import gzip
 import json
 import resource
 import socket
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +13,8 @@ import aiohttp
 import httpx
 import pytest
 import zstandard
+
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 
@@ -317,11 +318,11 @@ def test_overload_is_refused_at_once_with_the_time_to_wait(serve: Any) -> None:
     served = serve(max_mb_in_flight="1", max_body_mb="1")
     with _open(served) as first:
         first.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n{")
-        _until(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
+        eventually(lambda: "rewardline_in_flight_bytes 900000.0" in httpx.get(f"{served.url}/metrics").text)
         reply = post(served, b" " * 200_000)
         problem(reply, 429)
         assert 1 <= int(reply.headers["retry-after"]) <= 45
-    _until(lambda: "rewardline_in_flight_bytes 0.0" in httpx.get(f"{served.url}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_bytes 0.0" in httpx.get(f"{served.url}/metrics").text)
     assert post(served, {"items": [item()]}).status_code == 200
 
 
@@ -365,8 +366,8 @@ def test_a_caller_who_hangs_up_stops_the_work(served: Any) -> None:
     head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with _open(served) as caller:
         caller.sendall(head + body)
-        _until(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
-    _until(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
+        eventually(lambda: "rewardline_in_flight_items 4000.0" in httpx.get(f"{served.url}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_items 0.0" in httpx.get(f"{served.url}/metrics").text)
     text = httpx.get(f"{served.url}/metrics").text
     assert 'code="499"' in text
 
@@ -379,7 +380,7 @@ def test_sigterm_finishes_what_was_admitted(serve: Any) -> None:
     head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with _open(served) as caller:
         caller.sendall(head + body)
-        _until(lambda: "rewardline_in_flight_items 500.0" in httpx.get(f"{served.url}/metrics").text)
+        eventually(lambda: "rewardline_in_flight_items 500.0" in httpx.get(f"{served.url}/metrics").text)
         code = served.stop()
         reply = _all(caller)
     assert code == 0
@@ -397,10 +398,3 @@ def _all(caller: socket.socket) -> bytes:
     while part := caller.recv(65536):
         parts.append(part)
     return b"".join(parts)
-
-
-def _until(condition: Any, timeout_s: float = 20) -> None:
-    end = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < end, "it did not become true"
-        time.sleep(0.01)

@@ -18,7 +18,7 @@ from service.allowances import BURST_S, Allowances
 from service.errors import Forbidden, Overloaded, Unauthenticated
 from service.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope
 from tests.conftest import Serve, Served
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
 

@@ -28,7 +28,7 @@ expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "422", "429", "5x
 """
 
 
-@pytest.mark.slow
+@pytest.mark.contract
 def test_every_operation_does_what_the_document_says(serve: Any, tmp_path: Path) -> None:
     """All of schemathesis' checks: no 5xx, documented statuses, types and shapes, valid data taken, invalid refused,
     keys demanded where the document demands them.

@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 from typing import Any
 
 import httpx
@@ -10,6 +9,7 @@ import pytest
 
 from service.pulse import Highest
 from tests.conftest import Serve, Served
+from tests.waiting import eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
 SLOW = {
@@ -46,11 +46,11 @@ def test_draining_waits_for_what_is_under_way_and_refuses_nobody(served_with_ops
 
     slow = threading.Thread(target=score, args=("slow", SLOW))
     slow.start()
-    _until(lambda: "rewardline_in_flight_requests 1.0" in httpx.get(f"{ops}/metrics").text)
+    eventually(lambda: "rewardline_in_flight_requests 1.0" in httpx.get(f"{ops}/metrics").text)
     drained: list[httpx.Response] = []
     draining = threading.Thread(target=lambda: drained.append(httpx.get(f"{ops}/drain", timeout=90)))
     draining.start()
-    _until(lambda: httpx.get(f"{ops}/readyz").status_code == 503)
+    eventually(lambda: httpx.get(f"{ops}/readyz").status_code == 503)
     assert httpx.get(f"{ops}/healthz").status_code == 200
     score("late", ITEM)
     assert answers["late"].json()["results"][0]["score"] == 1.0
@@ -72,11 +72,3 @@ def test_the_highest_of_the_recent_past() -> None:
         seen.append(highest.value)
     assert seen == [1.0, *[5.0] * 10, 3.0, 3.0, 0.0]
     assert Highest(1.0).value == 0.0
-
-
-def _until(true: Any) -> None:
-    for _ in range(600):
-        if true():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not come to that")

@@ -13,7 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from service.server import core
 from service.settings import Settings
 from tests.conftest import ROOT, Served, serving
-from tests.service.redis_server import eventually
+from tests.processes import descendants
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 SUM: JSON = {"test_cases": [{"input": "1 2\n", "expected_output": "3"}, {"input": "2 2\n", "expected_output": "4"}]}
@@ -142,21 +143,6 @@ def test_a_stopped_service_leaves_no_process(tmp_path: Path, isolation: str) -> 
         assert below
         assert served.stop() == 0
     eventually(lambda: not any(map(is_running, below)))
-
-
-def descendants(pid: int) -> set[int]:
-    """All processes below one, seen from this one's PID namespace."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(stat.parent.name)] = int(fields[1])
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {pid}
 
 
 def is_running(pid: int) -> bool:

@@ -14,7 +14,7 @@ from service.settings import Settings
 from service.tls import BadCertificate, certificates, grpc_credentials
 from tests.certificates import Authority
 from tests.conftest import Serve, Served
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
 

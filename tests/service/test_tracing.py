@@ -25,7 +25,8 @@ from service.otlp import QUEUE_SPANS, Exporter, url_of
 from service.pb import rewardline_pb2 as pb
 from service.settings import Settings, SettingsError, read
 from tests.conftest import ROOT, Serve, Served, serving
-from tests.service.redis_server import RedisServer, eventually
+from tests.service.redis_server import RedisServer
+from tests.waiting import eventually
 
 KEY = "0123456789abcdef-boxes"
 JSON = dict[str, Any]

@@ -23,7 +23,7 @@ from service.metrics import Metrics
 from service.settings import Settings
 from tests.conftest import ROOT, Served, serving
 from tests.service.audit_log.logs import JSON, logging, names, observe, records
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 
 def post(served: Served, items: list[JSON], **options: Any) -> list[JSON]:

@@ -21,7 +21,7 @@ from service.metrics import Metrics
 from service.recipes import book as recipes
 from service.wire import ScoreItem
 from tests.service.audit_log.logs import JSON, PATIENCE_S, batch, item, logging, names, observe, records, result
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 from verifiers.base import Example, Item, Params, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 

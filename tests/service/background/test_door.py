@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.redis_server import RedisServer, eventually
+from tests.service.redis_server import RedisServer
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 
@@ -53,7 +54,7 @@ def expected(count: int) -> list[float]:
     return [float(n % 3 != 0) for n in range(count)]
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_a_job_outlives_processes_and_redis(serve: Any, start_redis: Any) -> None:
     """Killed in the middle: the other finishes it. Redis restarted: it goes on. SIGTERM: handed back."""
     redis: RedisServer = start_redis("--appendonly", "yes", "--appendfsync", "always")
@@ -96,7 +97,7 @@ def test_a_job_outlives_processes_and_redis(serve: Any, start_redis: Any) -> Non
     assert redis.call("XPENDING", "rl1:{jobs}:queue", "workers")["pending"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room(serve: Any) -> None:
     served = serve(sandbox="none", workers="1", max_jobs="3", max_jobs_under_way="1", drain_timeout_s="30")
     running, queued = submit(served, equations(200)), submit(served, equations(5))

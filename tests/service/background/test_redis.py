@@ -232,7 +232,7 @@ async def test_every_key_of_a_job_has_an_end(redis_server: RedisServer) -> None:
         assert 60_000 < redis_server.call("PTTL", name) <= 120_000, name
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 async def test_a_cluster_is_a_redis_too(tmp_path: Any) -> None:
     def start() -> Any:
         return redis_cluster(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 from service.compat import doors, nemo_gym, open_instruct, open_r1, openrlhf, run_jupyter, slime, submit
 from tests.conftest import ROOT, Serve, Served, serving
 from tests.service.compat.recorded import JSON, answer, metric, post, recorded
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 KEY = "0123456789abcdef-a-key"
 PROGRAM = "```python\nprint(int(input()) + 1)\n```"
@@ -174,7 +174,7 @@ def test_a_caller_who_hangs_up_gives_back_what_was_held(narrow: Served, name: st
         body = body | ({"cells": ["import time; time.sleep(20)"]} if name == "run_jupyter" else {})
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(f"{narrow.url}{path}", json=body, timeout=0.5)
-    eventually(lambda: metric(narrow, "in_flight_items") == 0, within_s=10)
+    eventually(lambda: metric(narrow, "in_flight_items") == 0)
     assert metric(narrow, f'door_answers_total{{client="{name}",outcome="gone"}}') >= 1
 
 

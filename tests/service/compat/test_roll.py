@@ -13,7 +13,8 @@ import pytest
 from service.compat.roll import RESULT, SUBMIT
 from tests.conftest import Serve, Served
 from tests.service.compat.recorded import JSON, answer, metric, post, recorded
-from tests.service.redis_server import RedisServer, eventually
+from tests.service.redis_server import RedisServer
+from tests.waiting import eventually
 
 KEY = "0123456789abcdef-a-key"
 MATH, CODE = recorded("roll_submit_task"), recorded("roll_submit_task_code")
@@ -142,7 +143,7 @@ def test_a_task_that_is_under_way_is_polled_again(served: Served) -> None:
     assert poll(served, task_id)["reward_score"] == 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_a_poll_is_answered_before_its_caller_gives_up(served: Served) -> None:
     """A test may take 20 CPU seconds, and sleep for three times that."""
     task_id = submit(served, sleeper(21))
@@ -213,7 +214,7 @@ def test_sigterm_waits_for_a_task_and_for_who_polls_for_it(serve: Serve) -> None
     assert served.process.wait(timeout=40) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_with_redis_every_replica_answers_for_a_task_even_for_one_of_a_dead_process(
     serve: Serve, redis_server: RedisServer, start_redis: Callable[..., RedisServer]
 ) -> None:
@@ -259,7 +260,7 @@ def test_with_redis_every_replica_answers_for_a_task_even_for_one_of_a_dead_proc
     assert poll(other, task_id)["reward_score"] == 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_a_process_that_has_no_time_left_leaves_its_tasks_to_others(serve: Serve, redis_server: RedisServer) -> None:
     settings = {"redis_url": redis_server.url, "sandbox": "auto", "box_slots": "1", "workers": "1"}
     one, other = serve(**settings, drain_timeout_s="1"), serve(**settings)

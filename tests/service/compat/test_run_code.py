@@ -19,7 +19,7 @@ from service.compat.run_code import MAX_FILES, RunCodeRequest, RunCodeResponse, 
 from service.errors import Unprocessable
 from service.settings import Settings
 from tests.conftest import Served, serving
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 KEY = "0123456789abcdef-a-key"
@@ -333,7 +333,7 @@ def is_busy(served: Served) -> bool:
     return 'rewardline_boxes{state="busy"} 1.0' in httpx.get(f"{served.url}/metrics").text
 
 
-@pytest.mark.slow
+@pytest.mark.contract
 def test_who_does_not_get_a_box_in_time_is_told_so_in_the_one_way_verl_retries(narrow: Served) -> None:
     """The only box is taken for longer than the second caller waits."""
     sleeper: JSON = {"code": "import time; time.sleep(13)", "run_timeout": 15}

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from tests.conftest import Served, serving
-from tests.service.redis_server import RedisServer, eventually
+from tests.service.redis_server import RedisServer
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 Two: TypeAlias = tuple[Served, Served]

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.conftest import rewardline
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 JSON = dict[str, Any]
 

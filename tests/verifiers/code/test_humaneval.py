@@ -102,7 +102,7 @@ def _response(row: dict[str, Any], form: str) -> str:
     return f"```python\n{text}\n```" if "fenced" in form else text
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 def test_mutants_fail_but_for_those_no_test_can_tell(bench: Bench) -> None:
     all_mutants = list(_mutants())
     assert len(all_mutants) > 2000

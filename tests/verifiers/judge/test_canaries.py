@@ -15,7 +15,7 @@ from service.judges import publish
 from service.metrics import Metrics
 from tests.judge_upstream.behaviours import completion, refuses, says, when
 from tests.judge_upstream.scripted import Behaviour, Exchange, Scripted
-from tests.verifiers.judge.endpoints.calls import until
+from tests.waiting import until
 from verifiers.judge import config, prompts
 from verifiers.judge.canaries import CANARIES, Canaries, Canary
 from verifiers.judge.endpoints import Gateway

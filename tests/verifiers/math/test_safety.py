@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from sandbox.workers import Exit, Outcome, Workers
-from tests.benchmarks.servers import descendants
 from tests.conftest import Serve
 from tests.fuzz import guard, targets
 from tests.fuzz.bombs import BOMBS, FRAMES, INJECTIONS
+from tests.processes import descendants
 from tests.verifiers.math.patience import STARVED, until_judged
 from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
@@ -47,7 +47,7 @@ def items_of(name: str) -> list[tuple[Item[MathParams], bool]]:
     return [(Item(row["response"], MathParams(reference=row["gold"])), row["expected"]) for row in rows]
 
 
-@pytest.mark.slow
+@pytest.mark.bombs
 async def test_killers_are_judged_and_their_neighbours_unharmed(verifier: Math) -> None:
     killers = items_of("killers.jsonl")
     good = Item(r"\boxed{\frac{x}{2}}", MathParams(reference="x/2"))
@@ -105,7 +105,7 @@ def test_nothing_in_an_answer_or_a_reference_is_executed(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.bombs
 @pytest.mark.parametrize("side", ["answer", "reference"])
 async def test_bombs_are_judged_within_the_limit_and_most_at_once(workers: Workers, side: str) -> None:
     payloads = [[["5"], bomb] if side == "answer" else [[bomb], "5"] for bomb in BOMBS.values()]
@@ -121,7 +121,7 @@ async def test_bombs_are_judged_within_the_limit_and_most_at_once(workers: Worke
     assert sum(seconds <= TIME_LIMIT_S / 2 for seconds in used_s.values()) >= 0.95 * len(BOMBS)
 
 
-@pytest.mark.slow
+@pytest.mark.bombs
 async def test_neighbours_of_any_bombs_are_unharmed(verifier: Math) -> None:
     """Whatever is judged before, beside and after: a right answer is right and a wrong one is wrong."""
     right = Item(r"\boxed{\frac{x}{2}}", MathParams(reference="x/2"))
@@ -178,7 +178,7 @@ async def test_an_answer_that_sympy_cannot_evaluate_is_too_complex(judge: Judge)
         assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "too_complex")
 
 
-@pytest.mark.slow
+@pytest.mark.bombs
 def test_bombs_at_the_door_cost_their_neighbours_nothing_and_little_memory(serve: Serve) -> None:
     served = serve(workers="2", cache_memory_mb="16")
     items = []

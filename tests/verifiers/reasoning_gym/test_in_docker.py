@@ -13,7 +13,7 @@ from tests.verifiers.reasoning_gym.rows import ROWS, row_of
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.reasoning_gym import ReasoningGymParams, create
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.boxes]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

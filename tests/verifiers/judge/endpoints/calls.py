@@ -1,8 +1,7 @@
 """Gateways to scripted upstreams, with waits that are short and a chance that is the same each time."""
 
-import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -46,9 +45,3 @@ async def outcome(made: Gateway, request: ChatRequest = QUESTION, **parts: Any) 
         return await made.ask("judges", request, **parts)
     except EndpointFailure as failure:
         return failure
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Wait for something that announces itself in no other way."""
-    while not true():  # noqa: ASYNC110 -- there is no event to wait for
-        await asyncio.sleep(0.005)

@@ -9,7 +9,8 @@ import uvloop
 
 from tests.judge_upstream.behaviours import Slots, after, echoes_nonce, refuses, says, sends, when
 from tests.judge_upstream.scripted import Exchange, Scripted
-from tests.verifiers.judge.endpoints.calls import QUESTION, endpoint, gateway, outcome, until
+from tests.verifiers.judge.endpoints.calls import QUESTION, endpoint, gateway, outcome
+from tests.waiting import until
 from verifiers.judge.endpoints import ChatReply, ChatRequest, PoolConfig
 from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
 from verifiers.judge.endpoints.config import EndpointConfig

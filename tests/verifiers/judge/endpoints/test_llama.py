@@ -7,7 +7,8 @@ from dataclasses import replace
 import httpx
 
 from tests.judge_upstream.llama import Llama, serving_llama
-from tests.verifiers.judge.endpoints.calls import endpoint, gateway, outcome, until
+from tests.verifiers.judge.endpoints.calls import endpoint, gateway, outcome
+from tests.waiting import until
 from verifiers.judge.endpoints import ChatReply, ChatRequest
 from verifiers.judge.errors import EndpointFailure
 

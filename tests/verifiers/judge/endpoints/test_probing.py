@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from tests.judge_upstream.behaviours import after, capable, gives, refuses, says, sends, when
 from tests.judge_upstream.scripted import Exchange, Scripted
-from tests.verifiers.judge.endpoints.calls import QUESTION, RETRY, endpoint, gateway, outcome, until
+from tests.verifiers.judge.endpoints.calls import QUESTION, RETRY, endpoint, gateway, outcome
+from tests.waiting import until
 from verifiers.judge.endpoints import ChatReply, EndpointState, Gateway
 from verifiers.judge.errors import EndpointFailure
 
