@@ -22,9 +22,9 @@ from tests.benchmarks import (
     single,
     trainer_step,
 )
-from tests.benchmarks.report import Report, machine
+from tests.benchmarks.report import Effort, Report, machine
 
-_BENCHMARKS = {
+BENCHMARKS = {
     "a": doors.run,
     "b": single.run,
     "c": math_speed.run,
@@ -47,7 +47,7 @@ def main(
             help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps."
         ),
     ] = "a,b,c,d,e,f,g,h",
-    quick: Annotated[bool, typer.Option(help="Fewer and shorter runs: to see that it works.")] = False,
+    effort: Annotated[Effort, typer.Option(help="How much: full, quick, or a glance to see that it works.")] = Effort.FULL,
 ) -> None:
     """Measure the service against bare servers and its math verifier against Math-Verify."""
     console = Console(width=None if sys.stdout.isatty() else _FILE_COLUMNS)
@@ -57,13 +57,13 @@ def main(
     os.sched_setaffinity(0, servers.cores()[-1:])
     for name in only.split(","):
         started = perf_counter()
-        for report in uvloop.run(_BENCHMARKS[name](quick=quick)):
+        for report in uvloop.run(BENCHMARKS[name](effort)):
             report.show(console)
             reports.append(report)
         console.print(f"{perf_counter() - started:.0f} s\n")
     json_path.parent.mkdir(parents=True, exist_ok=True)
     shown = [{"title": report.title, "note": report.note, "rows": report.rows} for report in reports]
-    json_path.write_text(json.dumps({"machine": about, "quick": quick, "reports": shown}, indent=1), encoding="utf-8")
+    json_path.write_text(json.dumps({"machine": about, "effort": effort, "reports": shown}, indent=1), encoding="utf-8")
     console.print(f"written to {json_path}")
 
 

@@ -29,7 +29,7 @@ from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox
 from sandbox.runner.zygote import COMMON_MODULES
 from tests.benchmarks import load, servers
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 
 IMAGE: Final = "rewardline-box"
 PARALLEL: Final = 2
@@ -45,14 +45,14 @@ _PYTHON: Final = "/usr/bin/python3"
 _IN_MEMORY: Final = Path("/dev/shm/rewardline-bench")
 
 
-async def run(*, quick: bool) -> list[Report]:
+async def run(effort: Effort) -> list[Report]:
     os.sched_setaffinity(0, servers.cores())
-    rounds, tests = (2, 200) if quick else (5, 1000)
+    rounds, tests = effort.of((5, 1000), (2, 200), (1, 20))
     try:
-        reports = [await _rates(rounds, tests), await _kinds(rounds, 20 if quick else 60)]
-        reports += [await _false_time_outs(4 if quick else 12)]
-        reports += await _through_http(rounds, 20 if quick else 100)
-        reports += await _volume(50 if quick else 1000)
+        reports = [await _rates(rounds, tests), await _kinds(rounds, effort.of(60, 20, 2))]
+        reports += [await _false_time_outs(effort.of(12, 4, 1))]
+        reports += await _through_http(rounds, effort.of(100, 20, 2))
+        reports += await _volume(effort.of(1000, 50, 4))
     finally:
         os.sched_setaffinity(0, servers.cores()[-1:])
     return reports

@@ -12,7 +12,7 @@ from statistics import median
 
 from tests.benchmarks import load, servers
 from tests.benchmarks.load import Batches, Run
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 from tests.benchmarks.servers import Server
 
 _CONNECTIONS = {1: 16, 64: 8, 1024: 3, 8192: 2}
@@ -43,17 +43,17 @@ class Contestant:
         return all_s[int(quantile * (len(all_s) - 1))] * 1000
 
 
-async def run(*, quick: bool) -> list[Report]:
+async def run(effort: Effort) -> list[Report]:
     cores = servers.cores()
     rows: list[dict[str, Cell]] = []
-    sizes = (1, 64, 1024) if quick else (1, 64, 1024, 8192)
+    sizes = effort.of((1, 64, 1024, 8192), (1, 64, 1024), (64,))
     with ExitStack() as stack:
         service = stack.enter_context(servers.ours(cores[:1], **_SETTINGS))
         for door, kinds in (("http", servers.BARE_HTTP), ("grpc", servers.BARE_GRPC)):
             rivals = [stack.enter_context(servers.bare(kind, cores[:1])) for kind in kinds]
             for size in sizes:
                 contestants = await _contestants(door, size, service, rivals)
-                rounds, seconds = (2, 0.3) if quick else (5, 0.8 if size == 8192 else 0.4)
+                rounds, seconds = effort.of((5, 0.8 if size == 8192 else 0.4), (2, 0.3), (1, 0.3))
                 await compete(door, contestants, _CONNECTIONS[size], rounds, seconds)
                 rows += [{"door": door, "batch": size, **row} for row in _rows(contestants, len(rivals))]
     note = (

@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 
 from tests.benchmarks import servers
-from tests.benchmarks.report import Report
+from tests.benchmarks.report import Effort, Report
 from tests.judge_upstream.behaviours import after, says
 from tests.judge_upstream.llama import serving_llama
 from tests.judge_upstream.scripted import Scripted
@@ -33,8 +33,8 @@ _AT_ONCE = 24
 _RESPONSES = 500
 
 
-async def run(*, quick: bool) -> Sequence[Report]:
-    return [await _overhead(quick), await _kept(quick), await _trouble(quick)]
+async def run(effort: Effort) -> Sequence[Report]:
+    return [await _overhead(effort), await _kept(effort), await _trouble(effort)]
 
 
 @cache
@@ -49,9 +49,9 @@ def _asked(number: int) -> dict[str, Any]:
     return {"model": "p", "temperature": 0, "max_tokens": 64, "messages": messages}
 
 
-async def _overhead(quick: bool) -> Report:
+async def _overhead(effort: Effort) -> Report:
     """The same requests straight to the server and through ours, in turns."""
-    rounds, calls = (3, 64) if quick else (7, 128)
+    rounds, calls = effort.of((7, 128), (3, 64), (1, 4))
     rows: list[dict[str, Any]] = []
     with serving_llama() as llama, tempfile.TemporaryDirectory() as folder:
         file = _configuration(Path(folder), llama.url)
@@ -121,9 +121,9 @@ async def _pooled(call: Callable[[int], Awaitable[None]], calls: int, at_once: i
     await asyncio.gather(*(work() for _ in range(at_once)))
 
 
-async def _kept(quick: bool) -> Report:
+async def _kept(effort: Effort) -> Report:
     """Items whose verdict is known: through HTTP, of one core."""
-    rounds = 5 if quick else 40
+    rounds = effort.of(40, 5, 5)
     async with Scripted(says()) as upstream:
         with tempfile.TemporaryDirectory() as folder:
             file = _configuration(Path(folder), upstream.url)
@@ -152,9 +152,9 @@ async def _post(session: aiohttp.ClientSession, url: str, body: bytes) -> None:
         assert all(result["status"] == "ok" for result in results), results[0]
 
 
-async def _trouble(quick: bool) -> Report:
+async def _trouble(effort: Effort) -> Report:
     """Calls to three equal endpoints, and to three of which one is dead and one ten times as slow."""
-    seconds = 5 if quick else 20
+    seconds = effort.of(20.0, 5.0, 0.5)
     rows = [await _pool_of(name, slow_times, dead, seconds) for name, slow_times, dead in _POOLS]
     for row in rows:
         row["p95 beside healthy"] = row["p95, ms"] / rows[0]["p95, ms"]

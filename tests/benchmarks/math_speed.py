@@ -26,7 +26,7 @@ from service.settings import Settings
 from service.wire import ScoreItem
 from tests import processes
 from tests.benchmarks import servers
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 from tests.conftest import ROOT
 
 _SETS = {"gsm8k_model_solutions": 1500, "long_sample": 300, "hard_sample": 300}
@@ -75,10 +75,10 @@ class _Spent:
         }
 
 
-async def run(*, quick: bool) -> list[Report]:
+async def run(effort: Effort) -> list[Report]:
     cores = servers.cores()
     logging.getLogger("math_verify").setLevel(logging.CRITICAL)
-    sets = {name: _read(name)[: count // 5 if quick else count] for name, count in _SETS.items()}
+    sets = {name: _read(name)[: effort.of(count, count // 5, 10)] for name, count in _SETS.items()}
     theirs_alone = {name: _Spent() for name in sets}
     gc.collect()
     gc.freeze()
@@ -102,15 +102,16 @@ async def run(*, quick: bool) -> list[Report]:
     return [
         Report("(c) Math items per second against Math-Verify", note, rows),
         Report("(c) What one math item takes", about_alone, alone),
-        Report("(c) Math on two cores", about_cores, await _scaling(sets, runs=1 if quick else 7)),
+        Report("(c) Math on two cores", about_cores, await _scaling(sets, effort)),
     ]
 
 
-async def _scaling(sets: Mapping[str, Sequence[Problem]], runs: int) -> list[dict[str, Cell]]:
+async def _scaling(sets: Mapping[str, Sequence[Problem]], effort: Effort) -> list[dict[str, Cell]]:
     """One worker on one core, and two on two; always with new workers, because they remember what they have read."""
-    batches = {name: _repeated(problems, _SCALING_ITEMS[name]) for name, problems in sets.items()}
+    counts = {name: effort.of(count, count, 10) for name, count in _SCALING_ITEMS.items()}
+    batches = {name: _repeated(problems, counts[name]) for name, problems in sets.items()}
     spent = {(name, workers): _Spent() for name in sets for workers in (1, 2)}
-    for _ in range(runs):
+    for _ in range(effort.of(7, 1, 1)):
         for workers in (1, 2):
             with servers.on_cores(servers.cores()[:workers]):
                 async with core(_settings(workers)) as built:

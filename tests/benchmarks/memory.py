@@ -9,7 +9,7 @@ from statistics import linear_regression
 
 from tests.benchmarks import load, servers
 from tests.benchmarks.load import MARK, Sample
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 from tests.benchmarks.servers import Server
 from tests.processes import descendants
 
@@ -32,12 +32,12 @@ _MATH = (
 _READ = 4
 
 
-async def run(*, quick: bool) -> list[Report]:
+async def run(effort: Effort) -> list[Report]:
     rows: list[dict[str, Cell]] = []
     slopes: list[dict[str, Cell]] = []
     with servers.ours(servers.cores(), cache_memory_mb=str(_CACHE_MB)) as service:
         for verifier, count in _COUNTS.items():
-            points = await _watch(service, verifier, count // 10 if quick else count)
+            points = await _watch(service, verifier, effort.of(count, count // 10, _POINTS * _BATCH_ITEMS))
             rows += points
             slopes.append({"verifier": verifier, "items": points[-1]["items"], **_slopes(points[_POINTS // 2 :])})
     note = (

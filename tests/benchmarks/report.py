@@ -4,12 +4,30 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
 
 Cell = str | int | float | None
+T = TypeVar("T")
+
+
+class Effort(StrEnum):
+    """How much is measured."""
+
+    FULL = "full"
+    """What may be quoted."""
+    QUICK = "quick"
+    """Fewer and shorter runs: roughly how it is."""
+    GLANCE = "glance"
+    """Everything once, about a second each: only that it works."""
+
+    def of(self, full: T, quick: T, glance: T) -> T:
+        """The one of three amounts that goes with it."""
+        return {Effort.FULL: full, Effort.QUICK: quick, Effort.GLANCE: glance}[self]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ import yaml
 
 from sandbox.workers import Workers
 from tests.benchmarks import servers
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 from tests.conftest import ROOT
 from tests.processes import below_s
 from verifiers import registry
@@ -60,22 +60,22 @@ class Rule:
     goal: int | None = _LINEAR_GOAL
 
 
-async def run(*, quick: bool) -> list[Report]:
+async def run(effort: Effort) -> list[Report]:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    rounds = 3 if quick else _ROUNDS
+    rounds, items = effort.of((_ROUNDS, _ITEMS), (3, _ITEMS), (1, 8))
     with servers.on_cores(servers.cores()[:1]):
         workers = Workers(1)
         entries = registry.load(Resources(workers))
         await workers.start()
         try:
-            rules = [await _measure(rule, entries[rule.verifier], rounds) for rule in _RULES]
-            instructions = await _instructions(entries["instruction_following"], rounds)
+            rules = [await _measure(rule, entries[rule.verifier], rounds, items) for rule in _RULES]
+            instructions = await _instructions(entries["instruction_following"], rounds, items)
         finally:
             await workers.stop()
     note = (
-        f"{_ITEMS} responses of {_BYTES:,} bytes, in process, CPU time of service and worker on one core, the fastest of "
+        f"{items} responses of {_BYTES:,} bytes, in process, CPU time of service and worker on one core, the fastest of "
         f"{rounds} rounds. formula: the rule's bare formula in Python, without checks or limits, on the same responses."
     )
     about_instructions = "IFEval's prompts with three instructions each, all rows of tests/data; otherwise the same."
@@ -85,15 +85,15 @@ async def run(*, quick: bool) -> list[Report]:
     ]
 
 
-async def _measure(rule: Rule, entry: Entry, rounds: int) -> dict[str, Cell]:
-    texts = [rule.make(number) for number in range(_ITEMS)]
+async def _measure(rule: Rule, entry: Entry, rounds: int, count: int) -> dict[str, Cell]:
+    texts = [rule.make(number) for number in range(count)]
     params = entry.verifier.params.model_validate_json(json.dumps(rule.params))
     cpu_s, verdicts = await _fastest(entry, [Item(text, params) for text in texts], rounds)
-    rate = _ITEMS / cpu_s
-    floor = None if rule.baseline is None else _ITEMS / min(_alone(rule.baseline, texts) for _ in range(rounds))
+    rate = count / cpu_s
+    floor = None if rule.baseline is None else count / min(_alone(rule.baseline, texts) for _ in range(rounds))
     return {
         "rule": rule.label,
-        "us/item": cpu_s / _ITEMS * 1e6,
+        "us/item": cpu_s / count * 1e6,
         "items/s": rate,
         "goal": rule.goal,
         "x goal": rate / rule.goal if rule.goal else None,
@@ -103,8 +103,9 @@ async def _measure(rule: Rule, entry: Entry, rounds: int) -> dict[str, Cell]:
     }
 
 
-async def _instructions(entry: Entry, rounds: int) -> list[dict[str, Cell]]:
+async def _instructions(entry: Entry, rounds: int, at_least: int) -> list[dict[str, Cell]]:
     rows = [row for row in _rows("rules/ifeval_oracle.jsonl") if len(row["instruction_id_list"]) == 3]
+    rows = rows if at_least == _ITEMS else rows[:at_least]
     found: list[dict[str, Cell]] = []
     for profile in ("fixed", "official"):
         items = [_instruction_item(entry, row, profile) for row in rows]

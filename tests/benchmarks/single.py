@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from tests.benchmarks import load, servers
 from tests.benchmarks.doors import Contestant, compared, compete
 from tests.benchmarks.load import Sample
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 from tests.benchmarks.servers import Server
 from tests.processes import descendants
 
@@ -14,10 +14,10 @@ CONNECTIONS = 64
 _VERIFIERS = ("trivial", "numeric", "math")
 
 
-async def run(*, quick: bool) -> list[Report]:
+async def run(effort: Effort) -> list[Report]:
     cores = servers.cores()
     rows: list[dict[str, Cell]] = []
-    rounds, seconds = (2, 0.4) if quick else (5, 0.8)
+    rounds, seconds = effort.of((5, 0.8), (2, 0.4), (1, 0.3))
     with ExitStack() as stack:
         service = stack.enter_context(servers.ours(cores[:1]))
         for door, kinds in (("http", servers.BARE_HTTP), ("grpc", servers.BARE_GRPC)):

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from tests.benchmarks import servers
-from tests.benchmarks.report import Cell, Report
+from tests.benchmarks.report import Cell, Effort, Report
 from tests.conftest import ROOT
 from tests.e2e.environments import python_of, variables
 from tests.processes import descendants
@@ -29,8 +29,8 @@ _PATIENCE_S = 1200.0
 Sample = dict[str, str]
 
 
-async def run(*, quick: bool) -> list[Report]:
-    samples = step(64 if quick else _PROMPTS)
+async def run(effort: Effort) -> list[Report]:
+    samples = step(effort.of(_PROMPTS, 64, 4))
     rows = []
     with TemporaryDirectory() as folder:
         file = Path(folder) / "step.json"
