@@ -4,7 +4,9 @@
 `make test` and `make test-all` call it.
 """
 
+import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from tests.lanes import ALONE, LANES
 ROOT = Path(__file__).parents[1]
 BESIDE = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 FUZZING = ROOT / ".build" / "fuzzing"
+HAS_FUZZER = importlib.util.find_spec("atheris") is not None
 NO_TESTS = 5
 """Of pytest: a part may have no test that runs alone, or none that does not."""
 _NICE = 5
@@ -29,7 +32,7 @@ def behind(lane: str) -> list[list[str]]:
     prepared = "quick" if lane == "quick" else "all"
     images = ["tests.dockerd", prepared]
     environments = ["tests.e2e.environments", prepared]
-    fuzzing = ["tests.fuzz.begun", prepared]
+    fuzzing = ["tests.fuzz", "lane", prepared, str(FUZZING)]
     wanted = {
         "quick": [images, environments, fuzzing],
         "all": [images, environments, fuzzing],
@@ -39,7 +42,9 @@ def behind(lane: str) -> list[list[str]]:
         "trainers": [environments],
         "fuzz": [fuzzing],
     }
-    return [[sys.executable, "-m", *command] for command in wanted.get(lane, [])]
+    return [
+        [sys.executable, "-m", *command] for command in wanted.get(lane, []) if command is not fuzzing or HAS_FUZZER
+    ]
 
 
 def tests(lane: str) -> list[list[str]]:
@@ -54,6 +59,7 @@ def tests(lane: str) -> list[list[str]]:
 def main(lane: str) -> int:
     """The exit code: 0 if each run passed, and any had a test."""
     started = time.monotonic()
+    shutil.rmtree(FUZZING, ignore_errors=True)  # of a run before
     with ExitStack() as stack:
         for command in behind(lane):
             stack.callback(_end, _begin(command))
@@ -88,7 +94,7 @@ def _yield_to() -> None:
 def _environment() -> dict[str, str]:
     """Modules are compiled once, even where the environment says that nobody shall keep what was compiled."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"FUZZING_BEGUN": str(FUZZING)}
+    return kept | ({"FUZZING_BEGUN": str(FUZZING)} if HAS_FUZZER else {})
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,7 @@
 """`make fuzz`: run the targets for as long as asked and print what breaks; or replay one input.
 
 python -m tests.fuzz --seconds 3600 --out .build/fuzz [--target grading]
+python -m tests.fuzz lane LANE OUT                 the campaign of a lane of the tests
 python -m tests.fuzz replay TARGET BASE64          the law that this input breaks
 python -m tests.fuzz shrink TARGET LAW BASE64      the smallest input that breaks the same law, as JSON
 """
@@ -17,6 +18,8 @@ from pathlib import Path
 
 def main() -> None:
     match sys.argv[1:]:
+        case ["lane", lane, out]:
+            _lane(lane, Path(out))
         case ["one", target, out, cpu_s, seed]:
             _one(target, Path(out), float(cpu_s), int(seed))
         case ["replay", target, encoded]:
@@ -33,6 +36,12 @@ def _one(target: str, out: Path, cpu_s: float, seed: int) -> None:
     with atheris.instrument_imports(include=["verifiers"]):
         campaign = importlib.import_module("tests.fuzz.campaign")
     campaign.Run(target, out, cpu_s, seed).fuzz()
+
+
+def _lane(lane: str, out: Path) -> None:
+    from tests.fuzz import campaign  # noqa: PLC0415 - as below
+
+    campaign.of_lane(lane, out)
 
 
 def _replay(target: str, data: bytes) -> None:

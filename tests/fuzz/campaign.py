@@ -14,6 +14,7 @@ variants one of them has.
 """
 
 import base64
+import fcntl
 import importlib
 import json
 import os
@@ -21,10 +22,10 @@ import random
 import resource
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -33,11 +34,17 @@ from tests.fuzz import corpus, mutations
 from tests.fuzz.guard import MEMORY_MB, Broken, limit_memory, where
 from tests.fuzz.shrink import shrunk
 from tests.fuzz.targets import IN_BYTES, TARGETS, VALUE_LAWS, Killed, described
+from tests.waiting import eventually
 
 ROOT: Final = Path(__file__).parents[2]
 PROCESSES: Final = 2
 SHARES: Final[Mapping[str, float]] = {"grading": 0.5, "laws": 0.2, "reader": 0.12, "extraction": 0.1, "exact": 0.08}
 """Of all CPU seconds. They start in this order, so that two processes end at about the same time."""
+CPU_S: Final = 606.0
+"""Ten minutes, of which each of the targets may leave up to a second."""
+QUICK: Final = ("grading",)
+QUICK_CPU_S: Final = 30.0
+"""A third of them it takes to begin: there is time for one target."""
 STUCK_S: Final = 300
 """A call that does not return at all is ended after so many seconds, and is a finding. They are no CPU seconds, so that on
 a busy machine, and beside tests that come first, an honest call may need many times its own."""
@@ -48,8 +55,7 @@ _MAX_TEXT_BYTES: Final = 10_000
 _MAX_DECISION_BYTES: Final = 200
 _MAX_ALIKE: Final = 5
 _MAX_RESTARTS: Final = 6
-_LONGEST_S: Final = 1_800.0
-"""For a campaign beside other tests."""
+_LOCK: Final = "under-way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +134,33 @@ def run(out: Path, cpu_s: float, targets: Sequence[str] = tuple(SHARES), seed: i
     def fuzz(target: str) -> Spent:
         return _fuzz(target, out / target, cpu_s * SHARES[target] / total, seed)
 
-    with ThreadPoolExecutor(PROCESSES) as pool:
+    with _under_way(out), ThreadPoolExecutor(PROCESSES) as pool:
         spent = list(pool.map(fuzz, targets))
-    rows = [json.dumps(finding.row()) for each in spent for finding in each.findings]
-    (out / "findings.jsonl").write_text("".join(f"{row}\n" for row in rows))
-    (out / "spent.jsonl").write_text("".join(f"{json.dumps(each.row())}\n" for each in spent))
+        rows = [json.dumps(finding.row()) for each in spent for finding in each.findings]
+        (out / "findings.jsonl").write_text("".join(f"{row}\n" for row in rows))
+        (out / "spent.jsonl").write_text("".join(f"{json.dumps(each.row())}\n" for each in spent))
     return spent
 
 
-def begun(out: Path, ended: Path) -> list[Spent]:
-    """What a campaign which another process has begun has done, once the file `ended` says that it is over."""
-    deadline = time.monotonic() + _LONGEST_S
-    while not ended.exists() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return [Spent.of(row) for row in _rows(out / "spent.jsonl")]
+def of_lane(lane: str, out: Path) -> list[Spent]:
+    """The campaign that goes with a lane of the tests."""
+    return run(out, QUICK_CPU_S, QUICK) if lane == "quick" else run(out, CPU_S)
+
+
+def begun(out: Path) -> list[Spent]:
+    """What a campaign that another process has begun has done, once that is over; nothing if it came to no end."""
+    eventually((out / _LOCK).exists)
+    with _under_way(out):
+        return [Spent.of(row) for row in _rows(out / "spent.jsonl")]
+
+
+@contextmanager
+def _under_way(out: Path) -> Iterator[None]:
+    """Held for as long as a campaign lasts, however its process ends; waits for one that has begun."""
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / _LOCK).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _fuzz(target: str, out: Path, cpu_s: float, seed: int) -> Spent:

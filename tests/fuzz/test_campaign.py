@@ -1,4 +1,4 @@
-"""Ten CPU minutes of fuzzing, and what earlier fuzzing has found."""
+"""Fuzzing, for 30 CPU seconds in the quick lane and ten CPU minutes in all of them; and what earlier fuzzing has found."""
 
 import base64
 import importlib.util
@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,6 @@ from tests.fuzz.campaign import ROOT, Finding, Spent
 from verifiers.math.grading import grade
 from verifiers.math.options import DEFAULT
 
-CPU_S = 606
-"""Ten minutes, of which each of the targets may leave up to a second; the Makefile has the same number."""
 REGRESSIONS = Path(__file__).with_name("regressions.jsonl")
 HAS_ATHERIS = importlib.util.find_spec("atheris") is not None
 MUST_HAVE_ATHERIS = sys.version_info[:2] == (3, 11) and (platform.system(), platform.machine()) == ("Linux", "x86_64")
@@ -38,29 +37,33 @@ def test_the_fuzzer_is_there_where_it_can_be() -> None:
 
 
 @pytest.fixture(scope="module")
-def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Spent]:
-    """By `make test`, beside the other tests, or here and now."""
+def fuzzed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Spent]:
+    """By the campaign that `tests.run` has begun, behind the other tests; or by one here and now."""
     before = os.environ.get("FUZZING_BEGUN")
     out = Path(before) if before else tmp_path_factory.mktemp("fuzz")
-    found = campaign.begun(out, out / "ended") if before else campaign.run(out, CPU_S)
+    found = campaign.begun(out) if before else campaign.of_lane(request.config.getoption("--lane"), out)
     assert found, f"the campaign did not come to its end: {out}"
     print(*found, f"corpora, logs and findings: {out}", sep="\n")
     print((out / "findings.jsonl").read_text())
     return {each.target: each for each in found}
 
 
-@pytest.mark.slow
+each_target = pytest.mark.parametrize(
+    "target",
+    [pytest.param(name, marks=[pytest.mark.fuzz] * (name not in campaign.QUICK)) for name in sorted(targets.TARGETS)],
+)
+
+
 @needs_atheris
-@pytest.mark.parametrize("target", sorted(targets.TARGETS))
+@each_target
 def test_fuzzing_breaks_no_law_of_safety(fuzzed: dict[str, Spent], target: str) -> None:
     assert fuzzed[target].unsafe == [], "\n".join(map(str, fuzzed[target].unsafe))
-    assert fuzzed[target].runs >= fuzzed[target].cpu_s, "the target is too slow to find anything"
+    assert fuzzed[target].runs > 0
     assert fuzzed[target].peak_mb < 400
 
 
-@pytest.mark.slow
 @needs_atheris
-@pytest.mark.parametrize("target", sorted(targets.TARGETS))
+@each_target
 def test_fuzzing_hardly_ever_finds_a_wrong_verdict(
     fuzzed: dict[str, Spent], target: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,10 +75,16 @@ def test_fuzzing_hardly_ever_finds_a_wrong_verdict(
     assert not fuzzed[target].is_often_wrong, "\n".join(map(str, (fuzzed[target], *wrong)))
 
 
-@pytest.mark.slow
+@needs_atheris
+def test_the_quick_campaign_takes_its_cpu_seconds(fuzzed: dict[str, Spent]) -> None:
+    assert sum(each.cpu_s for each in fuzzed.values()) >= campaign.QUICK_CPU_S - 1
+
+
+@pytest.mark.fuzz
 @needs_atheris
 def test_fuzzing_took_ten_minutes(fuzzed: dict[str, Spent]) -> None:
     assert sum(each.cpu_s for each in fuzzed.values()) >= 600
+    assert all(each.runs >= each.cpu_s for each in fuzzed.values()), "a target is too slow to find anything"
 
 
 # --- what was found before
@@ -193,11 +202,21 @@ def test_a_short_campaign_ends_when_its_budget_is_spent(tmp_path: Path) -> None:
 
 def test_what_another_process_has_found_is_what_it_has_found(tmp_path: Path) -> None:
     spent = [Spent("exact", 1.5, 100, 1, 50, [Finding("exact", "raised", "raised: here", b"\x00\xff")])]
-    (tmp_path / "spent.jsonl").write_text("".join(json.dumps(each.row()) + "\n" for each in spent))
-    (tmp_path / "ended").touch()
-    assert campaign.begun(tmp_path, tmp_path / "ended") == spent
+    begins = "from tests.fuzz.campaign import _under_way; from pathlib import Path; import sys\n"
+    script = f"{begins}with _under_way(Path(sys.argv[1])):\n    print(flush=True)\n    input()\n"
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with ThreadPoolExecutor(1) as waiting:
+            found = waiting.submit(campaign.begun, tmp_path)
+            assert not found.done()
+            (tmp_path / "spent.jsonl").write_text("".join(json.dumps(each.row()) + "\n" for each in spent))
+            assert not found.done()
+            other.communicate("\n")
+            assert found.result() == spent
     (tmp_path / "spent.jsonl").unlink()
-    assert campaign.begun(tmp_path, tmp_path / "ended") == []
+    assert campaign.begun(tmp_path) == []
 
 
 def test_a_suspicion_is_looked_at_again_without_instrumentation() -> None:

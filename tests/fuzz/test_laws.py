@@ -159,7 +159,7 @@ def test_a_wrong_equality_is_seen_both_ways(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     "function",
     [
-        pytest.param(prepare, marks=pytest.mark.slow),
+        pytest.param(prepare, marks=pytest.mark.fuzz),
         *(plain, number, refusal),
         lambda text: extract(text, ExtractionParams()),
     ],
