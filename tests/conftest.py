@@ -218,10 +218,10 @@ def _await_readiness(url: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def docker_address() -> Iterator[str]:
+def docker_address(request: pytest.FixtureRequest) -> Iterator[str]:
     """A Docker daemon with the box image. Where there can be none, tests are skipped, but not where all must pass."""
     try:
-        with docker_with_image() as address:
+        with docker_with_image(request.config.getoption("--lane")) as address:
             yield address
     except NoDocker as why:
         if os.environ.get("CI"):

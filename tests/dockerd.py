@@ -3,8 +3,8 @@
 Ours is started in the background with its own data below `.build/docker` (so the image is built once), its own socket,
 a network of its own that leads nowhere; it knows gVisor as `runsc` when that is installed.
 
-`python -m tests.dockerd` builds the box image, where there is none yet, and those that are deployed ahead of those who will
-want them.
+`python -m tests.dockerd LANE` builds, ahead of those who will want them, the images that the lane needs: in the quick lane a box
+image for Python alone; in all, one for every language, and the images that are deployed.
 """
 
 import atexit
@@ -34,6 +34,7 @@ from sandbox.languages import all_languages
 from tests.deploy.images import build_images
 
 IMAGE = "rewardline-box"
+QUICK_LANGUAGES = ["python"]
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
 _BUILD = Path(__file__).parents[1] / ".build"
 _START_S = 60.0
@@ -133,8 +134,10 @@ class DockerDaemon:
 
 
 @contextmanager
-def docker_with_image() -> Iterator[str]:
-    """The address of a daemon that has the box image, which is built when it is missing or stale (some minutes).
+def docker_with_image(lane: str = "all") -> Iterator[str]:
+    """The address of a daemon that has the box image, which is built when it is missing or stale.
+
+    For all languages that takes some minutes; for the quick lane it has Python alone.
 
     Raises:
         NoDocker: there is none and none can be started.
@@ -142,14 +145,14 @@ def docker_with_image() -> Iterator[str]:
     address = os.environ.get("DOCKER_HOST", _DEFAULT_ADDRESS)
     if _answers(address):
         with _alone():
-            _ensure_image(address)
+            _ensure_image(address, lane)
         yield address
         return
     with _alone(), tempfile.TemporaryDirectory(prefix="rewardline-docker-") as folder:
         daemon = DockerDaemon(_BUILD / "docker", Path(folder))
         daemon.start()
         try:
-            _ensure_image(daemon.address)
+            _ensure_image(daemon.address, lane)
             yield daemon.address
         finally:
             daemon.stop()
@@ -183,11 +186,12 @@ def bring_small_image(source: str, target: str) -> None:
             there.import_image_from_data(packed.read(), repository="small", tag="latest")
 
 
-def main() -> None:
+def main(lane: str) -> None:
     """Failures are left to those who come after, who try again."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the daemon shall be stopped
-    with suppress(NoDocker, build.BuildFailed, NotMade, NoWheels, DockerException), docker_with_image() as address:
-        build_images(address)
+    with suppress(NoDocker, build.BuildFailed, NotMade, NoWheels, DockerException), docker_with_image(lane) as address:
+        if lane != "quick":
+            build_images(address)
 
 
 @contextmanager
@@ -199,9 +203,9 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _ensure_image(address: str) -> None:
+def _ensure_image(address: str, lane: str) -> None:
     client = docker.APIClient(address, version="auto", timeout=600)
-    languages = sorted(all_languages())
+    languages = QUICK_LANGUAGES if lane == "quick" else sorted(all_languages())
     if not build.is_current(client, IMAGE, languages):
         build.build(client, IMAGE, languages)
     client.close()
@@ -224,4 +228,4 @@ def _knock(address: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
