@@ -2,15 +2,14 @@
 
 `requirements/e2e-<name>.txt` pins what is in one, with hashes, made from an environment in which it ran; torch is not in it,
 since machines without a GPU take their own build of it. They lie below `.build/e2e`, and are made anew when their pins change.
-What all of them have is installed once, and is the same files in each.
+torch is installed once, and is the same files in each.
 
-`python -m tests.e2e.environments` makes all of them ahead of the tests that will want them.
+`python -m tests.e2e.environments LANE` makes those of a lane ahead of the tests that will want them.
 """
 
 import fcntl
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -26,8 +25,10 @@ FOLDER = ROOT / ".build" / "e2e"
 CLIENT = ROOT / "client"
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """Built by our own environment, so that theirs need no builder: a wheel that refers to the folder as it stands."""
-_PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile")
+QUICK = ("trl", "verl")
+_PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
 """Most modules of trainers are never imported here; those that are, are compiled then."""
+_UV = (sys.executable, "-m", "uv", "pip", "install", "--quiet")
 
 
 class CannotBuild(Exception):
@@ -50,37 +51,34 @@ def python_of(name: str) -> Path:
     with _stale(name, pins.read_bytes(), (CLIENT / "pyproject.toml").read_bytes()) as stale:
         if stale:
             shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(_common(), folder, symlinks=True, copy_function=os.link)
-            _run(str(python), *_PIP, "--no-deps", "--require-hashes", "-r", str(pins))
+            shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
+            _install(python, "--require-hashes", "-r", str(pins))
             with tempfile.TemporaryDirectory() as wheels:
                 _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
-                _run(str(python), *_PIP, "--no-deps", *map(str, Path(wheels).glob("*.whl")))
+                _install(python, *map(str, Path(wheels).glob("*.whl")))
     return python
 
 
-def _common() -> Path:
-    """An environment with torch and the pins that are in all files."""
-    each = [_entries(path.read_text()) for path in _pins()]
-    pins = "\n".join(sorted(set.intersection(*each)))
-    folder = FOLDER / "common"
-    with _stale("common", pins.encode()) as stale:
+def _with_torch() -> Path:
+    """An environment with torch alone, which takes the longest."""
+    folder = FOLDER / "torch"
+    with _stale("torch") as stale:
         if stale:
-            python = str(folder / "bin" / "python")
             _run(sys.executable, "-m", "venv", "--clear", str(folder))
-            _run(python, *_PIP, TORCH)
-            file = FOLDER / "common.txt"
-            file.write_text(pins)
-            _run(python, *_PIP, "--no-deps", "--require-hashes", "-r", str(file))
+            _run(str(folder / "bin" / "python"), *_PIP, TORCH)
     return folder
+
+
+def _install(python: Path, *what: str) -> None:
+    """By uv; by pip, where uv does not find the index, since it does not read pip's configuration."""
+    try:
+        _run(*_UV, "--python", str(python), "--no-deps", *what)
+    except CannotBuild:
+        _run(str(python), *_PIP, "--no-deps", *what)
 
 
 def _pins() -> list[Path]:
     return sorted((ROOT / "requirements").glob("e2e-*.txt"))
-
-
-def _entries(text: str) -> set[str]:
-    """A package with its version and hashes each."""
-    return {entry.strip() for entry in re.split(r"\n(?=[^\s])", text) if entry[:1].isalnum()}
 
 
 @contextmanager
@@ -119,5 +117,5 @@ def _run(*command: str, cwd: Path = ROOT) -> None:
 
 
 if __name__ == "__main__":
-    for each in names():
+    for each in QUICK if sys.argv[1] == "quick" else names():
         python_of(each)

@@ -23,8 +23,6 @@ EXAMPLES = ROOT / "client" / "examples" / "trl"
 AWAY_S = 5.0
 GROUP = 8
 
-pytestmark = pytest.mark.trainers
-
 Row = dict[str, Any]
 
 
@@ -99,6 +97,7 @@ def judged_again(url: str, rows: list[Row]) -> dict[str, list[float | None]]:
     return again
 
 
+@pytest.mark.trainers
 def test_killing_the_service_for_five_seconds_loses_no_step_and_makes_no_reward_a_zero(tmp_path: Path) -> None:
     """The trainer is told to go on once the server is dead, so that its next step's requests find nobody."""
     port = ("--http-port", str(free_port()))
@@ -161,6 +160,7 @@ def test_samples_without_a_verdict_take_no_part(served: Served) -> None:
     assert all(math.isfinite(entry["loss"]) for entry in outcome["logged"])
 
 
+@pytest.mark.trainers
 def test_a_model_plays_with_an_environment_whose_state_is_the_servers(served: Served) -> None:
     outcome = run("-m", "tests.e2e.trl.rollouts", served.url, "right")
     rows = outcome["completions"]
@@ -182,6 +182,7 @@ def test_a_model_plays_with_an_environment_whose_state_is_the_servers(served: Se
     assert {(), ("4",), ("5", "4"), ("5", "6")} <= seen
 
 
+@pytest.mark.trainers
 def test_an_environment_whose_server_is_away_gives_no_rewards(served: Served) -> None:
     outcome = run("-m", "tests.e2e.trl.rollouts", served.url, "nobody")
     rows = outcome["completions"]
@@ -192,6 +193,7 @@ def test_an_environment_whose_server_is_away_gives_no_rewards(served: Served) ->
     assert {row["Environment"] for row in rows if row not in answered} <= {-1.0}
 
 
+@pytest.mark.trainers
 def test_a_tiny_model_learns_sums_by_our_rewards(served: Served, tmp_path: Path) -> None:
     """The example, but shorter. The longer run is shown in docs/learning.md."""
     command = (str(EXAMPLES / "sums.py"), "--url", served.url, "--steps", "150", "--out", str(tmp_path / "sums"))
@@ -216,6 +218,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.trainers
 def test_the_command_line_takes_rewards_by_name(served: Served, tiny: Path, tmp_path: Path) -> None:
     """The example's YAML, with a model and a data set that are here, and one step."""
     (tmp_path / "rows").mkdir()
@@ -237,6 +240,7 @@ def test_the_command_line_takes_rewards_by_name(served: Served, tiny: Path, tmp_
     assert "'form/failed': '0'" in done.stdout
 
 
+@pytest.mark.trainers
 def test_the_example_of_an_environment_runs(served: Served, tiny: Path, tmp_path: Path) -> None:
     """A model that has learnt nothing calls no tool; how one plays is tested above."""
     options = ("--model", str(tiny), "--steps", "1", "--tokens", "8", "--cpu")

@@ -25,8 +25,6 @@ MATHEMATICS = ROOT / "tests" / "data" / "math"
 PLUGIN = {"VERL_USE_EXTERNAL_MODULES": "rewardline.verl"}
 NUMBERS = {"score", "acc", "failed", "invalid", "cached", "judge_ms"}
 
-pytestmark = pytest.mark.trainers
-
 
 def ran(python: Path, script: str, *arguments: str, **more: str) -> Any:
     """The JSON of a script's last line."""
@@ -74,6 +72,7 @@ def in_process(served: Served, python: Path, tokenizer: str) -> Any:
     return ran(python, "managers.py", "in_process", served.url, tokenizer)
 
 
+@pytest.mark.trainers
 def test_an_installed_client_registers_its_managers_by_itself(python: Path, tmp_path: Path) -> None:
     asked = """if True:
         import verl
@@ -156,6 +155,7 @@ def test_verls_sandbox_client_works_against_our_door(in_process: Any) -> None:
     }
 
 
+@pytest.mark.trainers
 def test_a_tool_judges_and_never_makes_a_failure_a_reward(
     served: Served, python: Path, tokenizer: str, tmp_path: Path
 ) -> None:
@@ -182,6 +182,7 @@ def test_a_tool_judges_and_never_makes_a_failure_a_reward(
     assert called["outcomes"]["invalid"][2] == {"failed": 0.0, "invalid": 1.0}
 
 
+@pytest.mark.trainers
 def test_interactions_of_an_older_verl_take_turns_on_the_server(
     served: Served, python: Path, older: Path, tokenizer: str
 ) -> None:
@@ -198,6 +199,7 @@ def test_interactions_of_an_older_verl_take_turns_on_the_server(
     assert outcome["number"][3]["failed"] == 1.0
 
 
+@pytest.mark.trainers
 def test_the_reward_loop_on_ray_outlives_a_restart_in_mid_batch(
     serve: Serve, python: Path, tokenizer: str, tmp_path: Path
 ) -> None:
@@ -259,6 +261,7 @@ def labelled() -> Iterator[tuple[str, str, str, bool]]:
                     yield source, known["response"], known["gold"], known["expected"]
 
 
+@pytest.mark.trainers
 def test_where_we_judge_otherwise_than_verl_we_are_right(served: Served, python: Path, tmp_path: Path) -> None:
     rows = list(labelled())
     assert len(rows) > 7000
@@ -286,6 +289,7 @@ def _explained(response: str) -> bool:
     return "\\text{ (since }" in response.rpartition("\\boxed{")[2]
 
 
+@pytest.mark.trainers
 def test_the_examples_are_what_verl_reads(served: Served, python: Path, tokenizer: str, tmp_path: Path) -> None:
     (tmp_path / "python3").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "python3").chmod(0o755)
