@@ -65,6 +65,7 @@ class Engine:
         max_response_bytes: int,
         book: Book,
         on_scored: Callable[[Batch, Sequence[Result]], None] | None = None,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         """
         Args:
@@ -76,9 +77,11 @@ class Engine:
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
             on_scored: Told of each finished batch and its results; must return at once.
+            clock: Seconds; how long items take by it decides how many are judged in one go.
         """
         self.registry = registry
         self._cache = cache
+        self._clock = clock
         self._metrics = metrics
         self._on_scored = on_scored
         self.book = book
@@ -102,6 +105,7 @@ class Engine:
                 slots=slots,
                 chunk_items=verifier.chunk_items,
                 gives_up_places=not verifier.bounds_itself,
+                clock=self._clock,
             )
         return self
 

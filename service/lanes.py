@@ -34,8 +34,10 @@ class Lane:
         slots: int,
         chunk_items: int,
         gives_up_places: bool = True,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._ask = ask
+        self._clock = clock
         self._tasks = tasks
         self._slots = slots
         self._chunk_items = chunk_items
@@ -103,7 +105,7 @@ class Lane:
 
     async def _work(self, chunk: Chunk) -> None:
         loop = asyncio.get_running_loop()
-        started = perf_counter()
+        started = self._clock()
         timer = loop.call_later(LATE_CHUNK_S, self._give_up_place, chunk)
         chunk.begun = True
         finished = False
@@ -119,7 +121,7 @@ class Lane:
             else:
                 self._running -= 1
             if finished and not chunk.late:
-                spent = (perf_counter() - started) / len(chunk.flights)
+                spent = (self._clock() - started) / len(chunk.flights)
                 self._item_s += 0.2 * (max(spent, 1e-7) - self._item_s)
             self._pump()
 

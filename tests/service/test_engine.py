@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -17,6 +18,8 @@ from service.engine import Engine, Scored
 from service.metrics import Metrics
 from service.recipes import book as recipes
 from service.wire import CacheMode, Result, ScoreItem, Summary
+from tests.virtual_time import in_virtual_time
+from tests.waiting import PATIENCE_S, turns
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -107,7 +110,9 @@ class Rolling(Counting):
 
 
 @asynccontextmanager
-async def engine_of(*verifiers: Verifier[Any], item_deadline_s: float = 5.0) -> AsyncIterator[Engine]:
+async def engine_of(
+    *verifiers: Verifier[Any], item_deadline_s: float = PATIENCE_S, clock: Callable[[], float] = perf_counter
+) -> AsyncIterator[Engine]:
     entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
     engine = Engine(
         registry := Registry(entries),
@@ -117,6 +122,7 @@ async def engine_of(*verifiers: Verifier[Any], item_deadline_s: float = 5.0) -> 
         item_deadline_s=item_deadline_s,
         max_response_bytes=1000,
         book=recipes.load(registry),
+        clock=clock,
     )
     async with engine:
         yield engine
@@ -126,7 +132,7 @@ def item(verifier: str | None, response: str, reference: str = "yes", **more: An
     return ScoreItem(response, verifier, msgspec.Raw(msgspec.json.encode(reference)), **more)
 
 
-def batch(*items: ScoreItem, cache: CacheMode = "use", explain: bool = False, deadline_s: float = 5.0) -> Batch:
+def batch(*items: ScoreItem, cache: CacheMode = "use", explain: bool = False, deadline_s: float = PATIENCE_S) -> Batch:
     return Batch(items, {}, cache, explain, asyncio.get_running_loop().time() + deadline_s)
 
 
@@ -173,7 +179,7 @@ async def test_equal_items_of_two_requests_share_one_flight() -> None:
         first = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
         await gated.entered.wait()
         second = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
-        await asyncio.sleep(0)
+        await turns()
         gated.gate.set()
         await asyncio.gather(first, second)
     assert gated.asked == ["yes"]
@@ -186,7 +192,7 @@ async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict
         first = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
         await gated.entered.wait()
         second = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
-        await asyncio.sleep(0)
+        await turns()
         first.cancel()
         await asyncio.wait([first])
         gated.gate.set()
@@ -201,7 +207,7 @@ async def test_work_stops_when_nobody_waits_for_it() -> None:
         await gated.entered.wait()
         scoring.cancel()
         await asyncio.wait([scoring])
-        await asyncio.sleep(0)
+        await turns()
         assert gated.stopped >= 1
         gated.gate.set()
         gated.asked.clear()
@@ -265,6 +271,7 @@ async def test_only_ok_verdicts_are_stored() -> None:
             assert not any(result.cached for result in scored.results)
 
 
+@in_virtual_time
 async def test_the_deadline_fails_what_is_not_judged_and_keeps_what_is() -> None:
     async with engine_of(Piecemeal()) as engine:
         scored = await engine.score(
@@ -277,18 +284,21 @@ async def test_the_deadline_fails_what_is_not_judged_and_keeps_what_is() -> None
     ]
 
 
+@in_virtual_time
 async def test_an_item_that_never_ends_is_failed_by_its_own_limit() -> None:
     async with engine_of(Piecemeal(), item_deadline_s=0.1) as engine:
         scored = await engine.score(batch(item("piecemeal", "a"), item("piecemeal", "hang")))
     assert reasons(scored) == ["correct", "item_deadline"]
 
 
+@in_virtual_time
 async def test_a_verifier_with_limits_of_its_own_is_bounded_by_the_request_alone() -> None:
     async with engine_of(Bounded(), item_deadline_s=0.1) as engine:
         scored = await engine.score(batch(item("bounded", "a"), item("bounded", "hang"), deadline_s=0.5))
     assert reasons(scored) == ["correct", "deadline"]
 
 
+@in_virtual_time
 async def test_a_short_deadline_of_one_request_does_not_fail_another() -> None:
     gated = Gated()
     async with engine_of(gated) as engine:
@@ -304,12 +314,38 @@ async def test_a_small_request_is_served_beside_a_big_one() -> None:
     counting = Counting()
     async with engine_of(counting) as engine:
         big = asyncio.create_task(engine.score(batch(*(item("counting", f"big{n}") for n in range(4000)))))
-        await asyncio.wait_for(counting.hundredth.wait(), 10)
+        await counting.hundredth.wait()
         await engine.score(batch(item("counting", "small")))
         assert not big.done()
         position = counting.asked.index("small")
         await big
     assert position < 1000, f"the small request was judged at place {position} of 4001"
+
+
+class Taking(Counting):
+    """Each item takes its time by a clock of the verifier's own."""
+
+    name = "taking"
+
+    def __init__(self, item_s: float) -> None:
+        super().__init__()
+        self.item_s = item_s
+        self.now = 0.0
+        self.sizes: list[int] = []
+
+    async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+        self.now += len(items) * self.item_s
+        self.sizes.append(len(items))
+        return await super().score(items)
+
+
+@pytest.mark.parametrize(("item_s", "chunk"), [(0.00001, 64), (0.0009, 4), (1.0, 1)])
+async def test_chunks_are_a_few_milliseconds_of_what_items_took_lately(item_s: float, chunk: int) -> None:
+    taking = Taking(item_s)
+    async with engine_of(taking, clock=lambda: taking.now) as engine:
+        await engine.score(batch(*(item("taking", f"r{n}") for n in range(800))))
+    assert taking.sizes[-2] == chunk
+    assert sum(taking.sizes) == 800
 
 
 async def test_many_single_items_fill_chunks_together() -> None:
@@ -339,11 +375,11 @@ async def test_the_stream_gives_each_result_once_and_ends_with_the_summary() -> 
 
 async def test_work_stopped_before_it_begins_gives_its_place_back() -> None:
     counting = Counting()
-    async with engine_of(counting) as engine, asyncio.timeout(20):
+    async with engine_of(counting) as engine:
         for n in range(8):
             stream = engine.stream(batch(item("counting", f"gone {n}")))
             first = asyncio.ensure_future(anext(stream))
-            await asyncio.sleep(0)
+            await turns()
             first.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await first
@@ -360,7 +396,7 @@ async def test_a_stream_left_early_stops_its_work() -> None:
         assert [index for index, _ in part] == [0]
         await gated.entered.wait()
         await stream.aclose()
-        await asyncio.sleep(0)
+        await turns()
     assert gated.stopped == 1
 
 
