@@ -25,6 +25,7 @@ from hypothesis import settings
 from tests.dockerd import NoDocker, docker_with_image
 from tests.forked_servers import ForkedServer, Seed
 from tests.lanes import ALONE, LANES
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
 _LONG = 120
@@ -139,7 +140,7 @@ class Served:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 @contextmanager
@@ -176,7 +177,7 @@ def _running(
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
             try:
-                process.wait(timeout=40)
+                process.wait(timeout=PATIENCE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
 

@@ -12,7 +12,7 @@ from tests.chaos.servers import command_line
 from tests.conftest import ROOT, Serve, rewardline
 from tests.forked_servers import ForkedServer, Seed
 from tests.processes import children
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 
 def test_servers_of_tests_are_forked_and_end_as_others_do(serve: Serve) -> None:
@@ -29,7 +29,7 @@ def test_servers_of_tests_are_forked_and_end_as_others_do(serve: Serve) -> None:
     zygotes = [pid for pid in children(one.process.pid) if b"sandbox.workers" in command_line(pid)]
     assert len(zygotes) == 1
     one.process.kill()
-    assert one.process.wait(20) == -signal.SIGKILL
+    assert one.process.wait(PATIENCE_S) == -signal.SIGKILL
     assert one.process.poll() == -signal.SIGKILL
     assert other.process.poll() is None
     assert other.stop() == 0
@@ -43,7 +43,7 @@ def test_what_workers_are_forked_from_has_nothing_of_the_server_and_ends_with_it
     assert len(files) <= 7, files  # standard streams, the control socket, both ends of its own pipe, and its poll
     assert (os.readlink(f"/proc/{zygote}/cwd"), os.getsid(zygote)) == ("/", zygote)
     served.process.kill()
-    served.process.wait(20)
+    served.process.wait(PATIENCE_S)
     eventually(lambda: not Path(f"/proc/{zygote}").exists())
 
 

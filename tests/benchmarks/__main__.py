@@ -47,7 +47,9 @@ def main(
             help="Which: a doors, b single items, c math, d memory, e boxes, f rules, g judges, h training steps."
         ),
     ] = "a,b,c,d,e,f,g,h",
-    effort: Annotated[Effort, typer.Option(help="How much: full, quick, or a glance to see that it works.")] = Effort.FULL,
+    effort: Annotated[
+        Effort, typer.Option(help="How much: full, quick, or a glance to see that it works.")
+    ] = Effort.FULL,
 ) -> None:
     """Measure the service against bare servers and its math verifier against Math-Verify."""
     console = Console(width=None if sys.stdout.isatty() else _FILE_COLUMNS)

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.conftest import Served, serving
 from tests.processes import children
+from tests.waiting import PATIENCE_S
 
 
 class Server:
@@ -60,7 +61,7 @@ class Server:
 
     def metric(self, name: str, **labels: str) -> float:
         """The sum of all samples of this name with these labels."""
-        text = httpx.get(f"{self.ops}/metrics", timeout=30).text
+        text = httpx.get(f"{self.ops}/metrics", timeout=PATIENCE_S).text
         found = [
             sample.value
             for family in text_string_to_metric_families(text)

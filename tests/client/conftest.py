@@ -13,6 +13,8 @@ import pytest
 from aiohttp import web
 from rewardline.hook import close_clients
 
+from tests.waiting import PATIENCE_S
+
 Body = dict[str, Any]
 Fault = Callable[[web.Request, Body], Awaitable[web.StreamResponse | None]]
 
@@ -49,7 +51,7 @@ class FakeServer:
     def stop(self) -> None:
         assert self._down is not None
         self.release(self._down)
-        self._thread.join(20)
+        self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
 
     def release(self, event: asyncio.Event) -> None:

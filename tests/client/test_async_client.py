@@ -30,6 +30,8 @@ from rewardline import (
     raise_for_invalid,
 )
 
+from tests.waiting import PATIENCE_S
+
 if TYPE_CHECKING:
     from tests.client.conftest import Body, FakeServer, Fault
 
@@ -138,7 +140,7 @@ async def test_retry_after_is_waited_for(server: FakeServer, status: int) -> Non
 async def test_a_retry_after_beyond_the_deadline_is_not_slept_through(server: FakeServer) -> None:
     server.faults.append(answering(429, {"Retry-After": "50"}))
     async with AsyncClient(server.url) as client:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             results = await client.score(items(2), deadline_s=30)
     assert [(result.status, result.reason, result.score) for result in results] == [
         (Status.FAILED, "overloaded", None)
@@ -193,7 +195,7 @@ async def test_the_deadline_ends_the_call_and_cancels_the_request(server: FakeSe
 
     server.faults.extend([hanging_for_the_second] * 2)
     async with AsyncClient(server.url, batch_items=1) as client:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             results = await client.score(items(2), deadline_s=0.5)
     assert [(result.status, result.reason, result.score) for result in results] == [
         (Status.OK, "correct", 1.0),
@@ -434,7 +436,7 @@ async def test_concurrent_single_calls_travel_together(server: FakeServer) -> No
 
 async def test_a_full_group_does_not_wait_for_the_window(server: FakeServer) -> None:
     async with AsyncClient(server.url, gather_ms=60_000, gather_items=8) as client:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             results = await asyncio.gather(*(client.score_one(item) for item in items(16)))
     assert [result.score for result in results] == right(16)
     assert [len(body["items"]) for body in server.bodies] == [8, 8]
@@ -554,7 +556,7 @@ def test_one_client_serves_the_loops_of_several_threads(server: FakeServer) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
     assert scores == [right(9)] * 3
     assert len(server.connections) == 3
 

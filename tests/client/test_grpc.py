@@ -12,6 +12,8 @@ import pytest
 from rewardline import AsyncClient, Client, InvalidRequest, Status, Unauthorized
 from rewardline.pb import rewardline_pb2 as pb
 
+from tests.waiting import PATIENCE_S
+
 
 class FakeVerifier:
     """Judges by equality; `faults` are used up one per call."""
@@ -156,7 +158,7 @@ async def test_the_deadline_ends_the_call(verifier: FakeVerifier) -> None:
         await asyncio.Event().wait()
 
     verifier.faults.append(hang)
-    async with AsyncClient(verifier.target) as client, asyncio.timeout(20):
+    async with AsyncClient(verifier.target) as client, asyncio.timeout(PATIENCE_S):
         result = (await client.score(items(1), deadline_s=0.3))[0]
     assert (result.status, result.reason, result.score) == (Status.FAILED, "deadline", None)
 

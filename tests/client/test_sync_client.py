@@ -18,6 +18,8 @@ import pytest
 from aiohttp import web
 from rewardline import Client, InvalidRequest, Status
 
+from tests.waiting import PATIENCE_S
+
 if TYPE_CHECKING:
     from tests.client.conftest import Body, FakeServer
 
@@ -110,7 +112,7 @@ def test_a_forgotten_client_ends_its_thread(server: FakeServer) -> None:
     (thread,) = client_threads()
     del client
     gc.collect()
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 

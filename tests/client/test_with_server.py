@@ -26,6 +26,7 @@ from rewardline import (
 from rewardline.batching import Entry, Request
 
 from tests.ports import free_ports
+from tests.waiting import PATIENCE_S
 
 KEY = "0123456789abcdef-a-key"
 
@@ -217,7 +218,7 @@ def in_background(work: Any) -> Iterator[None]:
     thread = threading.Thread(target=work)
     thread.start()
     yield
-    thread.join(90)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 

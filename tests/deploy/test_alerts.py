@@ -16,6 +16,7 @@ from sandbox.pool.counters import Reason
 from service.boxes import STATES
 from tests.conftest import Served, serving
 from tests.deploy.manifests import golden, of_kind, of_rewardline
+from tests.waiting import PATIENCE_S
 
 RULES = render.RULES
 UNIT_TESTS = RULES.with_name("rewardline_test.yml")
@@ -156,7 +157,7 @@ def test_box_hosts_are_scaled_by_the_verifiers_that_need_boxes(operated: Served)
         for example in verifier["examples"][:EXAMPLES]
         if verifier["name"] != "judge"
     ]
-    results = httpx.post(f"{operated.url}/v1/score", json={"items": items}, timeout=60).json()["results"]
+    results = httpx.post(f"{operated.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()["results"]
     assert sum(result["status"] == "invalid" for result in results) < len(results) / 4
     need = {result["verifier"] for result in results if result["reason"] == "sandbox_unavailable"}
     patterns = re.findall(r'verifier=~"([^"]+)"', "".join(_queries("prod")) + _recorded("boxes"))

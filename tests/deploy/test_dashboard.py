@@ -19,6 +19,7 @@ from tests.conftest import Served, serving
 from tests.deploy.engine import ROOT
 from tests.judge_upstream.grader import Grader
 from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 FOLDER = ROOT / "deploy" / "grafana"
 PANELS: Sequence[Mapping[str, Any]] = [panel for panel in dashboard()["panels"] if panel["type"] != "row"]
@@ -103,7 +104,7 @@ def _work(served: Served, prometheus: str) -> None:
     until = time.monotonic() + 60
     for number in range(1000):
         batch = {"items": [*_items(number), *_items(number)]}
-        assert httpx.post(f"{served.url}/v1/score", json=batch, timeout=60).status_code == 200
+        assert httpx.post(f"{served.url}/v1/score", json=batch, timeout=PATIENCE_S).status_code == 200
         httpx.post(f"{served.url}/v1/score", content=b"no json")
         with suppress(httpx.TransportError):
             if number >= 3 and _values(prometheus, 'sum(rate(rewardline_items_total{verifier="judge"}[10s])) > 0'):

@@ -1,16 +1,18 @@
-"""A plugin whose verifier takes as long as an item says: what is under way when a service ends."""
+"""A plugin whose verifier takes as long as an item says, or until a file is there: what is under way when a service ends."""
 
 import shutil
 from pathlib import Path
 
 _CODE = """
 import asyncio
+from pathlib import Path
 
 from verifiers.base import Example, Params, Verdict, Verifier
 
 
 class SlowParams(Params):
     seconds: float = 0.0
+    until: str = ""
 
 
 class Slow(Verifier[SlowParams]):
@@ -22,8 +24,11 @@ class Slow(Verifier[SlowParams]):
     concurrency = 64
 
     async def score(self, items):
-        await asyncio.sleep(max(item.params.seconds for item in items))
-        return [Verdict.correct() if item.response else Verdict.wrong("empty") for item in items]
+        (item,) = items
+        await asyncio.sleep(item.params.seconds)
+        while item.params.until and not Path(item.params.until).exists():
+            await asyncio.sleep(0.01)
+        return [Verdict.correct() if item.response else Verdict.wrong("empty")]
 
 
 def create(resources):

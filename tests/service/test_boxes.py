@@ -1,6 +1,5 @@
 """The service's boxes: which kind is taken, what is refused, and that nothing is left behind."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox
 from service.boxes import Boxes, Kind, kinds
 from service.settings import Settings
+from tests.waiting import turns, until
 
 LOCAL = Kind("local", lambda: PooledSandbox(LocalBackend(), slots=1))
 NO_DAEMON = Kind("docker", lambda: PooledSandbox(DockerBackend(address="unix:///nonexistent.sock"), slots=1))
@@ -130,9 +130,7 @@ async def test_boxes_that_are_lost_are_told_until_there_are_some_again() -> None
 
 
 async def _reaches(boxes: Boxes, state: str) -> None:
-    async with asyncio.timeout(30):
-        while boxes.state != state:  # noqa: ASYNC110 - nobody is told
-            await asyncio.sleep(0.05)
+    await until(lambda: boxes.state == state)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +147,7 @@ async def test_a_kind_that_fails_its_self_check_runs_nothing(check: Any, said: s
 async def test_stopped_while_starting_it_runs_nothing_more() -> None:
     boxes = Boxes([LOCAL], nothing_found)
     await boxes.start()
-    await asyncio.sleep(0.05)
+    await turns()
     await boxes.stop()
     with pytest.raises(SandboxUnavailable, match="stopping"):
         await greeting(boxes)

@@ -22,7 +22,7 @@ from service.redis_client import parse_redis_url
 from tests.ports import free_port
 from tests.service.fault_proxy import Fault, fault_proxy
 from tests.service.redis_server import RedisServer, SentinelServer, redis_cluster
-from tests.waiting import eventually, until
+from tests.waiting import PATIENCE_S, eventually, until
 
 StartRedis = Callable[..., RedisServer]
 WEEK_S = 7 * 24 * 3600
@@ -337,7 +337,7 @@ class TestFaults:
         async with running(redis_server.url, lookup_timeout_s=0.05, probe_every_s=(0.2, 0.2)) as cache:
             await written(cache, entries)
             redis_server.freeze()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 while cache.state == "closed":
                     assert await cache.get_many(list(entries)) == [None] * 10
             mgets = cache.counters.mgets
@@ -355,7 +355,7 @@ class TestFaults:
             lookup = asyncio.create_task(cache.get_many([b"a"]))
             await asyncio.sleep(0)
             cache.set_many(entries_of(5000))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await cache.close(flush_s=0.1)
             assert await lookup == [None]
             assert cache.counters.dropped_writes == 5000
@@ -370,7 +370,7 @@ class TestFaults:
             await written(cache, entries)
             assert await cache.get_many(list(entries)) == list(entries.values())
             proxy.fault = fault
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while cache.state == "closed":
                     assert await cache.get_many(list(entries)) == [None] * 500
             proxy.fault = "none"
@@ -398,7 +398,7 @@ class TestFaults:
             assert cache.counters.errors > 0
             assert cache.counters.rejected > 0
             proxy.fault = "none"
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 while await cache.get_many(keys) != list(entries.values()):
                     await proxy.close_connections()
 

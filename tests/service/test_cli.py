@@ -4,13 +4,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT, rewardline
+from tests.waiting import PATIENCE_S, eventually
 
 
 def anew(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -78,11 +78,10 @@ def test_an_interrupt_leaves_whole_lines_and_says_how_to_go_on(tmp_path: Path) -
     command = ["env", "--default-signal=INT", sys.executable, "-m", "service"]
     command += ["score", str(source), "-o", str(out), "--verifier", "math"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        while not out.exists() or not out.stat().st_size:
-            assert process.poll() is None, "it ended before it was interrupted"
-            time.sleep(0.01)
+        eventually(lambda: (out.exists() and out.stat().st_size) or process.poll() is not None)
+        assert process.poll() is None, "it ended before it was interrupted"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, said
     assert "continues" in said
     text = out.read_text()

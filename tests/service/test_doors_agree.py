@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.pb import rewardline_pb2 as pb
+from tests.waiting import PATIENCE_S
 
 STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
 FIELDS = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail", "recipe", "checks")
@@ -95,7 +96,7 @@ def test_both_doors_agree_on_many_items(served: Any, cache: str) -> None:
 
 
 def over_http(served: Any, batch: dict[str, Any]) -> list[dict[str, Any]]:
-    reply = httpx.post(f"{served.url}/v1/score", json=batch, timeout=60)
+    reply = httpx.post(f"{served.url}/v1/score", json=batch, timeout=PATIENCE_S)
     assert reply.status_code == 200, reply.text
     results = [{name: result[name] for name in FIELDS} for result in reply.json()["results"]]
     return [{**result, "id": str(result["id"]), "checks": _without_luck(result["checks"])} for result in results]

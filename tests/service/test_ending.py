@@ -19,9 +19,10 @@ from tests.conftest import Served, serving
 from tests.ports import free_ports
 from tests.service.slow_verifier import installed
 from tests.service.test_http_api import _all, _open
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = Any
+LONG_S = 10 * PATIENCE_S
 SETTINGS = {"sandbox": "none", "workers": "1", "drain_timeout_s": "1"}
 
 
@@ -54,22 +55,22 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         }
         eventually(lambda: "rewardline_in_flight_requests 6.0" in httpx.get(f"{served.url}/metrics").text)
         served.process.send_signal(signal.SIGTERM)
-        yield {name: call.result(30) for name, call in calls.items()} | {
-            "exit code": served.process.wait(30),
+        yield {name: call.result(PATIENCE_S) for name, call in calls.items()} | {
+            "exit code": served.process.wait(PATIENCE_S),
             "log": served.log.read_text(),
         }
 
 
 def _batch(served: Served) -> httpx.Response:
-    return httpx.post(f"{served.url}/v1/score", json={"items": [slow(0), slow(60)]}, timeout=60)
+    return httpx.post(f"{served.url}/v1/score", json={"items": [slow(0), slow(LONG_S)]}, timeout=PATIENCE_S)
 
 
 def _lines(served: Served) -> list[bytes]:
     """Of the answer as it comes; the end is what httpx raises."""
-    body = {"items": [slow(0), slow(60, "b")]}
+    body = {"items": [slow(0), slow(LONG_S, "b")]}
     parts: list[bytes] = []
     accept = {"Accept": "application/x-ndjson"}
-    with httpx.stream("POST", f"{served.url}/v1/score", json=body, headers=accept, timeout=60) as answer:
+    with httpx.stream("POST", f"{served.url}/v1/score", json=body, headers=accept, timeout=PATIENCE_S) as answer:
         try:
             parts.extend(answer.iter_raw())
         except httpx.RemoteProtocolError as error:
@@ -80,7 +81,7 @@ def _lines(served: Served) -> list[bytes]:
 def _unary(channel: Any) -> grpc.RpcError:
     call = channel.unary_unary("/rewardline.v1.Verifier/Score", pb.ScoreRequest.SerializeToString)
     with pytest.raises(grpc.RpcError) as caught:
-        call(pb.ScoreRequest(items=[message(slow(60, "c"))]), timeout=50)
+        call(pb.ScoreRequest(items=[message(slow(LONG_S, "c"))]), timeout=PATIENCE_S)
     return caught.value
 
 
@@ -88,7 +89,7 @@ def _stream(channel: Any) -> tuple[list[Any], grpc.RpcError]:
     call = channel.stream_stream("/rewardline.v1.Verifier/ScoreStream", pb.Item.SerializeToString, pb.Result.FromString)
     results: list[Any] = []
     with pytest.raises(grpc.RpcError) as caught:
-        results.extend(call(iter([message(slow(60, "d"))]), timeout=50))
+        results.extend(call(iter([message(slow(LONG_S, "d"))]), timeout=PATIENCE_S))
     return results, caught.value
 
 
@@ -98,12 +99,12 @@ def _held_stream(channel: Any) -> tuple[list[Any], grpc.RpcError]:
     over = threading.Event()
 
     def items() -> Iterator[Any]:
-        yield message(slow(60, "e"))
-        over.wait(60)
+        yield message(slow(LONG_S, "e"))
+        over.wait(PATIENCE_S)
 
     results: list[Any] = []
     with pytest.raises(grpc.RpcError) as caught:
-        results.extend(call(items(), timeout=50))
+        results.extend(call(items(), timeout=PATIENCE_S))
     over.set()
     return results, caught.value
 
@@ -178,7 +179,7 @@ def test_the_client_library_gets_all_verdicts_from_the_next_process(tmp_path: Pa
                 lambda: 'rewardline_queue_items{verifier="slow"} 0.0' in _metrics(served) and _items(served) >= 8
             )
             served.process.send_signal(signal.SIGTERM)
-            assert served.process.wait(30) == 0
+            assert served.process.wait(PATIENCE_S) == 0
         with life(2):
             results = call.result(60)
     assert [[result.score for result in part] for part in results] == [[1.0] * 3] * 4

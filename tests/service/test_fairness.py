@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.conftest import ROOT
+from tests.waiting import PATIENCE_S
 
 SAMPLES = 30
 BATCH_ITEMS = 20_000
@@ -106,7 +107,7 @@ def test_one_item_is_answered_beside_twenty_thousand(
     serve: Any, kind: str, item: Callable[[int], dict[str, Any]], record_property: Callable[[str, object], None]
 ) -> None:
     served = serve()
-    with httpx.Client(base_url=served.url, timeout=60) as client:
+    with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as client:
         latencies(client, item, 0, beside=0)  # connections, caches and code paths warm up
         idle_s = statistics.median(latencies(client, item, 1_000, beside=0))
         batch_s = sample_s(client, kind) * BATCH_ITEMS / SAMPLE_ITEMS

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from service.group.reckoning import reckon
 from service.group.shapes import AdvantagesRequest, AdvantagesResponse, GroupAdvantages
 from service.group_door import MAX_GROUP_BYTES, MAX_REWARDS
+from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
 ROOT_OF_A_THIRD = math.sqrt(1 / 3)
@@ -333,7 +334,7 @@ def test_no_answer_holds_an_infinity(groups: list[list[float | None]], method: s
 
 def post(served: Any, body: JSON | bytes) -> httpx.Response:
     content = body if isinstance(body, bytes) else msgspec.json.encode(body)
-    return httpx.post(f"{served.url}/v1/group/advantages", content=content, timeout=60)
+    return httpx.post(f"{served.url}/v1/group/advantages", content=content, timeout=PATIENCE_S)
 
 
 def test_the_door_answers_group_by_group(served: Any) -> None:

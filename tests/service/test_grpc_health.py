@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from service.grpc_api import _asked
 from service.grpc_health import Health
 from service.readiness import Readiness
+from tests.waiting import PATIENCE_S
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -64,7 +65,7 @@ async def test_who_asks_and_who_watches_hear_of_lost_boxes_and_of_their_return(s
         ):
             standing.now = now
             assert (await stub.Check(of(service))).status == status
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 assert (await watch.read()).status == status
         watch.cancel()
 
@@ -88,7 +89,7 @@ async def test_many_who_watch_without_reading_hold_up_nobody() -> None:
         watch = stub.Watch(of(""))
         for number in range(200):
             standing.now = LOST if number % 2 else Readiness({})
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 health.look()
                 assert (await watch.read()).status == (NOT_SERVING if number % 2 else SERVING)
         for call in (*idle, watch):
@@ -101,7 +102,7 @@ async def test_a_service_that_is_about_to_leave_says_so_while_it_still_answers(s
         watch = health_pb2_grpc.HealthStub(channel).Watch(of("rewardline.v1.Verifier"))
         assert (await watch.read()).status == SERVING
         leaving = asyncio.create_task(caller.get(f"{served.ops}/drain", timeout=30))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert (await watch.read()).status == NOT_SERVING
         assert (await caller.get(f"{served.url}/readyz")).status_code == 503
         assert (await caller.get(f"{served.url}/v1/verifiers")).status_code == 200

@@ -17,7 +17,7 @@ from service.pb import rewardline_pb2 as pb
 from tests.conftest import Served, serving
 from tests.service.slow_verifier import installed
 from tests.service.test_http_api import _all, _open
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 BATCH = json.dumps({"items": [{"verifier": "numeric", "response": "1", "reference": "1"}]}).encode()
 HOST = b"Host: x\r\n"
@@ -206,7 +206,7 @@ def test_the_grpc_port_takes_what_is_no_grpc(hasty: Served) -> None:
     host, _, port = hasty.grpc.rpartition(":")
     files = _files(hasty)
     for junk in (b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 100, os.urandom(2000)):
-        with socket.create_connection((host, int(port)), timeout=20) as caller:
+        with socket.create_connection((host, int(port)), timeout=PATIENCE_S) as caller:
             caller.sendall(junk)
             caller.shutdown(socket.SHUT_WR)
             with contextlib.suppress(ConnectionResetError):

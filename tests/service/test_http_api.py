@@ -14,7 +14,7 @@ import httpx
 import pytest
 import zstandard
 
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 
@@ -25,7 +25,7 @@ def item(response: Any = "12", reference: Any = "12", **more: Any) -> JSON:
 
 def post(served: Any, body: Any, **more: Any) -> httpx.Response:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx.post(f"{served.url}/v1/score", content=content, timeout=60, **more)
+    return httpx.post(f"{served.url}/v1/score", content=content, timeout=PATIENCE_S, **more)
 
 
 def problem(response: httpx.Response, status: int) -> JSON:
@@ -160,7 +160,7 @@ def test_a_body_without_a_length_is_held_to_the_same_limit(served: Any) -> None:
         for _ in range(100):
             yield b"x" * 1_000_000
 
-    problem(httpx.post(f"{served.url}/v1/score", content=endless(), timeout=60), 413)
+    problem(httpx.post(f"{served.url}/v1/score", content=endless(), timeout=PATIENCE_S), 413)
 
 
 def test_a_ten_megabyte_response_is_invalid_alone(served: Any) -> None:

@@ -18,7 +18,7 @@ from service.allowances import BURST_S, Allowances
 from service.errors import Forbidden, Overloaded, Unauthenticated
 from service.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope
 from tests.conftest import Serve, Served
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
 
@@ -135,7 +135,7 @@ async def test_doors_that_wait_keep_a_rate_by_waiting() -> None:
     CALLER.set(Caller("a", items_per_s=50.0))
     with admission.enter() as permit:
         permit.add(items=int(BURST_S * 50) + 5)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await permit.add_when_possible(items=1)
 
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from service.wire import Result, ScoreItem, ScoreRequest, Summary
+from tests.waiting import PATIENCE_S
 
 KEY = "0123456789abcdef-a-key"
 MAX_EXAMPLES = 50
@@ -79,5 +80,5 @@ def test_the_document_has_every_field_of_the_contract(served: Any) -> None:
 def test_the_documents_example_is_judged(served: Any) -> None:
     operation = httpx.get(f"{served.url}/openapi.json").json()["paths"]["/v1/score"]["post"]
     example = operation["requestBody"]["content"]["application/json"]["example"]
-    results = httpx.post(f"{served.url}/v1/score", json=example, timeout=60).json()["results"]
+    results = httpx.post(f"{served.url}/v1/score", json=example, timeout=PATIENCE_S).json()["results"]
     assert [result["score"] for result in results] == [1.0]

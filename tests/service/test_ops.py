@@ -2,28 +2,27 @@
 
 import signal
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from service.pulse import Highest
-from tests.conftest import Serve, Served
-from tests.waiting import eventually
+from tests.conftest import Served, serving
+from tests.service.slow_verifier import installed
+from tests.waiting import PATIENCE_S, eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
-SLOW = {
-    "verifier": "code",
-    "response": "```python\nimport time; time.sleep(7); print(1)\n```",
-    "reference": {"test_cases": [{"input": "", "expected_output": "1"}]},
-    "params": {"time_limit_s": 20},
-}
 
 
 @pytest.fixture
-def served_with_ops(serve: Serve) -> tuple[Served, str]:
-    served = serve(sandbox="auto", ops_port="0", api_keys="me=0123456789abcdef-ops", workers="1", drain_timeout_s="60")
-    return served, served.ops
+def served_with_ops(tmp_path: Path) -> Iterator[tuple[Served, str]]:
+    settings = {"sandbox": "none", "ops_port": "0", "api_keys": "me=0123456789abcdef-ops", "workers": "1"}
+    plugins = installed(tmp_path / "plugins")
+    with serving(tmp_path / "log.jsonl", (), plugins, drain_timeout_s=str(PATIENCE_S), **settings) as served:
+        yield served, served.ops
 
 
 def test_probes_and_metrics_need_no_key_there(served_with_ops: tuple[Served, str]) -> None:
@@ -36,19 +35,25 @@ def test_probes_and_metrics_need_no_key_there(served_with_ops: tuple[Served, str
     assert httpx.post(f"{ops}/v1/score", json={"items": [ITEM]}).status_code == 404
 
 
-def test_draining_waits_for_what_is_under_way_and_refuses_nobody(served_with_ops: tuple[Served, str]) -> None:
+def test_draining_waits_for_what_is_under_way_and_refuses_nobody(
+    served_with_ops: tuple[Served, str], tmp_path: Path
+) -> None:
     served, ops = served_with_ops
+    done = tmp_path / "done"
+    held = {"verifier": "slow", "response": "a", "params": {"until": str(done)}}
     headers = {"Authorization": "Bearer 0123456789abcdef-ops"}
     answers: dict[str, Any] = {}
 
     def score(name: str, item: Any) -> None:
-        answers[name] = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, headers=headers, timeout=90)
+        answers[name] = httpx.post(
+            f"{served.url}/v1/score", json={"items": [item]}, headers=headers, timeout=PATIENCE_S
+        )
 
-    slow = threading.Thread(target=score, args=("slow", SLOW))
+    slow = threading.Thread(target=score, args=("slow", held))
     slow.start()
     eventually(lambda: "rewardline_in_flight_requests 1.0" in httpx.get(f"{ops}/metrics").text)
     drained: list[httpx.Response] = []
-    draining = threading.Thread(target=lambda: drained.append(httpx.get(f"{ops}/drain", timeout=90)))
+    draining = threading.Thread(target=lambda: drained.append(httpx.get(f"{ops}/drain", timeout=PATIENCE_S)))
     draining.start()
     eventually(lambda: httpx.get(f"{ops}/readyz").status_code == 503)
     assert httpx.get(f"{ops}/healthz").status_code == 200
@@ -56,12 +61,14 @@ def test_draining_waits_for_what_is_under_way_and_refuses_nobody(served_with_ops
     assert answers["late"].json()["results"][0]["score"] == 1.0
     assert answers["late"].headers["connection"] == "close"
     assert "rewardline_draining 1.0" in httpx.get(f"{ops}/metrics").text
-    draining.join(90)
-    slow.join(90)
+    assert draining.is_alive()
+    done.touch()
+    draining.join(PATIENCE_S)
+    slow.join(PATIENCE_S)
     assert answers["slow"].json()["results"][0]["score"] == 1.0
     assert drained[0].json() == {"requests": 0, "items": 0}
     served.process.send_signal(signal.SIGTERM)
-    assert served.process.wait(60) == 0
+    assert served.process.wait(PATIENCE_S) == 0
 
 
 def test_the_highest_of_the_recent_past() -> None:

@@ -14,7 +14,7 @@ from service.settings import Settings
 from service.tls import BadCertificate, certificates, grpc_credentials
 from tests.certificates import Authority
 from tests.conftest import Serve, Served
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 ITEM = {"verifier": "exact_match", "response": "a", "reference": "a"}
 
@@ -134,7 +134,7 @@ def _visit(
     """What is heard, and how to go on; nothing if we are not let in."""
     try:
         with (
-            socket.create_connection(("127.0.0.1", port), timeout=20) as plain,
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as plain,
             context.wrap_socket(plain, server_hostname="localhost", session=session) as connection,
         ):
             return (heard, connection.session) if (heard := connection.recv(100)) else (b"", None)

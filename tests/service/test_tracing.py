@@ -26,7 +26,7 @@ from service.pb import rewardline_pb2 as pb
 from service.settings import Settings, SettingsError, read
 from tests.conftest import ROOT, Serve, Served, serving
 from tests.service.redis_server import RedisServer
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 KEY = "0123456789abcdef-boxes"
 JSON = dict[str, Any]
@@ -169,7 +169,7 @@ class System:
 
     def score(self, *items: JSON, traceparent: str = "", **more: str) -> list[JSON]:
         headers = {"traceparent": traceparent, **more} if traceparent else more
-        answer = httpx.post(f"{self.front.url}/v1/score", json={"items": items}, headers=headers, timeout=60)
+        answer = httpx.post(f"{self.front.url}/v1/score", json={"items": items}, headers=headers, timeout=PATIENCE_S)
         assert answer.status_code == 200, answer.text
         return list(answer.json()["results"])
 
@@ -360,7 +360,7 @@ def test_a_collector_that_is_away_or_hangs_costs_no_request(serve: Serve) -> Non
         away = serve(otlp_endpoint="http://127.0.0.1:9", sandbox="none", workers="1")
         hangs = serve(otlp_endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}", sandbox="none", workers="1")
         for server in (away, hangs):
-            with httpx.Client(timeout=5) as client:
+            with httpx.Client(timeout=PATIENCE_S) as client:
                 for number in range(40):
                     item = {"verifier": "numeric", "response": str(number), "reference": str(number)}
                     answer = client.post(f"{server.url}/v1/score", json={"items": [item] * 20})
@@ -387,7 +387,7 @@ def test_what_a_hanging_collector_makes_wait_is_bounded() -> None:
 def test_what_waits_when_a_service_stops_is_sent(serve: Serve) -> None:
     with Collector() as collector:
         server = serve(otlp_endpoint=collector.url, sandbox="none", workers="1")
-        httpx.post(f"{server.url}/v1/score", json={"items": [math("x^2/2 + x + 1/2")]}, timeout=20)
+        httpx.post(f"{server.url}/v1/score", json={"items": [math("x^2/2 + x + 1/2")]}, timeout=PATIENCE_S)
         assert server.stop() == 0
         assert "POST /v1/score" in {span.name for span in collector.spans}
         assert {span.service for span in collector.spans} == {"rewardline"}

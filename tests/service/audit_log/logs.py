@@ -14,9 +14,9 @@ from service.audit_log.records import Finished
 from service.audit_log.writer import AuditLog, Options
 from service.batches import Batch
 from service.wire import Result, ScoreItem
+from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
-PATIENCE_S = 60.0
 
 
 def item(**fields: Any) -> ScoreItem:

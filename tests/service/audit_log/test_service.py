@@ -23,11 +23,11 @@ from service.metrics import Metrics
 from service.settings import Settings
 from tests.conftest import ROOT, Served, serving
 from tests.service.audit_log.logs import JSON, logging, names, observe, records
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 
 def post(served: Served, items: list[JSON], **options: Any) -> list[JSON]:
-    reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=60, **options)
+    reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S, **options)
     assert reply.status_code == 200, reply.text
     results: list[JSON] = reply.json()["results"]
     return results
@@ -69,7 +69,9 @@ def written(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         with Client(f"grpc://{served.grpc}") as client:
             client.score([numeric("12", id="over-grpc")])
         stream = {"Accept": "application/x-ndjson"}
-        httpx.post(f"{served.url}/v1/score", json={"items": [numeric("12", id="streamed")]}, headers=stream, timeout=60)
+        httpx.post(
+            f"{served.url}/v1/score", json={"items": [numeric("12", id="streamed")]}, headers=stream, timeout=PATIENCE_S
+        )
         for number in range(40):
             post(served, [numeric(f"{number}", id=f"n{number}-{at}") for at in range(25)])
         assert served.stop() == 0
@@ -155,7 +157,7 @@ def test_redaction_leaves_nothing_that_a_model_or_a_prompt_said(serve: Any, tmp_
         {"verifier": "exact_match", "response": [{"role": "assistant", "content": response}], "reference": 1, "id": 7},
     ]
     body = {"items": items, "references": {"p": shared}, "explain": True}
-    httpx.post(f"{served.url}/v1/score", json=body, timeout=60).raise_for_status()
+    httpx.post(f"{served.url}/v1/score", json=body, timeout=PATIENCE_S).raise_for_status()
     assert served.stop() == 0
     files = [path.read_bytes() for path in (tmp_path / "log").iterdir()]
     assert [secret for secret in secrets for content in files if secret.encode() in content] == []
@@ -243,7 +245,7 @@ def test_following_shows_records_as_they_are_written(tmp_path: Path) -> None:
                 assert json.loads(process.stdout.readline())["id"] == str(number)
         eventually(lambda: log.records == 6)
         process.send_signal(signal.SIGINT)
-        rest, said = process.communicate(timeout=60)
+        rest, said = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, rest) == (0, "")
     assert "2 of " in said
 

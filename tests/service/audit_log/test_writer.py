@@ -20,8 +20,8 @@ from service.engine import Engine
 from service.metrics import Metrics
 from service.recipes import book as recipes
 from service.wire import ScoreItem
-from tests.service.audit_log.logs import JSON, PATIENCE_S, batch, item, logging, names, observe, records, result
-from tests.waiting import eventually
+from tests.service.audit_log.logs import JSON, batch, item, logging, names, observe, records, result
+from tests.waiting import PATIENCE_S, eventually
 from verifiers.base import Example, Item, Params, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -261,13 +261,13 @@ async def test_a_disk_that_takes_nothing_keeps_nobody_from_scoring(tmp_path: Pat
         VerdictCache(MemoryCache(0)),
         Metrics("test"),
         workers=1,
-        item_deadline_s=5.0,
+        item_deadline_s=PATIENCE_S,
         max_response_bytes=100_000,
         book=recipes.load(registry),
         on_scored=log.observe,
     )
     async with engine:
-        deadline = asyncio.get_running_loop().time() + 60
+        deadline = asyncio.get_running_loop().time() + PATIENCE_S
         for number in range(50):
             items = [ScoreItem(f"{number} {at} {'x' * 20_000}", "echo") for at in range(5)]
             scored = await engine.score(Batch(items, {}, "use", False, deadline))

@@ -10,6 +10,7 @@ from service.background.memory import MemoryStore
 from service.background.model import Claim, JobCounters, Limits, Store, Submission, pack
 from service.background.redis import RedisStore
 from tests.service.redis_server import RedisServer
+from tests.waiting import PATIENCE_S, until
 
 JSON = dict[str, Any]
 QUEUE = "rl1:{jobs}:queue"
@@ -46,14 +47,12 @@ async def redis_store(url: str, bounds: Limits | None = None, *, is_there: bool 
 
 async def reached(store: RedisStore) -> None:
     """Return when Redis can be asked."""
-    async with asyncio.timeout(20):
-        while not store.is_reached:  # noqa: ASYNC110  # nobody is told of the first time
-            await asyncio.sleep(0.01)
+    await until(lambda: store.is_reached)
 
 
 async def taken(store: Store) -> Claim:
     """The next job, which has to come soon."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         return await store.take()
 
 

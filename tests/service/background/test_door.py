@@ -8,14 +8,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 
 
 @pytest.fixture
 def caller(served: Any) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=served.url, timeout=60) as client:
+    with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as client:
         yield client
 
 

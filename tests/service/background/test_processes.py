@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.service.redis_server import RedisServer
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 
@@ -22,14 +22,14 @@ def equations(count: int) -> list[JSON]:
 
 
 def submit(served: Any, batch: list[JSON], **more: Any) -> str:
-    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": batch, "cache": "off", **more}, timeout=60)
+    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": batch, "cache": "off", **more}, timeout=PATIENCE_S)
     assert reply.status_code == 202, reply.text[:500]
     job_id: str = reply.json()["job_id"]
     return job_id
 
 
 def look(served: Any, job_id: str, **query: Any) -> JSON:
-    reply = httpx.get(f"{served.url}/v1/jobs/{job_id}", params=query, timeout=90)
+    reply = httpx.get(f"{served.url}/v1/jobs/{job_id}", params=query, timeout=PATIENCE_S)
     assert reply.status_code == 200, reply.text[:500]
     body: JSON = reply.json()
     return body
@@ -106,7 +106,7 @@ def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room
     assert reply.status_code == 429
     assert int(reply.headers["retry-after"]) >= 1
     assert metric(served, "refused_total") == 1
-    with httpx.Client(base_url=served.url, timeout=90) as caller:
+    with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as caller:
         with caller.stream("GET", f"/v1/jobs/{running}", params={"wait_s": 60, "after": 0}) as first:
             first.read()
             assert 0 < json.loads(first.text)["done"] < 200
@@ -115,4 +115,4 @@ def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room
         assert httpx.post(f"{served.url}/v1/jobs", json={"items": []}).status_code == 503
         assert scores(caller.get(f"/v1/jobs/{running}", params={"wait_s": 60}).json()) == expected(200)
         assert scores(caller.get(f"/v1/jobs/{queued}", params={"wait_s": 60}).json()) == expected(5)
-    assert served.process.wait(timeout=40) == 0
+    assert served.process.wait(timeout=PATIENCE_S) == 0

@@ -11,6 +11,7 @@ from service.errors import StateUnavailable
 from tests.service.background.stores import items, job, limits, reached, redis_store, silence, silences_ms, taken
 from tests.service.background.test_stores import LINES, finished, gone
 from tests.service.redis_server import RedisServer, redis_cluster
+from tests.waiting import turns, until
 
 PREFIX = "rl1:{jobs}:"
 
@@ -45,9 +46,7 @@ async def test_a_process_that_gives_signs_keeps_its_job(redis_server: RedisServe
         await taken(dead)
         silence(redis_server, kept, left)
         working.board.ring_all()
-        async with asyncio.timeout(20):
-            while silences_ms(redis_server)[0] > 60_000:  # noqa: ASYNC110  # of another process
-                await asyncio.sleep(0.01)
+        await until(lambda: silences_ms(redis_server)[0] <= 60_000)
         async with redis_store(redis_server.url) as other:
             assert (await taken(other)).job_id == left
         assert await working.append(claim, 0, LINES) == 2
@@ -87,9 +86,10 @@ async def test_what_is_taken_while_we_end_is_left_too(redis_server: RedisServer)
         job_id = await leaving.submit(await job(items(2)))
         redis_server.freeze()
         taking = asyncio.create_task(leaving.take())
-        await asyncio.sleep(0)
+        await turns()
         taking.cancel()
-        ended, _ = await asyncio.wait([taking], timeout=0.05)
+        await turns()
+        ended = taking.done()
         redis_server.thaw()
         assert not ended
         with pytest.raises(asyncio.CancelledError):

@@ -18,6 +18,7 @@ from service.metrics import Metrics
 from service.recipes.book import Book
 from tests.service.background.stores import JSON, items, job, limits, memory_store, reached, redis_store, silence, taken
 from tests.service.redis_server import RedisServer
+from tests.waiting import PATIENCE_S
 from verifiers.base import Example, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -87,7 +88,7 @@ async def running(
         VerdictCache(MemoryCache(10_000_000)),
         Metrics("test"),
         workers=2,
-        item_deadline_s=60,
+        item_deadline_s=PATIENCE_S,
         max_response_bytes=1000,
         book=Book({}, [], [], {}),
     )
@@ -107,7 +108,7 @@ async def running(
 
 async def ended(store: Store, job_id: str, *, done: int | None = None) -> Snapshot:
     """The job when it has ended, or has as many results."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         with store.board.waiting(job_id, for_news=done is not None) as rung:
             while True:
                 rung.clear()

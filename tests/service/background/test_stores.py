@@ -10,6 +10,7 @@ import pytest
 from service.background.model import Claim, ClaimLost, Limits, State, Store
 from service.errors import Conflict, Overloaded, TooLarge
 from tests.service.background.stores import items, job, limits, memory_store, redis_store, taken
+from tests.waiting import PATIENCE_S, turns
 
 
 @pytest.fixture(params=["memory", "redis"])
@@ -193,7 +194,7 @@ async def test_a_job_that_has_ended_is_kept_for_its_own_time(open_store: Any) ->
 
 
 async def gone(store: Store, job_id: str, after: int = 0) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while await store.read(job_id, after) is not None:  # noqa: ASYNC110  # nobody is told when a time is over
             await asyncio.sleep(0.01)
 
@@ -222,13 +223,13 @@ async def test_results_that_go_with_the_process_are_kept_for_those_who_come_at_o
     async with memory_store() as store:
         before, collected, left = [await store.submit(await job(items(2 + n))) for n in range(3)]
         await finished(store, before)
-        ending = asyncio.create_task(store.all_ended(patience_s=60.0))
-        await asyncio.sleep(0)
+        ending = asyncio.create_task(store.all_ended(patience_s=PATIENCE_S))
+        await turns()
         await finished(store, collected)
         await finished(store, left)
         await store.read(collected, 0)
         await store.read(left, 1_000)  # how far it is, not what came out
-        await asyncio.sleep(0)
+        await turns()
         assert not ending.done()
         await store.read(left, 0)
         await ending

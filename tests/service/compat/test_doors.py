@@ -13,7 +13,7 @@ import pytest
 from service.compat import doors, nemo_gym, open_instruct, open_r1, openrlhf, run_jupyter, slime, submit
 from tests.conftest import ROOT, Serve, Served, serving
 from tests.service.compat.recorded import JSON, answer, metric, post, recorded
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 KEY = "0123456789abcdef-a-key"
 PROGRAM = "```python\nprint(int(input()) + 1)\n```"
@@ -43,7 +43,7 @@ POSTED = [path for door in doors.DOORS for route in door.routes for path in rout
 
 def call(served: Served, path: str, **more: Any) -> httpx.Response:
     method = dict(ROUTES)[path.partition("?")[0]]
-    return httpx.request(method, f"{served.url}{path}", timeout=60, **more)
+    return httpx.request(method, f"{served.url}{path}", timeout=PATIENCE_S, **more)
 
 
 @pytest.mark.parametrize("path", POSTED)
@@ -83,8 +83,8 @@ def test_a_key_stands_in_the_url_where_a_client_can_send_none(serve: Serve) -> N
     for path, _ in ROUTES:
         assert call(served, path, json={}).status_code == 401
     body, url = recorded("slime"), f"{served.url}{slime.PATH}?verifier=math"
-    assert httpx.post(url.replace("://", f"://any:{KEY}@"), json=body, timeout=60).json() == 1.0
-    assert httpx.post(url, json=body, headers={"Authorization": f"Bearer {KEY}"}, timeout=60).json() == 1.0
+    assert httpx.post(url.replace("://", f"://any:{KEY}@"), json=body, timeout=PATIENCE_S).json() == 1.0
+    assert httpx.post(url, json=body, headers={"Authorization": f"Bearer {KEY}"}, timeout=PATIENCE_S).json() == 1.0
     assert httpx.post(url.replace("://", f"://any:{KEY}x@"), json=body).status_code == 401
 
 
@@ -184,14 +184,17 @@ def test_many_callers_at_once_get_their_own_answers(served: Served) -> None:
         return client.post(f"{slime.PATH}?verifier=math", json=body).json()
 
     limits = httpx.Limits(max_connections=64)  # as slime's client
-    with httpx.Client(base_url=served.url, limits=limits, timeout=60) as client, ThreadPoolExecutor(64) as threads:
+    with (
+        httpx.Client(base_url=served.url, limits=limits, timeout=PATIENCE_S) as client,
+        ThreadPoolExecutor(64) as threads,
+    ):
         assert list(threads.map(judged, range(300))) == [float(n % 3 == 0) for n in range(300)]
 
 
 def test_sigterm_lets_callers_have_what_they_wait_for_and_sends_new_ones_away(serve: Serve) -> None:
     served = serve(sandbox="auto", box_slots="1", workers="1")
     path, body = slow("slime", 2)
-    with ThreadPoolExecutor() as threads, httpx.Client(base_url=served.url, timeout=60) as kept:
+    with ThreadPoolExecutor() as threads, httpx.Client(base_url=served.url, timeout=PATIENCE_S) as kept:
         kept.get("/healthz")
         waiting = threads.submit(post, served, path, body)
         eventually(lambda: metric(served, "in_flight_items") == 1)
@@ -199,7 +202,7 @@ def test_sigterm_lets_callers_have_what_they_wait_for_and_sends_new_ones_away(se
         eventually(lambda: kept.get("/readyz").status_code == 503)
         assert kept.post(f"{slime.PATH}?verifier=math", json=recorded("slime")).status_code == 503
         assert waiting.result().json() == 1.0
-    assert served.process.wait(timeout=40) == 0
+    assert served.process.wait(timeout=PATIENCE_S) == 0
 
 
 def test_the_document_has_every_door_with_its_shapes_and_options(served: Served) -> None:
@@ -230,7 +233,7 @@ def test_the_guides_commands_work(served: Served) -> None:
     commands = re.findall(r"curl '?localhost:8080(?P<path>[^' ]+)'? -d (?:\\\n +)?'(?P<body>[^']+)'", guide)
     assert len(commands) == guide.count("curl ") == 3
     for path, body in commands:
-        reply = httpx.post(f"{served.url}{path}", content=body, timeout=60)
+        reply = httpx.post(f"{served.url}{path}", content=body, timeout=PATIENCE_S)
         assert reply.status_code == 200, reply.text
         assert "1" in reply.text
 

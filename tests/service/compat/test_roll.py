@@ -14,7 +14,7 @@ from service.compat.roll import RESULT, SUBMIT
 from tests.conftest import Serve, Served
 from tests.service.compat.recorded import JSON, answer, metric, post, recorded
 from tests.service.redis_server import RedisServer
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 KEY = "0123456789abcdef-a-key"
 MATH, CODE = recorded("roll_submit_task"), recorded("roll_submit_task_code")
@@ -56,14 +56,16 @@ class Client:
         return 0
 
     def _attempt(self, body: JSON) -> Any:
-        reply = httpx.post(f"{self.base}/submit_task", headers=self.headers, json=body, timeout=20)
+        reply = httpx.post(f"{self.base}/submit_task", headers=self.headers, json=body, timeout=PATIENCE_S)
         if reply.status_code >= 300 or int(reply.json().get("errcode", -1)) != 0:
             return None
         task = {"reward_request_id": reply.json()["reward_request_id"]}
         until = time.monotonic() + body["timeout"] + 5
         while time.monotonic() < until:
             self.polls += 1
-            reply = httpx.request("GET", f"{self.base}/task_result", headers=self.headers, json=task, timeout=20)
+            reply = httpx.request(
+                "GET", f"{self.base}/task_result", headers=self.headers, json=task, timeout=PATIENCE_S
+            )
             if reply.status_code < 300 and int(reply.json().get("errcode", -1)) == 0:
                 for dimension in reply.json().get("dimention_reward_score", {}).values():
                     assert all(plugin["time_cost"] >= 0 for plugin in dimension["debug_info"].values())
@@ -211,7 +213,7 @@ def test_sigterm_waits_for_a_task_and_for_who_polls_for_it(serve: Serve) -> None
     eventually(lambda: httpx.get(f"{served.url}/readyz").status_code == 503)
     assert post(served, SUBMIT[0], MATH).status_code == 503
     assert poll(served, task_id)["reward_score"] == 1.0
-    assert served.process.wait(timeout=40) == 0
+    assert served.process.wait(timeout=PATIENCE_S) == 0
 
 
 @pytest.mark.chaos
@@ -239,7 +241,7 @@ def test_with_redis_every_replica_answers_for_a_task_even_for_one_of_a_dead_proc
     redis_server.stop()
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(submit, one)
-        reply = httpx.request("GET", f"{other.url}{RESULT[0]}", json={"reward_request_id": task_id}, timeout=30)
+        reply = httpx.request("GET", f"{other.url}{RESULT[0]}", json={"reward_request_id": task_id}, timeout=PATIENCE_S)
         assert reply.status_code == 503
         redis_server.start()
         assert poll(other, waiting.result())["reward_score"] == 1.0

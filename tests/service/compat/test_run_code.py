@@ -19,7 +19,7 @@ from service.compat.run_code import MAX_FILES, RunCodeRequest, RunCodeResponse, 
 from service.errors import Unprocessable
 from service.settings import Settings
 from tests.conftest import Served, serving
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 KEY = "0123456789abcdef-a-key"
@@ -158,7 +158,7 @@ def test_the_names_that_clients_send_are_known(name: str) -> None:
 
 def run_code(served: Served, path: str = "/run_code", **fields: Any) -> JSON:
     body = {"code": "print(1)", "language": "python", **fields}
-    reply = httpx.post(f"{served.url}{path}", json=body, timeout=60)
+    reply = httpx.post(f"{served.url}{path}", json=body, timeout=PATIENCE_S)
     assert reply.status_code == 200, reply.text[:500]
     found: JSON = reply.json()
     return found
@@ -284,7 +284,7 @@ def test_numbers_may_stand_in_quotation_marks(served: Served) -> None:
     ],
 )
 def test_a_body_that_is_no_request_is_refused(served: Served, body: bytes, status: int) -> None:
-    reply = httpx.post(f"{served.url}/run_code", content=body, timeout=60)
+    reply = httpx.post(f"{served.url}/run_code", content=body, timeout=PATIENCE_S)
     assert reply.status_code == status
     assert reply.headers["content-type"] == "application/problem+json"
 
@@ -304,8 +304,8 @@ def test_a_key_can_stand_in_the_url_as_these_clients_cannot_send_another(serve: 
     assert httpx.post(url, json=body).status_code == 401
     assert httpx.post(url.replace("://", f"://any:{KEY}x@"), json=body).status_code == 401
     assert httpx.post(url, json=body, headers={"Authorization": "Basic no-base64"}).status_code == 401
-    assert httpx.post(url.replace("://", f"://any:{KEY}@"), json=body, timeout=60).json()["status"] == "Success"
-    assert httpx.post(url, json=body, headers={"Authorization": f"Bearer {KEY}"}, timeout=60).status_code == 200
+    assert httpx.post(url.replace("://", f"://any:{KEY}@"), json=body, timeout=PATIENCE_S).json()["status"] == "Success"
+    assert httpx.post(url, json=body, headers={"Authorization": f"Bearer {KEY}"}, timeout=PATIENCE_S).status_code == 200
 
 
 @pytest.fixture(scope="module")
@@ -341,7 +341,7 @@ def test_who_does_not_get_a_box_in_time_is_told_so_in_the_one_way_verl_retries(n
         first = threads.submit(run_code, narrow, **sleeper)
         eventually(lambda: is_busy(narrow))
         body = {"code": "print(1)", "language": "python", "run_timeout": 1, "compile_timeout": 1}
-        reply = httpx.post(f"{narrow.url}/run_code", json=body, timeout=60)
+        reply = httpx.post(f"{narrow.url}/run_code", json=body, timeout=PATIENCE_S)
         assert reply.status_code == 504
         assert reply.headers["content-type"] == "application/problem+json"
         assert first.result()["status"] == "Success"

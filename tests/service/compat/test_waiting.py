@@ -12,6 +12,7 @@ from service.compat.waiting import ItemInvalid, Waiting
 from service.engine import Engine, Scored
 from service.errors import NotJudged
 from service.wire import Result, ScoreItem, Summary
+from tests.waiting import PATIENCE_S
 
 
 def result(status: str = "ok", reason: str = "correct", **more: Any) -> Result:
@@ -39,7 +40,7 @@ def waiting(engine: Sometimes, admission: Admission | None = None, *, may_have_b
 async def ask(
     engine: Sometimes,
     items: int = 1,
-    within_s: float = 60,
+    within_s: float = PATIENCE_S,
     admission: Admission | None = None,
     *,
     may_have_boxes: bool = True,

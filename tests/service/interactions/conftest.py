@@ -16,6 +16,7 @@ from service.interactions.store import Store
 from service.metrics import Metrics
 from service.recipes import book as recipes
 from tests.service.redis_server import RedisServer
+from tests.waiting import PATIENCE_S
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -68,7 +69,7 @@ async def engine() -> AsyncIterator[tuple[Engine, Obedient]]:
         VerdictCache(MemoryCache(1_000_000)),
         Metrics("test"),
         workers=1,
-        item_deadline_s=20,
+        item_deadline_s=PATIENCE_S,
         max_response_bytes=1000,
         book=recipes.load(registry),
     ) as engine:

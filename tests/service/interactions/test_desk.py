@@ -15,6 +15,7 @@ from service.interactions.shapes import TurnRequest, View, decode_turn
 from service.interactions.store import VERSION, Store
 from tests.service.interactions.conftest import Obedient
 from tests.service.redis_server import RedisServer
+from tests.waiting import PATIENCE_S
 
 GOLD = "gold-1729"
 
@@ -33,7 +34,7 @@ def said(text: str, turn_index: int, **more: Any) -> TurnRequest:
 
 
 async def take(desk: Interactions, request: TurnRequest, name: str = "a") -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(await desk.turn(name, request, asyncio.get_running_loop().time() + 20))
+    answer: dict[str, Any] = json.loads(await desk.turn(name, request, asyncio.get_running_loop().time() + PATIENCE_S))
     return answer
 
 
@@ -222,6 +223,14 @@ async def test_the_reference_is_in_no_answer_and_goes_with_the_last_turn(desk: I
     assert await store.read("a", ["item", "turn:1", "turn:2"]) == [None, None, None]
 
 
+async def is_shown(desk: Interactions, name: str) -> bool:
+    try:
+        await desk.show(name)
+    except NotFound:
+        return False
+    return True
+
+
 async def test_nobody_is_scored_in_an_interaction_that_is_not_there(desk: Interactions) -> None:
     with pytest.raises(NotFound):
         await take(desk, said(GOLD, 1), "b")
@@ -230,12 +239,9 @@ async def test_nobody_is_scored_in_an_interaction_that_is_not_there(desk: Intera
     with pytest.raises(NotFound):
         await desk.finalize("b")
     await opened(desk, "b", ttl_s=0.001)
-    for _ in range(1000):
-        try:
-            await desk.show("b")
-        except NotFound:
-            break
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(PATIENCE_S):
+        while await is_shown(desk, "b"):  # noqa: ASYNC110  # nobody is told
+            await asyncio.sleep(0.001)
     with pytest.raises(NotFound):
         await take(desk, said(GOLD, 1), "b")
 

@@ -12,13 +12,13 @@ import pytest
 
 from tests.conftest import Served, serving
 from tests.service.redis_server import RedisServer
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 Two: TypeAlias = tuple[Served, Served]
 KEY = "0123456789abcdef-a-key"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
-client = httpx.Client(headers=HEADERS, timeout=30, trust_env=False)
+client = httpx.Client(headers=HEADERS, timeout=PATIENCE_S, trust_env=False)
 
 
 @pytest.fixture(scope="module")

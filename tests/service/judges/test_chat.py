@@ -15,6 +15,7 @@ from tests.conftest import Served, serving
 from tests.judge_upstream.behaviours import completion, gives, refuses, says, sends
 from tests.judge_upstream.scripted import Behaviour, Scripted
 from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
 KEY = "the-upstream-key-0123456789"
@@ -65,7 +66,7 @@ def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
 
 
 async def _post(upstream: Upstream, request: JSON, **headers: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=upstream.served.url, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=upstream.served.url, timeout=PATIENCE_S) as client:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return await client.post("/v1/chat/completions", json=request, headers=named)
 
@@ -222,7 +223,7 @@ async def test_a_caller_who_hangs_up_ends_the_call(upstream: Upstream) -> None:
         asking = asyncio.create_task(_post(upstream, {**ASK, "temperature": 1}))
         await scripted.until(1)
         asking.cancel()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await scripted.calls[0].gone.wait()
     assert len(scripted.calls) == 1
 

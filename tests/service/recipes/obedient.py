@@ -14,6 +14,7 @@ from service.engine import Engine
 from service.metrics import Metrics
 from service.recipes import book as recipes
 from service.wire import CacheMode, Result, decode_request, encode
+from tests.waiting import PATIENCE_S
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -64,7 +65,9 @@ class Bench:
     engine: Engine
     verifiers: Mapping[str, Obedient]
 
-    async def score(self, *items: Mapping[str, Any], cache: CacheMode = "use", within_s: float = 20.0) -> list[Result]:
+    async def score(
+        self, *items: Mapping[str, Any], cache: CacheMode = "use", within_s: float = PATIENCE_S
+    ) -> list[Result]:
         request = await decode_request(encode({"items": list(items)}), 1000)
         deadline = asyncio.get_running_loop().time() + within_s
         return (await self.engine.score(Batch(request.items, {}, cache, False, deadline))).results
@@ -83,7 +86,7 @@ async def bench(file: Path | None = None, names: str = "abc") -> AsyncIterator[B
         VerdictCache(MemoryCache(10_000_000)),
         Metrics("test"),
         workers=2,
-        item_deadline_s=5.0,
+        item_deadline_s=PATIENCE_S,
         max_response_bytes=1000,
         book=recipes.load(registry, file),
     )

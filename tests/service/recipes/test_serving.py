@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.conftest import rewardline
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
 
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def score(served: Any, *items: JSON) -> list[JSON]:
-    reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=60)
+    reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S)
     assert reply.status_code == 200, reply.text
     results: list[JSON] = reply.json()["results"]
     return results
@@ -68,7 +68,7 @@ def test_sighup_reads_the_file_again_and_drops_no_request(serve: Callable[..., A
         with httpx.Client() as client:
             while not stop.is_set():
                 batch = {"items": [{**item, "response": f"{n} 5"} for n in range(50)], "cache": "off"}
-                reply = client.post(f"{served.url}/v1/score", json=batch, timeout=60)
+                reply = client.post(f"{served.url}/v1/score", json=batch, timeout=PATIENCE_S)
                 if reply.status_code != 200:
                     refused.append(reply.text)
                     return

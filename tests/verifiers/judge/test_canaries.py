@@ -15,7 +15,7 @@ from service.judges import publish
 from service.metrics import Metrics
 from tests.judge_upstream.behaviours import completion, refuses, says, when
 from tests.judge_upstream.scripted import Behaviour, Exchange, Scripted
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 from verifiers.judge import config, prompts
 from verifiers.judge.canaries import CANARIES, Canaries, Canary
 from verifiers.judge.endpoints import Gateway
@@ -94,7 +94,7 @@ async def _judge(panel: Panel, response: str) -> str:
     """Which endpoint judged an item, or why none did."""
     profile = panel.config.profiles["same"]
     question = Question(Data(question="How many?", references=("4",), response=response), NO_CONTEXT)
-    deadline = asyncio.get_running_loop().time() + 60
+    deadline = asyncio.get_running_loop().time() + PATIENCE_S
     prompt = panel.prompts[profile.prompt]
     try:
         ballot = await panel.ballot(profile, prompt, question, votes=1, deadline=deadline, use="off")

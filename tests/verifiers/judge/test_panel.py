@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.judge_upstream.grader import Grader
+from tests.waiting import PATIENCE_S
 from verifiers.judge import config, prompts
 from verifiers.judge.endpoints import Gateway
 from verifiers.judge.modes import Question
@@ -39,7 +40,7 @@ async def test_a_store_that_holds_something_else_is_a_store_that_holds_nothing(h
         try:
             profile = read.profiles["reference"]
             question = Question(Data(references=("Paris",), response="It is Paris"), NO_CONTEXT)
-            deadline = asyncio.get_running_loop().time() + 60
+            deadline = asyncio.get_running_loop().time() + PATIENCE_S
             prompt = panel.prompts[profile.prompt]
             ballots = [await panel.ballot(profile, prompt, question, votes=1, deadline=deadline) for _ in range(2)]
         finally:

@@ -13,6 +13,7 @@ from service.metrics import Metrics
 from service.recipes import book
 from service.wire import Result, decode_request, encode
 from tests.service.recipes.shipped.scorer import Scorer
+from tests.waiting import PATIENCE_S
 from verifiers.base import Example, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.math import MathParams
 from verifiers.registry import Entry, Registry
@@ -103,14 +104,14 @@ async def _judged(judge: Judge, *responses: str) -> Sequence[Result]:
         VerdictCache(MemoryCache(1_000_000)),
         Metrics("test"),
         workers=1,
-        item_deadline_s=5.0,
+        item_deadline_s=PATIENCE_S,
         max_response_bytes=1000,
         book=book.load(registry),
     )
     items = [{"recipe": "math_then_judge", "response": response, "reference": "yes"} for response in responses]
     async with engine:
         request = await decode_request(encode({"items": items}), len(items))
-        deadline = asyncio.get_running_loop().time() + 5
+        deadline = asyncio.get_running_loop().time() + PATIENCE_S
         return (await engine.score(Batch(request.items, {}, "use", False, deadline))).results
 
 

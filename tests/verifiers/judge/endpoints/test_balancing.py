@@ -10,7 +10,7 @@ import uvloop
 from tests.judge_upstream.behaviours import Slots, after, echoes_nonce, refuses, says, sends, when
 from tests.judge_upstream.scripted import Exchange, Scripted
 from tests.verifiers.judge.endpoints.calls import QUESTION, endpoint, gateway, outcome
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 from verifiers.judge.endpoints import ChatReply, ChatRequest, PoolConfig
 from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
 from verifiers.judge.endpoints.config import EndpointConfig
@@ -398,7 +398,7 @@ def test_who_waits_for_a_pause_to_end_gets_its_turn_though_a_timer_be_early() ->
         desk = DeskInTime(a={"concurrency": FIXED})
         for pause_us in range(1000, 4000, 25):
             desk.endpoint("a").paused_until = desk.clock() + pause_us / 1e6
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 lease = await desk.lease()
             await desk.done(lease, 0.0)
 
