@@ -340,7 +340,7 @@ async def test_the_daemon_not_being_there_is_said_at_once_and_forgotten_when_it_
         assert _containers(client, owner) == []
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 async def test_boxes_die_with_the_daemon_and_can_be_had_again_when_it_is_back(
     docker_address: str, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from sandbox.local.backend import LocalBox
 from tests.conftest import Served, serving
 from tests.dockerd import DockerDaemon
 from tests.sandbox.bench import RIGHT, SLOWLY_RIGHT, SUM, WRONG, Bench, bench, python
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 from verifiers.base import Status, Verdict
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=32)
@@ -61,7 +61,7 @@ async def soon_right(bench: Bench) -> None:
 # --- a daemon that is stopped and started again
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 async def test_a_daemon_that_is_restarted_in_mid_batch_costs_no_right_verdict(own_daemon: DockerDaemon) -> None:
     async with bench(DockerBackend(SIZE, "small", owner=owner(), address=own_daemon.address)) as judge:
         batch = asyncio.create_task(judge.judge_all(PAIRS))
@@ -81,7 +81,7 @@ async def test_a_daemon_that_is_restarted_in_mid_batch_costs_no_right_verdict(ow
         await soon_right(judge)
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_a_service_lives_through_a_restart_of_its_daemon(own_daemon: DockerDaemon, tmp_path: Path) -> None:
     with serving(
         tmp_path / "log.jsonl", sandbox="docker", docker_host=own_daemon.address, docker_image="small", box_slots="2"

@@ -21,7 +21,7 @@ from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend, cgroups
 from tests.conftest import Served, serving
 from tests.sandbox.bench import RIGHT, Bench, bench
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=64)
 RUNS = 100
@@ -156,7 +156,7 @@ async def _at_rest(judge: Bench, state: Path, before: Holdings | None = None) ->
     raise AssertionError(f"it does not come to rest: {seen}")
 
 
-@pytest.mark.slow
+@pytest.mark.leaks
 async def test_ten_thousand_runs_leave_nothing_of_local_boxes(tmp_path: Path) -> None:
     state = tmp_path / "state"
     backend: Backend = LocalBackend(SIZE, state_dir=state)
@@ -170,7 +170,7 @@ async def test_ten_thousand_runs_leave_nothing_of_local_boxes(tmp_path: Path) ->
     assert not list(state.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.leaks
 async def test_thousands_of_runs_leave_nothing_of_containers(docker_address: str, tmp_path: Path) -> None:
     owner = f"leaks-{os.getpid()}"
     with contextlib.closing(docker.APIClient(docker_address, version="auto")) as client:
@@ -213,7 +213,7 @@ def kill_at_work(served: Served) -> list[int]:
     return had
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_the_boxes_of_a_killed_service_end_and_the_next_one_clears_up(
     own_temporary_folder: Path, tmp_path: Path
 ) -> None:
@@ -233,7 +233,7 @@ def test_the_boxes_of_a_killed_service_end_and_the_next_one_clears_up(
     assert not groups_of(second.process.pid)
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
     docker_address: str, own_temporary_folder: Path, tmp_path: Path
 ) -> None:

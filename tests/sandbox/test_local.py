@@ -393,7 +393,7 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
 
 
 @both_kinds
-@pytest.mark.slow
+@pytest.mark.leaks
 async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
     async with opened(state_dir) as made:
         await (await made.make(Profile.PLAIN, once=once)).destroy()

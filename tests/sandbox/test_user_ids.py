@@ -119,7 +119,7 @@ async def test_the_threads_of_a_program_do_not_count_in_another_container(docker
         await _two_at_once(judge)
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @pytest.mark.parametrize("own_daemon", ["maps_user_ids"], indirect=True)
 async def test_a_daemon_that_maps_user_ids_will_do(own_daemon: DockerDaemon) -> None:
     async with bench(DockerBackend(image="small", address=own_daemon.address), slots=2) as judge:

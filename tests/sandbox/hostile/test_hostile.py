@@ -19,7 +19,7 @@ import pytest
 
 from tests.sandbox.hostile import attacks, wall
 from tests.sandbox.hostile.arena import Setup
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 IS_ROOT = os.geteuid() == 0
 NOBODY = 65534
@@ -163,13 +163,13 @@ def in_containers(
                     client.remove_container(container, force=True)
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @only_root
 def test_docker_boxes_hold(docker_address: str, folder: Path) -> None:
     in_containers(docker_address, folder, IDS)
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @only_root
 def test_docker_boxes_of_gvisor_hold(docker_address: str, folder: Path) -> None:
     client = docker.APIClient(docker_address, version="auto")
@@ -181,14 +181,14 @@ def test_docker_boxes_of_gvisor_hold(docker_address: str, folder: Path) -> None:
     in_containers(docker_address, folder, [name for name in SELECTED if name not in excused], "runsc", excused)
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @only_root
 def test_local_boxes_of_root_hold(folder: Path) -> None:
     told = fight(Setup("local", IDS, state_dir=state_of(folder, 0)), folder)
     demand(told, IDS, {})
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 def test_local_boxes_of_an_ordinary_user_hold(folder: Path, programs_python: str) -> None:
     excused = NOT_PROMISED["user"]
     ids = [name for name in QUICK if name not in excused]
@@ -198,7 +198,7 @@ def test_local_boxes_of_an_ordinary_user_hold(folder: Path, programs_python: str
     demand(told, ids, excused)
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @only_root
 def test_boxes_of_the_lower_tier_hold_what_they_promise(folder: Path, programs_python: str) -> None:
     excused = NOT_PROMISED["landlock"]

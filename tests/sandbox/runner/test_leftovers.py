@@ -97,7 +97,7 @@ def test_programs_of_jobs_before_are_gone(box: Box) -> None:
     assert box.run(listing).out == b"['main.py'] False\n"
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 def test_very_many_and_very_deep_directories_are_removed_in_time(make_box: MakeBox) -> None:
     box = make_box("namespaces")
     source = (

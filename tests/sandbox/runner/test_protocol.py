@@ -4,7 +4,6 @@ import json
 import mmap
 import os
 import signal
-import time
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from sandbox.runner.trouble import Unclean
 from sandbox.runner.turn import Turn
 from tests.sandbox.runner.conftest import KINDS, KINDS_WITH_TEMPLATES, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 
 def test_it_says_what_it_is(box: Box) -> None:
@@ -78,9 +77,7 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
     before = box.processes
     box.send(execute)
     eventually(lambda: len(box.processes) > len(before))
-    since = time.monotonic()
     assert box.end()[0] == 0
-    assert time.monotonic() - since < 50
 
 
 @pytest.mark.parametrize(
