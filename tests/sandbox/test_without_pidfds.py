@@ -23,7 +23,9 @@ def passed(file: str, *chosen: str) -> int:
     with tempfile.TemporaryDirectory(prefix="without-pidfds-") as folder:
         Path(folder).chmod(0o711)
         own = ["--basetemp", f"{folder}/base"]
-        done = subprocess.run([*command, *own, *chosen], cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S)
+        done = subprocess.run(
+            [*command, *own, *chosen], cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S
+        )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
     return int(done.stdout.rstrip().splitlines()[-1].split(" passed")[0].split()[-1])
 

@@ -18,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, confine, pool
+from tests.sandbox.processes import children, is_there
+from tests.waiting import PATIENCE_S, until
 
 HERE = str(Path(__file__).parent)
 
@@ -54,7 +56,7 @@ async def started(size: int = 2, *tasks: Task, **options: Any) -> AsyncIterator[
         workers.register(task)
     await workers.start()
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             yield workers
     finally:
         await workers.stop()
@@ -63,15 +65,6 @@ async def started(size: int = 2, *tasks: Task, **options: Any) -> AsyncIterator[
 async def one(workers: Workers, task: Task, payload: Any) -> Outcome:
     (outcome,) = await workers.map(task, [payload])
     return outcome
-
-
-def children() -> set[int]:
-    """Our children by pid, zombies too."""
-    return {int(pid) for pid in Path("/proc/thread-self/children").read_text().split()}
-
-
-def is_there(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
 
 
 DEEDS = {
@@ -144,6 +137,7 @@ async def test_a_result_of_a_gigabyte_is_refused_and_its_worker_lives_on() -> No
         assert set(workers.restarts) <= {"slow"}
 
 
+@pytest.mark.chaos
 async def test_dozens_of_deaths_in_a_row_are_survived() -> None:
     impatient = Task("worker_tasks", "behave", 0.03)
     payloads = [payload for number in range(24) for payload in (number, "hang", "segfault", number)]
@@ -158,7 +152,7 @@ async def test_dozens_of_deaths_in_a_row_are_survived() -> None:
 
 async def test_an_item_that_takes_no_cpu_and_does_not_end_is_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "MIN_STALL_S", 0.2)
-    sleepy = Task("worker_tasks", "behave", 0.02)
+    sleepy = Task("worker_tasks", "behave", 0.06)
     async with started(1, sleepy) as workers:
         outcomes = await workers.map(sleepy, [1, "sleep", 2])
     assert [outcome.exit for outcome in outcomes] == [Exit.OK, Exit.STALLED, Exit.OK]
@@ -366,7 +360,7 @@ async def test_an_item_is_not_run_for_ever_under_dying_zygotes(tmp_path: Path) -
 
 
 async def test_a_zygote_that_no_longer_answers_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "ZYGOTE_PATIENCE_S", 0.2)
+    monkeypatch.setattr(pool, "ZYGOTE_PATIENCE_S", 1.0)
     async with started(1) as workers:
         zygote = (await one(workers, LOOK, "pids")).value[1]
         os.kill(zygote, signal.SIGSTOP)
@@ -404,7 +398,7 @@ def test_zygote_and_workers_die_with_the_service() -> None:
         for pidfd in pidfds:
             poll = select.poll()
             poll.register(pidfd, select.POLLIN)
-            assert poll.poll(10_000), "still running"
+            assert poll.poll(PATIENCE_S * 1000), "still running"
     finally:
         for pidfd in pidfds:
             os.close(pidfd)
@@ -443,7 +437,7 @@ async def test_a_worker_cannot_write_files(tmp_path: Path) -> None:
 
 @needs_landlock
 async def test_a_worker_cannot_touch_other_processes(tmp_path: Path) -> None:
-    victim = await asyncio.create_subprocess_exec("sleep", "60", env={"SECRET": "hunter2"})
+    victim = await asyncio.create_subprocess_exec("sleep", "3600", env={"SECRET": "hunter2"})
     try:
         async with started(1, KILL, READ, RUN, WRITE) as workers:
             killed = await one(workers, KILL, victim.pid)
@@ -544,7 +538,7 @@ async def test_stop_leaves_nothing_behind_and_ends_calls() -> None:
     await workers.start()
     pids = {pid for outcome in await workers.map(LOOK, ["pids"] * 60) for pid in outcome.value}
     call = asyncio.create_task(workers.map(BURN, [10.0] * 5))
-    await asyncio.sleep(0)
+    await until(lambda: workers.busy)
     await workers.stop()
     with pytest.raises(WorkersUnavailable):
         await call
@@ -616,9 +610,5 @@ async def test_a_zygote_that_cannot_be_started_again_makes_the_pool_unavailable_
             with pytest.raises(WorkersUnavailable, match="could not be started"):
                 await echo_for_ever(workers)
             assert not workers.ready
-        while True:
-            try:
-                assert (await one(workers, ECHO, 2)).value == 2
-                break
-            except WorkersUnavailable:
-                await asyncio.sleep(0.01)
+        await until(lambda: workers.ready)
+        assert (await one(workers, ECHO, 2)).value == 2

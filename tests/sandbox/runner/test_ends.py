@@ -120,9 +120,7 @@ def test_memory_within_the_limit_can_be_used(box: Box) -> None:
 
 
 def test_more_memory_than_allowed_is_noticed_where_the_process_has_no_limit(make_box: MakeBox, box: Box) -> None:
-    source = (
-        "import mmap, time\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(1000)"
-    )
+    source = "import mmap, time\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(1000)"
     if box.configuration.watch_memory:
         assert box.run(source, memory_mb=128).ended == "memory"
     watched = make_box("namespaces", watch_memory=True)
