@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +20,13 @@ from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend, cgroups
 from tests.conftest import Served, serving
 from tests.sandbox.bench import RIGHT, Bench, bench
-from tests.waiting import eventually
+from tests.sandbox.processes import descendants, is_alive
+from tests.waiting import PATIENCE_S, eventually, until
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=64)
 RUNS = 100
+_LOOKS = 600
+"""At what is held, until it is no more than before."""
 MANY: dict[str, Any] = {
     "case_type": "stdio",
     "test_cases": [{"input": f"{n} 1\n", "expected_output": str(n + 1)} for n in range(RUNS)],
@@ -84,18 +86,6 @@ def _mounts(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
 
 
-def descendants(pid: int) -> list[int]:
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        with contextlib.suppress(OSError):
-            for thread in Path(f"/proc/{waiting.pop()}/task").iterdir():
-                children = [int(child) for child in (thread / "children").read_text().split()]
-                found += children
-                waiting += children
-    return found
-
-
 def _name_of(pid: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text().strip()
@@ -106,13 +96,6 @@ def groups_of(pid: int) -> list[Path]:
     """Control groups whose names say that this process has made them."""
     parents = cgroups.find_parents()
     return [group for parent in parents.distinct for group in parent.glob(f"{pid}-*")] if parents else []
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 async def leaks_of(judge: Bench, state: Path, programs: int) -> dict[str, object]:
@@ -142,17 +125,16 @@ async def _work(judge: Bench, programs: int) -> None:
 async def _at_rest(judge: Bench, state: Path, before: Holdings | None = None) -> Holdings:
     """When boxes that were taken out of service are destroyed and others are in their place.
 
-    The end of a box takes its time on a busy machine: with more than `before`, it is waited for longer.
+    The end of a box takes its time on a busy machine: with more than `before`, it is looked at again and again.
     """
-    seen = None
-    began_s = time.monotonic()
-    while (waited_s := time.monotonic() - began_s) < 30:
-        await asyncio.sleep(0.1)
+    sandbox, seen = judge.sandbox, None
+    for look in range(_LOOKS):
+        await until(lambda: sandbox.ready == sandbox.slots and sandbox.busy == 0)
         now = Holdings.of(os.getpid(), state)
-        is_waited_for = waited_s < 10 and before is not None and bool(now.more_than(before))
-        if now == seen and judge.sandbox.ready == judge.sandbox.slots and not is_waited_for:
+        if now == seen and (before is None or not now.more_than(before) or look >= _LOOKS // 2):
             return now
         seen = now
+        await asyncio.sleep(0.1)
     raise AssertionError(f"it does not come to rest: {seen}")
 
 
@@ -200,7 +182,7 @@ def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(30)\n```", "reference": MANY}
 
 
-def kill_at_work(served: Served) -> list[int]:
+def kill_at_work(served: Served) -> set[int]:
     """Kill the service while its boxes are busy; the processes it had."""
     told = httpx.get(f"{served.url}/v1/sandbox").json()
     assert told["state"] == "ready", told
@@ -209,7 +191,7 @@ def kill_at_work(served: Served) -> list[int]:
     had = descendants(served.process.pid)
     assert len(had) > 2
     served.process.send_signal(signal.SIGKILL)
-    served.process.wait(10)
+    served.process.wait(PATIENCE_S)
     return had
 
 
@@ -258,7 +240,7 @@ def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
 def test_a_service_that_ends_in_order_leaves_nothing(own_temporary_folder: Path, tmp_path: Path) -> None:
     with serving(tmp_path / "log.jsonl", sandbox="local") as served:
         item = {"verifier": "code", "response": UNTIDY, "reference": MANY}
-        (result,) = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, timeout=120).json()["results"]
+        (result,) = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, timeout=PATIENCE_S).json()["results"]
         assert result["score"] == 1.0
         had = descendants(served.process.pid)
         assert served.stop() == 0

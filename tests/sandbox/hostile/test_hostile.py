@@ -47,7 +47,27 @@ def selected(count: int) -> list[str]:
 SELECTED = selected(4)
 """All escapes, all that reach for the next program, four of each other kind: for gVisor, where a run takes ten times as
 long, and for the other tiers, whose limits and comparisons are the same code."""
-QUICK = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]
+BRIEF = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]
+ONE_OF_EACH_CLASS = [
+    "frames_on_every_fd",
+    "call_forged_value",
+    "programs_forged_replies",
+    "fork_bomb",
+    "mounts_all",
+    "shared_things_for_next",
+    "cpp_raw_calls",
+    "js_patched_harness",
+]
+"""And one that reaches for the next program. An image without a compiler leaves out what it cannot compile."""
+
+
+def few_and(many: Sequence[str], excused: Mapping[str, str]) -> Any:
+    """One of each class, and many in a lane of their own."""
+    few, all_ = ([name for name in names if name not in excused] for names in (ONE_OF_EACH_CLASS, many))
+    return pytest.mark.parametrize(
+        "ids", [pytest.param(few, id="few"), pytest.param(all_, id="all", marks=pytest.mark.boxes)]
+    )
+
 
 WITH_ONE_ID = "Programs have the same user id as the runner of their box"
 RUNNER_IN_VIEW = "Programs can see the memory layout, the environment and the open files' names of the runner"
@@ -163,10 +183,14 @@ def in_containers(
                     client.remove_container(container, force=True)
 
 
-@pytest.mark.boxes
+def test_one_of_each_class_are_of_all_classes() -> None:
+    assert {attack.kind for attack in ALL if attack.id in ONE_OF_EACH_CLASS} == {attack.kind for attack in ALL}
+
+
+@few_and(IDS, {})
 @only_root
-def test_docker_boxes_hold(docker_address: str, folder: Path) -> None:
-    in_containers(docker_address, folder, IDS)
+def test_docker_boxes_hold(docker_address: str, folder: Path, ids: Sequence[str]) -> None:
+    in_containers(docker_address, folder, ids)
 
 
 @pytest.mark.boxes
@@ -181,28 +205,23 @@ def test_docker_boxes_of_gvisor_hold(docker_address: str, folder: Path) -> None:
     in_containers(docker_address, folder, [name for name in SELECTED if name not in excused], "runsc", excused)
 
 
-@pytest.mark.boxes
+@few_and(IDS, {})
 @only_root
-def test_local_boxes_of_root_hold(folder: Path) -> None:
-    told = fight(Setup("local", IDS, state_dir=state_of(folder, 0)), folder)
-    demand(told, IDS, {})
+def test_local_boxes_of_root_hold(folder: Path, ids: Sequence[str]) -> None:
+    told = fight(Setup("local", ids, state_dir=state_of(folder, 0)), folder)
+    demand(told, ids, {})
 
 
-@pytest.mark.boxes
-def test_local_boxes_of_an_ordinary_user_hold(folder: Path, programs_python: str) -> None:
-    excused = NOT_PROMISED["user"]
-    ids = [name for name in QUICK if name not in excused]
+@few_and(BRIEF, NOT_PROMISED["user"])
+def test_local_boxes_of_an_ordinary_user_hold(folder: Path, programs_python: str, ids: Sequence[str]) -> None:
     uid = NOBODY if IS_ROOT else None
     setup = Setup("local", ids, python=programs_python, state_dir=state_of(folder, NOBODY if IS_ROOT else os.geteuid()))
     told = fight(setup, folder, service_python(NOBODY) if IS_ROOT else sys.executable, uid)
-    demand(told, ids, excused)
+    demand(told, ids, NOT_PROMISED["user"])
 
 
-@pytest.mark.boxes
+@few_and(BRIEF, NOT_PROMISED["landlock"])
 @only_root
-def test_boxes_of_the_lower_tier_hold_what_they_promise(folder: Path, programs_python: str) -> None:
-    excused = NOT_PROMISED["landlock"]
-    ids = [name for name in QUICK if name not in excused]
+def test_boxes_of_the_lower_tier_hold_what_they_promise(folder: Path, programs_python: str, ids: Sequence[str]) -> None:
     setup = Setup("local", ids, tier="landlock", python=programs_python, state_dir=state_of(folder, 0))
-    told = fight(setup, folder)
-    demand(told, ids, excused)
+    demand(fight(setup, folder), ids, NOT_PROMISED["landlock"])
