@@ -33,9 +33,9 @@ TASKS: Mapping[CaseType, tuple[dict[str, Any], str, str]] = {
     CaseType.STDIO: (SUM, PRINT, NO_PRINT),
     CaseType.FUNCTION: ({"fn_name": "add", "test_cases": [{"args": [2, 3], "expected": 5}]}, ADD, NO_ADD),
     CaseType.ASSERT: ({"test_cases": ["assert add(2, 3) == 5"]}, ADD, NO_ADD),
-    CaseType.CHECK_BASED: ({"entry_point": "add", "test_cases": [CHECK]}, ADD, NO_ADD),
-    CaseType.UNITTEST: ({"test_cases": [UNITTEST]}, ADD, NO_ADD),
-    CaseType.PYTEST: ({"test_cases": [PYTEST]}, ADD, NO_ADD),
+    CaseType.CHECK_BASED: ({"test_cases": [{"assert_code": CHECK, "entry_point": "add"}]}, ADD, NO_ADD),
+    CaseType.UNITTEST: ({"files": {"test_add.py": UNITTEST}}, ADD, NO_ADD),
+    CaseType.PYTEST: ({"files": {"test_add.py": PYTEST}}, ADD, NO_ADD),
     CaseType.TEXT: ({"test_cases": [{"assert_code": STARTS}]}, "Alpha and beta", "Beta and alpha"),
     CaseType.CHECKER: ({"checker": CHECKER, "test_cases": [{"input": "2 3\n", "output": "5"}]}, PRINT, NO_PRINT),
 }

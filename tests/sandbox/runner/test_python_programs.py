@@ -224,11 +224,11 @@ def test_what_is_no_python_is_not_loaded_and_says_why(box: Box, source: str | by
 @pytest.mark.parametrize(
     "source",
     [
-        "-" * 1_000_000 + "1",
-        "x = " + "1 + " * 300_000 + "1",
-        "[" * 100 + "1," * 2_000_000 + "]" * 100,
+        pytest.param("-" * 1_000_000 + "1", marks=pytest.mark.bombs),
+        pytest.param("x = " + "1 + " * 300_000 + "1", marks=pytest.mark.bombs),
+        pytest.param("[" * 100 + "1," * 2_000_000 + "]" * 100, marks=pytest.mark.bombs),
         "a" + ".b" * 400_000,
-        "x = 1\n" * 20_000 + "(",
+        pytest.param("x = 1\n" * 20_000 + "(", marks=pytest.mark.bombs),
     ],
 )
 def test_a_source_that_is_hard_to_parse_costs_the_runner_nothing(box: Box, source: str) -> None:
