@@ -1,8 +1,10 @@
-"""What processes there are."""
+"""What processes and control groups there are."""
 
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from sandbox.local import cgroups
 
 
 def children(pid: int | None = None) -> set[int]:
@@ -36,3 +38,9 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def groups_of(maker: object) -> list[Path]:
+    """Control groups whose names begin with that of the directory they were made for, or with the process's id."""
+    parents = cgroups.find_parents()
+    return [group for parent in parents.distinct for group in parent.glob(f"{maker}-*")] if parents else []

@@ -27,6 +27,7 @@ from sandbox.docker.owner import OWNER_LABEL, Process, is_left_behind, labels
 from sandbox.images import recipe
 from sandbox.runner.frames import LENGTHS
 from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
+from tests.sandbox.containers import containers_of
 from tests.waiting import PATIENCE_S, until
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def client(docker_address: str, owner: str) -> Iterator[docker.APIClient]:
     """Looks at the daemon past the backend, and removes what a failed test left."""
     client = docker.APIClient(docker_address, version="auto")
     yield client
-    for container in _containers(client, owner):
+    for container in containers_of(client, owner):
         with contextlib.suppress(docker.errors.NotFound):
             client.remove_container(container, force=True)
     client.close()
@@ -234,15 +235,15 @@ async def test_a_box_can_be_spoken_to_through_its_streams(
         assert talk.box.is_multiplexed
         assert await talk.ask("os.getpid()") == 1
     await backend.close()
-    assert _containers(client, owner) == []
+    assert containers_of(client, owner) == []
 
 
 async def test_a_destroyed_box_leaves_nothing(backend: DockerBackend, client: docker.APIClient, owner: str) -> None:
     box = await backend.make(Profile.PLAIN)
-    assert len(_containers(client, owner)) == 1
+    assert len(containers_of(client, owner)) == 1
     await box.destroy()
     await box.destroy()
-    assert _containers(client, owner) == []
+    assert containers_of(client, owner) == []
 
 
 async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box_is_gone(
@@ -251,7 +252,7 @@ async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box
     box = await backend.make(Profile.PLAIN)
     removals = [asyncio.create_task(backend.remove(box.name)) for _ in range(4)]
     await asyncio.wait(removals, return_when=asyncio.FIRST_COMPLETED)
-    assert _containers(client, owner) == []
+    assert containers_of(client, owner) == []
     await asyncio.gather(*removals)
     await box.destroy()
 
@@ -279,7 +280,7 @@ async def test_a_box_whose_making_or_destruction_was_cancelled_at_any_moment_lea
         await making
         await backend.close()
     assert moment > 3
-    assert _containers(client, owner) == []
+    assert containers_of(client, owner) == []
 
 
 async def test_what_a_killed_service_left_is_removed_and_what_a_living_one_has_is_not(
@@ -295,11 +296,11 @@ async def test_what_a_killed_service_left_is_removed_and_what_a_living_one_has_i
     )
     killed = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", leave], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert len(_containers(client, owner)) == 1
+    assert len(containers_of(client, owner)) == 1
 
     living = DockerBackend(address=docker_address, owner=owner)
     await living.open()
-    assert _containers(client, owner) == []
+    assert containers_of(client, owner) == []
     async with boxed(living) as talk:
         another = DockerBackend(address=docker_address, owner=owner)
         await another.open()
@@ -328,13 +329,13 @@ async def test_the_daemon_not_being_there_is_said_and_forgotten_when_it_is_back(
         with pytest.raises(SandboxUnavailable, match=r"does not answer|no use"):
             await backend.make(Profile.PLAIN)
         await box.destroy()
-        assert len(_containers(client, owner)) == 1, "it could not be removed"
+        assert len(containers_of(client, owner)) == 1, "it could not be removed"
 
         await daemon.open()
         async with boxed(backend) as talk:
             assert await talk.ask("1 + 1") == 2
         await backend.close()
-        assert _containers(client, owner) == []
+        assert containers_of(client, owner) == []
 
 
 @pytest.mark.chaos
@@ -448,7 +449,7 @@ async def test_what_is_no_interpreter_is_not_waited_for(
     finally:
         await backend.close()
         client.remove_image(name)
-    assert _containers(client, owner) == []
+    assert containers_of(client, owner) == []
 
 
 async def test_a_box_that_used_up_its_memory_says_so(backend: DockerBackend) -> None:
@@ -464,11 +465,6 @@ async def test_a_box_whose_runner_failed_says_what_it_wrote_and_did_not_die_of_m
         await talk.end()
         assert not await talk.box.died_of_memory()
         assert "ZeroDivisionError" in await talk.box.words()
-
-
-def _containers(client: docker.APIClient, owner: str) -> list[str]:
-    found = client.containers(all=True, filters={"label": f"{OWNER_LABEL}={owner}"})
-    return [container["Id"] for container in found]
 
 
 class Passage:

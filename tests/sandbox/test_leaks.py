@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import threading
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,8 @@ from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend, cgroups
 from tests.conftest import Served, serving
 from tests.sandbox.bench import RIGHT, Bench, bench
-from tests.sandbox.processes import descendants, is_alive
+from tests.sandbox.containers import containers_of
+from tests.sandbox.processes import descendants, groups_of, is_alive
 from tests.waiting import PATIENCE_S, eventually, until
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=64)
@@ -92,12 +94,6 @@ def _name_of(pid: int) -> str:
     return "gone"
 
 
-def groups_of(pid: int) -> list[Path]:
-    """Control groups whose names say that this process has made them."""
-    parents = cgroups.find_parents()
-    return [group for parent in parents.distinct for group in parent.glob(f"{pid}-*")] if parents else []
-
-
 async def leaks_of(judge: Bench, state: Path, programs: int) -> dict[str, object]:
     """What becomes more with each half of many programs, and as many again where the second left more than the first.
 
@@ -158,13 +154,8 @@ async def test_thousands_of_runs_leave_nothing_of_containers(docker_address: str
     with contextlib.closing(docker.APIClient(docker_address, version="auto")) as client:
         async with bench(DockerBackend(SIZE, owner=owner, address=docker_address), jobs_per_box=5) as judge:
             assert not await leaks_of(judge, tmp_path, 60)
-            assert len(_containers(client, owner)) == judge.sandbox.slots
-        assert not _containers(client, owner)
-
-
-def _containers(client: docker.APIClient, owner: str) -> list[str]:
-    found = client.containers(all=True, filters={"label": f"rewardline.owner={owner}"})
-    return [container["Id"] for container in found]
+            assert len(containers_of(client, owner)) == judge.sandbox.slots
+        assert not containers_of(client, owner)
 
 
 # --- a service that is killed
@@ -179,19 +170,26 @@ def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return folder
 
 
-BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(30)\n```", "reference": MANY}
+BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(1000)\n```", "reference": MANY}
 
 
 def kill_at_work(served: Served) -> set[int]:
     """Kill the service while its boxes are busy; the processes it had."""
     told = httpx.get(f"{served.url}/v1/sandbox").json()
     assert told["state"] == "ready", told
-    with contextlib.suppress(httpx.HTTPError):  # nobody waits for the answer
-        httpx.post(f"{served.url}/v1/score", json={"items": [BUSY, BUSY]}, timeout=1.0)
+
+    def ask() -> None:
+        with contextlib.suppress(httpx.HTTPError):  # it is killed before it answers
+            httpx.post(f"{served.url}/v1/score", json={"items": [BUSY, BUSY]}, timeout=PATIENCE_S)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    eventually(lambda: 'rewardline_boxes{state="busy"} 2.0' in httpx.get(f"{served.url}/metrics").text)
     had = descendants(served.process.pid)
     assert len(had) > 2
     served.process.send_signal(signal.SIGKILL)
     served.process.wait(PATIENCE_S)
+    asking.join()
     return had
 
 

@@ -21,7 +21,7 @@ from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, us
 from sandbox.local.backend import Tier
 from sandbox.local.removal import remove_tree
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
-from tests.sandbox.processes import children, descendants, is_there
+from tests.sandbox.processes import children, descendants, groups_of, is_there
 from tests.waiting import PATIENCE_S, turns, until
 
 ROOT = Path(__file__).parents[2]
@@ -79,13 +79,6 @@ def running(mark: str) -> list[int]:
 async def until_running(count: int, mark: str) -> None:
     """When so many processes have the mark."""
     await until(lambda: len(running(mark)) == count, lambda: running(mark))
-
-
-def groups_of(name: str) -> list[Path]:
-    parents = cgroups.find_parents()
-    if parents is None:
-        return []
-    return [group for parent in parents.distinct for group in parent.glob(f"{name}-*")]
 
 
 def the_claim(directory: Path) -> Path:

@@ -1,8 +1,6 @@
 """User ids of boxes: each living box's are its own, as the kernel counts processes by user, and a runner may end by user."""
 
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ from sandbox.docker.fitness import user_ids_of_boxes
 from sandbox.local import LocalBackend, user_ids
 from sandbox.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges
 from tests.dockerd import DockerDaemon
-from tests.sandbox.bench import RIGHT, WRONG, Bench, bench, python
+from tests.sandbox.bench import CASES, RIGHT, WRONG, Bench, bench, python
 
 MACHINE = "         0          0 4294967295\n"
 CONTAINER = "0 100000 65536\n"
@@ -38,14 +36,6 @@ else:
     print(sum(map(int, input().split())))
 """)
 """Which the runner has to find and end, while the other is in the middle of its work."""
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Other users can pass through it, which pytest's own do not let them."""
-    with tempfile.TemporaryDirectory(prefix="rewardline-ids-") as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
 
 
 def test_living_boxes_have_no_ids_in_common_and_get_back_those_of_ended_ones() -> None:
@@ -95,11 +85,11 @@ def test_containers_have_as_many_ids_as_their_daemon_gives_them() -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 async def test_without_pid_namespaces_no_box_ends_programs_of_another(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a container with few ids, where all boxes could have been given the same ones."""
     monkeypatch.setattr(user_ids, "ranges", lambda may_share: user_ids.choose(CONTAINER, may_share=may_share))
-    backend = LocalBackend(python=SHARED_PYTHON, tier="landlock", state_dir=folder / "state")
+    backend = LocalBackend(python=SHARED_PYTHON, tier="landlock", state_dir=open_folder / "state")
     try:
         await backend.open()
     except SandboxUnavailable as error:
@@ -110,7 +100,7 @@ async def test_without_pid_namespaces_no_box_ends_programs_of_another(
 
 
 async def _two_at_once(judge: Bench) -> None:
-    verdicts = await judge.judge_all([THREADS] * 2)
+    verdicts = await judge.judge_all([THREADS] * 2, {"case_type": "stdio", "test_cases": CASES[:2]})
     assert [verdict.score for verdict in verdicts] == [1.0] * 2, verdicts
 
 

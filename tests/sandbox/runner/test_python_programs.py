@@ -51,7 +51,7 @@ PROGRAMS = {
     "waits_for_threads_before_atexit": "import threading, time, atexit\natexit.register(print, 'end')\n"
     "threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()",
     "does_not_wait_for_daemons": "import threading, time\n"
-    "threading.Thread(target=lambda: time.sleep(60), daemon=True).start()\nprint('main')",
+    "threading.Thread(target=lambda: time.sleep(1000), daemon=True).start()\nprint('main')",
     "raises_in_a_thread": "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='T')\nt.start()\nt.join()",
     "uses_a_thread_pool": "from concurrent.futures import ThreadPoolExecutor\n"
     "p = ThreadPoolExecutor(2)\nf = p.submit(lambda: print('pool'))",
