@@ -262,13 +262,13 @@ async def test_a_box_whose_making_or_destruction_was_cancelled_at_any_moment_lea
     docker_address: str, client: docker.APIClient, owner: str, tmp_path: Path
 ) -> None:
     """After each thing that the daemon was asked."""
-
-    async def make_and_destroy() -> None:
-        await (await backend.make(Profile.PLAIN)).destroy()
-
     async with passage(docker_address, tmp_path / "docker.sock") as daemon:
         backend = DockerBackend(address=daemon.address, owner=owner)
         await backend.open()
+
+        async def make_and_destroy() -> None:
+            await (await backend.make(Profile.PLAIN)).destroy()
+
         for moment in itertools.count():
             last = daemon.asked + moment
             making = asyncio.create_task(make_and_destroy())

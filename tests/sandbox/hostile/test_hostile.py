@@ -61,7 +61,7 @@ ONE_OF_EACH_CLASS = [
 """And one that reaches for the next program. An image without a compiler leaves out what it cannot compile."""
 
 
-def few_and(many: Sequence[str], excused: Mapping[str, str]) -> Any:
+def few_and(many: Sequence[str], excused: Mapping[str, str]) -> pytest.MarkDecorator:
     """One of each class, and many in a lane of their own."""
     few, all_ = ([name for name in names if name not in excused] for names in (ONE_OF_EACH_CLASS, many))
     return pytest.mark.parametrize(
