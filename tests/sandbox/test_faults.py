@@ -155,7 +155,7 @@ class Watched(Backend):
 Kill = Callable[[Box], Awaitable[None]]
 
 
-@pytest.fixture(params=["local", "docker"])
+@pytest.fixture(params=["local", pytest.param("docker", marks=pytest.mark.chaos)])
 async def killable(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Watched, Kill]]:
     """A backend, and what ends the first process of one of its boxes."""
     if request.param == "local":
@@ -187,6 +187,7 @@ async def test_a_box_killed_in_mid_run_costs_nothing(killable: tuple[Watched, Ki
         assert judge.sandbox.counters.jobs_again >= 1 or len(backend.made) > 2
 
 
+@pytest.mark.chaos
 async def test_boxes_killed_again_and_again_fail_items_and_never_misjudge_them(killable: tuple[Watched, Kill]) -> None:
     backend, kill = killable
     async with bench(backend) as judge:
@@ -206,6 +207,7 @@ async def test_boxes_killed_again_and_again_fail_items_and_never_misjudge_them(k
         await soon_right(judge)
 
 
+@pytest.mark.chaos
 async def test_boxes_that_cannot_be_made_fail_items_until_they_can(tmp_path: Path) -> None:
     backend = Watched(LocalBackend(SIZE, state_dir=tmp_path / "state"))
     async with bench(backend, slots=1, jobs_per_box=1) as judge:
@@ -288,6 +290,7 @@ async def test_a_program_that_uses_up_its_boxs_memory_is_judged(judge: Bench) ->
     assert (await judge.judge(RIGHT)).score == 1.0
 
 
+@pytest.mark.boxes
 async def test_a_container_whose_memory_is_used_up_costs_nobody_else(docker_address: str) -> None:
     async with bench(DockerBackend(SIZE, owner=owner(), address=docker_address)) as judge:
         eater, *others = await judge.judge_all([python(EAT_TOGETHER), *PAIRS[:8]], time_limit_s=4.0, memory_mb=400)

@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from sandbox.base import Call, Execute, Exit, Limits, Program, Tests, TestStyle
 from sandbox.local import LocalBackend
@@ -15,8 +16,10 @@ from tests.sandbox.processes import children
 from tests.sandbox.scripted_boxes import Heard
 from tests.waiting import until
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def real() -> AsyncIterator[PooledSandbox]:
     pool = PooledSandbox(LocalBackend(), slots=2)
     await pool.start()
@@ -72,11 +75,13 @@ async def test_real_boxes_serve_many_programs_at_once(real: PooledSandbox) -> No
         await real.run(Program(f"print({number}, input())"), [Execute(b"a"), Execute(b"b")], heard)
         assert [result.stdout for result in heard.results] == [b"%d a\n" % number, b"%d b\n" % number]
 
+    await until(lambda: real.ready == 2)
+    before = real.counters.boxes_started
     async with asyncio.TaskGroup() as group:
         for number in range(50):
             group.create_task(one(number))
     await until(lambda: real.busy == 0)
-    assert real.counters.boxes_started == 2
+    assert real.counters.boxes_started == before
 
 
 async def test_a_real_run_ends_when_its_caller_goes_away(real: PooledSandbox) -> None:

@@ -16,6 +16,7 @@ from tests.sandbox.bench import CASES, RIGHT, WRONG, Bench, bench, python
 MACHINE = "         0          0 4294967295\n"
 CONTAINER = "0 100000 65536\n"
 SHARED_PYTHON = "/usr/bin/python3"
+ONE_RUN = {"case_type": "stdio", "test_cases": CASES[:1]}
 THREADS = python("""
 import threading
 import time
@@ -95,12 +96,12 @@ async def test_without_pid_namespaces_no_box_ends_programs_of_another(
     except SandboxUnavailable as error:
         pytest.skip(str(error))
     async with bench(backend, slots=2) as judge:
-        verdicts = await judge.judge_all([THREADS, LEAVES_A_PROCESS, *[RIGHT, WRONG] * 3])
+        verdicts = await judge.judge_all([THREADS, LEAVES_A_PROCESS, *[RIGHT, WRONG] * 3], ONE_RUN)
     assert [verdict.score for verdict in verdicts] == [1.0, 1.0, *[1.0, 0.0] * 3], verdicts
 
 
 async def _two_at_once(judge: Bench) -> None:
-    verdicts = await judge.judge_all([THREADS] * 2, {"case_type": "stdio", "test_cases": CASES[:2]})
+    verdicts = await judge.judge_all([THREADS] * 2, ONE_RUN)
     assert [verdict.score for verdict in verdicts] == [1.0] * 2, verdicts
 
 

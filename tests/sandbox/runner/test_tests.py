@@ -62,6 +62,7 @@ def test_a_program_that_sleeps_is_ended(box: Box) -> None:
     assert True not in result.passed
 
 
+@pytest.mark.boxes
 def test_tests_that_hang_are_ended_too(make_box: MakeBox) -> None:
     """After some seconds, which boxes of all kinds wait for at once."""
     boxes = [make_box(kind) for kind in KINDS]
