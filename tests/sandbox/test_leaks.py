@@ -5,6 +5,7 @@ descriptor or directory.
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import threading
 from collections import Counter
@@ -185,7 +186,8 @@ def kill_at_work(served: Served) -> set[int]:
 
     asking = threading.Thread(target=ask)
     asking.start()
-    eventually(lambda: 'rewardline_boxes{state="busy"} 2.0' in httpx.get(f"{served.url}/metrics").text)
+    busy = re.compile(r'^rewardline_boxes\{state="busy"\} [1-9]', re.MULTILINE)
+    eventually(lambda: busy.search(httpx.get(f"{served.url}/metrics").text))
     had = descendants(served.process.pid)
     assert len(had) > 2
     served.process.send_signal(signal.SIGKILL)
@@ -198,7 +200,7 @@ def kill_at_work(served: Served) -> set[int]:
 def test_the_boxes_of_a_killed_service_end_and_the_next_one_clears_up(
     own_temporary_folder: Path, tmp_path: Path
 ) -> None:
-    with serving(tmp_path / "first.jsonl", sandbox="local", box_slots="2") as first:
+    with serving(tmp_path / "first.jsonl", sandbox="local") as first:
         had = kill_at_work(first)
         eventually(lambda: not [pid for pid in had if is_alive(pid)])
     left = list(own_temporary_folder.glob("rewardline-*/*"))
@@ -225,7 +227,7 @@ def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
             mine = [one for one in found if one["Labels"]["rewardline.process"].startswith(f"{served.process.pid}@")]
             return [one for one in mine if one["State"] == "running"] if running else mine
 
-        with serving(tmp_path / "first.jsonl", sandbox="docker", docker_host=docker_address, box_slots="2") as first:
+        with serving(tmp_path / "first.jsonl", sandbox="docker", docker_host=docker_address) as first:
             kill_at_work(first)
             assert of(first, running=False)
             eventually(lambda: not of(first, running=True))
