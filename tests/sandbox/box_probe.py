@@ -31,6 +31,8 @@ def main(source, sink, configuration):
     os._exit(0)
 """
 
+_PATIENCE_S = 300
+"""Of its own, as it is copied to where other users can read it, without other modules of the tests."""
 MARKED = 3
 LEAVE_BEHIND = (
     f"MARKED = {MARKED}"
@@ -49,7 +51,7 @@ for _ in range(MARKED):
                         os.close(number)
                     except OSError:
                         pass
-            os.execv("/bin/sleep", [MARK, "300"])
+            os.execv("/bin/sleep", [MARK, "3600"])
         os._exit(0)
 os.makedirs(configuration["directory"] + "/deep/er")
 found["ids"] = [os.getuid(), os.getpid()]
@@ -74,7 +76,7 @@ async def found(box: Box, probe: str) -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     await loop.sock_sendall(box.connection, first_frame(box, probe))
     answer = b""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(_PATIENCE_S):
         while not answer.endswith(b"\n"):
             piece = await loop.sock_recv(box.connection, 65536)
             assert piece, await box.words()

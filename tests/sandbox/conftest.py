@@ -1,4 +1,4 @@
-"""A Docker daemon that a test may do with as it likes."""
+"""A folder for all, and a Docker daemon that a test may do with as it likes."""
 
 import tempfile
 from collections.abc import Iterator
@@ -7,6 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Other users can pass through it, which pytest's own do not let them."""
+    with tempfile.TemporaryDirectory(prefix="rewardline-tests-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from sandbox.base import Isolation, SandboxUnavailable
+from sandbox.base import Exit, Isolation, RunResult, SandboxUnavailable
 from sandbox.boxes import Backend, Box, Profile
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.frames import PROTOCOL
@@ -32,6 +32,23 @@ _RESULT: dict[str, Any] = _OK | {
     "tests": None,
     "fetched": [],
 }
+
+
+class Heard:
+    """Results in their order; says stop after `at_most`."""
+
+    def __init__(self, at_most: int = 1000) -> None:
+        self.results: list[RunResult] = []
+        self._at_most = at_most
+
+    def __call__(self, position: int, result: RunResult) -> bool:
+        assert position == len(self.results)
+        self.results.append(result)
+        return len(self.results) < self._at_most
+
+    @property
+    def exits(self) -> list[Exit]:
+        return [result.exit for result in self.results]
 
 
 class ScriptedBackend(Backend):

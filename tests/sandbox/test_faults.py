@@ -5,7 +5,6 @@ import contextlib
 import os
 import secrets
 import signal
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -21,7 +20,8 @@ from sandbox.local.backend import LocalBox
 from tests.conftest import Served, serving
 from tests.dockerd import DockerDaemon
 from tests.sandbox.bench import RIGHT, SLOWLY_RIGHT, SUM, WRONG, Bench, bench, python
-from tests.service.redis_server import eventually
+from tests.sandbox.processes import children
+from tests.waiting import PATIENCE_S, eventually, until
 from verifiers.base import Status, Verdict
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=32)
@@ -49,19 +49,18 @@ def failed(verdicts: Sequence[Verdict]) -> int:
 
 
 async def soon_right(bench: Bench) -> None:
-    """Boxes are made again, some seconds after they can be."""
-    deadline = time.monotonic() + 60
-    while failed(verdicts := await bench.judge_all(PAIRS)):
-        assert not misjudged(verdicts)
-        assert time.monotonic() < deadline, verdicts
-        await asyncio.sleep(0.5)
+    """Boxes are made again when they can be."""
+    async with asyncio.timeout(PATIENCE_S):
+        while failed(verdicts := await bench.judge_all(PAIRS)):
+            assert not misjudged(verdicts)
+            await until(lambda: bench.sandbox.ready == bench.sandbox.slots)
     assert not misjudged(verdicts)
 
 
 # --- a daemon that is stopped and started again
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 async def test_a_daemon_that_is_restarted_in_mid_batch_costs_no_right_verdict(own_daemon: DockerDaemon) -> None:
     async with bench(DockerBackend(SIZE, "small", owner=owner(), address=own_daemon.address)) as judge:
         batch = asyncio.create_task(judge.judge_all(PAIRS))
@@ -69,10 +68,10 @@ async def test_a_daemon_that_is_restarted_in_mid_batch_costs_no_right_verdict(ow
         stopping = asyncio.create_task(asyncio.to_thread(own_daemon.stop))
         verdicts: list[Verdict] = []
         try:
-            verdicts += await asyncio.wait_for(batch, 120)
+            verdicts += await asyncio.wait_for(batch, PATIENCE_S)
             while not stopping.done():
-                verdicts += await asyncio.wait_for(judge.judge_all(PAIRS), 120)
-            verdicts += await asyncio.wait_for(judge.judge_all(PAIRS), 120)
+                verdicts += await asyncio.wait_for(judge.judge_all(PAIRS), PATIENCE_S)
+            verdicts += await asyncio.wait_for(judge.judge_all(PAIRS), PATIENCE_S)
         finally:
             await stopping
             await asyncio.to_thread(own_daemon.start)
@@ -81,7 +80,7 @@ async def test_a_daemon_that_is_restarted_in_mid_batch_costs_no_right_verdict(ow
         await soon_right(judge)
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_a_service_lives_through_a_restart_of_its_daemon(own_daemon: DockerDaemon, tmp_path: Path) -> None:
     with serving(
         tmp_path / "log.jsonl", sandbox="docker", docker_host=own_daemon.address, docker_image="small", box_slots="2"
@@ -94,12 +93,8 @@ def test_a_service_lives_through_a_restart_of_its_daemon(own_daemon: DockerDaemo
         assert "sandbox" in httpx.get(f"{served.url}/readyz").json()["lacks"]
         assert httpx.get(f"{served.url}/healthz").status_code == 200
         own_daemon.start()
-        deadline = time.monotonic() + 60
-        while None in (scores := _scores(served, [RIGHT, WRONG])):
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
-        assert scores == [1.0, 0.0]
-        assert _told(served) == (200, "ready", "ready")
+        eventually(lambda: _told(served) == (200, "ready", "ready"))
+        assert _scores(served, [RIGHT, WRONG]) == [1.0, 0.0]
 
 
 def _told(served: Served) -> tuple[int, str, str]:
@@ -110,7 +105,7 @@ def _told(served: Served) -> tuple[int, str, str]:
 
 def _scores(served: Served, responses: Sequence[str]) -> list[float | None]:
     items = [{"verifier": "code", "response": response, "reference": SUM} for response in responses]
-    reply = httpx.post(f"{served.url}/v1/score", json={"items": items, "cache": "off"}, timeout=120)
+    reply = httpx.post(f"{served.url}/v1/score", json={"items": items, "cache": "off"}, timeout=PATIENCE_S)
     assert reply.status_code == 200, reply.text[:500]
     results = reply.json()["results"]
     assert all(result["status"] in ("ok", "failed") for result in results)
@@ -118,9 +113,11 @@ def _scores(served: Served, responses: Sequence[str]) -> list[float | None]:
 
 
 async def _some_ran(judge: Bench, count: int) -> None:
-    async with asyncio.timeout(60):
-        while judge.sandbox.counters.jobs < count:  # noqa: ASYNC110 - a counter says nothing when it changes
-            await asyncio.sleep(0.01)
+    await until(lambda: judge.sandbox.counters.jobs >= count)
+
+
+def _runs(judge: Bench) -> int:
+    return sum(judge.sandbox.counters.runs.values())
 
 
 # --- boxes that are killed
@@ -129,16 +126,8 @@ async def _some_ran(judge: Bench, count: int) -> None:
 def _kill_local(box: Box) -> None:
     """Its process 1, as the machine sees it."""
     assert isinstance(box, LocalBox)
-    (first,) = _children(box._keeper.process.pid)
+    (first,) = children(box._keeper.process.pid)
     os.kill(first, signal.SIGKILL)
-
-
-def _children(pid: int) -> list[int]:
-    return [
-        int(child)
-        for thread in Path(f"/proc/{pid}/task").iterdir()
-        for child in (thread / "children").read_text().split()
-    ]
 
 
 class Watched(Backend):
@@ -166,7 +155,7 @@ class Watched(Backend):
 Kill = Callable[[Box], Awaitable[None]]
 
 
-@pytest.fixture(params=["local", "docker"])
+@pytest.fixture(params=["local", pytest.param("docker", marks=pytest.mark.chaos)])
 async def killable(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Watched, Kill]]:
     """A backend, and what ends the first process of one of its boxes."""
     if request.param == "local":
@@ -192,12 +181,13 @@ async def test_a_box_killed_in_mid_run_costs_nothing(killable: tuple[Watched, Ki
         batch = asyncio.create_task(judge.judge_all(PAIRS))
         await _some_ran(judge, 4)
         await kill(backend.made[0])
-        verdicts = await asyncio.wait_for(batch, 120)
+        verdicts = await asyncio.wait_for(batch, PATIENCE_S)
         assert not misjudged(verdicts)
         assert failed(verdicts) == 0
         assert judge.sandbox.counters.jobs_again >= 1 or len(backend.made) > 2
 
 
+@pytest.mark.chaos
 async def test_boxes_killed_again_and_again_fail_items_and_never_misjudge_them(killable: tuple[Watched, Kill]) -> None:
     backend, kill = killable
     async with bench(backend) as judge:
@@ -205,23 +195,25 @@ async def test_boxes_killed_again_and_again_fail_items_and_never_misjudge_them(k
         dead = 0
         while not batch.done() and dead < 12:
             for box in backend.made[dead:]:
-                await asyncio.sleep(0.1)
+                ran = _runs(judge)
+                await until(lambda ran=ran: _runs(judge) > ran or batch.done())  # type: ignore[misc]
                 with contextlib.suppress(Exception):  # it may have gone by itself, or not be there yet
                     await kill(box)
                 dead += 1
-            await asyncio.sleep(0.02)
-        verdicts = await asyncio.wait_for(batch, 120)
+            await until(lambda dead=dead: len(backend.made) > dead or batch.done())  # type: ignore[misc]
+        verdicts = await asyncio.wait_for(batch, PATIENCE_S)
         assert not misjudged(verdicts)
         assert dead >= 3
         await soon_right(judge)
 
 
+@pytest.mark.chaos
 async def test_boxes_that_cannot_be_made_fail_items_until_they_can(tmp_path: Path) -> None:
     backend = Watched(LocalBackend(SIZE, state_dir=tmp_path / "state"))
     async with bench(backend, slots=1, jobs_per_box=1) as judge:
         assert (await judge.judge(RIGHT)).score == 1.0
         backend.refuses = True
-        verdicts = await asyncio.wait_for(judge.judge_all(PAIRS[:6]), 60)
+        verdicts = await asyncio.wait_for(judge.judge_all(PAIRS[:6]), PATIENCE_S)
         assert not misjudged(verdicts)
         assert failed(verdicts) >= 4
         backend.refuses = False
@@ -298,6 +290,7 @@ async def test_a_program_that_uses_up_its_boxs_memory_is_judged(judge: Bench) ->
     assert (await judge.judge(RIGHT)).score == 1.0
 
 
+@pytest.mark.boxes
 async def test_a_container_whose_memory_is_used_up_costs_nobody_else(docker_address: str) -> None:
     async with bench(DockerBackend(SIZE, owner=owner(), address=docker_address)) as judge:
         eater, *others = await judge.judge_all([python(EAT_TOGETHER), *PAIRS[:8]], time_limit_s=4.0, memory_mb=400)
@@ -312,5 +305,5 @@ async def test_failed_is_no_verdict_of_zero(tmp_path: Path) -> None:
     async with bench(backend, slots=1, jobs_per_box=1) as judge:
         backend.refuses = True
         await judge.judge(RIGHT)
-        for verdict in await asyncio.wait_for(judge.judge_all([RIGHT, WRONG]), 60):
+        for verdict in await asyncio.wait_for(judge.judge_all([RIGHT, WRONG]), PATIENCE_S):
             assert (verdict.status, verdict.score) == (Status.FAILED, None)

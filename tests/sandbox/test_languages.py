@@ -102,11 +102,13 @@ async def test_every_language_says_what_it_needs_and_which_packages_bring_it() -
         assert bool(language.run) == bool(language.needs)
 
 
+@pytest.mark.boxes
 async def test_the_box_image_has_every_language(boxes: PooledSandbox) -> None:
     assert boxes.languages == set(all_languages()) == set(SUMS)
 
 
 @pytest.mark.parametrize("language", sorted(SUMS))
+@pytest.mark.boxes
 async def test_a_program_is_loaded_once_and_run_twice(boxes: PooledSandbox, language: str) -> None:
     built, results = await run(boxes, Program(SUMS[language], language), Execute(b"3 4\n"), Execute(b"-3 40\n"))
     assert built.ok, built.message
@@ -114,6 +116,7 @@ async def test_a_program_is_loaded_once_and_run_twice(boxes: PooledSandbox, lang
 
 
 @pytest.mark.parametrize("language", sorted(COMPILED))
+@pytest.mark.boxes
 async def test_what_does_not_compile_is_said_in_the_compilers_words(boxes: PooledSandbox, language: str) -> None:
     built, results = await run(boxes, Program(COMPILED[language], language), Execute())
     assert not built.ok
@@ -123,12 +126,14 @@ async def test_what_does_not_compile_is_said_in_the_compilers_words(boxes: Poole
 
 
 @pytest.mark.parametrize("language", sorted(CRASHES))
+@pytest.mark.boxes
 async def test_a_programs_exit_code_is_its_own(boxes: PooledSandbox, language: str) -> None:
     built, results = await run(boxes, Program(CRASHES[language], language), Execute())
     assert built.ok, built.message
     assert (results[0].exit, results[0].code) == (Exit.EXITED, 3)
 
 
+@pytest.mark.boxes
 async def test_the_precompiled_header_is_used_for_programs_that_include_it_first(boxes: PooledSandbox) -> None:
     flags = [word for word in all_languages()["cpp"].compile if word.startswith("-") and word != "-o"]
     script = f"echo '#include <bits/stdc++.h>' > x.cpp; g++ {' '.join(flags)} -H -c -o x.o x.cpp 2>&1 | head -n 1"
@@ -139,6 +144,7 @@ async def test_the_precompiled_header_is_used_for_programs_that_include_it_first
     assert "bits/stdc++.h.gch" in cpp.PRECOMPILE
 
 
+@pytest.mark.boxes
 async def test_nothing_in_the_image_gives_anybody_other_rights(boxes: PooledSandbox) -> None:
     script = "find / -xdev -perm /6000 -type f 2> /dev/null; echo done"
     assert await output(boxes, "bash", script) == "done\n"
@@ -158,10 +164,12 @@ async def test_nothing_in_the_image_gives_anybody_other_rights(boxes: PooledSand
         "public class Z { public static void main(String[] args) { System.out.println(1); } }",
     ],
 )
+@pytest.mark.boxes
 async def test_java_classes_may_be_called_anything(boxes: PooledSandbox, source: str) -> None:
     assert await output(boxes, "java", source) == "1\n"
 
 
+@pytest.mark.boxes
 async def test_java_without_main_does_not_compile(boxes: PooledSandbox) -> None:
     built, _ = await run(boxes, Program("public class Main { int x; }", "java"), Execute())
     assert not built.ok
@@ -178,10 +186,12 @@ async def test_java_without_main_does_not_compile(boxes: PooledSandbox) -> None:
         "if (require.main === module) console.log(require('fs').readFileSync('/dev/stdin', 'utf8').trim());",
     ],
 )
+@pytest.mark.boxes
 async def test_javascript_is_a_script_or_a_module(boxes: PooledSandbox, source: str) -> None:
     assert await output(boxes, "javascript", source, b"hello\n") == "hello\n"
 
 
+@pytest.mark.boxes
 async def test_javascript_learns_of_the_end_of_its_children(boxes: PooledSandbox) -> None:
     source = (
         "const { execSync, spawn } = require('child_process');\nconsole.log(execSync('echo one').toString().trim());\n"
@@ -203,10 +213,12 @@ async def test_javascript_learns_of_the_end_of_its_children(boxes: PooledSandbox
         "const image = 1, value = 2, callee = 3;\nfunction add(a, b) { console.log(image); return a + b; }",
     ],
 )
+@pytest.mark.boxes
 async def test_javascript_functions_are_found_however_they_are_written(boxes: PooledSandbox, source: str) -> None:
     assert await returned(boxes, "javascript", source, "add", 2, 3) == 5
 
 
+@pytest.mark.boxes
 async def test_typescript_functions_can_be_called(boxes: PooledSandbox) -> None:
     source = "export function add(a: number, b: number): number { return a + b; }"
     assert await returned(boxes, "typescript", source, "add", 2, b=3) == 5
@@ -234,16 +246,19 @@ async def test_typescript_functions_can_be_called(boxes: PooledSandbox) -> None:
         ("[,1]", [None, 1]),
     ],
 )
+@pytest.mark.boxes
 async def test_javascript_values_arrive_as_what_they_are(boxes: PooledSandbox, expression: str, value: object) -> None:
     assert await returned(boxes, "javascript", f"function f() {{ return {expression}; }}", "f") == value
 
 
 @pytest.mark.parametrize("expression", ["NaN", "() => 1", "Symbol('x')", "new (class Node {})()", "new Date(0)"])
+@pytest.mark.boxes
 async def test_javascript_values_that_are_not_plain_equal_nothing(boxes: PooledSandbox, expression: str) -> None:
     value = await returned(boxes, "javascript", f"function f() {{ return {expression}; }}", "f")
     assert isinstance(value, Opaque) or value != value
 
 
+@pytest.mark.boxes
 async def test_a_javascript_value_that_contains_itself_ends(boxes: PooledSandbox) -> None:
     source = "function f() { const list = []; list.push(list); return list; }"
     assert await returned(boxes, "javascript", source, "f") != []
@@ -252,6 +267,7 @@ async def test_a_javascript_value_that_contains_itself_ends(boxes: PooledSandbox
 @pytest.mark.parametrize(
     "source", ["function f() { throw new Error('no'); }", "function g() {}", "function f() { process.exit(0); }"]
 )
+@pytest.mark.boxes
 async def test_a_javascript_function_that_returns_nothing_has_no_value(boxes: PooledSandbox, source: str) -> None:
     results: Sequence[RunResult]
     _, results = await run(boxes, Program(source, "javascript"), Call("f", b"[[],{}]"))

@@ -5,8 +5,9 @@ descriptor or directory.
 import asyncio
 import contextlib
 import os
+import re
 import signal
-import time
+import threading
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +22,19 @@ from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend, cgroups
 from tests.conftest import Served, serving
 from tests.sandbox.bench import RIGHT, Bench, bench
-from tests.service.redis_server import eventually
+from tests.sandbox.containers import containers_of
+from tests.sandbox.processes import descendants, groups_of, is_alive
+from tests.waiting import PATIENCE_S, eventually, until
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=64)
 RUNS = 100
+_LOOKS = 600
+"""At what is held, until it is no more than before."""
 MANY: dict[str, Any] = {
     "case_type": "stdio",
     "test_cases": [{"input": f"{n} 1\n", "expected_output": str(n + 1)} for n in range(RUNS)],
 }
+FEW = MANY | {"test_cases": MANY["test_cases"][:10]}
 UNTIDY = """```python
 import os, time
 open("left", "w").write("x"); os.makedirs("a/b/c")
@@ -84,35 +90,10 @@ def _mounts(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
 
 
-def descendants(pid: int) -> list[int]:
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        with contextlib.suppress(OSError):
-            for thread in Path(f"/proc/{waiting.pop()}/task").iterdir():
-                children = [int(child) for child in (thread / "children").read_text().split()]
-                found += children
-                waiting += children
-    return found
-
-
 def _name_of(pid: int) -> str:
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text().strip()
     return "gone"
-
-
-def groups_of(pid: int) -> list[Path]:
-    """Control groups whose names say that this process has made them."""
-    parents = cgroups.find_parents()
-    return [group for parent in parents.distinct for group in parent.glob(f"{pid}-*")] if parents else []
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 async def leaks_of(judge: Bench, state: Path, programs: int) -> dict[str, object]:
@@ -142,21 +123,20 @@ async def _work(judge: Bench, programs: int) -> None:
 async def _at_rest(judge: Bench, state: Path, before: Holdings | None = None) -> Holdings:
     """When boxes that were taken out of service are destroyed and others are in their place.
 
-    The end of a box takes its time on a busy machine: with more than `before`, it is waited for longer.
+    The end of a box takes its time on a busy machine: with more than `before`, it is looked at again and again.
     """
-    seen = None
-    began_s = time.monotonic()
-    while (waited_s := time.monotonic() - began_s) < 30:
-        await asyncio.sleep(0.1)
+    sandbox, seen = judge.sandbox, None
+    for look in range(_LOOKS):
+        await until(lambda: sandbox.ready == sandbox.slots and sandbox.busy == 0)
         now = Holdings.of(os.getpid(), state)
-        is_waited_for = waited_s < 10 and before is not None and bool(now.more_than(before))
-        if now == seen and judge.sandbox.ready == judge.sandbox.slots and not is_waited_for:
+        if now == seen and (before is None or not now.more_than(before) or look >= _LOOKS // 2):
             return now
         seen = now
+        await asyncio.sleep(0.1)
     raise AssertionError(f"it does not come to rest: {seen}")
 
 
-@pytest.mark.slow
+@pytest.mark.leaks
 async def test_ten_thousand_runs_leave_nothing_of_local_boxes(tmp_path: Path) -> None:
     state = tmp_path / "state"
     backend: Backend = LocalBackend(SIZE, state_dir=state)
@@ -170,19 +150,14 @@ async def test_ten_thousand_runs_leave_nothing_of_local_boxes(tmp_path: Path) ->
     assert not list(state.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.leaks
 async def test_thousands_of_runs_leave_nothing_of_containers(docker_address: str, tmp_path: Path) -> None:
     owner = f"leaks-{os.getpid()}"
     with contextlib.closing(docker.APIClient(docker_address, version="auto")) as client:
         async with bench(DockerBackend(SIZE, owner=owner, address=docker_address), jobs_per_box=5) as judge:
             assert not await leaks_of(judge, tmp_path, 60)
-            assert len(_containers(client, owner)) == judge.sandbox.slots
-        assert not _containers(client, owner)
-
-
-def _containers(client: docker.APIClient, owner: str) -> list[str]:
-    found = client.containers(all=True, filters={"label": f"rewardline.owner={owner}"})
-    return [container["Id"] for container in found]
+            assert len(containers_of(client, owner)) == judge.sandbox.slots
+        assert not containers_of(client, owner)
 
 
 # --- a service that is killed
@@ -197,23 +172,31 @@ def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return folder
 
 
-BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(30)\n```", "reference": MANY}
+BUSY = {"verifier": "code", "response": "```python\nimport time\ntime.sleep(1000)\n```", "reference": MANY}
 
 
-def kill_at_work(served: Served) -> list[int]:
+def kill_at_work(served: Served) -> set[int]:
     """Kill the service while its boxes are busy; the processes it had."""
     told = httpx.get(f"{served.url}/v1/sandbox").json()
     assert told["state"] == "ready", told
-    with contextlib.suppress(httpx.HTTPError):  # nobody waits for the answer
-        httpx.post(f"{served.url}/v1/score", json={"items": [BUSY, BUSY]}, timeout=1.0)
+
+    def ask() -> None:
+        with contextlib.suppress(httpx.HTTPError):  # it is killed before it answers
+            httpx.post(f"{served.url}/v1/score", json={"items": [BUSY, BUSY]}, timeout=PATIENCE_S)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    busy = re.compile(r'^rewardline_boxes\{state="busy"\} [1-9]', re.MULTILINE)
+    eventually(lambda: busy.search(httpx.get(f"{served.url}/metrics").text))
     had = descendants(served.process.pid)
     assert len(had) > 2
     served.process.send_signal(signal.SIGKILL)
-    served.process.wait(10)
+    served.process.wait(PATIENCE_S)
+    asking.join()
     return had
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_the_boxes_of_a_killed_service_end_and_the_next_one_clears_up(
     own_temporary_folder: Path, tmp_path: Path
 ) -> None:
@@ -233,7 +216,7 @@ def test_the_boxes_of_a_killed_service_end_and_the_next_one_clears_up(
     assert not groups_of(second.process.pid)
 
 
-@pytest.mark.slow
+@pytest.mark.chaos
 def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
     docker_address: str, own_temporary_folder: Path, tmp_path: Path
 ) -> None:
@@ -257,8 +240,8 @@ def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
 
 def test_a_service_that_ends_in_order_leaves_nothing(own_temporary_folder: Path, tmp_path: Path) -> None:
     with serving(tmp_path / "log.jsonl", sandbox="local") as served:
-        item = {"verifier": "code", "response": UNTIDY, "reference": MANY}
-        (result,) = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, timeout=120).json()["results"]
+        item = {"verifier": "code", "response": UNTIDY, "reference": FEW}
+        (result,) = httpx.post(f"{served.url}/v1/score", json={"items": [item]}, timeout=PATIENCE_S).json()["results"]
         assert result["score"] == 1.0
         had = descendants(served.process.pid)
         assert served.stop() == 0

@@ -12,6 +12,7 @@ import uvloop
 
 from sandbox.link import MAX_WORDS_BYTES, Link, Malformed, Question
 from sandbox.runner.frames import MAX_HEADER_BYTES
+from tests.waiting import PATIENCE_S, turns, until
 
 
 class Conversation:
@@ -34,7 +35,7 @@ class Conversation:
         await asyncio.get_running_loop().sock_sendall(self.far, data)
 
     async def until(self, answers: int = 0, losses: int = 0) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.heard) < answers or len(self.lost) < losses:
                 self._changed.clear()
                 await self._changed.wait()
@@ -111,7 +112,7 @@ def test_an_answer_may_come_byte_by_byte(play: Play) -> None:
         conversation.ask()
         for byte in framed(b"header", b"body") + framed(b"x"):
             await conversation.say(bytes([byte]))
-            await asyncio.sleep(0)
+            await turns()
         await conversation.until(answers=2)
         assert conversation.heard == [(b"header", b"body"), (b"x", b"")]
 
@@ -130,7 +131,7 @@ def test_large_frames_pass_both_ways_at_once(play: Play) -> None:
                 heard += await asyncio.get_running_loop().sock_recv(conversation.far, 1 << 20)
             return bytes(heard)
 
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
             group.create_task(conversation.say(framed(b"big", answer)))
             heard = group.create_task(far_side())
         await conversation.until(answers=1)
@@ -152,7 +153,7 @@ def test_closing_at_any_byte_loses_the_link_once_and_gives_only_whole_answers(ru
         await conversation.until(losses=1)
         assert len(conversation.heard) == (cut >= first)
         conversation.ask()
-        await asyncio.sleep(0)
+        await turns()
         assert len(conversation.lost) == 1
 
     for cut in range(len(said)):
@@ -178,7 +179,7 @@ def test_what_does_not_fit_the_protocol_loses_the_link(play: Play, said: bytes) 
         await conversation.until(losses=1)
         assert conversation.lost[0].startswith("malformed: ")
         await conversation.say(framed(b"and more"))
-        await asyncio.sleep(0.01)
+        await turns()
         assert len(conversation.lost) == 1
 
     play(scene)
@@ -218,7 +219,7 @@ def test_a_closed_link_hears_nothing_and_is_not_lost(play: Play) -> None:
         conversation.link.close()
         await conversation.say(framed(b"late"))
         conversation.far.close()
-        await asyncio.sleep(0.02)
+        await turns()
         assert conversation.heard == []
         assert conversation.lost == []
 
@@ -236,7 +237,7 @@ def test_a_loss_that_nobody_heard_is_told_to_who_listens_next(play: Play) -> Non
         assert earlier == []
         conversation.link.when_lost(earlier.append)
         conversation.link.close()
-        await asyncio.sleep(0)
+        await turns()
         assert earlier == []
 
     play(scene)
@@ -261,11 +262,10 @@ def test_an_attached_stream_is_taken_apart_at_any_boundary(play_attached: Play) 
         attached.ask()
         for byte in said + streamed(2, b"words"):
             await attached.say(bytes([byte]))
-            await asyncio.sleep(0)
+            await turns()
         await attached.until(answers=1)
-        await asyncio.sleep(0.01)
+        await until(lambda: attached.link.words == "some words")
         assert attached.heard == [(b"header", b"body of it")]
-        assert attached.link.words == "some words"
         assert not attached.lost
 
     play_attached(scene)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,9 @@ from sandbox.boxes import BoxSize, Profile
 from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
 from sandbox.local.backend import Tier
 from sandbox.local.removal import remove_tree
-from tests.benchmarks.servers import descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
+from tests.sandbox.processes import children, descendants, groups_of, is_there
+from tests.waiting import PATIENCE_S, turns, until
 
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
@@ -75,25 +76,9 @@ def running(mark: str) -> list[int]:
     return pids
 
 
-def children() -> set[int]:
-    """Of this process, zombies too: keepers, and what they are forked by."""
-    return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
-
-
-async def are_running(count: int, mark: str) -> bool:
-    """Whether so many processes have the mark, soon."""
-    for _ in range(500):
-        if len(running(mark)) == count:
-            return True
-        await asyncio.sleep(0.02)
-    return False
-
-
-def groups_of(name: str) -> list[Path]:
-    parents = cgroups.find_parents()
-    if parents is None:
-        return []
-    return [group for parent in parents.distinct for group in parent.glob(f"{name}-*")]
+async def until_running(count: int, mark: str) -> None:
+    """When so many processes have the mark."""
+    await until(lambda: len(running(mark)) == count, lambda: running(mark))
 
 
 def the_claim(directory: Path) -> Path:
@@ -312,8 +297,8 @@ async def test_a_boxs_end_is_seen_by_all_who_wait_for_it(state_dir: Path, once: 
         box = await made.make(Profile.PLAIN, once=once)
         assert isinstance(box, backend.LocalBox)
         waiting = [asyncio.create_task(box._keeper.wait(None)) for _ in range(3)]
-        await asyncio.sleep(0)
-        async with asyncio.timeout(30):
+        await turns()
+        async with asyncio.timeout(PATIENCE_S):
             await box.destroy()
             assert all(await asyncio.gather(*waiting))
 
@@ -326,10 +311,10 @@ async def test_who_waits_for_a_boxs_end_is_told_also_if_it_is_destroyed_at_that_
         box = await made.make(Profile.PLAIN, once=once)
         assert isinstance(box, backend.LocalBox)
         waiting = asyncio.create_task(box._keeper.wait(None))
-        await asyncio.sleep(0)
+        await turns()
         box._keeper.process.send_signal(signal.SIGTERM)
         box._keeper.process.wait()  # in the loop's own thread, so that the loop does not see it first
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await box.destroy()
             assert await waiting
 
@@ -359,7 +344,7 @@ found["started"] = 0
 try:
     for _ in range(100):
         if os.fork() == 0:
-            time.sleep(60)
+            time.sleep(1000)
             os._exit(0)
         found["started"] += 1
 except OSError:
@@ -382,7 +367,7 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
         box = await made.make(Profile.PLAIN, once=once)
         assert len(children() - before[1]) == 1
         await found(box, f"MARK = {mark!r}\n{LEAVE_BEHIND}")
-        assert await are_running(MARKED, mark)
+        await until_running(MARKED, mark)
         await box.destroy()
         assert running(mark) == []
         assert groups_of(the_claim(state_dir).name) == []
@@ -393,7 +378,7 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
 
 
 @both_kinds
-@pytest.mark.slow
+@pytest.mark.leaks
 async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
     async with opened(state_dir) as made:
         await (await made.make(Profile.PLAIN, once=once)).destroy()
@@ -412,7 +397,7 @@ async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(st
         before = children()
         box = await made.make(Profile.PLAIN)
         destroying = asyncio.create_task(box.destroy())
-        await asyncio.sleep(0)
+        await turns()
         destroying.cancel()
         with pytest.raises(asyncio.CancelledError):
             await destroying
@@ -504,18 +489,9 @@ def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = N
             yield service, json.loads(line)
             if service.poll() is None:
                 service.stdin.close()
-                assert service.wait(30) == 0, service.stderr.read()
+                assert service.wait(PATIENCE_S) == 0, service.stderr.read()
         finally:
             service.kill()
-
-
-async def have_ended(pids: Sequence[int]) -> bool:
-    """Soon."""
-    for _ in range(500):
-        if not {*pids} & {int(name) for name in os.listdir("/proc") if name.isdigit()}:
-            return True
-        await asyncio.sleep(0.02)
-    return False
 
 
 @both_tiers
@@ -523,13 +499,13 @@ async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest
     mark = f"killed-{os.getpid()}-{tier}"
     with another_service(state_dir, tier, mark) as (service, _):
         name = the_claim(state_dir).name
-        assert await are_running(MARKED * 2 + 1, mark)  # and the service
+        await until_running(MARKED * 2 + 1, mark)  # and the service
         below = descendants(service.pid)
         assert len(below) > MARKED * 2 + 1
         service.send_signal(signal.SIGKILL)
         service.wait()
-        assert await are_running(0, mark)
-        assert await have_ended(below)
+        await until_running(0, mark)
+        await until(lambda: not any(map(is_there, below)))
     assert the_claim(state_dir).name == name
     async with opened(state_dir, tier=tier):
         assert the_claim(state_dir).name != name
@@ -542,7 +518,7 @@ async def test_a_living_service_is_left_alone_by_another_with_the_same_directory
         name = the_claim(state_dir).name
         async with opened(state_dir):
             assert name in entries(state_dir)
-        assert await are_running(MARKED * 2 + 1, mark)
+        await until_running(MARKED * 2 + 1, mark)
 
 
 @only_root

@@ -1,11 +1,8 @@
-"""`sandbox.pool`: over boxes that fail as they are told, and over real ones."""
+"""`sandbox.pool` over boxes that fail as they are told, in virtual time."""
 
 import asyncio
-import os
-import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,12 +21,13 @@ from sandbox.base import (
     TestStyle,
 )
 from sandbox.boxes import Profile
-from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox, fleet, job, seat
 from sandbox.pool.compile_cache import CompileCache
 from sandbox.pool.counters import Reason
 from sandbox.pool.programs import Plan
-from tests.sandbox.scripted_boxes import ScriptedBackend
+from tests.sandbox.scripted_boxes import Heard, ScriptedBackend
+from tests.virtual_time import in_virtual_time
+from tests.waiting import PATIENCE_S, turns, until
 
 
 @asynccontextmanager
@@ -55,37 +53,15 @@ def deeds(*words: str) -> Sequence[Run]:
     return [Execute(stdin=word.encode()) for word in words]
 
 
-class Heard:
-    """Results in their order; says stop after `at_most`."""
-
-    def __init__(self, at_most: int = 1000) -> None:
-        self.results: list[RunResult] = []
-        self._at_most = at_most
-
-    def __call__(self, position: int, result: RunResult) -> bool:
-        assert position == len(self.results)
-        self.results.append(result)
-        return len(self.results) < self._at_most
-
-    @property
-    def exits(self) -> list[Exit]:
-        return [result.exit for result in self.results]
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110  # what is waited for has no event
-            await asyncio.sleep(0.005)
-
-
 async def run(pool: PooledSandbox, *words: str, heard: Heard | None = None, source: str = "") -> Built:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):  # virtual seconds
         return await pool.run(Program(source), deeds(*words), heard)
 
 
 # ---- one program
 
 
+@in_virtual_time
 async def test_each_run_has_its_result_in_order(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -96,6 +72,7 @@ async def test_each_run_has_its_result_in_order(backend: ScriptedBackend) -> Non
     assert pool.counters.runs[Exit.EXITED] == 3
 
 
+@in_virtual_time
 async def test_a_program_that_cannot_be_loaded_has_no_runs(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -107,6 +84,7 @@ async def test_a_program_that_cannot_be_loaded_has_no_runs(backend: ScriptedBack
     assert backend.made[0].asked == ["load", "unload"]
 
 
+@in_virtual_time
 async def test_nothing_is_run_after_the_caller_says_stop_but_what_may_have_begun(backend: ScriptedBackend) -> None:
     heard = Heard(at_most=3)
     async with pool_of(backend) as pool:
@@ -116,6 +94,7 @@ async def test_nothing_is_run_after_the_caller_says_stop_but_what_may_have_begun
     assert backend.made[0].asked == ["load", *["execute"] * 4, "unload"]
 
 
+@in_virtual_time
 async def test_a_first_wrong_result_costs_no_second_run(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         await run(pool, *["ok"] * 10, heard=Heard(at_most=1))
@@ -123,6 +102,7 @@ async def test_a_first_wrong_result_costs_no_second_run(backend: ScriptedBackend
     assert backend.done == {"ok": 1}
 
 
+@in_virtual_time
 async def test_runs_that_take_long_are_begun_one_by_one(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         await run(pool, "slow 0.1", "slow 0.11", "ok", heard=Heard(at_most=2))
@@ -130,6 +110,7 @@ async def test_runs_that_take_long_are_begun_one_by_one(backend: ScriptedBackend
     assert "ok" not in backend.done
 
 
+@in_virtual_time
 async def test_a_run_that_nobody_wants_any_more_costs_the_box_not_the_caller(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         await run(pool, "ok", "ok", "silent", heard=Heard(at_most=2))
@@ -139,6 +120,7 @@ async def test_a_run_that_nobody_wants_any_more_costs_the_box_not_the_caller(bac
     assert backend.made[0].destroyed
 
 
+@in_virtual_time
 async def test_an_error_of_the_callers_own_reaches_it_and_the_box_goes_on(backend: ScriptedBackend) -> None:
     def fail(_position: int, _result: RunResult) -> bool:
         raise ZeroDivisionError
@@ -150,12 +132,14 @@ async def test_an_error_of_the_callers_own_reaches_it_and_the_box_goes_on(backen
     assert len(backend.made) == 1
 
 
+@in_virtual_time
 async def test_no_runs_at_all_is_a_question_whether_it_loads(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         assert (await run(pool)).ok
         assert not (await run(pool, source="broken")).ok
 
 
+@in_virtual_time
 async def test_a_run_time_has_its_allowance_and_the_compiler_has_its_own_limits(backend: ScriptedBackend) -> None:
     backend.programs = ["node", "g++"]
     async with pool_of(backend) as pool:
@@ -169,6 +153,7 @@ async def test_a_run_time_has_its_allowance_and_the_compiler_has_its_own_limits(
     assert compiled["compile"]["limits"]["cpu_s"] == Program("").compile_limits.cpu_s
 
 
+@in_virtual_time
 async def test_a_language_whose_compiler_is_not_in_the_boxes_is_unavailable(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         assert pool.languages == {"python", "cpp"}
@@ -178,6 +163,7 @@ async def test_a_language_whose_compiler_is_not_in_the_boxes_is_unavailable(back
             assert caught.value.reason == "language_unavailable"
 
 
+@in_virtual_time
 async def test_pytest_tests_where_there_is_no_pytest_are_not_judged() -> None:
     async with pool_of(ScriptedBackend(pytest=False)) as pool:
         with pytest.raises(SandboxUnavailable) as caught:
@@ -186,6 +172,7 @@ async def test_pytest_tests_where_there_is_no_pytest_are_not_judged() -> None:
         assert pool.busy == 0
 
 
+@in_virtual_time
 async def test_kinds_of_runs_that_a_language_has_not_are_not_judged(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         for only in (Call("f", b"[[], {}]"), Tests(TestStyle.ASSERTS, cases=["assert f()"])):
@@ -194,6 +181,7 @@ async def test_kinds_of_runs_that_a_language_has_not_are_not_judged(backend: Scr
             assert caught.value.reason == "language_unavailable"
 
 
+@in_virtual_time
 async def test_calls_of_two_functions_in_another_language_are_the_callers_mistake(backend: ScriptedBackend) -> None:
     backend.programs = ["node"]
     mistakes: Sequence[Sequence[Run]] = [
@@ -220,6 +208,7 @@ async def test_calls_of_two_functions_in_another_language_are_the_callers_mistak
     ],
     ids=["leads out", "twice", "fetches", "long", "no text", "no test"],
 )
+@in_virtual_time
 async def test_what_cannot_be_sent_is_the_callers_mistake_and_costs_no_box(backend: ScriptedBackend, only: Run) -> None:
     async with pool_of(backend) as pool:
         with pytest.raises(ValueError):
@@ -242,6 +231,7 @@ async def test_what_cannot_be_sent_is_the_callers_mistake_and_costs_no_box(backe
         ("try: import scipy.optimize\nexcept ImportError: pass", Profile.SCIENCE),
     ],
 )
+@in_virtual_time
 async def test_the_box_has_imported_what_the_program_imports(
     backend: ScriptedBackend, source: str, profile: Profile
 ) -> None:
@@ -272,6 +262,7 @@ def test_the_box_has_imported_what_tests_are_written_with(
 # ---- boxes that die
 
 
+@in_virtual_time
 async def test_what_had_no_result_when_the_box_died_is_run_again_in_a_fresh_one(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -284,6 +275,7 @@ async def test_what_had_no_result_when_the_box_died_is_run_again_in_a_fresh_one(
 
 
 @pytest.mark.parametrize("deed", ["die", "garbage"])
+@in_virtual_time
 async def test_two_deaths_at_the_same_run_are_nobodys_verdict(backend: ScriptedBackend, deed: str) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -295,6 +287,7 @@ async def test_two_deaths_at_the_same_run_are_nobodys_verdict(backend: ScriptedB
     assert backend.done[deed] == 2
 
 
+@in_virtual_time
 async def test_a_box_that_dies_of_memory_again_is_the_runs_memory_limit(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -303,6 +296,7 @@ async def test_a_box_that_dies_of_memory_again_is_the_runs_memory_limit(backend:
     assert backend.done["oom"] == 2
 
 
+@in_virtual_time
 async def test_a_later_run_that_dies_of_memory_alone_needs_no_second_box(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -311,6 +305,7 @@ async def test_a_later_run_that_dies_of_memory_alone_needs_no_second_box(backend
     assert backend.done["oom"] == 3
 
 
+@in_virtual_time
 async def test_deaths_at_different_runs_are_each_run_again_but_not_without_end(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -320,6 +315,7 @@ async def test_deaths_at_different_runs_are_each_run_again_but_not_without_end(b
             await run(pool, *(f"once:die {number}" for number in range(10, 20)))
 
 
+@in_virtual_time
 async def test_a_run_that_came_to_no_end_of_its_own_is_run_again_alone(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -331,6 +327,7 @@ async def test_a_run_that_came_to_no_end_of_its_own_is_run_again_alone(backend: 
             await pool.run(Program("loads-killed", "cpp"), deeds("ok"))
 
 
+@in_virtual_time
 async def test_a_box_that_dies_while_loading_twice_is_nobodys_verdict(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         with pytest.raises(SandboxUnavailable) as caught:
@@ -338,18 +335,19 @@ async def test_a_box_that_dies_while_loading_twice_is_nobodys_verdict(backend: S
     assert caught.value.reason == "box_died"
 
 
-async def test_a_runner_that_does_not_answer_is_given_up(
-    backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job, "_HARD_EXTRA_S", 0.1)
-    monkeypatch.setattr(job, "_HARD_FACTOR", 1)
+@in_virtual_time
+async def test_a_runner_that_does_not_answer_is_given_up_twice(backend: ScriptedBackend) -> None:
+    limits = Limits(wall_s=0.1)
+    patience_s = job._HARD_FACTOR * limits.backstop_s + job._HARD_EXTRA_S
     async with pool_of(backend) as pool:
         with pytest.raises(SandboxUnavailable) as caught:
-            await pool.run(Program(""), [Execute(stdin=b"silent", limits=Limits(wall_s=0.1))])
+            await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
     assert caught.value.reason == "box_died"
+    assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + fleet.TICK_S)
     assert pool.counters.boxes_ended[Reason.SILENT] == 2
 
 
+@in_virtual_time
 async def test_a_box_that_dies_while_nobody_uses_it_is_replaced(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         backend.made[0].kill()
@@ -358,6 +356,7 @@ async def test_a_box_that_dies_while_nobody_uses_it_is_replaced(backend: Scripte
     assert backend.made[0].destroyed
 
 
+@in_virtual_time
 async def test_a_box_that_dies_as_it_changes_hands_keeps_nobody_waiting(backend: ScriptedBackend) -> None:
     """The next in line has been given the box by then, and has not begun."""
     async with pool_of(backend) as pool:
@@ -369,6 +368,7 @@ async def test_a_box_that_dies_as_it_changes_hands_keeps_nobody_waiting(backend:
     assert pool.counters.jobs_again == 1
 
 
+@in_virtual_time
 async def test_a_box_that_dies_as_it_is_given_back_is_replaced(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         backend.last_answer = "unloaded"
@@ -377,6 +377,7 @@ async def test_a_box_that_dies_as_it_is_given_back_is_replaced(backend: Scripted
     assert pool.counters.boxes_ended[Reason.DIED] == 1
 
 
+@in_virtual_time
 async def test_a_box_that_dies_as_it_gets_ready_is_replaced(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         backend.last_answer = "hello"
@@ -386,6 +387,7 @@ async def test_a_box_that_dies_as_it_gets_ready_is_replaced(backend: ScriptedBac
     assert pool.counters.jobs_again == 0
 
 
+@in_virtual_time
 async def test_a_box_for_one_program_that_dies_as_it_gets_ready_keeps_nobody_waiting(backend: ScriptedBackend) -> None:
     heard = Heard()
     async with pool_of(backend) as pool:
@@ -396,22 +398,23 @@ async def test_a_box_for_one_program_that_dies_as_it_gets_ready_keeps_nobody_wai
     assert pool.counters.jobs_again == 2
 
 
-async def test_a_box_that_does_not_answer_a_ping_is_replaced(
-    backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fleet, "PING_AFTER_S", 0.01)
+@in_virtual_time
+async def test_a_box_that_does_not_answer_a_ping_is_replaced(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         await until(lambda: backend.made[0].asked.count("ping") >= 2)
         assert pool.counters.boxes_ended[Reason.SILENT] == 0
-        monkeypatch.setattr(fleet, "PING_PATIENCE_S", 0.0)
         backend.made[0].deaf = True
         await until(lambda: backend.made[0].destroyed)
-    assert pool.counters.boxes_ended[Reason.SILENT] >= 1
+        asked_and_waited_s = fleet.PING_AFTER_S + fleet.PING_PATIENCE_S
+        now_s = asyncio.get_running_loop().time()
+        assert 2 * fleet.PING_AFTER_S + asked_and_waited_s <= now_s <= 2 * fleet.PING_AFTER_S + asked_and_waited_s + 2
+    assert pool.counters.boxes_ended[Reason.SILENT] == 1
 
 
 # ---- boxes that are worn
 
 
+@in_virtual_time
 async def test_a_box_is_replaced_after_so_many_programs(backend: ScriptedBackend) -> None:
     async with pool_of(backend, jobs_per_box=2) as pool:
         for _ in range(6):
@@ -420,13 +423,15 @@ async def test_a_box_is_replaced_after_so_many_programs(backend: ScriptedBackend
     assert pool.counters.boxes_ended[Reason.JOBS] >= 2
 
 
+@in_virtual_time
 async def test_a_box_is_replaced_when_it_is_old(backend: ScriptedBackend) -> None:
-    async with pool_of(backend, box_max_age_s=0.3) as pool:
+    async with pool_of(backend, box_max_age_s=10) as pool:
         await until(lambda: len(backend.made) >= 3)
         await run(pool, "ok")
     assert pool.counters.boxes_ended[Reason.AGE] >= 2
 
 
+@in_virtual_time
 async def test_a_box_in_which_two_programs_left_processes_is_replaced(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         await run(pool, "left", "left")
@@ -437,6 +442,7 @@ async def test_a_box_in_which_two_programs_left_processes_is_replaced(backend: S
     assert [box.asked.count("load") for box in backend.made if box.loaded] == [3, 1]
 
 
+@in_virtual_time
 async def test_fresh_boxes_are_made_ahead_and_used_once(backend: ScriptedBackend) -> None:
     async with pool_of(backend, slots=2, fresh=True) as pool:
         async with asyncio.TaskGroup() as group:
@@ -447,6 +453,7 @@ async def test_fresh_boxes_are_made_ahead_and_used_once(backend: ScriptedBackend
     assert all(box.configured["once"] for box in backend.made if box.loaded)
 
 
+@in_virtual_time
 async def test_a_box_is_told_whether_it_is_for_one_program(backend: ScriptedBackend) -> None:
     async with pool_of(backend, slots=1) as pool:
         await run(pool, "ok")
@@ -455,6 +462,7 @@ async def test_a_box_is_told_whether_it_is_for_one_program(backend: ScriptedBack
     assert [box.configured["once"] for box in backend.made if box.loaded] == [False, True]
 
 
+@in_virtual_time
 async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backend: ScriptedBackend) -> None:
     backend.preloaded = ["numpy", "pandas"]
     async with pool_of(backend) as pool:
@@ -466,6 +474,7 @@ async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backen
             await pool.run(Program("def f(x): return x"), [tests])
 
 
+@in_virtual_time
 async def test_science_boxes_are_made_when_wanted_and_then_kept(backend: ScriptedBackend) -> None:
     async with pool_of(backend, slots=2) as pool:
         for _ in range(3):
@@ -477,6 +486,7 @@ async def test_science_boxes_are_made_when_wanted_and_then_kept(backend: Scripte
 # ---- the line
 
 
+@in_virtual_time
 async def test_no_more_programs_than_slots_are_at_work_and_the_first_come_first(backend: ScriptedBackend) -> None:
     most, order = 0, []
 
@@ -494,6 +504,7 @@ async def test_no_more_programs_than_slots_are_at_work_and_the_first_come_first(
     assert order == list(range(8))
 
 
+@in_virtual_time
 async def test_programs_of_another_profile_do_not_wait_for_its_boxes_to_start(backend: ScriptedBackend) -> None:
     async with pool_of(backend, slots=1) as pool:
         backend.stuck = True
@@ -505,10 +516,11 @@ async def test_programs_of_another_profile_do_not_wait_for_its_boxes_to_start(ba
             await waiting
 
 
+@in_virtual_time
 async def test_a_line_that_is_too_long_refuses_at_once(backend: ScriptedBackend) -> None:
     async with pool_of(backend, queue_limit_s=0.02) as pool:
         tasks = [asyncio.create_task(run(pool, "slow 0.05")) for _ in range(20)]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait(tasks)
     errors = [task.exception() for task in tasks]
     refused = [error for error in errors if isinstance(error, SandboxUnavailable)]
@@ -518,6 +530,7 @@ async def test_a_line_that_is_too_long_refuses_at_once(backend: ScriptedBackend)
     assert errors.count(None) == 20 - len(refused)
 
 
+@in_virtual_time
 async def test_one_program_is_taken_however_large_it_seems(backend: ScriptedBackend) -> None:
     async with pool_of(backend, queue_limit_s=0.0) as pool:
         assert (await run(pool, *["ok"] * 100)).ok
@@ -526,6 +539,7 @@ async def test_one_program_is_taken_however_large_it_seems(backend: ScriptedBack
 # ---- callers that go away
 
 
+@in_virtual_time
 async def test_a_cancelled_program_is_ended_with_its_box(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         running = asyncio.create_task(run(pool, "silent"))
@@ -538,16 +552,16 @@ async def test_a_cancelled_program_is_ended_with_its_box(backend: ScriptedBacken
     assert pool.counters.boxes_ended[Reason.CANCELLED] == 1
 
 
+@in_virtual_time
 async def test_callers_that_go_away_at_any_moment_leave_the_pool_whole(backend: ScriptedBackend) -> None:
     async with pool_of(backend, slots=2) as pool:
         for moment in range(40):
             words = "ok", "ok", f"once:die {moment}", "slow 0.001"
             tasks = [asyncio.create_task(run(pool, *words)) for _ in range(4)]
-            for _ in range(moment):
-                await asyncio.sleep(0)
+            await turns(moment)
             for task in tasks[:3]:
                 task.cancel()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await asyncio.wait(tasks)
             assert not tasks[3].cancelled()
             assert tasks[3].exception() is None
@@ -556,6 +570,7 @@ async def test_callers_that_go_away_at_any_moment_leave_the_pool_whole(backend: 
         await until(lambda: len(backend.living) == 2)
 
 
+@in_virtual_time
 async def test_stop_ends_programs_under_way_and_those_that_wait(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         tasks = [asyncio.create_task(run(pool, "silent")) for _ in range(3)]
@@ -571,6 +586,7 @@ async def test_stop_ends_programs_under_way_and_those_that_wait(backend: Scripte
 # ---- backends that fail
 
 
+@in_virtual_time
 async def test_a_backend_that_cannot_make_boxes_cannot_be_started(backend: ScriptedBackend) -> None:
     backend.broken = "no daemon"
     pool = PooledSandbox(backend, slots=2)
@@ -580,6 +596,7 @@ async def test_a_backend_that_cannot_make_boxes_cannot_be_started(backend: Scrip
     await pool.stop()
 
 
+@in_virtual_time
 async def test_a_runner_that_says_no_hello_cannot_be_started(backend: ScriptedBackend) -> None:
     backend.mute = True
     pool = PooledSandbox(backend, slots=2)
@@ -589,16 +606,16 @@ async def test_a_runner_that_says_no_hello_cannot_be_started(backend: ScriptedBa
     assert not backend.living
 
 
-async def test_a_box_that_never_gets_ready_is_a_failure(
-    backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seat, "START_PATIENCE_S", 0.05)
+@in_virtual_time
+async def test_a_box_that_never_gets_ready_is_a_failure(backend: ScriptedBackend) -> None:
     backend.stuck = True
     pool = PooledSandbox(backend, slots=1)
     with pytest.raises(SandboxUnavailable, match="not ready within"):
         await pool.start()
+    assert asyncio.get_running_loop().time() == seat.START_PATIENCE_S
 
 
+@in_virtual_time
 async def test_callers_are_told_soon_when_boxes_cannot_be_made_and_served_when_they_can_again(
     backend: ScriptedBackend,
 ) -> None:
@@ -620,6 +637,7 @@ async def test_callers_are_told_soon_when_boxes_cannot_be_made_and_served_when_t
         await run(pool, "ok")
 
 
+@in_virtual_time
 async def test_a_program_whose_box_died_with_the_backend_is_not_judged(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         running = asyncio.create_task(run(pool, "silent"))
@@ -633,6 +651,7 @@ async def test_a_program_whose_box_died_with_the_backend_is_not_judged(backend: 
 # ---- the compile cache
 
 
+@in_virtual_time
 async def test_the_same_source_is_compiled_once(backend: ScriptedBackend) -> None:
     async with pool_of(backend) as pool:
         first = await pool.run(Program("compiles", "cpp"), deeds("ok"))
@@ -658,112 +677,3 @@ def test_the_cache_forgets_what_was_not_used_for_longest_and_keeps_nothing_too_l
     cache.put(b"6", [("a", bytes(11))])
     assert cache.get(b"6") is None
     assert cache.size_bytes == 40
-
-
-# ---- real boxes
-
-
-@pytest.fixture
-async def real() -> AsyncIterator[PooledSandbox]:
-    pool = PooledSandbox(LocalBackend(), slots=2)
-    await pool.start()
-    yield pool
-    await pool.stop()
-
-
-ENDS = """
-import os, sys
-word = input()
-while word == "loop":
-    pass
-while word == "flood":
-    print("x" * 1000)
-if word == "signal":
-    os.kill(os.getpid(), 11)
-if word == "memory":
-    bytearray(1 << 30)
-print(word)
-sys.exit(3 if word == "exit" else 0)
-"""
-
-
-async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandbox) -> None:
-    heard = Heard()
-    words = ["hello", "exit", "loop", "flood", "signal", "memory", "again"]
-    limits = Limits(cpu_s=0.3, memory_mb=256)
-    built = await real.run(Program(ENDS), [Execute(word.encode(), limits=limits) for word in words], heard)
-    assert built.ok
-    hello, exit_, loop, flood, killed, memory, again = heard.results
-    assert (hello.exit, hello.stdout) == (Exit.EXITED, b"hello\n")
-    assert (exit_.exit, exit_.code) == (Exit.EXITED, 3)
-    assert (loop.exit, flood.exit) == (Exit.TIME_LIMIT, Exit.OUTPUT_LIMIT)
-    assert (killed.exit, killed.signal) == (Exit.SIGNALLED, 11)
-    assert memory.exit is Exit.MEMORY_LIMIT or (memory.code == 1 and b"MemoryError" in memory.stderr)
-    assert (again.exit, again.stdout) == (Exit.EXITED, b"again\n")
-
-
-async def test_real_boxes_call_functions_and_run_tests(real: PooledSandbox) -> None:
-    heard = Heard()
-    program = Program("def double(x):\n    return 2 * x")
-    tests = Tests(TestStyle.ASSERTS, cases=["assert double(2) == 4", "assert double(2) == 5"])
-    await real.run(program, [Call("double", b"[[21], {}]"), tests], heard)
-    call, asserts = heard.results
-    assert call.value == b"42"
-    assert [outcome.passed for outcome in asserts.tests] == [True, False]
-    assert asserts.complete
-
-
-async def test_real_boxes_serve_many_programs_at_once(real: PooledSandbox) -> None:
-    async def one(number: int) -> None:
-        heard = Heard()
-        await real.run(Program(f"print({number}, input())"), [Execute(b"a"), Execute(b"b")], heard)
-        assert [result.stdout for result in heard.results] == [b"%d a\n" % number, b"%d b\n" % number]
-
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        for number in range(50):
-            group.create_task(one(number))
-    await until(lambda: real.busy == 0)
-    assert real.counters.boxes_started == 2
-
-
-async def test_a_real_run_ends_when_its_caller_goes_away(real: PooledSandbox) -> None:
-    running = asyncio.create_task(real.run(Program("while True: pass"), [Execute(limits=Limits(cpu_s=30))]))
-    await until(lambda: real.busy == 1)
-    await asyncio.sleep(0.1)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    await until(lambda: real.ready == 2)
-
-
-def children() -> set[int]:
-    return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
-
-
-async def test_programs_are_what_the_kernel_ends_first_for_want_of_memory_and_not_their_runner() -> None:
-    pool = PooledSandbox(LocalBackend(), slots=1)
-    await pool.start()
-    heard = Heard()
-    await pool.run(Program("print(open('/proc/self/oom_score_adj').read())"), [Execute()], heard)
-    await pool.stop()
-    assert [result.stdout.split() for result in heard.results] == [[b"1000"]]
-
-
-async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
-    others = children()
-    pool = PooledSandbox(LocalBackend(), slots=2)
-    await pool.start()
-    keepers = children() - others
-    assert len(keepers) == 2
-    heard = Heard()
-    program = Program("import time; time.sleep(0.5); print('done')")
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        group.create_task(pool.run(program, [Execute()], heard))
-        await until(lambda: pool.busy == 1)
-        await asyncio.sleep(0.1)
-        for keeper in keepers:
-            os.kill(keeper, signal.SIGKILL)
-    assert [(result.exit, result.stdout) for result in heard.results] == [(Exit.EXITED, b"done\n")]
-    await until(lambda: pool.ready == 2)
-    await pool.stop()
-    assert children() == others

@@ -25,6 +25,7 @@ from sandbox.base import (
 )
 from sandbox.remote import RemoteSandbox, wire
 from sandbox.remote.hosts import Host, Hosts, addresses
+from tests.waiting import until
 
 PROGRAM = Program("print(1)", files={"a/b.bin": b"\x00\xff"}, compile_limits=Limits(cpu_s=1.5), needs_pytest=True)
 RUNS: list[Run] = [
@@ -124,8 +125,9 @@ def breaks_off(after: int) -> Answer:
     async def answer(request: web.Request, program: Program, runs: list[Run]) -> web.StreamResponse:
         told = await stream(request, [wire.Alive(), *map(echo, runs[:after])])
         assert request.transport is not None
-        await asyncio.sleep(0.05)  # for what was written to leave
-        request.transport.abort()
+        transport = request.transport
+        await until(lambda: isinstance(transport, asyncio.WriteTransport) and not transport.get_write_buffer_size())
+        transport.abort()
         return told
 
     return answer
@@ -274,18 +276,16 @@ async def test_runs_that_are_not_wanted_any_more_are_stopped() -> None:
 
     async def endless(request: web.Request, program: Program, runs: list[Run]) -> web.StreamResponse:
         answer = await stream(request, [echo(runs[0])])
-        try:
-            while True:
-                await asyncio.sleep(0.01)
-                await answer.write(wire.encode_frame(wire.Alive()))
-        finally:
-            stopped.set()
+        transport = request.transport
+        assert transport is not None
+        await until(transport.is_closing)
+        stopped.set()
+        return answer
 
     async with hosts(1) as (sandbox, scripted):
         scripted[0].answers.append(endless)
         assert await outputs(sandbox, b"wrong", b"b", until=b"wrong") == [b"wrong"]
-        async with asyncio.timeout(10):
-            await stopped.wait()
+        await until(stopped.is_set)
 
 
 async def test_without_a_host_programs_are_refused_with_the_reason() -> None:

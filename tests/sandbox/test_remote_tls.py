@@ -1,10 +1,9 @@
 """Box hosts on `https://`: whose certificates are taken, what is shown to them, and files exchanged while programs run."""
 
-import asyncio
 import re
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from sandbox.base import Built, Execute, Exit, Program, RunResult, SandboxUnavai
 from sandbox.remote import BadTrust, RemoteSandbox, Trust, wire
 from sandbox.remote.trust import Trusted
 from tests.certificates import Authority
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -174,12 +174,6 @@ async def test_certificates_are_exchanged_while_programs_run(
         seen = len(host.names)
         await until(lambda: len(host.names) > seen and not sandbox.trouble)  # with a handshake of its own
         assert await ran(sandbox)
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not holds():  # noqa: ASYNC110 - what a host saw has no event
-            await asyncio.sleep(0.02)
 
 
 def test_files_that_are_no_certificates_are_named(authority: Authority, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """User ids of boxes: each living box's are its own, as the kernel counts processes by user, and a runner may end by user."""
 
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,12 @@ from sandbox.docker.fitness import user_ids_of_boxes
 from sandbox.local import LocalBackend, user_ids
 from sandbox.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges
 from tests.dockerd import DockerDaemon
-from tests.sandbox.bench import RIGHT, WRONG, Bench, bench, python
+from tests.sandbox.bench import CASES, RIGHT, WRONG, Bench, bench, python
 
 MACHINE = "         0          0 4294967295\n"
 CONTAINER = "0 100000 65536\n"
 SHARED_PYTHON = "/usr/bin/python3"
+ONE_RUN = {"case_type": "stdio", "test_cases": CASES[:1]}
 THREADS = python("""
 import threading
 import time
@@ -32,20 +31,12 @@ LEAVES_A_PROCESS = python("""
 import os
 import time
 if os.fork() == 0:
-    time.sleep(60)
+    time.sleep(1000)
 else:
     time.sleep(0.5)
     print(sum(map(int, input().split())))
 """)
 """Which the runner has to find and end, while the other is in the middle of its work."""
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Other users can pass through it, which pytest's own do not let them."""
-    with tempfile.TemporaryDirectory(prefix="rewardline-ids-") as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
 
 
 def test_living_boxes_have_no_ids_in_common_and_get_back_those_of_ended_ones() -> None:
@@ -95,22 +86,22 @@ def test_containers_have_as_many_ids_as_their_daemon_gives_them() -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 async def test_without_pid_namespaces_no_box_ends_programs_of_another(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a container with few ids, where all boxes could have been given the same ones."""
     monkeypatch.setattr(user_ids, "ranges", lambda may_share: user_ids.choose(CONTAINER, may_share=may_share))
-    backend = LocalBackend(python=SHARED_PYTHON, tier="landlock", state_dir=folder / "state")
+    backend = LocalBackend(python=SHARED_PYTHON, tier="landlock", state_dir=open_folder / "state")
     try:
         await backend.open()
     except SandboxUnavailable as error:
         pytest.skip(str(error))
     async with bench(backend, slots=2) as judge:
-        verdicts = await judge.judge_all([THREADS, LEAVES_A_PROCESS, *[RIGHT, WRONG] * 3])
+        verdicts = await judge.judge_all([THREADS, LEAVES_A_PROCESS, *[RIGHT, WRONG] * 3], ONE_RUN)
     assert [verdict.score for verdict in verdicts] == [1.0, 1.0, *[1.0, 0.0] * 3], verdicts
 
 
 async def _two_at_once(judge: Bench) -> None:
-    verdicts = await judge.judge_all([THREADS] * 2)
+    verdicts = await judge.judge_all([THREADS] * 2, ONE_RUN)
     assert [verdict.score for verdict in verdicts] == [1.0] * 2, verdicts
 
 
@@ -119,7 +110,7 @@ async def test_the_threads_of_a_program_do_not_count_in_another_container(docker
         await _two_at_once(judge)
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @pytest.mark.parametrize("own_daemon", ["maps_user_ids"], indirect=True)
 async def test_a_daemon_that_maps_user_ids_will_do(own_daemon: DockerDaemon) -> None:
     async with bench(DockerBackend(image="small", address=own_daemon.address), slots=2) as judge:

@@ -16,7 +16,6 @@ import itertools
 import json
 import os
 import sys
-import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextvars import ContextVar
@@ -37,6 +36,7 @@ from sandbox.workers import Workers
 from tests.sandbox.hostile import attacks, outside
 from tests.sandbox.hostile.attacks import Attack, Judgement
 from tests.sandbox.hostile.outside import Outside
+from tests.waiting import PATIENCE_S, eventually
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.code import Code, CodeParams, create
 from verifiers.code.judging import Terms
@@ -47,8 +47,6 @@ _SIZE: Final = BoxSize(memory_mb=1024, processes=128, disk_mb=128)
 _BACKSTOP_S: Final = 3.0
 """In place of the service's own: who sleeps until then shows nothing more by sleeping longer. gVisor, which is slow, has
 the service's."""
-_CALM_S: Final = 10.0
-_LONGEST_S: Final = 120.0
 _TEMPLATES: Final = 3
 """Of a box with users of its own: the original, the template for the next job, and that of the last until it is buried."""
 _FORKS_FOR_JOBS: Final = 2
@@ -157,13 +155,15 @@ class Arena:
     async def let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
         """What was wrong about each attack; what is found outside, or goes wrong in here, is told of all of the group."""
         try:
-            return await self._let_loose(group)
+            async with asyncio.timeout(2 * PATIENCE_S):
+                return await self._let_loose(group)
+        except TimeoutError:
+            return {attack.id: ["it never came to an end"] for attack in group}
         except Exception as error:  # noqa: BLE001 - the other groups shall have their turn
             traceback.print_exc()
             return {attack.id: [f"the arena raised {error!r}"] for attack in group}
 
     async def _let_loose(self, group: Sequence[Attack]) -> dict[str, list[str]]:
-        began = time.monotonic()
         neighbour = asyncio.create_task(self.judged(attacks.right_program(group[0]), explain=True))
         ended = await asyncio.gather(*(self.judged(attack.program, explain=attack.runs_every_test) for attack in group))
         troubles = {attack.id: self._troubles(attack, *found) for attack, found in zip(group, ended, strict=True)}
@@ -175,8 +175,6 @@ class Arena:
                 troubles[attack.id] += await self._afterwards(attack, attack.then)
         shared += self._outside.touched()
         shared += await self._strays()
-        if time.monotonic() - began > _LONGEST_S:
-            shared.append(f"took {time.monotonic() - began:.0f} s")
         return {name: own + shared for name, own in troubles.items()}
 
     def _troubles(self, attack: Attack, verdict: Verdict, texts: list[str]) -> list[str]:
@@ -204,11 +202,10 @@ class Arena:
 
     async def _strays(self) -> list[str]:
         """Processes that are still there some time after nothing runs any more."""
-        deadline = time.monotonic() + _CALM_S
-        while found := await asyncio.to_thread(self._more_than_runners):
-            if time.monotonic() > deadline:
-                return [f"processes are left: {found}"]
-            await asyncio.sleep(0.02)
+        try:
+            await asyncio.to_thread(eventually, lambda: not self._more_than_runners(), self._more_than_runners)
+        except AssertionError as error:
+            return [f"processes are left: {error}"]
         return []
 
     def _more_than_runners(self) -> list[str]:
@@ -343,9 +340,8 @@ async def _main(setup: Setup) -> None:
             _tell(left_out=[attack.id for attack in chosen if attack not in able])
             arena = Arena(setup, verifier, around)
             for group in _groups(able):
-                began = time.monotonic()
                 for name, troubles in (await arena.let_loose(group)).items():
-                    _tell(id=name, troubles=troubles, seconds=round(time.monotonic() - began, 2))
+                    _tell(id=name, troubles=troubles)
         ending = around.touched()
     ending += [f"a mount is left: {line}" for line in _mounts() - mounts]
     ending += [f"left of the boxes: {name}" for name in _names(setup.state_dir)]

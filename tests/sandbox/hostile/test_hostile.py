@@ -9,17 +9,17 @@ import secrets
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
 
+from tests.sandbox.containers import containers_of
 from tests.sandbox.hostile import attacks, wall
 from tests.sandbox.hostile.arena import Setup
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 IS_ROOT = os.geteuid() == 0
 NOBODY = 65534
@@ -47,7 +47,32 @@ def selected(count: int) -> list[str]:
 SELECTED = selected(4)
 """All escapes, all that reach for the next program, four of each other kind: for gVisor, where a run takes ten times as
 long, and for the other tiers, whose limits and comparisons are the same code."""
-QUICK = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]
+BRIEF = [name for name in SELECTED if name not in attacks.SLEEPERS | HEAVY]
+ONE_OF_EACH_CLASS = [
+    "frames_on_every_fd",
+    "call_forged_value",
+    "programs_forged_replies",
+    "fork_bomb",
+    "mounts_all",
+    "shared_things_for_next",
+    "cpp_raw_calls",
+    "js_patched_harness",
+]
+"""And one that reaches for the next program. An image without a compiler leaves out what it cannot compile."""
+
+ONE_OF_EACH_AIM = ["call_forged_value", "fork_bomb", "mounts_all", "shared_things_for_next"]
+"""A reward, resources, a way out, the next program: for the other tiers."""
+
+
+def few_and(
+    many: Sequence[str], excused: Mapping[str, str], few: Sequence[str] = ONE_OF_EACH_CLASS
+) -> pytest.MarkDecorator:
+    """Few, and many in a lane of their own."""
+    all_ = [name for name in many if name not in excused]
+    return pytest.mark.parametrize(
+        "ids", [pytest.param(few, id="few"), pytest.param(all_, id="all", marks=pytest.mark.boxes)]
+    )
+
 
 WITH_ONE_ID = "Programs have the same user id as the runner of their box"
 RUNNER_IN_VIEW = "Programs can see the memory layout, the environment and the open files' names of the runner"
@@ -89,18 +114,9 @@ def unmet(told: Sequence[Mapping[str, Any]], expected: Sequence[str], excused: M
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """Where other users can reach it."""
-    with tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as made:
-        path = Path(made)
-        path.chmod(0o711)
-        yield path
-
-
-@pytest.fixture
-def programs_python(folder: Path) -> str:
+def programs_python(open_folder: Path) -> str:
     """An interpreter for programs that any user can run, with pytest installed."""
-    home = folder / "venv"
+    home = open_folder / "venv"
     subprocess.run([SHARED_PYTHON, "-m", "venv", "--without-pip", home], check=True)
     (packages,) = home.glob("lib/python*/site-packages")
     for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"):
@@ -132,77 +148,78 @@ def service_python(uid: int) -> str:
     pytest.skip(f"NO ATTACKS AS AN ORDINARY USER: no interpreter that user {uid} could run with our packages")
 
 
-def state_of(folder: Path, uid: int) -> str:
-    state = folder / "state"
+def state_of(open_folder: Path, uid: int) -> str:
+    state = open_folder / "state"
     state.mkdir()
     os.chown(state, uid, uid)
     return str(state)
 
 
-def fight(setup: Setup, folder: Path, python: str = sys.executable, uid: int | None = None) -> list[Mapping[str, Any]]:
-    return list(wall.told(setup, python, folder, uid, secrets.token_hex(16)))
+def fight(
+    setup: Setup, open_folder: Path, python: str = sys.executable, uid: int | None = None
+) -> list[Mapping[str, Any]]:
+    return list(wall.told(setup, python, open_folder, uid, secrets.token_hex(16)))
 
 
 def in_containers(
-    address: str, folder: Path, ids: Sequence[str], runtime: str | None = None, excused: Mapping[str, str] = {}
+    address: str, open_folder: Path, ids: Sequence[str], runtime: str | None = None, excused: Mapping[str, str] = {}
 ) -> None:
     owner = f"hostile-{secrets.token_hex(4)}"
-    setup = Setup("docker", ids, runtime, address, owner, state_dir=str(folder / "none"))
+    setup = Setup("docker", ids, runtime, address, owner, state_dir=str(open_folder / "none"))
     with contextlib.closing(docker.APIClient(address, version="auto")) as client:
-
-        def left() -> list[str]:
-            found = client.containers(all=True, filters={"label": f"rewardline.owner={owner}"})
-            return [container["Id"] for container in found]
-
         try:
-            demand(fight(setup, folder), ids, excused)
-            eventually(lambda: not left())  # a daemon with much to do may still be at what it was asked
+            demand(fight(setup, open_folder), ids, excused)
+            # A daemon with much to do may still be at what it was asked.
+            eventually(lambda: not containers_of(client, owner))
         finally:
-            for container in left():
+            for container in containers_of(client, owner):
                 with contextlib.suppress(docker.errors.NotFound):
                     client.remove_container(container, force=True)
 
 
-@pytest.mark.slow
-@only_root
-def test_docker_boxes_hold(docker_address: str, folder: Path) -> None:
-    in_containers(docker_address, folder, IDS)
+def test_one_of_each_class_are_of_all_classes() -> None:
+    assert {attack.kind for attack in ALL if attack.id in ONE_OF_EACH_CLASS} == {attack.kind for attack in ALL}
 
 
-@pytest.mark.slow
+@few_and(IDS, {})
 @only_root
-def test_docker_boxes_of_gvisor_hold(docker_address: str, folder: Path) -> None:
+def test_docker_boxes_hold(docker_address: str, open_folder: Path, ids: Sequence[str]) -> None:
+    in_containers(docker_address, open_folder, ids)
+
+
+@pytest.mark.boxes
+@only_root
+def test_docker_boxes_of_gvisor_hold(docker_address: str, open_folder: Path) -> None:
     client = docker.APIClient(docker_address, version="auto")
     known = client.info()["Runtimes"]
     client.close()
     if "runsc" not in known:
         pytest.skip("NO ATTACKS IN GVISOR: the daemon has no runtime `runsc`")
     excused = NOT_PROMISED["gvisor"]
-    in_containers(docker_address, folder, [name for name in SELECTED if name not in excused], "runsc", excused)
+    in_containers(docker_address, open_folder, [name for name in SELECTED if name not in excused], "runsc", excused)
 
 
-@pytest.mark.slow
+@few_and(IDS, {})
 @only_root
-def test_local_boxes_of_root_hold(folder: Path) -> None:
-    told = fight(Setup("local", IDS, state_dir=state_of(folder, 0)), folder)
-    demand(told, IDS, {})
+def test_local_boxes_of_root_hold(open_folder: Path, ids: Sequence[str]) -> None:
+    told = fight(Setup("local", ids, state_dir=state_of(open_folder, 0)), open_folder)
+    demand(told, ids, {})
 
 
-@pytest.mark.slow
-def test_local_boxes_of_an_ordinary_user_hold(folder: Path, programs_python: str) -> None:
-    excused = NOT_PROMISED["user"]
-    ids = [name for name in QUICK if name not in excused]
+@few_and(BRIEF, NOT_PROMISED["user"], ONE_OF_EACH_AIM)
+def test_local_boxes_of_an_ordinary_user_hold(open_folder: Path, programs_python: str, ids: Sequence[str]) -> None:
     uid = NOBODY if IS_ROOT else None
-    setup = Setup("local", ids, python=programs_python, state_dir=state_of(folder, NOBODY if IS_ROOT else os.geteuid()))
-    told = fight(setup, folder, service_python(NOBODY) if IS_ROOT else sys.executable, uid)
-    demand(told, ids, excused)
+    setup = Setup(
+        "local", ids, python=programs_python, state_dir=state_of(open_folder, NOBODY if IS_ROOT else os.geteuid())
+    )
+    told = fight(setup, open_folder, service_python(NOBODY) if IS_ROOT else sys.executable, uid)
+    demand(told, ids, NOT_PROMISED["user"])
 
 
-@pytest.mark.slow
+@few_and(BRIEF, NOT_PROMISED["landlock"], ONE_OF_EACH_AIM)
 @only_root
-def test_boxes_of_the_lower_tier_hold_what_they_promise(folder: Path, programs_python: str) -> None:
-    excused = NOT_PROMISED["landlock"]
-    ids = [name for name in QUICK if name not in excused]
-    setup = Setup("local", ids, tier="landlock", python=programs_python, state_dir=state_of(folder, 0))
-    told = fight(setup, folder)
-    demand(told, ids, excused)
+def test_boxes_of_the_lower_tier_hold_what_they_promise(
+    open_folder: Path, programs_python: str, ids: Sequence[str]
+) -> None:
+    setup = Setup("local", ids, tier="landlock", python=programs_python, state_dir=state_of(open_folder, 0))
+    demand(fight(setup, open_folder), ids, NOT_PROMISED["landlock"])

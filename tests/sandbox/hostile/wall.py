@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.sandbox.hostile.arena import Setup
 from tests.sandbox.hostile.outside import SECRET_NAME
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 _INSIDE = """\
@@ -29,7 +30,8 @@ shift
 "$@" &
 wait $!
 """
-_PATIENCE_S = 900
+_SILENCE_S = 4 * PATIENCE_S
+"""From one line to the next."""
 
 
 def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) -> Iterator[Mapping[str, Any]]:
@@ -59,13 +61,19 @@ def told(setup: Setup, python: str, folder: Path, uid: int | None, secret: str) 
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, env=environment, cwd=ROOT) as process,
     ):
         assert process.stdout is not None
-        end = threading.Timer(_PATIENCE_S, process.kill)
-        end.start()
-        try:
-            for line in process.stdout:
-                yield json.loads(line)
-            code = process.wait()
-        finally:
-            end.cancel()
+        while line := _line(process):
+            yield json.loads(line)
+        code = process.wait()
     if code != 0:
         yield {"ending": [f"the arena ended with {code}: {errors.read_text(errors='replace')[-3000:]}"]}
+
+
+def _line(process: subprocess.Popen[bytes]) -> bytes:
+    """The next; who says nothing any more is killed, and so its output ends."""
+    assert process.stdout is not None
+    end = threading.Timer(_SILENCE_S, process.kill)
+    end.start()
+    try:
+        return process.stdout.readline()
+    finally:
+        end.cancel()

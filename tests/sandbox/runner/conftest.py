@@ -10,6 +10,11 @@ from tests.sandbox.runner.driver import Box
 
 KINDS = ("namespaces", "namespaces-user", "landlock", "landlock-user")
 
+SOME_AND_ALL_KINDS = [
+    pytest.param(kind, marks=() if kind in ("namespaces", "landlock-user") else pytest.mark.boxes) for kind in KINDS
+]
+"""Those that differ most from each other, and the others in a lane of their own."""
+
 KINDS_WITH_TEMPLATES = ("namespaces", "landlock")
 """In the others everything is one user's."""
 
@@ -46,7 +51,7 @@ class _Shared:
             self._box.close()
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=SOME_AND_ALL_KINDS)
 def shared(request: pytest.FixtureRequest) -> Iterator[_Shared]:
     with closing(_Shared(request.param)) as boxes:
         yield boxes

@@ -16,10 +16,11 @@ from typing import Any
 from sandbox.runner import frames
 from sandbox.runner.configuration import Configuration
 from sandbox.shipment import command, first_frame
+from tests.waiting import PATIENCE_S
 
 LIMITS: Mapping[str, Any] = {
     "cpu_s": 2.0,
-    "wall_s": 10.0,
+    "wall_s": 100.0,
     "memory_mb": 256,
     "processes": 32,
     "file_mb": 8,
@@ -28,7 +29,6 @@ LIMITS: Mapping[str, Any] = {
 }
 USER = 54321
 _READ_ONLY = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/proc/self")
-_PATIENCE_S = 60
 _UIDS = 1000
 _FIRST_UIDS = itertools.count(700_000, 2 * _UIDS)
 """Each box has users of its own: without a PID namespace a runner ends all processes of a user that it sees."""
@@ -95,7 +95,7 @@ class Box:
             os.chown(place / "box", USER, USER)
             os.chown(place / "tmp", USER, USER)
         self.connection, theirs = socket.socketpair()
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _PATIENCE_S, 0))
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", int(PATIENCE_S), 0))
         argv = [*_wrapper(kind, place), *command("/usr/bin/python3", f"fd:{theirs.fileno()}", with_site=False)]
         environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}
         self.process = subprocess.Popen(
@@ -225,7 +225,7 @@ class Box:
     def end(self) -> tuple[int, str]:
         """Hang up; the runner's exit code and last words."""
         self.connection.close()
-        _, words = self.process.communicate(timeout=_PATIENCE_S)
+        _, words = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, words.decode()
 
     def close(self) -> None:

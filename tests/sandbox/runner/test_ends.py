@@ -1,6 +1,5 @@
 """How a run ended: by itself, or by which limit, whatever the program does against it."""
 
-import time
 from typing import Any
 
 import pytest
@@ -22,14 +21,19 @@ def _the_box_is_fit_for_more(box: Box) -> Any:
     "source",
     [
         "while True: pass",
-        "7 ** 10 ** 9",
-        "import re\nre.match('(a+)+b', 'a' * 60)",
+        pytest.param("7 ** 10 ** 9", marks=pytest.mark.boxes),
+        pytest.param("import re\nre.match('(a+)+b', 'a' * 60)", marks=pytest.mark.boxes),
         "import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
         "while True: pass",
         "import os\nfor i in range(3): os.fork()\nwhile True: pass",
-        "import threading\nfor i in range(8): threading.Thread(target=lambda: [None for _ in iter(int, 1)]).start()",
+        pytest.param(
+            "import threading\nfor i in range(8): threading.Thread(target=lambda: [None for _ in iter(int, 1)]).start()",
+            marks=pytest.mark.boxes,
+        ),
         "import os\nif os.fork(): os._exit(0)\nos.setsid()\nwhile True: pass",
-        "try:\n    while True: pass\nexcept BaseException: pass\nwhile True: pass",
+        pytest.param(
+            "try:\n    while True: pass\nexcept BaseException: pass\nwhile True: pass", marks=pytest.mark.boxes
+        ),
         # Each child uses a little and is waited for: only their sum is too much.
         "import os\nfor i in range(1000):\n    if os.fork() == 0:\n        for _ in range(10 ** 6): pass\n        os._exit(0)\n    os.wait()",
         # Nobody waits for the children, and nobody would be charged for them if they could be ignored.
@@ -54,7 +58,7 @@ def _the_box_is_fit_for_more(box: Box) -> Any:
     ],
 )
 def test_cpu_seconds_of_all_processes_are_limited(box: Box, source: str) -> None:
-    result = box.run(source, cpu_s=0.5)
+    result = box.run(source, cpu_s=0.3)
     if "daemon" not in source and "setsid" in source:
         # The run is over when its first process is; what that left behind is ended at once.
         assert (result.ended, result.left) == (None, 1)
@@ -63,7 +67,7 @@ def test_cpu_seconds_of_all_processes_are_limited(box: Box, source: str) -> None
         assert result.left >= 1
         return
     assert result.ended == "cpu"
-    assert 0.4 < result.cpu_s < 5
+    assert 0.2 < result.cpu_s < 5
 
 
 @pytest.mark.parametrize(
@@ -121,9 +125,7 @@ def test_memory_within_the_limit_can_be_used(box: Box) -> None:
 
 
 def test_more_memory_than_allowed_is_noticed_where_the_process_has_no_limit(make_box: MakeBox, box: Box) -> None:
-    source = (
-        "import mmap, time\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(5)"
-    )
+    source = "import mmap, time\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(1000)"
     if box.configuration.watch_memory:
         assert box.run(source, memory_mb=128).ended == "memory"
     watched = make_box("namespaces", watch_memory=True)
@@ -131,7 +133,7 @@ def test_more_memory_than_allowed_is_noticed_where_the_process_has_no_limit(make
 
 
 def test_programs_without_a_data_limit_have_their_memory_watched(box: Box) -> None:
-    box.load("import time\na = bytearray(400 << 20)\ntime.sleep(5)", data_limit=False)
+    box.load("import time\na = bytearray(400 << 20)\ntime.sleep(1000)", data_limit=False)
     result = box.execute(memory_mb=128)
     box.ask("unload")
     assert result.ended == "memory"
@@ -177,20 +179,20 @@ def test_a_sparse_file_is_as_large_as_it_says(box: Box) -> None:
 
 
 def test_a_held_pipe_does_not_hold_up_the_result(box: Box) -> None:
-    source = "import os, time\nif os.fork() == 0:\n    time.sleep(100)\nprint('mine')"
-    since = time.monotonic()
+    """Else the run would last until the wall time ends it."""
+    source = "import os, time\nif os.fork() == 0:\n    time.sleep(1000)\nprint('mine')"
     result = box.run(source)
-    assert (result.out, result.left) == (b"mine\n", 1)
-    assert time.monotonic() - since < 50
+    assert (result.out, result.left, result.ended) == (b"mine\n", 1, None)
 
 
 def test_processes_and_threads_are_limited(box: Box) -> None:
     source = (
-        "import threading, time\n"
+        "import threading\n"
         "n = 0\n"
+        "over = threading.Event()\n"
         "try:\n"
         "    for i in range(100):\n"
-        "        threading.Thread(target=time.sleep, args=(0.5,), daemon=True).start()\n"
+        "        threading.Thread(target=over.wait, daemon=True).start()\n"
         "        n += 1\n"
         "except RuntimeError: pass\n"
         "print(n)"

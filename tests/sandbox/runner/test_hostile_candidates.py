@@ -122,7 +122,7 @@ def test_an_attack_passes_no_unittest(name: str) -> None:
     assert not any(said.passed), said.outcomes
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_passes_no_pytest(name: str) -> None:
     said = run(ATTACKS[name], style="pytest", files={"test_add.py": PYTEST})

@@ -40,7 +40,9 @@ MESS = {
 
 
 @pytest.mark.parametrize("where", ["own", "shared"])
-@pytest.mark.parametrize("name", MESS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.boxes if name in ("deep", "wide") else ()) for name in MESS]
+)
 def test_a_mess_is_removed(box: Box, name: str, where: str) -> None:
     place = "os.getcwd()" if where == "own" else repr(box.configuration.cleaned[0])
     result = box.run(f"import os\nd = {place}\n{MESS[name]}\nprint('made')")
@@ -97,7 +99,7 @@ def test_programs_of_jobs_before_are_gone(box: Box) -> None:
     assert box.run(listing).out == b"['main.py'] False\n"
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 def test_very_many_and_very_deep_directories_are_removed_in_time(make_box: MakeBox) -> None:
     box = make_box("namespaces")
     source = (

@@ -4,7 +4,6 @@ import json
 import mmap
 import os
 import signal
-import time
 from typing import Any
 
 import pytest
@@ -14,9 +13,9 @@ from sandbox.runner import frames, landlock
 from sandbox.runner.population import Population
 from sandbox.runner.trouble import Unclean
 from sandbox.runner.turn import Turn
-from tests.sandbox.runner.conftest import KINDS, KINDS_WITH_TEMPLATES, MakeBox
+from tests.sandbox.runner.conftest import KINDS_WITH_TEMPLATES, SOME_AND_ALL_KINDS, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
-from tests.service.redis_server import eventually
+from tests.waiting import eventually
 
 
 def test_it_says_what_it_is(box: Box) -> None:
@@ -32,7 +31,7 @@ def test_modules_are_preloaded_as_far_as_they_are_there(make_box: MakeBox) -> No
     assert box.run("import sys\nprint('asyncio' in sys.modules)").out == b"True\n"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME_AND_ALL_KINDS)
 def test_a_box_for_one_program_runs_one_and_no_second(make_box: MakeBox, kind: str) -> None:
     box = make_box(kind, once=True)
     assert box.run("print(input())", b"first\n").out == b"first\n"
@@ -56,14 +55,14 @@ def test_boxes_for_tests_have_imported_it_already(make_box: MakeBox) -> None:
     assert box.run("import sys\nprint('unittest' in sys.modules)").out == b"True\n"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME_AND_ALL_KINDS)
 def test_it_ends_quietly_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
     box = make_box(kind)
     box.run("print(1)")
     assert box.end() == (0, "")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME_AND_ALL_KINDS)
 def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeBox, kind: str) -> None:
     box = make_box(kind)
     box.load("import time\ntime.sleep(1000)")
@@ -78,9 +77,7 @@ def test_it_ends_in_the_middle_of_a_run_when_the_service_is_gone(make_box: MakeB
     before = box.processes
     box.send(execute)
     eventually(lambda: len(box.processes) > len(before))
-    since = time.monotonic()
     assert box.end()[0] == 0
-    assert time.monotonic() - since < 50
 
 
 @pytest.mark.parametrize(
@@ -243,7 +240,7 @@ def test_it_ends_while_it_waits_for_a_template_when_the_service_is_gone(make_box
     assert box.end() == (0, "")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SOME_AND_ALL_KINDS)
 def test_the_service_need_not_wait_for_a_template(make_box: MakeBox, kind: str) -> None:
     """Nor need those that were made ahead be there when a job comes."""
     box = make_box(kind)
@@ -282,6 +279,7 @@ def test_a_box_that_may_use_more_processors_uses_them(make_box: MakeBox) -> None
     assert int(box.execute().out) == len(os.sched_getaffinity(0))
 
 
+@pytest.mark.leaks
 def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
     def grown() -> tuple[int, int]:
         pid = _runner(box)

@@ -51,7 +51,7 @@ PROGRAMS = {
     "waits_for_threads_before_atexit": "import threading, time, atexit\natexit.register(print, 'end')\n"
     "threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()",
     "does_not_wait_for_daemons": "import threading, time\n"
-    "threading.Thread(target=lambda: time.sleep(60), daemon=True).start()\nprint('main')",
+    "threading.Thread(target=lambda: time.sleep(1000), daemon=True).start()\nprint('main')",
     "raises_in_a_thread": "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='T')\nt.start()\nt.join()",
     "uses_a_thread_pool": "from concurrent.futures import ThreadPoolExecutor\n"
     "p = ThreadPoolExecutor(2)\nf = p.submit(lambda: print('pool'))",
@@ -224,11 +224,11 @@ def test_what_is_no_python_is_not_loaded_and_says_why(box: Box, source: str | by
 @pytest.mark.parametrize(
     "source",
     [
-        "-" * 1_000_000 + "1",
-        "x = " + "1 + " * 300_000 + "1",
-        "[" * 100 + "1," * 2_000_000 + "]" * 100,
+        pytest.param("-" * 1_000_000 + "1", marks=pytest.mark.bombs),
+        pytest.param("x = " + "1 + " * 300_000 + "1", marks=pytest.mark.bombs),
+        pytest.param("[" * 100 + "1," * 2_000_000 + "]" * 100, marks=pytest.mark.bombs),
         "a" + ".b" * 400_000,
-        "x = 1\n" * 20_000 + "(",
+        pytest.param("x = 1\n" * 20_000 + "(", marks=pytest.mark.bombs),
     ],
 )
 def test_a_source_that_is_hard_to_parse_costs_the_runner_nothing(box: Box, source: str) -> None:

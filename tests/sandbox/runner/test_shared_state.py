@@ -1,6 +1,6 @@
 """Tests that count on the program being in their own process: what fails for that is no fault of the program's."""
 
-import pytest
+from collections.abc import Sequence
 
 from sandbox.runner.outcomes import UNTESTABLE
 from tests.sandbox.runner.split_process import run
@@ -39,24 +39,29 @@ class Test(unittest.TestCase):
 _PYTEST = "import io, os, pytest, random, sys\nimport solution\nfrom solution import *\n"
 
 
-def _unittest(body: str) -> tuple[bool, str]:
-    indented = "".join(f"    {line}\n" for line in body.splitlines())
-    said = run(_PROGRAM, style="unittest", files={"test_it.py": _UNITTEST + indented})
+def _unittest(*bodies: str) -> list[tuple[bool, str]]:
+    """What became of each, and why; they are methods of one class."""
+    lines = "\n".join(_numbered(bodies)).splitlines()
+    said = run(_PROGRAM, style="unittest", files={"test_it.py": _UNITTEST + "".join(f"    {line}\n" for line in lines)})
     assert said.complete
-    [(_, passed, message)] = said.outcomes
-    return passed, message
+    assert len(said.outcomes) == len(bodies)
+    return [(passed, message) for _, passed, message in said.outcomes]
 
 
-def _pytest(source: str) -> tuple[bool, str]:
-    said = run(_PROGRAM, style="pytest", files={"test_it.py": _PYTEST + source})
+def _pytest(*sources: str) -> list[tuple[bool, str]]:
+    """The same for functions."""
+    said = run(_PROGRAM, style="pytest", files={"test_it.py": _PYTEST + "\n".join(_numbered(sources))})
     assert said.complete
-    [(_, passed, message)] = said.outcomes
-    return passed, message
+    assert len(said.outcomes) == len(sources)
+    return [(passed, message) for _, passed, message in said.outcomes]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def _numbered(tests: Sequence[str]) -> list[str]:
+    return [test.replace("def test(", f"def test_{at:02}(") for at, test in enumerate(tests)]
+
+
+def test_what_unittest_does_to_its_own_process() -> None:
+    tests = [
         "@patch('builtins.input', return_value='4')\ndef test(self, _): assert ask() == 8",
         "@patch('builtins.print')\ndef test(self, said):\n    say()\n    said.assert_called_once_with('hi')",
         "def test(self):\n    with patch('time.sleep') as slept: wait()\n    slept.assert_called_once()",
@@ -72,17 +77,14 @@ def _pytest(source: str) -> tuple[bool, str]:
         "def test(self):\n    sys.stdin = io.StringIO('1 2')\n    assert total() == 3",
         "def test(self):\n    kept, builtins.input = builtins.input, lambda: '4'\n"
         "    try: assert ask() == 8\n    finally: builtins.input = kept",
-    ],
-)
-def test_what_unittest_does_to_its_own_process(body: str) -> None:
-    passed, message = _unittest(body)
-    assert not passed
-    assert message.startswith(UNTESTABLE)
+    ]
+    for test, (passed, message) in zip(tests, _unittest(*tests), strict=True):
+        assert not passed, test
+        assert message.startswith(UNTESTABLE), (test, message)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_what_pytest_does_to_its_own_process() -> None:
+    tests = [
         "def test(monkeypatch):\n    monkeypatch.setattr('builtins.input', lambda: '4')\n    assert ask() == 8",
         "def test(monkeypatch):\n    monkeypatch.setattr(random, 'randint', lambda a, b: 9)\n    assert roll() == 9",
         "def test(monkeypatch):\n    monkeypatch.setattr('sys.stdin', io.StringIO('1 2'))\n    assert total() == 3",
@@ -91,31 +93,25 @@ def test_what_unittest_does_to_its_own_process(body: str) -> None:
         "def test(tmp_path):\n    (tmp_path / 'a').write_text('abc')\n    assert read(str(tmp_path / 'a')) == 'abc'",
         "def test(caplog):\n    log()\n    assert 'hey' in caplog.text",
         "def test():\n    with pytest.warns(UserWarning): warn()",
-    ],
-)
-def test_what_pytest_does_to_its_own_process(source: str) -> None:
-    passed, message = _pytest(source)
-    assert not passed
-    assert message.startswith(UNTESTABLE)
+    ]
+    for test, (passed, message) in zip(tests, _pytest(*tests), strict=True):
+        assert not passed, test
+        assert message.startswith(UNTESTABLE), (test, message)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_what_works_all_the_same_passes() -> None:
+    tests = [
         "@patch('time.sleep')\ndef test(self, _): assert wait() == 2",
         "@patch('solution.random.randint', return_value=9)\ndef test(self, _): assert roll() == 9",
         "@patch('sys.stdout', new_callable=io.StringIO)\ndef test(self, out):\n    say()\n"
         "    assert out.getvalue() == 'hi\\n'",
         "def test(self):\n    mock = MagicMock(return_value=5)\n    assert call(mock) == 5\n    mock.assert_called_with(3)",
-    ],
-)
-def test_what_works_all_the_same_passes(body: str) -> None:
-    assert _unittest(body) == (True, "")
+    ]
+    assert set(_unittest(*tests)) == {(True, "")}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_other_failures_are_the_programs() -> None:
+    tests = [
         "def test(self): assert one() == 2",
         "@patch('solution.random.randint', return_value=9)\ndef test(self, _): assert roll() == 8",
         "@patch('solution.one', return_value=9)\ndef test(self, _): assert one() == 8",
@@ -124,28 +120,23 @@ def test_what_works_all_the_same_passes(body: str) -> None:
         "def test(self):\n    with patch.dict({}, a=1): assert one() == 2",
         "def test(self):\n    mock = MagicMock(return_value=5)\n    call(mock)\n    mock.assert_called_with(4)",
         "@patch('builtins.input', return_value='4')\ndef test(self, _): die()",
-    ],
-)
-def test_other_failures_are_the_programs(body: str) -> None:
-    passed, message = _unittest(body)
-    assert not passed
-    assert not message.startswith(UNTESTABLE)
+    ]
+    for test, (passed, message) in zip(tests, _unittest(*tests), strict=True):
+        assert not passed, test
+        assert not message.startswith(UNTESTABLE), (test, message)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_other_failures_under_pytest_are_the_programs() -> None:
+    tests = [
         "def test(): assert one() == 2",
         "def test(capsys):\n    say()\n    assert capsys.readouterr().out == 'x'",
         "def test(monkeypatch):\n    monkeypatch.setattr(solution, 'one', lambda: 3)\n    assert solution.one() == 2",
         "def test(monkeypatch):\n    monkeypatch.setattr('solution.one', lambda: 3)\n    assert solution.one() == 2",
         "def test():\n    with pytest.raises(ValueError): one()",
-    ],
-)
-def test_other_failures_under_pytest_are_the_programs(source: str) -> None:
-    passed, message = _pytest(source)
-    assert not passed
-    assert not message.startswith(UNTESTABLE)
+    ]
+    for test, (passed, message) in zip(tests, _pytest(*tests), strict=True):
+        assert not passed, test
+        assert not message.startswith(UNTESTABLE), (test, message)
 
 
 def test_a_test_answers_for_itself_alone() -> None:

@@ -133,7 +133,10 @@ def _replaced(image: Any, path: tuple[Any, ...], leaf: Any) -> Any:
     return copied
 
 
-@pytest.mark.parametrize("frame", FRAMES, ids=range(len(FRAMES)))
+@pytest.mark.parametrize(
+    "frame",
+    [pytest.param(frame, id=str(at), marks=pytest.mark.fuzz if at % 7 else ()) for at, frame in enumerate(FRAMES)],
+)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore")
 def test_nonsense_is_refused(frame: pd.DataFrame, data: st.DataObject) -> None:

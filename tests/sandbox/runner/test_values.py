@@ -270,6 +270,7 @@ def test_a_value_that_contains_itself_ends() -> None:
     assert depth > values.MAX_DEPTH
 
 
+@pytest.mark.bombs
 def test_a_value_that_unfolds_without_end_is_opaque() -> None:
     loop: list[object] = []
     loop += [loop, loop]

@@ -1,0 +1,125 @@
+"""`sandbox.pool` over real boxes."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from sandbox.base import Call, Execute, Exit, Limits, Program, Tests, TestStyle
+from sandbox.local import LocalBackend
+from sandbox.pool import PooledSandbox
+from sandbox.pool.counters import Reason
+from tests.sandbox.processes import children
+from tests.sandbox.scripted_boxes import Heard
+from tests.waiting import until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def real() -> AsyncIterator[PooledSandbox]:
+    pool = PooledSandbox(LocalBackend(), slots=2)
+    await pool.start()
+    yield pool
+    await pool.stop()
+
+
+ENDS = """
+import os, sys
+word = input()
+while word == "loop":
+    pass
+while word == "flood":
+    print("x" * 1000)
+if word == "signal":
+    os.kill(os.getpid(), 11)
+if word == "memory":
+    bytearray(1 << 30)
+print(word)
+sys.exit(3 if word == "exit" else 0)
+"""
+
+
+async def test_real_boxes_run_programs_and_tell_how_they_ended(real: PooledSandbox) -> None:
+    heard = Heard()
+    words = ["hello", "exit", "loop", "flood", "signal", "memory", "again"]
+    limits = Limits(cpu_s=0.3, memory_mb=256)
+    built = await real.run(Program(ENDS), [Execute(word.encode(), limits=limits) for word in words], heard)
+    assert built.ok
+    hello, exit_, loop, flood, killed, memory, again = heard.results
+    assert (hello.exit, hello.stdout) == (Exit.EXITED, b"hello\n")
+    assert (exit_.exit, exit_.code) == (Exit.EXITED, 3)
+    assert (loop.exit, flood.exit) == (Exit.TIME_LIMIT, Exit.OUTPUT_LIMIT)
+    assert (killed.exit, killed.signal) == (Exit.SIGNALLED, 11)
+    assert memory.exit is Exit.MEMORY_LIMIT or (memory.code == 1 and b"MemoryError" in memory.stderr)
+    assert (again.exit, again.stdout) == (Exit.EXITED, b"again\n")
+
+
+async def test_real_boxes_call_functions_and_run_tests(real: PooledSandbox) -> None:
+    heard = Heard()
+    program = Program("def double(x):\n    return 2 * x")
+    tests = Tests(TestStyle.ASSERTS, cases=["assert double(2) == 4", "assert double(2) == 5"])
+    await real.run(program, [Call("double", b"[[21], {}]"), tests], heard)
+    call, asserts = heard.results
+    assert call.value == b"42"
+    assert [outcome.passed for outcome in asserts.tests] == [True, False]
+    assert asserts.complete
+
+
+async def test_real_boxes_serve_many_programs_at_once(real: PooledSandbox) -> None:
+    async def one(number: int) -> None:
+        heard = Heard()
+        await real.run(Program(f"print({number}, input())"), [Execute(b"a"), Execute(b"b")], heard)
+        assert [result.stdout for result in heard.results] == [b"%d a\n" % number, b"%d b\n" % number]
+
+    await until(lambda: real.ready == 2)
+    before = real.counters.boxes_started
+    async with asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(one(number))
+    await until(lambda: real.busy == 0)
+    assert real.counters.boxes_started == before
+
+
+async def test_a_real_run_ends_when_its_caller_goes_away(real: PooledSandbox) -> None:
+    heard = Heard()
+    runs = [Execute(word, limits=Limits(cpu_s=1000, wall_s=1000)) for word in (b"hello", b"loop")]
+    running = asyncio.create_task(real.run(Program(ENDS), runs, heard))
+    await until(lambda: heard.results)  # the next run has begun
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await until(lambda: real.ready == 2)
+
+
+async def test_programs_are_what_the_kernel_ends_first_for_want_of_memory_and_not_their_runner() -> None:
+    pool = PooledSandbox(LocalBackend(), slots=1)
+    await pool.start()
+    heard = Heard()
+    await pool.run(Program("print(open('/proc/self/oom_score_adj').read())"), [Execute()], heard)
+    await pool.stop()
+    assert [result.stdout.split() for result in heard.results] == [[b"1000"]]
+
+
+async def test_real_boxes_killed_from_outside_cost_no_verdict() -> None:
+    others = children()
+    pool = PooledSandbox(LocalBackend(), slots=2)
+    await pool.start()
+    keepers = children() - others
+    assert len(keepers) == 2
+    heard = Heard()
+    program = Program("import time; time.sleep(float(input())); print('done')")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(pool.run(program, [Execute(b"0"), Execute(b"1")], heard))
+        await until(lambda: heard.results)  # the next run has begun
+        for first in [pid for keeper in keepers for pid in children(keeper)]:
+            os.kill(first, signal.SIGKILL)
+    assert [(result.exit, result.stdout) for result in heard.results] == [(Exit.EXITED, b"done\n")] * 2
+    await until(lambda: pool.counters.boxes_ended[Reason.DIED] == 2)
+    assert pool.counters.jobs_again == 1
+    await until(lambda: pool.ready == 2)
+    await pool.stop()
+    assert children() == others
