@@ -6,19 +6,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def children(pid: int) -> list[int]:
-    """Those that any thread of the process has started, as of now."""
-    found: list[int] = []
+def children(pid: int | None = None) -> set[int]:
+    """Those that any thread of the process, or of this one, has started, as of now; zombies too."""
+    found: set[int] = set()
     with gone():
-        for thread in Path(f"/proc/{pid}/task").iterdir():
+        for thread in Path(f"/proc/{pid or os.getpid()}/task").iterdir():
             with gone():
-                found += map(int, (thread / "children").read_text().split())
+                found |= set(map(int, (thread / "children").read_text().split()))
     return found
 
 
-def descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> set[int]:
     """Its children, theirs, and so on."""
-    return [member for child in children(pid) for member in (child, *descendants(child))]
+    return {member for child in children(pid) for member in (child, *descendants(child))}
 
 
 def family(pid: int) -> list[int]:

@@ -26,5 +26,5 @@ def test_one_that_ends_between_two_looks_is_left_out(monkeypatch: pytest.MonkeyP
     """Each file says that its process has ended: before it is opened, and while it is read."""
     for end in (FileNotFoundError, ProcessLookupError):
         monkeypatch.setattr(Path, "read_text", lambda path, end=end: (_ for _ in ()).throw(end))
-        assert processes.descendants(os.getpid()) == []
+        assert processes.descendants(os.getpid()) == set()
         assert processes.run_s(os.getpid()) == 0.0

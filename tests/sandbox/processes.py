@@ -1,30 +1,8 @@
 """What processes and control groups there are."""
 
-import os
-from contextlib import suppress
 from pathlib import Path
 
 from sandbox.local import cgroups
-
-
-def children(pid: int | None = None) -> set[int]:
-    """Of this process or another, zombies too: keepers, workers, and what they are forked by."""
-    found: set[int] = set()
-    with suppress(OSError):  # it has ended
-        for thread in Path(f"/proc/{pid or os.getpid()}/task").iterdir():
-            with suppress(OSError):
-                found |= {int(child) for child in (thread / "children").read_text().split()}
-    return found
-
-
-def descendants(pid: int) -> set[int]:
-    found: set[int] = set()
-    waiting = {pid}
-    while waiting:
-        new = children(waiting.pop()) - found
-        found |= new
-        waiting |= new
-    return found
 
 
 def is_there(pid: int) -> bool:

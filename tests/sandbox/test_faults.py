@@ -19,8 +19,8 @@ from sandbox.local import LocalBackend
 from sandbox.local.backend import LocalBox
 from tests.conftest import Served, serving
 from tests.dockerd import DockerDaemon
+from tests.processes import children
 from tests.sandbox.bench import RIGHT, SLOWLY_RIGHT, SUM, WRONG, Bench, bench, python
-from tests.sandbox.processes import children
 from tests.waiting import PATIENCE_S, eventually, until
 from verifiers.base import Status, Verdict
 

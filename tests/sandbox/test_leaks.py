@@ -21,9 +21,10 @@ from sandbox.boxes import Backend, BoxSize
 from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend, cgroups
 from tests.conftest import Served, serving
+from tests.processes import descendants
 from tests.sandbox.bench import RIGHT, Bench, bench
 from tests.sandbox.containers import containers_of
-from tests.sandbox.processes import descendants, groups_of, is_alive
+from tests.sandbox.processes import groups_of, is_alive
 from tests.waiting import PATIENCE_S, eventually, until
 
 SIZE = BoxSize(memory_mb=512, processes=64, disk_mb=64)

@@ -20,8 +20,9 @@ from sandbox.boxes import BoxSize, Profile
 from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
 from sandbox.local.backend import Tier
 from sandbox.local.removal import remove_tree
+from tests.processes import children, descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
-from tests.sandbox.processes import children, descendants, groups_of, is_there
+from tests.sandbox.processes import groups_of, is_there
 from tests.waiting import PATIENCE_S, turns, until
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from sandbox.base import Call, Execute, Exit, Limits, Program, Tests, TestStyle
 from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox
 from sandbox.pool.counters import Reason
-from tests.sandbox.processes import children
+from tests.processes import children
 from tests.sandbox.scripted_boxes import Heard
 from tests.waiting import until
 

@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, confine, pool
-from tests.sandbox.processes import children, is_there
+from tests.processes import children
+from tests.sandbox.processes import is_there
 from tests.waiting import PATIENCE_S, until
 
 HERE = str(Path(__file__).parent)

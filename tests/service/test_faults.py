@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
@@ -279,7 +279,7 @@ def command_line(pid: int) -> bytes:
         return b""
 
 
-def kill(pids: Sequence[int]) -> int:
+def kill(pids: Collection[int]) -> int:
     killed = 0
     for pid in pids:
         try:

@@ -21,7 +21,7 @@ def verdicts(seed: int) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.wording
 def test_order_company_and_process_do_not_matter() -> None:
     first, second = verdicts(1), verdicts(2)
     assert len(first) > 500

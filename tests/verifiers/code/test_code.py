@@ -23,7 +23,7 @@ def python(source: str) -> str:
     return f"```python\n{source}\n```"
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 def test_every_task_has_the_expected_fraction(bench: Bench) -> None:
     tasks = [task for task in TASKS if task["language"] in bench.sandbox.languages]
     items = [(task["response"], {"reference": task["reference"], **task["params"]}) for task in tasks]
@@ -35,7 +35,7 @@ def test_every_task_has_the_expected_fraction(bench: Bench) -> None:
     assert not wrong
 
 
-@pytest.mark.slow
+@pytest.mark.boxes
 def test_asserts_have_the_same_outcomes_as_calls_and_as_programs(bench: Bench) -> None:
     asserts = [task for task in TASKS if task["reference"]["case_type"] == "assert"]
     assert len(asserts) > 10

@@ -71,7 +71,6 @@ async def test_every_deepmath_answer_equals_itself_and_not_another(verifier: Mat
     assert [gold for gold, verdict in zip(sound, verdicts, strict=True) if verdict.score != 0.0] == []
 
 
-@pytest.mark.slow
 async def test_probes_no_wrong_answer_is_accepted_and_few_right_ones_are_missed(verifier: Math) -> None:
     rows = rows_of("probes.jsonl")
     verdicts = await until_judged(verifier, [Item(row["response"], MathParams(reference=row["gold"])) for row in rows])

@@ -339,7 +339,7 @@ def test_bombs_are_stopped_and_wrong(found: Found, query: str) -> None:
     assert (verdict.status, verdict.score) == (Status.OK, 0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.bombs
 def test_an_instruction_that_does_not_end_is_stopped(found: Found) -> None:
     one = "instr(hex(zeroblob(520000)), hex(zeroblob({})) || '1')"
     slow = f"SELECT {', '.join(one.format(260_000 + n) for n in range(30))}, n FROM big"

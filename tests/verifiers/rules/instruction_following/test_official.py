@@ -23,7 +23,7 @@ def followed(row: dict[str, Any], mode: str) -> list[bool]:
     return [done["followed"] for done in judge(row["response"], params).detail["instructions"]]
 
 
-@pytest.mark.slow
+@pytest.mark.accuracy
 @pytest.mark.parametrize("mode", ["strict", "loose"])
 @pytest.mark.parametrize("name", ["ifeval_oracle.jsonl", "ifbench_oracle.jsonl"])
 def test_every_stable_verdict_is_the_published_one(name: str, mode: str) -> None:

@@ -106,7 +106,7 @@ BOMBS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.bombs
 @pytest.mark.parametrize("profile", ["fixed", "official"])
 @pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
 def test_hostile_texts_get_a_verdict(bomb: str, profile: Any) -> None:
