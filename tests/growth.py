@@ -1,20 +1,25 @@
-"""What work costs: compared in CPU time with itself, or with a plain loop timed beside it, so that no machine is too slow.
+"""What work costs: the CPU time of a text against that of a shorter one, so that no machine is too slow.
 
 Only the thread that works is measured, and no collection of what other tests have left is made meanwhile.
 """
 
 import gc
+import signal
 from collections.abc import Callable
 from time import thread_time
+from types import FrameType
 
 _FACTOR = 4
 _MAX_GROWTH = 9.0
 """Between 4, for what is linear, and 16, for what is quadratic."""
 _UNNOTICED_S = 0.004
 _TRIES = 4
-_LOOPS = 500_000
-_LOOPS_S = 0.006
-"""What so many turns of a plain loop take on an ordinary machine of 2026."""
+_ENDLESS_S = 120.0
+"""CPU seconds: thousands of times what is allowed, and nothing beside what goes wrong, which takes hours or years."""
+
+
+class Endless(Exception):
+    """It would not have ended for a long time."""
 
 
 def stays_in_proportion(function: Callable[[str], object], unit: str, chars: int) -> bool:
@@ -27,18 +32,25 @@ def stays_in_proportion(function: Callable[[str], object], unit: str, chars: int
     )
 
 
-def costs_at_most(seconds: float, function: Callable[[], object]) -> bool:
-    """Whether a call takes so many CPU seconds of an ordinary machine: for what would take hours if it went wrong."""
-    for _ in range(_TRIES):
-        before_s, used_s, after_s = _cpu_s(_loop), _cpu_s(function), _cpu_s(_loop)
-        if used_s <= seconds * max(1.0, before_s / _LOOPS_S, after_s / _LOOPS_S):
-            return True
-    return False
+def ends(function: Callable[[], object]) -> None:
+    """Call what takes a moment where it is right, and hours where it is not, such as a pattern that tracks back.
 
+    In the main thread, whose signals `re` looks for while it matches.
 
-def _loop() -> None:
-    for _ in range(_LOOPS):
-        pass
+    Raises:
+        Endless
+    """
+
+    def give_up(number: int, frame: FrameType | None) -> None:
+        raise Endless
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _ENDLESS_S)
+    try:
+        function()
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def _cpu_s(function: Callable[[], object]) -> float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.growth import costs_at_most
+from tests.growth import ends
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.code_format import CodeFormatParams, judge
 
@@ -132,5 +132,5 @@ def test_open_r1_takes_linear_time() -> None:
 def test_cleaning_up_in_cleaning_up_takes_no_longer_than_its_text() -> None:
     lines = [line for n in range(19) for line in (f"{' ' * n}try:", f"{' ' * n} f()", f"{' ' * n}finally:")]
     response = "```python\n" + "\n".join([*lines, f"{' ' * 19}f()"]) + "\n```"
-    assert costs_at_most(0.5, lambda: ask(response))
+    ends(lambda: ask(response))
     assert ask(response).reason == "correct"
