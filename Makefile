@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # uv takes a twentieth of pip's time. pip, where uv does not find the index: it does not read pip's configuration.
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(PIP) $(1)
 
-.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker compilers prometheus kubernetes chaos-tools reliability box-image clean
+.PHONY: serve test test-all check bench accuracy fuzz proto lock audit redis docker browser compilers prometheus kubernetes chaos-tools reliability box-image clean
 
 # Modules are compiled once, even where the environment says that nobody shall keep what was compiled.
 serve: export PYTHONDONTWRITEBYTECODE :=
@@ -15,13 +15,13 @@ serve: $(VENV)/serve.stamp
 	@exec $(BIN)/rewardline serve
 
 # The quick lane: every module touched, each real component used once; about ten minutes.
-test: $(VENV)/test.stamp redis docker kubernetes
+test: $(VENV)/test.stamp redis docker browser kubernetes
 	$(CHECK)
 	@$(BIN)/python -m tests.run quick
 
 # Everything, or one part, as `make test-all ONLY=chaos`: tests/lanes.py names them.
 ONLY ?= all
-test-all: $(VENV)/test.stamp redis docker compilers prometheus kubernetes chaos-tools
+test-all: $(VENV)/test.stamp redis docker browser compilers prometheus kubernetes chaos-tools
 	$(CHECK)
 	@$(BIN)/python -m tests.run $(ONLY)
 
@@ -93,6 +93,10 @@ docker:
 		command -v "$${need%%:*}" >/dev/null || missing="$$missing $${need##*:}"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }
+
+# For the tests of pages.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
 
 # For boxes without Docker, and programs in other languages.
 compilers:
