@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from hypothesis import settings
 
 from tests.dockerd import NoDocker, docker_with_image
 from tests.forked_servers import ForkedServer, Seed
-from tests.lanes import ALONE, LANES
+from tests.lanes import ALONE, LANES, is_of
 from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
@@ -65,13 +66,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {why}")
 
 
-def _belongs(item: pytest.Item, lane: str) -> bool:
-    if lane == "all":
-        return True
-    marks = {mark.name for mark in item.iter_markers()} & LANES.keys()
-    return lane in marks if lane != "quick" else not marks
-
-
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep those of the lane, in an order and in groups.
@@ -81,11 +75,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     The order: what needs none of that; boxes in Docker, the longest row that has to be done one after the other;
     verifiers, to be done beside it; trainers, whose environments take long to make; what the fuzzing found.
     """
-    lane = config.getoption("--lane")
-    others = [item for item in items if not _belongs(item, lane)]
+    lane, seen = config.getoption("--lane"), Counter[str]()
+    wanted: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        (wanted if is_of(lane, item, seen[function]) else others).append(item)
+        seen[function] += 1
     if others:
         config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if _belongs(item, lane)]
+        items[:] = wanted
     items.sort(key=_lateness)
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_company(item)))

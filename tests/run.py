@@ -1,7 +1,7 @@
 """Runs a lane: what takes long begins at once, behind the tests; what needs the machine to itself comes last, alone.
 
 `python -m tests.run` runs the quick lane, `python -m tests.run all` everything, `python -m tests.run chaos` one part.
-`make test` and `make test-all` call it.
+`make test` and `make test-all` call it. What stands behind the lane goes to pytest: `python -m tests.run quick --junitxml=quick.xml`.
 """
 
 import importlib.util
@@ -56,14 +56,14 @@ def tests(lane: str) -> list[list[str]]:
     return [[*chosen, "-m", f"not {ALONE}", *BESIDE], [*chosen, "-m", ALONE]]
 
 
-def main(lane: str) -> int:
+def main(lane: str, *more: str) -> int:
     """The exit code: 0 if each run passed, and any had a test."""
     started = time.monotonic()
     shutil.rmtree(FUZZING, ignore_errors=True)  # of a run before
     with ExitStack() as stack:
         for command in behind(lane):
             stack.callback(_end, _begin(command))
-        codes = [subprocess.run(command, cwd=ROOT, env=_environment()).returncode for command in tests(lane)]
+        codes = [subprocess.run([*command, *more], cwd=ROOT, env=_environment()).returncode for command in tests(lane)]
     minutes = (time.monotonic() - started) / 60
     failed = any(code not in (0, NO_TESTS) for code in codes) or 0 not in codes
     if len(codes) > 1:
@@ -111,4 +111,4 @@ if __name__ == "__main__":
     chosen = sys.argv[1] if len(sys.argv) > 1 else "quick"
     if chosen not in ("quick", "all", *LANES):
         sys.exit(f"no part {chosen!r}; there are: quick, all, {', '.join(LANES)}")
-    sys.exit(main(chosen))
+    sys.exit(main(chosen, *sys.argv[2:]))

@@ -187,6 +187,7 @@ def test_samples_that_come_alone_travel_together(server: FakeServer) -> None:
     assert hook.score_one_blocking(hook.item("3", reference="3")).score == 1.0
 
 
+@pytest.mark.chaos
 def test_a_hook_waits_for_a_server_that_comes_back(server: FakeServer) -> None:
     """More refusals than a plain client's six retries."""
 

@@ -78,6 +78,7 @@ async def test_a_prompts_samples_travel_together(server: FakeServer, remote: Any
     assert len(server.bodies) == 2
 
 
+@pytest.mark.contract
 async def test_what_is_judged_at_the_third_try_was_worth_the_wait(server: FakeServer, remote: Any) -> None:
     remote.define("mine", verifier="math", url=server.url)
     server.fails["4"] = 8

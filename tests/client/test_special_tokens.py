@@ -30,5 +30,6 @@ def test_a_trainers_own_marks_can_be_named() -> None:
     assert without_ending("4<|im_end|>", endings=["<fin>"]) == "4<|im_end|>"
 
 
+@pytest.mark.growth
 def test_a_million_marks_are_no_work() -> None:
     assert without_ending("4" + "<pad>" * 200_000) == "4"

@@ -63,6 +63,7 @@ def metric(served: Any, pattern: str) -> float:
     return sum(float(value) for value in re.findall(rf"^rewardline_{pattern} (\S+)$", text, re.MULTILINE))
 
 
+@pytest.mark.load(beyond=1)
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_ten_thousand_items_are_cut_and_come_back_in_order(served: Any, door: str) -> None:
     with Client(url_of(served, door), batch_items=700) as client:
@@ -101,6 +102,7 @@ def test_both_doors_and_both_clients_give_the_same_results(served: Any) -> None:
     assert {row[1] for row in over_http} == {Status.OK, Status.INVALID}
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("door", ["http", "grpc"])
 async def test_single_calls_travel_together(serve: Any, door: str) -> None:
     served = await asyncio.to_thread(serve)
@@ -175,6 +177,7 @@ async def test_grpc_errors_name_the_field(
     assert caught.value.detail
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_requests_larger_than_the_server_takes_are_halved(serve: Any, door: str) -> None:
     served = serve(max_items_per_request="60", max_items_in_flight="600")
@@ -183,6 +186,7 @@ def test_requests_larger_than_the_server_takes_are_halved(serve: Any, door: str)
     assert [result.score for result in results] == scores(500)
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_bytes_beyond_the_limit_are_halved_and_one_item_alone_is_refused(serve: Any, door: str) -> None:
     served = serve(max_body_mb="0.2")

@@ -48,6 +48,7 @@ def _promtool(*arguments: str, folder: Path = RULES.parent) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.deploy
 def test_prometheus_takes_the_rules_and_each_alert_fires_when_it_should_and_only_then() -> None:
     _promtool("check", "rules", "--lint-fatal", RULES.name)
     assert "SUCCESS" in _promtool("test", "rules", UNIT_TESTS.name)

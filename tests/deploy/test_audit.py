@@ -39,6 +39,7 @@ def test_what_is_no_report_audits_nothing(output: str) -> None:
         audit.read(output)
 
 
+@pytest.mark.deploy
 def test_it_is_told_where_no_index_can_be_reached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from deploy.docker import build
 from tests.deploy.engine import ROOT, Engine
 from tests.deploy.test_images import SEALED, _ask, _await_health, _program, _running
 from tests.sandbox.hostile.arena import Setup
-from tests.sandbox.hostile.test_hostile import NOT_PROMISED, QUICK, RUNNER_IN_VIEW, demand, selected
+from tests.sandbox.hostile.test_hostile import BRIEF, NOT_PROMISED, RUNNER_IN_VIEW, demand, selected
 
 RIGHTS = ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "SYS_CHROOT", "SYS_ADMIN")
 PYTHON = "/opt/rewardline/bin/python"
@@ -21,7 +21,7 @@ EXCUSED: Mapping[str, str] = {
     "clock_games": RUNNER_IN_VIEW,  # a priority, which gVisor only remembers
     "js_native_doors": RUNNER_IN_VIEW,  # the runner's environment, in which nothing is of the service
 }
-TRIED = [name for name in selected(1) if name in QUICK and name not in EXCUSED]
+TRIED = [name for name in selected(1) if name in BRIEF and name not in EXCUSED]
 """As many of each kind as show that a box host in gVisor is one; all are tried on boxes in gVisor and on local boxes."""
 
 pytestmark = pytest.mark.deploy

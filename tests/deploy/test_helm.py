@@ -67,6 +67,7 @@ def chart(programs: tools.Tools, tmp_path: Path) -> Chart:
     return Chart(programs, tmp_path)
 
 
+@pytest.mark.deploy
 def test_lint_finds_nothing(programs: tools.Tools) -> None:
     done = subprocess.run([programs.helm, "lint", "--strict", str(CHART)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -254,6 +255,7 @@ def test_the_dashboard_has_the_labels_that_a_sidecar_is_told_to_look_for(chart: 
     assert found["data"].keys() == {"rewardline.json"}
 
 
+@pytest.mark.deploy(beyond=3)
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [

@@ -191,6 +191,7 @@ def test_how_many_wrong_verdicts_are_too_many_grows_with_the_inputs() -> None:
         assert Spent("reader", 1.0, runs, most + 1, 50, []).is_often_wrong
 
 
+@pytest.mark.fuzz
 @needs_atheris
 def test_a_short_campaign_ends_when_its_budget_is_spent(tmp_path: Path) -> None:
     (spent,) = campaign.run(tmp_path, 8.0, ["exact"])

@@ -16,6 +16,7 @@ from tests.ports import free_ports
 
 
 @pytest.mark.load
+@pytest.mark.alone
 async def test_a_thousand_malformed_requests_break_and_leak_nothing(tmp_path: Path) -> None:
     server = Server(
         tmp_path / "log.jsonl", "127.0.0.1", free_ports(3), sandbox="local", workers="1", log_level="warning"
@@ -41,6 +42,7 @@ async def test_a_thousand_malformed_requests_break_and_leak_nothing(tmp_path: Pa
 
 
 @pytest.mark.load
+@pytest.mark.alone
 async def test_a_flood_is_refused_with_a_time_to_come_back_and_costs_no_work(tmp_path: Path) -> None:
     found = await overload(tmp_path, seconds=3.0)
     assert found.flood.statuses.keys() == {200, 429}
@@ -52,6 +54,7 @@ async def test_a_flood_is_refused_with_a_time_to_come_back_and_costs_no_work(tmp
 
 
 @pytest.mark.load
+@pytest.mark.alone
 async def test_mixed_load_at_four_fifths_of_capacity_is_all_judged(tmp_path: Path) -> None:
     found = await soak(tmp_path, seconds=5.0)
     ledger = found.ledger

@@ -252,6 +252,7 @@ async def judge(tmp_path: Path) -> AsyncIterator[Bench]:
         yield judge
 
 
+@pytest.mark.boxes
 async def test_a_full_disk_is_an_error_of_the_program_that_filled_it(judge: Bench) -> None:
     """Which may live with it; the next one has all the room again."""
     survivor = await judge.judge(python(f"{FILL}\nprint(sum(map(int, input().split())))"), time_limit_s=10)
@@ -283,6 +284,7 @@ for _ in range(8):
 """
 
 
+@pytest.mark.boxes
 @pytest.mark.skipif(not IS_ROOT, reason="needs control groups")
 async def test_a_program_that_uses_up_its_boxs_memory_is_judged(judge: Bench) -> None:
     verdict = await judge.judge(python(EAT_TOGETHER), time_limit_s=4.0, memory_mb=400)

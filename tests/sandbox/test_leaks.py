@@ -239,6 +239,7 @@ def test_the_containers_of_a_killed_service_end_and_the_next_one_removes_them(
         assert not of(second, running=False)
 
 
+@pytest.mark.leaks
 def test_a_service_that_ends_in_order_leaves_nothing(own_temporary_folder: Path, tmp_path: Path) -> None:
     with serving(tmp_path / "log.jsonl", sandbox="local") as served:
         item = {"verifier": "code", "response": UNTIDY, "reference": FEW}

@@ -356,6 +356,7 @@ except OSError:
     assert 20 <= seen["started"] < 30, "its own, beside the few of the runner"
 
 
+@pytest.mark.boxes(beyond=1)
 @both_kinds
 @both_tiers
 async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
@@ -495,6 +496,7 @@ def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = N
             service.kill()
 
 
+@pytest.mark.boxes(beyond=1)
 @both_tiers
 async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest(state_dir: Path, tier: Tier) -> None:
     mark = f"killed-{os.getpid()}-{tier}"

@@ -105,6 +105,7 @@ async def _two_at_once(judge: Bench) -> None:
     assert [verdict.score for verdict in verdicts] == [1.0] * 2, verdicts
 
 
+@pytest.mark.boxes
 async def test_the_threads_of_a_program_do_not_count_in_another_container(docker_address: str) -> None:
     async with bench(DockerBackend(address=docker_address), slots=2) as judge:
         await _two_at_once(judge)

@@ -27,6 +27,7 @@ def passed(file: str, *chosen: str) -> int:
     return int(done.stdout.rstrip().splitlines()[-1].split(" passed")[0].split()[-1])
 
 
+@pytest.mark.boxes
 def test_a_worker_over_its_limit_is_ended() -> None:
     assert passed("sandbox/test_worker_ends.py") == 1
 

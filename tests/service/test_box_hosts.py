@@ -65,6 +65,7 @@ def test_programs_are_judged_in_boxes_elsewhere(front: Served, hosts: list[Serve
     assert ran.json()["run_result"]["stdout"] == "cba\n"
 
 
+@pytest.mark.chaos
 def test_a_host_lost_in_mid_batch_costs_no_verdict(hosts: list[Served], tmp_path: Path) -> None:
     with (
         serving(
@@ -88,6 +89,7 @@ def test_a_host_lost_in_mid_batch_costs_no_verdict(hosts: list[Served], tmp_path
         assert told["state"] == "ready"
 
 
+@pytest.mark.contract
 def test_programs_travel_by_tls_to_hosts_that_know_their_callers(serve: Serve, tmp_path: Path) -> None:
     authority = Authority(tmp_path, "authority")
     (cert, key), ours = authority.issue("host", "DNS:localhost"), authority.issue("front")

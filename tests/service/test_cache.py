@@ -361,6 +361,7 @@ class TestFaults:
             assert cache.counters.dropped_writes == 5000
             redis_server.thaw()
 
+    @pytest.mark.chaos(beyond=1)
     @pytest.mark.parametrize("fault", ["latency", "black_hole", "reset", "drop", "insert"])
     async def test_broken_connections_mean_misses_and_are_left_behind(
         self, redis_server: RedisServer, fault: Fault
@@ -508,6 +509,7 @@ class TestDeployments:
                 assert await cache.get_many(list(more)) == list(more.values())
                 assert replica.call("DBSIZE") >= 100
 
+    @pytest.mark.chaos
     async def test_cluster_holds_many_keys_and_survives_a_lost_node(self, tmp_path: Path) -> None:
         entries = entries_of(5000)
         with redis_cluster(tmp_path) as nodes:

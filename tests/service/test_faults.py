@@ -145,6 +145,7 @@ def test_two_servers_share_their_verdicts(serve: Any, redis_server: RedisServer)
     assert verdicts(cold["results"]) == verdicts(anew["results"])
 
 
+@pytest.mark.chaos
 def test_redis_may_be_absent_and_killed_and_come_back(serve: Any, start_redis: Any, tmp_path: Path) -> None:
     redis = RedisServer(tmp_path, port=free_port())
     served = serve(redis_url=redis.url)
@@ -178,6 +179,7 @@ def with_ids(results: Sequence[JSON]) -> list[JSON]:
     return [{**result, "id": index} for index, result in enumerate(results)]
 
 
+@pytest.mark.chaos
 def test_a_frozen_redis_costs_a_moment_and_no_verdict(serve: Any, redis_server: RedisServer) -> None:
     """As one that answers after ten seconds: its connections stay open, and nothing comes."""
     served = serve(redis_url=redis_server.url, cache_memory_mb="0")

@@ -143,6 +143,7 @@ def test_a_long_stream_loses_nothing(stub: Stub) -> None:
     assert all(result.score == float(result.index % 50 == 12) for result in results)
 
 
+@pytest.mark.contract
 def test_the_stream_reads_no_further_than_its_window(served: Any) -> None:
     """A caller who sends without reading the answers is slowed down, and holds only so much of the service."""
     sent = 0

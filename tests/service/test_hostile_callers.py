@@ -59,6 +59,7 @@ def answer(served: Served, *parts: bytes) -> bytes:
             return b""
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     "request_",
     [
@@ -128,6 +129,7 @@ def test_who_asks_before_sending_a_body_is_refused_without_it(hasty: Served) -> 
         assert _all(caller).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.contract
 def test_who_takes_no_answer_is_hung_up_on(hasty: Served) -> None:
     """One whose answers fill every buffer on the way, and keep what they hold of the service."""
     address = urlsplit(hasty.url)

@@ -218,6 +218,7 @@ def test_compressed_bodies(served: Any, encoding: str) -> None:
     problem(post(served, b"plain", headers={"Content-Encoding": encoding}), 400)
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_a_compression_bomb_is_refused(served: Any, encoding: str) -> None:
     compress = gzip.compress if encoding == "gzip" else zstandard.ZstdCompressor().compress
@@ -326,6 +327,7 @@ def test_overload_is_refused_at_once_with_the_time_to_wait(serve: Any) -> None:
     assert post(served, {"items": [item()]}).status_code == 200
 
 
+@pytest.mark.load
 def test_two_thousand_connections_with_an_item_each(serve: Any) -> None:
     """The server is started with the usual soft limit of open files, which is less than that."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,6 +1,8 @@
 """The operators' port: probes, metrics, and draining while everything that comes is still served."""
 
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ import httpx
 import pytest
 
 from service.pulse import Highest
-from tests.conftest import Served, serving
+from tests.conftest import ROOT, Served, serving
 from tests.service.slow_verifier import installed
 from tests.waiting import PATIENCE_S, eventually
 
@@ -33,6 +35,15 @@ def test_probes_and_metrics_need_no_key_there(served_with_ops: tuple[Served, str
         assert f"\nrewardline_{name}" in text
     assert httpx.get(f"{served.url}/metrics").status_code == 401
     assert httpx.post(f"{ops}/v1/score", json={"items": [ITEM]}).status_code == 404
+
+
+def test_a_container_asks_the_same_port_how_it_is(served_with_ops: tuple[Served, str]) -> None:
+    """As Docker does: deploy/docker/health.py, without the service's modules."""
+    _, ops = served_with_ops
+    variables = {"REWARDLINE_OPS_PORT": ops.rpartition(":")[2]}
+    for path, code in (("/readyz", 0), ("/nosuch", 1)):
+        command = [sys.executable, "-I", str(ROOT / "deploy/docker/health.py"), path]
+        assert subprocess.run(command, env=variables, capture_output=True).returncode == code
 
 
 def test_draining_waits_for_what_is_under_way_and_refuses_nobody(

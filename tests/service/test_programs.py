@@ -56,6 +56,7 @@ def test_programs_are_judged(served: Served) -> None:
     assert results[3]["score"] > 0.9
 
 
+@pytest.mark.contract
 def test_a_program_that_uses_up_all_its_time_is_judged_however_long_items_may_take(serve: Any) -> None:
     served = serve(sandbox="auto", item_deadline_s="0.5")
     (result,) = score(served, code("```python\nwhile True: pass\n```", time_limit_s=1, policy="ratio"))
@@ -104,6 +105,7 @@ def test_without_boxes_programs_are_failed_and_all_else_is_judged(boxless: Serve
     assert httpx.get(f"{boxless.url}/v1/sandbox").json()["state"] == "unavailable"
 
 
+@pytest.mark.contract
 async def test_settings_say_whether_a_service_without_boxes_is_ready() -> None:
     for needs, problems in ((False, set()), (True, {"sandbox"})):
         async with core(Settings(sandbox="none", workers=1, readiness_needs_boxes=needs)) as built:
@@ -111,6 +113,7 @@ async def test_settings_say_whether_a_service_without_boxes_is_ready() -> None:
             assert (set(found.problems), set(found.lacks)) == (problems, {"sandbox"} - problems)
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -127,6 +130,7 @@ def test_a_sandbox_that_is_demanded_and_cannot_be_had_stops_the_start(options: d
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.boxes
 def test_without_docker_this_machine_makes_the_boxes(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("MKL", "OMP", "OPENBLAS"):  # as many set it, and boxes have it: it comes from nowhere outside
         monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
@@ -135,6 +139,7 @@ def test_without_docker_this_machine_makes_the_boxes(serve: Any, monkeypatch: py
     assert score(served, code(RIGHT))[0]["score"] == 1.0
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("isolation", ["shared", "fresh"])
 def test_a_stopped_service_leaves_no_process(tmp_path: Path, isolation: str) -> None:
     with serving(tmp_path / "log.jsonl", sandbox="local", sandbox_isolation=isolation) as served:

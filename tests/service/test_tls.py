@@ -70,6 +70,7 @@ def test_callers_show_a_certificate_where_one_is_asked_for(serve: Serve, authori
     assert httpx.get(f"{served.ops}/readyz").status_code == 200
 
 
+@pytest.mark.contract
 def test_files_that_change_are_taken_up_and_an_authority_that_is_gone_is_not_trusted(
     serve: Serve, authority: Authority
 ) -> None:

@@ -355,6 +355,7 @@ def test_grpc_calls_are_traced_and_of_a_long_stream_only_the_beginning(system: S
     assert names.count("item") == names.count("prepare") == 100
 
 
+@pytest.mark.contract
 def test_a_collector_that_is_away_or_hangs_costs_no_request(serve: Serve) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # connections are made, and nobody reads
         away = serve(otlp_endpoint="http://127.0.0.1:9", sandbox="none", workers="1")
@@ -372,6 +373,7 @@ def test_a_collector_that_is_away_or_hangs_costs_no_request(serve: Serve) -> Non
         assert away.stop() == hangs.stop() == 0
 
 
+@pytest.mark.contract
 def test_what_a_hanging_collector_makes_wait_is_bounded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         exporter = Exporter(f"http://127.0.0.1:{silent.getsockname()[1]}", 1.0, "0")

@@ -184,6 +184,7 @@ FLOODS = {
 }
 
 
+@pytest.mark.growth(beyond=2)
 @pytest.mark.parametrize("unit", FLOODS.values(), ids=FLOODS)
 @pytest.mark.parametrize(
     "params",
@@ -1115,6 +1116,7 @@ def test_what_only_begins_like_a_correction_corrects_nothing(behind: str) -> Non
     assert stood_by(f"\\boxed{{12}} {behind}") == "12"
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize(
     "unit",
     ["no, ", "but ", "wait, ", "A ", "12 ", "Actually it's ", "oh oops ", "maybe ", "either that or ", "i take "],
@@ -1124,6 +1126,7 @@ def test_looking_for_a_correction_takes_as_long_as_a_text_is(unit: str) -> None:
     assert stays_in_proportion(lambda text: uncorrected("\\boxed{12} " + text, extraction), unit, 200_000)
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["[1]", " [1", "12 [1] ", "【1†", "12 a b c [1]", "[1, 2, 3", "[1, 2], "])
 def test_looking_for_marks_of_sources_takes_as_long_as_a_text_is(unit: str) -> None:
     assert stays_in_proportion(without_citations, unit, 200_000)

@@ -104,6 +104,7 @@ def test_an_earlier_sentence_is_never_taken_for_one() -> None:
     assert without_courtesy(text, 0, len(text)) == len(text)
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["Thanks! ", "Hope this helps ", "let me know ", " ", ". ", "!", "thank you, "])
 def test_a_flood_is_looked_at_where_it_ends_only(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

@@ -385,6 +385,7 @@ def test_the_right_answer_earns_all_and_the_wrong_ones_nothing(sample: Sample, f
     assert [each for each in wrong if each[1:] != (Status.OK, 0.0)] == []
 
 
+@pytest.mark.bombs(beyond=40)
 @pytest.mark.parametrize(("pattern", "sample"), CELLS, ids=[f"{pattern}, {sample.title}" for pattern, sample in CELLS])
 def test_the_cell_earns_nothing(pattern: str, sample: Sample, found: Found) -> None:
     responses = [*PATTERNS[pattern][0](sample)]

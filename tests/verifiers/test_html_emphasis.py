@@ -132,6 +132,7 @@ def test_only_tags_become_space_and_all_else_stays_in_its_place(text: str) -> No
     assert without_html(shown) == shown
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize(
     "unit", ["<b>", "<b>x</b>", "<b> </b>", "</b>", "<br>", "<b", "<b ", "<b x", "<", "<br " * 3, "</b "]
 )
@@ -185,6 +186,7 @@ def test_not_all_that_looks_like_it_is_struck_out(text: str) -> None:
     assert without_struck(text) == text
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["~~", " ~~a", "~~ ", "<del>", "<del>a</del", "a <s>", " ~~" + "a" * 399])
 def test_looking_for_what_is_struck_out_takes_as_long_as_a_text_is(unit: str) -> None:
     assert stays_in_proportion(without_struck, unit, 200_000)

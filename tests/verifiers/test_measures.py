@@ -83,6 +83,7 @@ def test_one_name_may_be_given_its_value_in_steps(response: str) -> None:
     assert score(response, 12) == 1.0
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["1", "x=1,", "1, ", "1 hour ", "= 1 and ", "x = "])
 def test_many_numbers_take_as_long_as_they_are(unit: str) -> None:
     assert stays_in_proportion(lambda text: read(f"x = {text} = 1"), unit, 3_900)

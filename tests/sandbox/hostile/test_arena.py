@@ -49,6 +49,7 @@ def rows(secret: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.boxes
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_what_attacks_may_not_achieve_is_noticed() -> None:
     secret = secrets.token_hex(16)

@@ -23,6 +23,7 @@ def check_all_pass(source: str, *cases: str, setup: str = "", objects: bool = Fa
 ECHO = "def echo(*values, **named): return values[0] if values else named"
 
 
+@pytest.mark.boxes(beyond=6)
 @pytest.mark.parametrize(
     "value",
     [
@@ -550,6 +551,7 @@ HELPED = [
 ]
 
 
+@pytest.mark.boxes(beyond=4)
 @pytest.mark.parametrize("style", ["asserts", "check"])
 @pytest.mark.parametrize("case", HELPED)
 def test_names_of_the_library_that_help_to_judge_are_the_librarys(style: str, case: str) -> None:
@@ -656,6 +658,7 @@ class Pair(list):
 """
 
 
+@pytest.mark.boxes(beyond=4)
 @pytest.mark.parametrize("case", EMPTY_OR_SHORT)
 def test_what_is_missing_of_an_answer_is_no_part_of_it_that_is_right(case: str) -> None:
     pytest.importorskip("numpy")
@@ -718,6 +721,7 @@ def test_answers_may_be_shorter_than_what_is_not_expected_of_them() -> None:
     )
 
 
+@pytest.mark.boxes(beyond=3)
 @pytest.mark.parametrize(
     "case",
     [

@@ -100,6 +100,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.boxes(beyond=6)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_passes_no_assert(name: str) -> None:
     said = run(ATTACKS[name], style="asserts", cases=CASES)
@@ -107,6 +108,7 @@ def test_an_attack_passes_no_assert(name: str) -> None:
     assert said.passed == [False] * len(CASES), said.outcomes
 
 
+@pytest.mark.boxes(beyond=6)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_passes_no_check(name: str) -> None:
     said = run(ATTACKS[name], style="check", setup=CHECK, entry_point="add")
@@ -114,6 +116,7 @@ def test_an_attack_passes_no_check(name: str) -> None:
     assert said.passed == [False], said.outcomes
 
 
+@pytest.mark.boxes(beyond=6)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_passes_no_unittest(name: str) -> None:
     said = run(ATTACKS[name], style="unittest", files={"test_add.py": UNITTEST})
@@ -228,6 +231,7 @@ NONSENSE: dict[str, str] = {
 }
 
 
+@pytest.mark.boxes(beyond=10)
 @pytest.mark.parametrize("name", NONSENSE)
 @pytest.mark.parametrize("moment", ["loaded", "called"])
 def test_nonsense_on_the_wire_passes_nothing_and_ends_nothing(name: str, moment: str) -> None:
@@ -290,6 +294,7 @@ class Scripted(Line):
         pass
 
 
+@pytest.mark.boxes
 @settings(max_examples=400)
 @given(st.lists(REPLY, max_size=3))
 @example([["value", {"argument": None}, None, None]])

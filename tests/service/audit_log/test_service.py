@@ -200,6 +200,7 @@ def test_a_killed_service_leaves_at_most_half_a_line(serve: Any, tmp_path: Path)
     assert "1 lines passed over" in again.stderr
 
 
+@pytest.mark.contract
 def test_scoring_goes_on_when_the_disk_is_full(serve: Any, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -250,6 +251,7 @@ def test_following_shows_records_as_they_are_written(tmp_path: Path) -> None:
     assert "2 of " in said
 
 
+@pytest.mark.load
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     record = {
         "time": "2026-03-07T12:00:00.000000Z",

@@ -46,6 +46,7 @@ def call(served: Served, path: str, **more: Any) -> httpx.Response:
     return httpx.request(method, f"{served.url}{path}", timeout=PATIENCE_S, **more)
 
 
+@pytest.mark.contract(beyond=12)
 @pytest.mark.parametrize("path", POSTED)
 @pytest.mark.parametrize(("body", "status"), [(b"no json", 400), (b"", 400), (b"[]", 422), (b"4", 422), (b'"x"', 422)])
 def test_garbage_is_refused_as_everywhere(served: Served, path: str, body: bytes, status: int) -> None:
@@ -138,6 +139,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
+@pytest.mark.contract(beyond=2)
 @pytest.mark.parametrize("name", sorted(CODE))
 def test_callers_wait_for_their_turn_instead_of_being_refused(narrow: Served, name: str) -> None:
     path, body = slow(name, 0.05)
@@ -155,6 +157,7 @@ def test_requests_of_several_items_do_not_wait_for_each_other(narrow: Served) ->
     assert post(narrow, f"{openrlhf.PATH}?verifier=math", {"query": ["x"] * 3}).status_code == 413
 
 
+@pytest.mark.contract
 def test_who_is_not_judged_in_time_is_told_to_come_again(narrow: Served) -> None:
     path, body = slow("slime", 5)
     with ThreadPoolExecutor() as threads:
@@ -165,6 +168,7 @@ def test_who_is_not_judged_in_time_is_told_to_come_again(narrow: Served) -> None
         assert {one.result().status_code for one in first} == {200}
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("name", sorted(set(CODE) - {"submit", "nemo_gym"}))
 def test_a_caller_who_hangs_up_gives_back_what_was_held(narrow: Served, name: str) -> None:
     path, body = slow(name, 20)
@@ -191,6 +195,7 @@ def test_many_callers_at_once_get_their_own_answers(served: Served) -> None:
         assert list(threads.map(judged, range(300))) == [float(n % 3 == 0) for n in range(300)]
 
 
+@pytest.mark.contract
 def test_sigterm_lets_callers_have_what_they_wait_for_and_sends_new_ones_away(serve: Serve) -> None:
     served = serve(sandbox="auto", box_slots="1", workers="1")
     path, body = slow("slime", 2)

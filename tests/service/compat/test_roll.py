@@ -179,6 +179,7 @@ def test_a_new_verdict_is_asked_for_where_it_is_wished(served: Served) -> None:
     assert kept() == before + 1
 
 
+@pytest.mark.load
 def test_many_tasks_at_once(served: Served) -> None:
     client = Client(f"{served.url}/compat/roll")
     bodies = [
@@ -206,6 +207,7 @@ def test_what_nobody_could_judge_in_its_time_is_submitted_again(without_boxes: S
     assert stopped["reward_score"].startswith("rewardline: failed: sandbox_unavailable")
 
 
+@pytest.mark.chaos
 def test_sigterm_waits_for_a_task_and_for_who_polls_for_it(serve: Serve) -> None:
     served = serve(sandbox="auto", box_slots="1", workers="1")
     task_id = submit(served, sleeper(3))

@@ -186,6 +186,7 @@ def test_files_go_in_and_come_back(served: Served) -> None:
     assert back == {"out.bin": b"hello\x00\xff"}
 
 
+@pytest.mark.contract(beyond=2)
 @pytest.mark.parametrize(
     ("code", "run_status", "said"),
     [

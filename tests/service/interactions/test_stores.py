@@ -37,6 +37,7 @@ async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothi
     await store.close()
 
 
+@pytest.mark.chaos
 async def test_a_cluster_holds_each_record_whole(tmp_path: Path) -> None:
     with redis_cluster(tmp_path) as servers:
         store = RedisStore("redis+cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in servers))

@@ -173,6 +173,7 @@ def test_a_verdict_at_the_second_asking_counts(paris: Parts, scorer: Scorer, gra
     assert len(grader.prompts) == 2
 
 
+@pytest.mark.judges(beyond=1)
 @pytest.mark.parametrize(
     ("status", "body", "reason", "calls"),
     [

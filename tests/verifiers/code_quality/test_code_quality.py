@@ -128,6 +128,7 @@ async def test_text_is_no_program(verifier: CodeQuality) -> None:
     assert (verdict.status, verdict.reason) == (Status.INVALID, "no_program")
 
 
+@pytest.mark.bombs
 async def test_text_that_hangs_a_linter_is_bad_style_and_no_trouble(verifier: CodeQuality) -> None:
     for _ in range(3):
         manner = await verifier._style("class A:\n    pass\n" * 200_000)

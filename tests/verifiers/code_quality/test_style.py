@@ -93,6 +93,7 @@ def test_nothing_is_run(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize(
     "source",
     [

@@ -134,6 +134,7 @@ async def test_answers_to_one_reference_are_graded_together_and_equal_ones_once(
     ]
 
 
+@pytest.mark.chaos(beyond=2)
 @pytest.mark.parametrize("exit_", [exit_ for exit_ in Exit if exit_ is not Exit.OK])
 async def test_answers_are_asked_one_by_one_when_asking_them_together_failed(
     workers: Recording, verifier: Math, exit_: Exit
@@ -143,6 +144,7 @@ async def test_answers_are_asked_one_by_one_when_asking_them_together_failed(
     assert workers.functions() == [GROUP.function, TASK.function]
 
 
+@pytest.mark.chaos
 async def test_an_answer_that_takes_too_long_costs_those_graded_with_it_nothing(verifier: Math) -> None:
     hard = Item(HARD_TO_INTEGRATE, params := MathParams(reference="x+1"))
     good = [Item(r"\boxed{1+x}", params), Item(r"\boxed{x+2}", params)]

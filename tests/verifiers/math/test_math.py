@@ -56,6 +56,7 @@ async def test_gsm8k_solutions_are_judged_as_labelled(verifier: Math) -> None:
     assert len(wrong) <= len(rows) / 1000
 
 
+@pytest.mark.accuracy
 async def test_every_deepmath_answer_equals_itself_and_not_another(verifier: Math) -> None:
     golds = [row["ground_truth"] for row in rows_of("deepmath_golds.jsonl")]
     same = await until_judged(verifier, [Item(rf"\boxed{{{gold}}}", MathParams(reference=gold)) for gold in golds])

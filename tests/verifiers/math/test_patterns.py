@@ -437,6 +437,7 @@ def readable(text: str) -> Node | None:
         return None
 
 
+@pytest.mark.growth(beyond=2)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_pair_of_answers_costs_much(text: str) -> None:
     node = readable(text)
@@ -446,6 +447,7 @@ def test_no_pair_of_answers_costs_much(text: str) -> None:
         ends(partial(find, reference, answer, RICH))
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize(
     "response",
     [

@@ -157,6 +157,7 @@ async def test_an_answer_that_breaks_a_limit_is_wrong_and_a_reference_that_does_
         assert (references.status, references.reason) == (Status.INVALID, "reference_too_complex")
 
 
+@pytest.mark.bombs(beyond=1)
 @pytest.mark.parametrize(
     "reference",
     [

@@ -127,6 +127,7 @@ def test_a_key_is_its_own_key(text: str) -> None:
     assert key is None or units.key(key) == key
 
 
+@pytest.mark.growth(beyond=2)
 @pytest.mark.parametrize("piece", ["(", "m ", "m/", "^{", "\\frac{", "a-", "° ", "'", "每", "square ", "ft of ", "-"])
 def test_a_text_of_any_kind_is_read_at_once_and_a_long_one_not_at_all(piece: str) -> None:
     ends(lambda: units.key((piece * 100)[:100]))  # what grows exponentially would take years

@@ -83,6 +83,7 @@ async def _struck(sandbox: Sandbox, asked: Sequence[tuple[Task, Row]], extra: st
     return list(await asyncio.gather(*(ask(task, row) for task, row in asked)))
 
 
+@pytest.mark.bombs
 async def test_no_answer_is_executed() -> None:
     sandbox = PooledSandbox(LocalBackend(), slots=2)
     await sandbox.start()

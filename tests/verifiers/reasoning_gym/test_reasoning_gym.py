@@ -34,6 +34,7 @@ def test_there_is_an_entry_for_each_task() -> None:
     assert sorted(row.task for row in ROWS) == sorted(ALLOWED)
 
 
+@pytest.mark.accuracy
 def test_a_solution_scores_one(found: Found) -> None:
     asked = [(f"So:\n<answer>{row.solution}</answer>", {"reference": row.entry}) for row in ROWS]
     verdicts = judge_all(found, asked)

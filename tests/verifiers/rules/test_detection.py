@@ -412,6 +412,7 @@ def test_any_text_gets_a_verdict(text: str, before: str) -> None:
     from_text(text, "xyxy", needs_label=False)
 
 
+@pytest.mark.bombs
 async def test_many_boxes_are_judged_elsewhere_to_the_same_verdict() -> None:
     workers = Workers(1)
     verifier = registry.load(Resources(workers))["detection"].verifier

@@ -604,6 +604,7 @@ def test_a_box_after_thinking_is_the_answer_whatever_was_thought(before: str, la
     assert options(f"{before}</think>\\boxed{{{label}}}", CITIES) == label
 
 
+@pytest.mark.growth(beyond=2)
 @pytest.mark.parametrize(
     "unit",
     [

@@ -27,6 +27,7 @@ def test_as_many_as_tuples_of_words(pieces: list[tuple[str, str]], before: str, 
     assert counted(plain, n) == distinct(text.lower().split(), n)
 
 
+@pytest.mark.growth
 @given(st.lists(st.integers(0, 30), min_size=200, max_size=2000), st.integers(1, 4))
 def test_as_many_in_texts_of_few_words(numbers: list[int], n: int) -> None:
     words = [f"w{number}" for number in numbers]

@@ -117,6 +117,7 @@ def test_the_same_value_again_and_halves(response: str, reference: Any) -> None:
     assert score(response, 12) == 0.0
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["12, not 15 ", "e.g. 12 ", "12 (3 × 4) ", "doubt it's ", "12 or 12 ", "❌ 12 "])
 def test_a_flood_of_asides_is_over_soon(unit: str) -> None:
     params = NumericParams(reference=12)

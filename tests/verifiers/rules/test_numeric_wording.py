@@ -541,6 +541,7 @@ def test_a_minus_sign_may_have_a_space_behind_it() -> None:
     assert [score("5 − 3", value) for value in (-3, 3, 2)] == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["kΩ", "30 m^2 ", "m^2 s^{-2}", "10^", "1.000.", "10⁻", "kg ", "35만 "])
 def test_other_signs_take_time_in_proportion(unit: str) -> None:
     params = NumericParams(reference=30, decimal_comma=True)

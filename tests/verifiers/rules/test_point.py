@@ -147,6 +147,7 @@ def test_any_text_gets_a_verdict(text: str) -> None:
     assert judge(text, PointParams(reference=(500, 300))).status is Status.OK
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["(", "(1,", "x=1", "click(", "<point>", "[ ", "1, ", "((1, 2", '"point": [', "x = "])
 def test_a_flood_is_over_soon(unit: str) -> None:
     params = PointParams(reference=(500, 300))

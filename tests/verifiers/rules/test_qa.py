@@ -343,6 +343,7 @@ def test_scores_are_the_same_in_another_process() -> None:
     assert there.stdout.strip() == str(here)
 
 
+@pytest.mark.growth(beyond=2)
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("unit", ["a ", "((", "x, ", "1,", "or ", "[[", "é\u200b", "不是猫", "&amp;"])
 def test_a_flood_is_over_soon(metric: str, unit: str) -> None:
@@ -844,6 +845,7 @@ def test_a_confidence_may_be_asked_for() -> None:
     assert score("Yes (confidence: 95%)", True, metric="bool") == 1.0
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("unit", ["no, ", "no? ", "wrong way ", "? ", "a", "(no ", "- - ", "... wait... ", "non-"])
 def test_what_is_taken_back_is_found_in_proportion_to_the_text(unit: str) -> None:
     assert stays_in_proportion(

@@ -329,6 +329,7 @@ def test_a_reason_lowers_no_score() -> None:
     assert score(said, "It is a fact that the cat sat", "f1") == 1.0
 
 
+@pytest.mark.growth(beyond=1)
 @pytest.mark.parametrize("metric", ["exact", "f1", "contains"])
 @pytest.mark.parametrize(
     "unit", ["not Paris, ", "so it is ", "; it is Paris", "Paris. It is ", ", which ", "❌ ", "(the "]

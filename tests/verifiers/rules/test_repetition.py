@@ -161,6 +161,7 @@ def test_loops_never_take_more_than_there_is(text: str) -> None:
     assert 0 <= loops.looped([text])[0] <= max(len(text) - 1, 0)
 
 
+@pytest.mark.growth
 def test_hostile_texts_take_linear_time() -> None:
     almost = ("a" * 999 + "b") * 4000
     for text in ("a" * 4_000_000, almost, "ab" * 2_000_000, "a b " * 1_000_000):

@@ -216,6 +216,7 @@ _UNITS = (
 )
 
 
+@pytest.mark.growth(beyond=2)
 @pytest.mark.parametrize("unit", _UNITS)
 def test_cost_grows_with_length(unit: str) -> None:
     """Sixteen times the text costs at most some fifty times as much, where the square would be 256 times."""
