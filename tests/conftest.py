@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,7 +25,7 @@ from hypothesis import settings
 from tests.dockerd import NoDocker, docker_with_image
 from tests.forked_servers import ForkedServer, Seed
 from tests.lanes import ALONE, LANES, is_of
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 ROOT = Path(__file__).parents[1]
 _LONG = 120
@@ -210,11 +209,10 @@ def rewardline(*arguments: object, **settings: str) -> subprocess.CompletedProce
 
 
 def _await_readiness(url: str) -> None:
-    for _ in range(300):
-        if httpx.get(f"{url}/readyz", verify=False).status_code == 200:
-            return
-        time.sleep(0.1)
-    raise AssertionError(httpx.get(f"{url}/readyz", verify=False).text)
+    def asked() -> httpx.Response:
+        return httpx.get(f"{url}/readyz", verify=False, timeout=PATIENCE_S)
+
+    eventually(lambda: asked().status_code == 200, lambda: asked().text)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from service.metrics import Metrics
 from service.recipes.book import Book
 from tests.service.background.stores import JSON, items, job, limits, memory_store, reached, redis_store, silence, taken
 from tests.service.redis_server import RedisServer
+from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S
 from verifiers.base import Example, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
@@ -269,6 +270,7 @@ async def test_a_job_that_kills_is_begun_only_so_often(redis_server: RedisServer
 
 
 @pytest.mark.parametrize("named", [True, False])
+@in_virtual_time
 async def test_what_is_not_judged_in_time_failed(named: bool) -> None:
     verifier = Counting(holds=["r1"])
     more: JSON = {"deadline_s": 0.3} if named else {}
@@ -291,6 +293,7 @@ async def test_a_job_waits_for_room_and_is_not_refused() -> None:
     assert (admitted.items, admitted.bytes, admitted.requests) == (0, 0, 0)
 
 
+@in_virtual_time
 async def test_what_finds_no_room_in_time_failed() -> None:
     verifier, admitted = Counting(), admission(max_items=10)
     async with memory_store() as store, running(store, verifier, admitted):

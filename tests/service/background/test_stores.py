@@ -10,6 +10,7 @@ import pytest
 from service.background.model import Claim, ClaimLost, Limits, State, Store
 from service.errors import Conflict, Overloaded, TooLarge
 from tests.service.background.stores import items, job, limits, memory_store, redis_store, taken
+from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns
 
 
@@ -235,11 +236,12 @@ async def test_results_that_go_with_the_process_are_kept_for_those_who_come_at_o
         await ending
 
 
+@in_virtual_time
 async def test_nobody_is_waited_for_without_end() -> None:
     async with memory_store() as store:
         job_id = await store.submit(await job(items(2)))
-        ending = asyncio.create_task(store.all_ended(patience_s=0.01))
-        await asyncio.sleep(0.05)
+        ending = asyncio.create_task(store.all_ended(patience_s=60.0))
+        await asyncio.sleep(30.0)
         assert not ending.done()
         await finished(store, job_id)
         await ending
