@@ -51,8 +51,8 @@ async def run(effort: Effort) -> list[Report]:
     try:
         reports = [await _rates(rounds, tests), await _kinds(rounds, effort.of(60, 20, 2))]
         reports += [await _false_time_outs(effort.of(12, 4, 1))]
-        reports += await _through_http(rounds, effort.of(100, 20, 2))
-        reports += await _volume(effort.of(1000, 50, 4))
+        reports += await _through_http(rounds, effort.of(100, 20, 2), effort.of(200, 200, 8))
+        reports += await _volume(effort.of(1000, 50, 4), effort.of(100, 100, 10))
     finally:
         os.sched_setaffinity(0, servers.cores()[-1:])
     return reports
@@ -372,7 +372,7 @@ async def _false_time_outs(busy: int) -> Report:
 # --- through the service
 
 
-async def _through_http(rounds: int, programs: int) -> list[Report]:
+async def _through_http(rounds: int, programs: int, starts: int) -> list[Report]:
     """Batches of `code` items with ten tests each, judged, over HTTP."""
     rates: dict[str, list[float]] = {}
     reference = {"case_type": "stdio", "test_cases": [{"input": f"{n} 2\n", "output": f"{n + 2}\n"} for n in range(10)]}
@@ -383,7 +383,7 @@ async def _through_http(rounds: int, programs: int) -> list[Report]:
                     {"response": f"```python\n# {number} {n}\n{ADD}```", "verifier": "code", "reference": reference}
                     for n in range(programs)
                 ]
-                bare = await asyncio.to_thread(_bare_starts, 200)
+                bare = await asyncio.to_thread(_bare_starts, starts)
                 started = perf_counter()
                 content = await load.answer(service, "http", json.dumps({"items": items}).encode())
                 seconds = perf_counter() - started
@@ -399,12 +399,12 @@ async def _through_http(rounds: int, programs: int) -> list[Report]:
     return [Report("(e) Tests per second through HTTP, judged", f"Batches of {programs} programs of 10 tests.", rows)]
 
 
-async def _volume(programs: int) -> list[Report]:
+async def _volume(programs: int, first: int) -> list[Report]:
     """Many programs of ten tests: rate, the time each took in its box, and memory."""
     rows: list[dict[str, Cell]] = []
     for name, make in _backends().items():
         async with _started(make) as sandbox:
-            await _ten_tests(sandbox, 100)
+            await _ten_tests(sandbox, first)
             before_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             started = perf_counter()
             seconds = await _different_programs(sandbox, programs)

@@ -16,7 +16,7 @@ from tests.benchmarks.report import Cell, Effort, Report
 from tests.benchmarks.servers import Server
 
 _CONNECTIONS = {1: 16, 64: 8, 1024: 3, 8192: 2}
-_SETTINGS = {"max_items_per_request": "8192", "max_body_mb": "64"}
+_SETTINGS = {"sandbox": "none", "max_items_per_request": "8192", "max_body_mb": "64"}
 
 
 @dataclass(slots=True, eq=False)

@@ -19,7 +19,7 @@ async def run(effort: Effort) -> list[Report]:
     rows: list[dict[str, Cell]] = []
     rounds, seconds = effort.of((5, 0.8), (2, 0.4), (1, 0.3))
     with ExitStack() as stack:
-        service = stack.enter_context(servers.ours(cores[:1]))
+        service = stack.enter_context(servers.ours(cores[:1], sandbox="none"))
         for door, kinds in (("http", servers.BARE_HTTP), ("grpc", servers.BARE_GRPC)):
             rivals = [stack.enter_context(servers.bare(kind, cores[:1])) for kind in kinds]
             contestants = await _contestants(door, service, rivals)

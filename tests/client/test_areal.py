@@ -22,6 +22,7 @@ RIGHT, WRONG = "so \\boxed{4}<|im_end|>", "so \\boxed{5}<|im_end|>"
 IDS: dict[str, Any] = {"prompt_ids": [1, 2], "completion_ids": [3]}
 
 
+@pytest.mark.contract
 def test_rewards_are_floats_for_each_way_a_row_names_its_reference(served: Served) -> None:
     judge = reward(verifier="math", url=served.url)
     for row in ({"answer": "4"}, {"ground_truth": "4", "answer": "9"}, {"reference": 4}):

@@ -131,6 +131,7 @@ def test_the_wheel_holds_the_package_and_requires_aiohttp_alone(wheel: Path) -> 
     assert head["Requires-Python"] == ">=3.9"
 
 
+@pytest.mark.contract
 def test_the_wheel_works_beside_aiohttp_alone(wheel: Path, tmp_path: Path, server: FakeServer) -> None:
     venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
     site = tmp_path / "site"

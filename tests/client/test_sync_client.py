@@ -158,6 +158,7 @@ def _exit_status(child: int) -> int:
     raise AssertionError("the child hangs")
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("ending", ["", "sys.exit(0)", "client.close()", "del client"])
 def test_a_process_ends_by_itself_and_in_silence(server: FakeServer, ending: str) -> None:
     script = f"""

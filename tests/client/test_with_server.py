@@ -134,6 +134,7 @@ def test_invalid_items_come_back_as_results(served: Any, door: str) -> None:
         raise_for_invalid(results)
 
 
+@pytest.mark.contract(beyond=1)
 @pytest.mark.parametrize("door", ["http", "grpc"])
 def test_a_wrong_key_is_an_error_of_its_own_type(serve: Any, door: str) -> None:
     served = serve(api_keys=f"me={KEY}")

@@ -108,6 +108,7 @@ def test_file_of_keys_has_every_variable_that_compose_insists_on(tmp_path: Path)
     assert needed <= environment.variables(local=False).keys()
 
 
+@pytest.mark.deploy
 @pytest.mark.parametrize("endpoint", [None, "http://collector.example:4318"])
 def test_traces_are_sent_where_env_says_and_else_nowhere(tmp_path: Path, endpoint: str | None) -> None:
     command = compose_command()

@@ -143,6 +143,7 @@ def _unhashed(thing: Object) -> Object:
     return thing | {"name": _HASH.sub(r"\1", thing["name"])} if isinstance(thing.get("name"), str) else thing
 
 
+@pytest.mark.deploy(beyond=1)
 @pytest.mark.parametrize("values", [{}, PROD, EVERYTHING], ids=["defaults", "prod", "everything"])
 def test_kubernetes_takes_what_the_chart_makes(chart: Chart, values: dict[str, Any]) -> None:
     for each in chart.objects(values):

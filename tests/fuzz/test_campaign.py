@@ -156,6 +156,7 @@ def test_a_planted_fault_and_a_planted_crash_are_found(tmp_path: Path) -> None:
     assert (tmp_path / "deadly.txt").read_text().strip()
 
 
+@pytest.mark.fuzz(beyond=1)
 @needs_atheris
 @pytest.mark.parametrize(
     ("fault", "is_often"),
@@ -220,6 +221,7 @@ def test_what_another_process_has_found_is_what_it_has_found(tmp_path: Path) -> 
     assert campaign.begun(tmp_path) == []
 
 
+@pytest.mark.fuzz
 def test_a_suspicion_is_looked_at_again_without_instrumentation() -> None:
     assert campaign._confirmed(Finding("reader", "slow", "slow: 9 s", b"1")) is None
     still = campaign._confirmed(Finding("reader", "raised", "raised: here", b"1"))

@@ -150,6 +150,7 @@ def test_a_running_service_gives_the_same_verdicts(tmp_path: Path, served: Any, 
     assert compared(here) == compared(there)
 
 
+@pytest.mark.contract
 def test_a_service_that_is_not_there_fails_lines_and_scores_none(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", rows(3))
     done = rewardline("score", str(source), "--verifier", "numeric", "--url", "http://127.0.0.1:9")
@@ -187,6 +188,7 @@ def test_check_host_says_what_boxes_stop_here() -> None:
     assert done.returncode == (0 if here and all(one["held"] for one in here) else 1)
 
 
+@pytest.mark.contract
 def test_check_host_prints_a_table_for_people() -> None:
     done = anew("check-host", "--short", "--sandbox", "local")
     assert "attack" in done.stdout
@@ -200,6 +202,7 @@ def test_check_host_without_any_boxes_is_no_success() -> None:
     assert (done.returncode, json.loads(done.stdout)) == (1, [])
 
 
+@pytest.mark.contract
 def test_the_garbage_collector_rests_only_while_modules_are_loaded() -> None:
     script = (
         "import gc, sys\nfrom service.__main__ import main\nsys.argv = ['rewardline', '--help']\n"

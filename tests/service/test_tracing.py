@@ -408,6 +408,7 @@ def test_without_the_extra_the_service_says_what_to_install() -> None:
     assert "pip install 'rewardline-server[otel]'" in " ".join((ended.stderr + ended.stdout).split())
 
 
+@pytest.mark.contract
 def test_without_the_setting_nothing_of_opentelemetry_is_imported_for_it() -> None:
     """FastAPI and redis-py import what they find of it by themselves; what sends traces is not there."""
     program = (

@@ -13,6 +13,7 @@ def returned(result: Answer) -> object:
     return values.decode(result.parts[2])
 
 
+@pytest.mark.boxes(beyond=5)
 @pytest.mark.parametrize(
     ("source", "arguments", "value"),
     [
@@ -74,6 +75,7 @@ def test_a_call_that_fails_has_no_value_and_says_why(box: Box, source: str, word
     assert "sandbox" not in result.err
 
 
+@pytest.mark.boxes(beyond=2)
 @pytest.mark.parametrize(
     "source",
     [

@@ -39,6 +39,7 @@ MESS = {
 }
 
 
+@pytest.mark.boxes(beyond=6)
 @pytest.mark.parametrize("where", ["own", "shared"])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.boxes if name in ("deep", "wide") else ()) for name in MESS]

@@ -163,6 +163,7 @@ def own():
 _EXPECTED = "import pandas as pd\nexpected = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})\n"
 
 
+@pytest.mark.boxes(beyond=4)
 @pytest.mark.parametrize(
     ("case", "passes"),
     [

@@ -78,6 +78,7 @@ def written(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.load
 def test_everything_that_was_scored_is_there_once_the_service_has_stopped(written: Path) -> None:
     found = {record["id"]: record for record in records(written)}
     assert len(found) == len(records(written)) == 1006
@@ -221,6 +222,7 @@ def test_scoring_goes_on_when_the_disk_is_full(serve: Any, tmp_path: Path) -> No
         subprocess.run(["umount", disk], check=True)
 
 
+@pytest.mark.contract
 def test_following_shows_records_as_they_are_written(tmp_path: Path) -> None:
     command = [
         "env",

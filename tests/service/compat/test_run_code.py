@@ -298,6 +298,7 @@ def test_ping_answers_as_the_original_does(served: Served) -> None:
     assert httpx.get(f"{served.url}/v1/ping").json() == "pong"
 
 
+@pytest.mark.contract
 def test_a_key_can_stand_in_the_url_as_these_clients_cannot_send_another(serve: Any) -> None:
     served = serve(sandbox="auto", api_keys=f"train={KEY}")
     body = {"code": "print(1)", "language": "python"}
@@ -348,6 +349,7 @@ def test_who_does_not_get_a_box_in_time_is_told_so_in_the_one_way_verl_retries(n
         assert first.result()["status"] == "Success"
 
 
+@pytest.mark.contract
 def test_a_caller_who_hangs_up_gives_the_box_back(narrow: Served) -> None:
     body = {"code": "import time; time.sleep(50)", "language": "python", "run_timeout": 55}
     with pytest.raises(httpx.ReadTimeout):
@@ -355,6 +357,7 @@ def test_a_caller_who_hangs_up_gives_the_box_back(narrow: Served) -> None:
     assert run_code(narrow, run_timeout=2)["status"] == "Success"
 
 
+@pytest.mark.contract
 def test_many_callers_wait_for_their_turn_instead_of_being_refused(serve: Any) -> None:
     served = serve(sandbox="auto", box_slots="1", max_items_in_flight="2", max_items_per_request="1")
     with ThreadPoolExecutor(12) as threads:

@@ -45,6 +45,7 @@ ADD = {
 CASES = [{"input": "2", "expected_output": "4"}]
 
 
+@pytest.mark.contract(beyond=3)
 @pytest.mark.parametrize(
     ("row", "columns", "reason"),
     [

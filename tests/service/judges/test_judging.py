@@ -223,6 +223,7 @@ def test_what_a_profile_changes_about_the_score_asks_no_model_again(
     assert len(grader.prompts) == 1
 
 
+@pytest.mark.judges
 def test_votes_go_to_different_endpoints_first(paris: Parts, grader: Grader, tmp_path: Path) -> None:
     with Grader() as second, Grader(lambda _: '{"reasoning": "", "verdict": "B"}') as third:
         endpoints = {
@@ -285,6 +286,7 @@ def test_nothing_is_judged_against_part_of_its_reference(paris: Parts, scorer: S
     assert not grader.prompts
 
 
+@pytest.mark.judges
 def test_votes_that_are_lost_count_as_long_as_there_are_enough(paris: Parts, start: Start, grader: Grader) -> None:
     profiles = {
         "three": {"mode": "reference", "pool": "judges", "votes": {"n": 3, "min_valid": 2, "early_stop": False}}

@@ -27,6 +27,7 @@ def test_rule(truth: str, reference: str, answer: str) -> None:
     assert (result["outcome"] == "equal") is (truth == "T"), result
 
 
+@pytest.mark.accuracy
 async def test_the_exam(verifier: Math) -> None:
     rows = [json.loads(line) for line in (DATA / "exam.jsonl").read_text(encoding="utf-8").splitlines()]
     items = [Item(row["response"], MathParams(reference=row["gold"])) for row in rows]

@@ -88,6 +88,7 @@ def test_openings_in_a_row_take_no_exponential_time(piece: str, end: str) -> Non
         guard.within(2.0, read_prose, piece * 60 + end, read)
 
 
+@pytest.mark.bombs(beyond=12)
 @pytest.mark.parametrize("injection", INJECTIONS, ids=lambda text: text[:30])
 def test_nothing_in_an_answer_or_a_reference_is_executed(
     injection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -173,6 +174,7 @@ async def test_a_reference_that_sympy_cannot_evaluate_is_never_a_wrong_answer(
     assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, "reference_too_complex")
 
 
+@pytest.mark.bombs
 async def test_an_answer_that_sympy_cannot_evaluate_is_too_complex(judge: Judge) -> None:
     for answer in (r"\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} dx", r"\sum_{n=1}^\infty (-1)^n"):
         verdict = await judge("2", rf"\boxed{{{answer}}}")

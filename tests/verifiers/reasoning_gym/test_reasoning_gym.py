@@ -55,6 +55,7 @@ def _paid(found: Found, asked: Sequence[tuple[Row, str]]) -> list[tuple[str, str
     return [(row.task, text, verdict) for (row, text), verdict in zip(asked, verdicts, strict=True) if verdict.score]
 
 
+@pytest.mark.accuracy
 def test_nothing_and_nonsense_score_zero(found: Found) -> None:
     assert _paid(found, [(row, text) for row in OWN for text in JUNK]) == []
 
@@ -174,6 +175,7 @@ def test_partial_credit(found: Found, threshold: float | None, score: float) -> 
     assert (verdict.score, verdict.detail["raw_score"]) == (score, 0.5)
 
 
+@pytest.mark.bombs
 def test_an_answer_that_exhausts_the_scorer_is_wrong_and_harms_no_other(found: Found) -> None:
     row = row_of("rush_hour")
     bomb = "A+" + "9" * 18

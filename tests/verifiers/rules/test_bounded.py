@@ -75,6 +75,7 @@ async def test_long_texts_get_the_verdict_they_would_get_at_once(
     assert await verifier.score(items) == [module.judge(item.response, item.params) for item in items]
 
 
+@pytest.mark.wording(beyond=2)
 @pytest.mark.parametrize("name", [*MODULES, *LINEAR])
 async def test_lone_surrogates_are_judged(verifiers: dict[str, Verifier[Any]], name: str) -> None:
     module, verifier = {**MODULES, **LINEAR}[name], verifiers[name]
@@ -138,6 +139,7 @@ async def test_costly_parameters_do_not_hold_the_loop(
     assert verdict == repetition.judge(item.response, item.params)
 
 
+@pytest.mark.growth
 async def test_a_schema_that_multiplies_is_the_callers_to_mend(verifiers: dict[str, Verifier[Any]]) -> None:
     double = {f"n{n}": {"allOf": [{"$ref": f"#/$defs/n{n + 1}"}] * 10} for n in range(12)}
     schema = {"$defs": {**double, "n12": {"type": "integer"}}, "$ref": "#/$defs/n0"}

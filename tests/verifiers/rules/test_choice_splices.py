@@ -71,6 +71,7 @@ _PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.wording
 @settings(max_examples=600, deadline=None)
 @given(st.lists(_PIECES, max_size=12), st.sampled_from(_CHOICES))
 def test_one_option_at_most_is_paid(pieces: list[str], choices: list[str]) -> None:

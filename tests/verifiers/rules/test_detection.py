@@ -371,6 +371,7 @@ def _every_choice(pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]
     return choices
 
 
+@pytest.mark.wording
 @given(_WORTH, st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_pairs_are_worth_most_of_all_choices(worth: dict[tuple[int, int], Fraction], most_pairs: bool) -> None:

@@ -150,6 +150,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.wording
 def test_verdicts_are_the_same_in_another_process_and_order() -> None:
     texts = [
         "HELLO WORLD",
