@@ -35,6 +35,9 @@ async def until(condition: Callable[[], object], told: Callable[[], object] = st
 
 
 async def turns(count: int = 20) -> None:
-    """Let every task that can go on do so: enough turns of the event loop for what waits for nothing outside of it."""
+    """Let every task that can go on do so: enough turns of the event loop for what waits for nothing outside of it.
+
+    What does wait for the outside may get its answer meanwhile. To stop a task at its first step, take one turn.
+    """
     for _ in range(count):
         await asyncio.sleep(0)

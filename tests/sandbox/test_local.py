@@ -399,7 +399,7 @@ async def test_a_box_can_be_destroyed_twice_and_by_a_caller_that_is_cancelled(st
         before = children()
         box = await made.make(Profile.PLAIN)
         destroying = asyncio.create_task(box.destroy())
-        await turns()
+        await turns(1)
         destroying.cancel()
         with pytest.raises(asyncio.CancelledError):
             await destroying

@@ -379,7 +379,7 @@ async def test_work_stopped_before_it_begins_gives_its_place_back() -> None:
         for n in range(8):
             stream = engine.stream(batch(item("counting", f"gone {n}")))
             first = asyncio.ensure_future(anext(stream))
-            await turns()
+            await turns(1)
             first.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await first
