@@ -149,7 +149,8 @@ def of_lane(lane: str, out: Path) -> list[Spent]:
 
 def begun(out: Path) -> list[Spent]:
     """What a campaign that another process has begun has done, once that is over; nothing if it came to no end."""
-    eventually((out / _LOCK).exists)
+    lock = out / _LOCK
+    eventually(lambda: lock.exists() and lock.stat().st_size > 0)
     with _under_way(out):
         return [Spent.of(row) for row in _rows(out / "spent.jsonl")]
 
@@ -160,6 +161,7 @@ def _under_way(out: Path) -> Iterator[None]:
     out.mkdir(parents=True, exist_ok=True)
     with (out / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        print(os.getpid(), file=lock, flush=True)  # empty, it is a lock that nobody holds yet
         yield
 
 

@@ -200,6 +200,28 @@ async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict
     assert gated.stopped == 0
 
 
+async def test_it_says_how_many_items_wait_for_each_verifier() -> None:
+    gated = Gated()
+    async with engine_of(gated, Counting()) as engine:
+        scoring = asyncio.create_task(engine.score(batch(*(item("gated", f"r{n}") for n in range(300)))))
+        await gated.entered.wait()
+        await turns()
+        under_way = gated.concurrency * gated.chunk_items
+        assert engine.queued() == {"gated": 300 - under_way, "counting": 0}
+        assert engine.queued_s()["gated"] > engine.queued_s()["counting"] == 0
+        gated.gate.set()
+        await scoring
+        assert engine.queued() == {"gated": 0, "counting": 0}
+
+
+async def test_it_says_before_there_is_a_response_whether_one_could_be_judged() -> None:
+    async with engine_of(Counting()) as engine:
+        known, unknown = (engine.refusal(item(name, "")) for name in ("counting", "absent"))
+    assert known is None
+    assert unknown is not None
+    assert unknown.reason == "unknown_verifier"
+
+
 async def test_work_stops_when_nobody_waits_for_it() -> None:
     gated = Gated()
     async with engine_of(gated) as engine:
