@@ -14,7 +14,7 @@ serve: export PYTHONDONTWRITEBYTECODE :=
 serve: $(VENV)/serve.stamp
 	@exec $(BIN)/rewardline serve
 
-# The quick lane: every module touched, each real component used once; about ten minutes.
+# The quick lane: every module touched, each real component used once; ten to twenty minutes.
 test: $(VENV)/test.stamp redis docker browser kubernetes
 	$(CHECK)
 	@$(BIN)/python -m tests.run quick
