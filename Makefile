@@ -15,7 +15,7 @@ serve: $(VENV)/serve.stamp
 	@exec $(BIN)/rewardline serve
 
 # The quick lane: every module touched, each real component used once; ten to twenty minutes.
-test: $(VENV)/test.stamp redis docker browser kubernetes
+test: $(VENV)/test.stamp redis docker browser compilers kubernetes
 	$(CHECK)
 	@$(BIN)/python -m tests.run quick
 

@@ -184,6 +184,7 @@ def _recorded(part: str) -> str:
     )
 
 
+@pytest.mark.deploy
 def test_a_burst_counts_for_ten_minutes_and_then_no_more(tmp_path: Path) -> None:
     """Replicas for a square wave: those for the last step's burst are still there when the next comes."""
     series = 'rewardline_queued_work_seconds{namespace="rewardline",verifier="%s",pod="%s"}'

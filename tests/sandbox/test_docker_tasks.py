@@ -62,6 +62,7 @@ KERNEL = python("import os\nprint(sum(map(int, input().split())) if os.uname().r
 async def test_programs_in_gvisor_have_another_kernel_and_are_judged(docker_address: str) -> None:
     with contextlib.closing(docker.APIClient(docker_address, version="auto")) as client:
         if "runsc" not in client.info()["Runtimes"]:
+            assert not os.environ.get("CI"), "where all must pass, the Docker daemon has the runtime runsc"
             pytest.skip("NO TEST WITH GVISOR: this Docker daemon has no runtime runsc")
     backend = DockerBackend(runtime="runsc", address=docker_address)
     async with bench(backend, slots=1) as judge:
