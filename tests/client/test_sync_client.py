@@ -6,11 +6,11 @@ import asyncio
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ import pytest
 from aiohttp import web
 from rewardline import Client, InvalidRequest, Status
 
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 if TYPE_CHECKING:
     from tests.client.conftest import Body, FakeServer
@@ -147,15 +147,14 @@ def test_a_forked_child_scores_and_leaves_the_parent_alone(server: FakeServer) -
 
 
 def _exit_status(child: int) -> int:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.02)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    raise AssertionError("the child hangs")
+    try:
+        eventually(lambda: os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+    except AssertionError:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
 @pytest.mark.contract(beyond=1)

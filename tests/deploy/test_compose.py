@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from deploy.docker import environment
 from tests.deploy.engine import ROOT, Engine, compose_command
 from tests.deploy.scoring import MATH
 from tests.ports import free_ports
+from tests.waiting import eventually
 
 COMPOSE = ROOT / "docker-compose.yml"
 PARTS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(COMPOSE.read_text())["services"]
@@ -159,15 +159,11 @@ class Project:
 
     def await_health(self, part: str, count: int) -> None:
         """Until so many of them run and are healthy."""
-        until = time.monotonic() + 90
-        while (found := [self._health(name) for name in self.containers(part)]) != ["healthy"] * count:
-            if time.monotonic() > until:
-                said = [
-                    self.engine.run("docker", "logs", "--tail", "20", name, check=False)
-                    for name in self.containers(part)
-                ]
-                raise AssertionError(f"{part}: {found} {said}")
-            time.sleep(0.5)
+        names = self.containers
+        eventually(
+            lambda: [self._health(name) for name in names(part)] == ["healthy"] * count,
+            lambda: [self.engine.run("docker", "logs", "--tail", "20", name, check=False) for name in names(part)],
+        )
 
     def _health(self, name: str) -> str:
         return self.engine.run("docker", "inspect", "--format", "{{.State.Health.Status}}", name, check=False).strip()
@@ -236,10 +232,9 @@ def test_it_comes_up_scores_survives_a_killed_replica_grows_and_goes_away(projec
     leaving, *_ = project.containers("service")
     _check(_rounds(project.scoring(rounds=60, programs=0), {10: lambda: project.engine.run("docker", "stop", leaving)}))
 
-    seen = _eventually(
-        lambda: project.ask_prometheus('sum by (instance) (rewardline_items_total{job="rewardline"})'), 2
-    )
-    assert sum(seen.values()) > 0
+    counted = 'sum by (instance) (rewardline_items_total{job="rewardline"})'
+    eventually(lambda: len(project.ask_prometheus(counted)) >= 2)
+    assert sum(project.ask_prometheus(counted).values()) > 0
 
     project.compose("down", "--volumes", "--timeout", "20")
     assert project.left_over() == []
@@ -266,10 +261,3 @@ def _check(rounds: Sequence[Mapping[str, Any]]) -> None:
         assert told["statuses"].keys() == {"ok"}, told
         assert told["math"] == [1.0, 0.0] * (MATH // 2)
         assert told["code"] == ([1.0, 0.0] * len(told["code"]))[: len(told["code"])]
-
-
-def _eventually(read: Callable[[], Mapping[str, float]], count: int) -> Mapping[str, float]:
-    until = time.monotonic() + 30
-    while len(seen := read()) < count and time.monotonic() < until:
-        time.sleep(0.5)
-    return seen

@@ -1,10 +1,10 @@
 """The dashboard: every query is asked of a real Prometheus that scrapes a service at work, and has an answer."""
 
+import itertools
 import json
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.conftest import Served, serving
 from tests.deploy.engine import ROOT
 from tests.judge_upstream.grader import Grader
 from tests.ports import free_port
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 FOLDER = ROOT / "deploy" / "grafana"
 PANELS: Sequence[Mapping[str, Any]] = [panel for panel in dashboard()["panels"] if panel["type"] != "row"]
@@ -101,16 +101,19 @@ def _scraping(served: Served, folder: Path) -> Iterator[str]:
 
 def _work(served: Served, prometheus: str) -> None:
     """Batches of everything, until Prometheus has seen counters rise."""
-    until = time.monotonic() + 60
-    for number in range(1000):
+    numbers = itertools.count()
+
+    def seen() -> bool:
+        number = next(numbers)
         batch = {"items": [*_items(number), *_items(number)]}
         assert httpx.post(f"{served.url}/v1/score", json=batch, timeout=PATIENCE_S).status_code == 200
         httpx.post(f"{served.url}/v1/score", content=b"no json")
         with suppress(httpx.TransportError):
-            if number >= 3 and _values(prometheus, 'sum(rate(rewardline_items_total{verifier="judge"}[10s])) > 0'):
-                return
-        assert time.monotonic() < until, "Prometheus has seen nothing"
-        time.sleep(0.5)
+            judged = 'sum(rate(rewardline_items_total{verifier="judge"}[10s])) > 0'
+            return number >= 3 and bool(_values(prometheus, judged))
+        return False
+
+    eventually(seen)
 
 
 def _items(number: int) -> list[Mapping[str, Any]]:

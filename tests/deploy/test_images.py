@@ -3,7 +3,6 @@
 import json
 import re
 import tarfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from io import BytesIO
@@ -15,6 +14,7 @@ import pytest
 
 from deploy.docker import build, sbom, wheels
 from tests.deploy.engine import ROOT, Engine
+from tests.waiting import eventually
 
 DOCKERFILE = (ROOT / "deploy/docker/Dockerfile").read_text()
 KEY = "0123456789abcdef0123"
@@ -116,12 +116,11 @@ def _running(engine: Engine, image: str, *options: str) -> Iterator[str]:
 
 
 def _await_health(engine: Engine, container: str) -> None:
-    until = time.monotonic() + 90
     command = ("docker", "exec", container, "/opt/rewardline/bin/python", "/usr/share/rewardline/health.py", "/readyz")
-    while not (said := engine.run(*command, check=False)).startswith("200"):
-        logs = engine.run("docker", "logs", container, check=False)
-        assert time.monotonic() < until, said + logs[-3000:]
-        time.sleep(0.5)
+    eventually(
+        lambda: engine.run(*command, check=False).startswith("200"),
+        lambda: engine.run("docker", "logs", container, check=False)[-3000:],
+    )
 
 
 def _ask(engine: Engine, container: str, items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -204,10 +203,7 @@ def test_what_is_installed_is_what_was_locked_and_what_the_bill_of_materials_say
 def test_server_says_how_it_is_and_leaves_when_told(docker_images: Engine) -> None:
     with _running(docker_images, build.SERVER.name) as container:
         _await_health(docker_images, container)
-        until = time.monotonic() + 30
-        while _inspect(docker_images, container, "{{.State.Health.Status}}") != "healthy":
-            assert time.monotonic() < until
-            time.sleep(0.5)
+        eventually(lambda: _inspect(docker_images, container, "{{.State.Health.Status}}") == "healthy")
         docker_images.run("docker", "stop", "--time", "40", container)
         assert _inspect(docker_images, container, "{{.State.ExitCode}}") == "0"
         assert '"drained"' in docker_images.run("docker", "logs", container, check=False)

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import yaml
 from tests.conftest import ROOT, Serve, Served
 from tests.e2e.environments import FOLDER, python_of, variables
 from tests.ports import free_port
+from tests.waiting import eventually
 
 SCRIPTS = Path(__file__).parent / "verl"
 EXAMPLES = ROOT / "client" / "examples" / "verl"
@@ -235,12 +235,12 @@ def test_the_reward_loop_on_ray_outlives_a_restart_in_mid_batch(
 
 def _await_items(url: str, count: int) -> None:
     """Until the server holds this many at once, all of them admitted and few judged."""
-    for _ in range(3000):
+
+    def arrived() -> bool:
         found = re.search(r"^rewardline_in_flight_items (\S+)$", httpx.get(f"{url}/metrics").text, re.MULTILINE)
-        if found and float(found[1]) >= count:
-            return
-        time.sleep(0.02)
-    raise AssertionError("the batch never arrived")
+        return found is not None and float(found[1]) >= count
+
+    eventually(arrived)
 
 
 SETS = {
