@@ -81,7 +81,7 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
 
 
 def _messages(messages: Any) -> list[Message]:
-    return [Message(message.role, message.content) for message in messages.messages]
+    return [{"role": message.role, "content": message.content} for message in messages.messages]
 
 
 def raw_of(text: str) -> msgspec.Raw:

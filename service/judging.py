@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from service.wire import DAMAGED_JSON, CacheMode
 from verifiers.base import InvalidItem, Item, Params
+from verifiers.conversation import Conversation
 from verifiers.registry import Entry
 
 _MAX_ERRORS_SHOWN = 3
@@ -33,9 +34,10 @@ class Prepared(msgspec.Struct, frozen=True):
     prompt: str | None
     explain: bool
     key: bytes | None
+    conversation: Conversation | None = None
 
     def item(self, deadline: float | None = None, cache: CacheMode = "use") -> Item[Any]:
-        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline, cache)
+        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline, cache, self.conversation)
 
 
 def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:

@@ -19,8 +19,9 @@ from service.judging import Judge, Prepared, decoded, decoded_params, judge_of
 from service.memo import Memo
 from service.recipes.book import Book
 from service.recipes.planning import Planner
-from service.wire import ABSENT, DAMAGED, Message, ScoreItem, messages_of
+from service.wire import ABSENT, DAMAGED, Message, ScoreItem, encode, messages_of
 from verifiers.base import InvalidItem
+from verifiers.conversation import Conversation, dialects, plain
 from verifiers.registry import Registry
 
 KEY_BYTES = 20
@@ -65,23 +66,27 @@ class Preparation:
             reference = _shared_reference(item, references)
         if _is_plain(item):
             judge = self._judge(item, reference)
-            response = self._text(item.response, "response")
+            response = self._response(item.response)
             return self._prepared(judge, response, self._prompt(item, judge, explain), explain, share)
         plan = self._plan(item, reference)
-        response = self._text(item.response, "response")
+        response = self._response(item.response)
         parts = tuple(
             self._prepared(judge, response, self._prompt(item, judge, explain), explain, share) for judge in plan.judges
         )
         return Composed(plan, parts)
 
-    def _prepared(self, judge: Judge, response: str, prompt: str | None, explain: bool, share: bool) -> Prepared:
+    def _prepared(
+        self, judge: Judge, response: str | Conversation, prompt: str | None, explain: bool, share: bool
+    ) -> Prepared:
+        text, conversation = _judged(judge, response)
         key = None
         if share and judge.entry.verifier.deterministic:
             prefix = judge.explain_prefix if explain else judge.prefix
             if prompt is not None:
                 prefix = hashlib.sha256(prefix + prompt.encode()).digest()
-            key = hashlib.sha256(prefix + response.encode()).digest()[:KEY_BYTES]
-        return Prepared(judge, response, prompt, explain, key)
+            judged = text.encode() if conversation is None else b"conversation" + encode(conversation)
+            key = hashlib.sha256(prefix + judged).digest()[:KEY_BYTES]
+        return Prepared(judge, text, prompt, explain, key, conversation)
 
     def _judge(self, item: ScoreItem, reference: bytes) -> Judge:
         assert item.verifier is not None
@@ -128,22 +133,37 @@ class Preparation:
             return None
         if prompt is item.messages and isinstance(prompt, str):
             prompt = messages_of(prompt) or prompt
-        return self._text(prompt, "prompt")
+        return self._text(prompt if isinstance(prompt, str) else str(dialects.read(prompt)), "prompt")
 
-    def _text(self, value: str | list[Message], field: str) -> str:
-        text = value if isinstance(value, str) else _last_assistant_text(value) if field == "response" else None
-        if text is None:
-            assert isinstance(value, list)
-            text = "\n\n".join(f"{message.role}: {message.text()}" for message in value)
-        if len(text) > self._max_response_chars:
-            raise InvalidItem(
-                f"{field}_too_large", f"the {field} has {len(text)} characters; at most {self._max_response_chars}"
-            )
+    def _response(self, value: str | list[Message]) -> str | Conversation:
+        """Messages that come to no more than one text are that text."""
+        if isinstance(value, str):
+            return self._text(value, "response")
+        conversation = dialects.read(value)
+        if not conversation.turns:
+            raise InvalidItem("no_response", "the response is a list of messages without an assistant message")
+        text = plain(conversation)
+        if text is not None:
+            return self._text(text, "response")
+        encoded = encode(conversation)
+        self._check_size(len(encoded), "response")
+        if DAMAGED.encode() in encoded:
+            raise InvalidItem("invalid_text", "the response holds a lone surrogate: half of a pair")
+        return conversation
+
+    def _text(self, text: str, field: str) -> str:
+        self._check_size(len(text), field)
         if DAMAGED in text:
             raise InvalidItem(
                 "invalid_text", f"the {field} holds a lone surrogate at character {text.index(DAMAGED)}: half of a pair"
             )
         return text
+
+    def _check_size(self, chars: int, field: str) -> None:
+        if chars > self._max_response_chars:
+            raise InvalidItem(
+                f"{field}_too_large", f"the {field} has {chars} characters; at most {self._max_response_chars}"
+            )
 
 
 def _is_plain(item: ScoreItem) -> bool:
@@ -170,8 +190,22 @@ def _shared_reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) ->
     return bytes(found)
 
 
-def _last_assistant_text(messages: list[Message]) -> str:
-    for message in reversed(messages):
-        if message.role == "assistant":
-            return message.text()
-    raise InvalidItem("no_response", "the response is a list of messages without an assistant message")
+def _judged(judge: Judge, response: str | Conversation) -> tuple[str, Conversation | None]:
+    """The text that a verifier is to judge, and the whole conversation for one that judges such.
+
+    Raises:
+        InvalidItem: it would pass over a part.
+    """
+    turn = judge.params.turn
+    if isinstance(response, str):
+        return response if turn in ("last", "all", 1) else "", None
+    verifier = judge.entry.verifier
+    if verifier.judges_calls:
+        return response.text("last"), response
+    if unjudged := response.unjudged(turn):
+        raise InvalidItem(
+            "unjudged_parts",
+            f"{verifier.name} judges text, and the assistant's message has {', '.join(unjudged)}; tool_call and trajectory "
+            f"judge calls, and trajectory's answer has {verifier.name} judge the final text",
+        )
+    return response.text(turn), None

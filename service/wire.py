@@ -11,7 +11,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -36,23 +36,8 @@ NDJSON = "application/x-ndjson"
 ABSENT = msgspec.Raw(b"")
 
 
-class TextPart(msgspec.Struct):
-    """One part of a message's content; parts of other types than text carry none."""
-
-    type: str = "text"
-    text: str = ""
-
-
-class Message(msgspec.Struct):
-    """A chat message in the form of the OpenAI API; fields that do not matter here are passed over."""
-
-    role: str
-    content: str | list[TextPart] | None = None
-
-    def text(self) -> str:
-        if isinstance(self.content, list):
-            return "".join(part.text for part in self.content)
-        return self.content or ""
+Message: TypeAlias = dict[str, Any]
+"""In any dialect that `verifiers.conversation.dialects` reads; kept as it came, so that nothing of it is lost."""
 
 
 class RowFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, gc=False):

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from sandbox.absent import NoSandbox
 from sandbox.base import Sandbox
 from sandbox.workers import Workers
+from verifiers.conversation import Conversation, Turn, of_text
 
 if TYPE_CHECKING:
     from verifiers.judge.panel import Panel
@@ -84,6 +85,10 @@ class Params(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    turn: Turn = "last"
+    """Of a response that is messages: which turn is judged, the last one, all or one by its number from 1. Of a turn, what
+    the assistant said last; of all, whatever it said."""
+
 
 P = TypeVar("P", bound=Params)
 
@@ -92,6 +97,7 @@ class Item(msgspec.Struct, Generic[P], frozen=True):
     """One response and what to judge it by."""
 
     response: str
+    """The text to judge; of a conversation, what `params.turn` says."""
     params: P
     prompt: str | None = None
     explain: bool = False
@@ -100,6 +106,13 @@ class Item(msgspec.Struct, Generic[P], frozen=True):
     """When nobody waits for the verdict any more, in seconds of the event loop's clock; no part of what is judged."""
     cache: Literal["use", "refresh", "off"] = "use"
     """For verifiers that keep what they were told: whether it may be used, is to be replaced, or neither."""
+    conversation: Conversation | None = None
+    """The whole response, where it is more than text and the verifier `judges_calls`."""
+
+    @property
+    def said(self) -> Conversation:
+        """The whole response; one that is text is a conversation of one step."""
+        return of_text(self.response) if self.conversation is None else self.conversation
 
 
 class InvalidItem(Exception):
@@ -133,6 +146,8 @@ class Verifier(ABC, Generic[P]):
     """Whether verdicts may be cached and shared between equal items."""
     uses_prompt: ClassVar[bool] = False
     """Whether the prompt is part of what is judged, and so of the cache key."""
+    judges_calls: ClassVar[bool] = False
+    """Whether it takes responses as conversations. Others judge text, and refuse what they would pass over."""
     chunk_items: ClassVar[int] = 64
     """At most so many items per call of `score`: about 2 ms of work when it runs inline."""
     concurrency: int | None = 1

@@ -14,6 +14,8 @@ from typing import Any, Final
 import msgspec
 
 from service.wire import DAMAGED, DAMAGED_JSON, Message, Result, ScoreItem
+from verifiers.base import InvalidItem
+from verifiers.conversation import dialects, plain
 
 ABSENT: Final = msgspec.Raw()
 _TOLD_OF_CHECKS: Final = frozenset(
@@ -54,6 +56,8 @@ class Record(msgspec.Struct, omit_defaults=True):
     prompt_chars: int | None = None
     reference: str | None = None
     """A text as it is, anything else as JSON."""
+    messages: msgspec.Raw = ABSENT
+    """The response where it is more than text; then `response` is what the assistant said last. As text if it is too long."""
     reference_sha256: str | None = None
     reference_chars: int | None = None
 
@@ -85,10 +89,10 @@ class Finished:
 def record_of(batch: Finished, at: int, time: str, rules: Rules) -> Record | None:
     """The record of the item at this position; None if it is left out."""
     item, result = batch.items[at], batch.results[at]
-    response = _text(item.response, judged=True)
-    if not is_kept(item.id, response, result.status, rules):
+    response, messages = _response(item.response)
+    if not is_kept(item.id, messages or response, result.status, rules):
         return None
-    return _record(time, batch, item, result, response, rules)
+    return _record(time, batch, item, result, response, messages, rules)
 
 
 def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules) -> bool:
@@ -107,9 +111,11 @@ def timestamp(time_s: float) -> str:
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _record(time: str, batch: Finished, item: ScoreItem, result: Result, response: str, rules: Rules) -> Record:
+def _record(
+    time: str, batch: Finished, item: ScoreItem, result: Result, response: str, messages: str | None, rules: Rules
+) -> Record:
     prompt = item.prompt if item.prompt is not None else item.messages
-    prompt_text = None if prompt is None else _text(prompt, judged=False)
+    prompt_text = None if prompt is None else _text(prompt)
     reference = _reference(item, batch.references)
     record = Record(
         time,
@@ -130,7 +136,7 @@ def _record(time: str, batch: Finished, item: ScoreItem, result: Result, respons
         metadata=_json(bytes(item.metadata), rules),
     )
     if rules.redact:
-        record.response_sha256, record.response_chars = _told(response)
+        record.response_sha256, record.response_chars = _told(messages or response)
         if prompt_text is not None:
             record.prompt_sha256, record.prompt_chars = _told(prompt_text)
         if reference is not None:
@@ -141,7 +147,9 @@ def _record(time: str, batch: Finished, item: ScoreItem, result: Result, respons
         record.checks = _encoded(checks, rules) if result.checks else ABSENT
         return record
     limit = rules.max_text_chars
-    record.response, record.response_chars = response[:limit], len(response)
+    record.response, record.response_chars = response[:limit], len(messages or response)
+    if messages is not None:
+        record.messages = _json(messages.encode(), rules)
     if prompt_text is not None:
         record.prompt, record.prompt_chars = prompt_text[:limit], len(prompt_text)
     if reference is not None:
@@ -156,15 +164,27 @@ def _told(text: str) -> tuple[str, int]:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), len(text)
 
 
-def _text(value: str | list[Message], *, judged: bool) -> str:
-    """Messages as text; of a response, the last message of the assistant, which is what was judged."""
+def _response(value: str | list[Message]) -> tuple[str, str | None]:
+    """What the assistant said last; and the messages as JSON, where they are more than that."""
+    if isinstance(value, str):
+        return _sound(value), None
+    messages = _sound(_encoder.encode(value).decode())
+    try:
+        conversation = dialects.read(value)
+    except InvalidItem:
+        return messages, messages
+    text = plain(conversation)
+    return (_sound(conversation.text("last")), messages) if text is None else (_sound(text), None)
+
+
+def _text(value: str | list[Message]) -> str:
+    """A prompt as text."""
     if isinstance(value, str):
         return _sound(value)
-    if judged:
-        for message in reversed(value):
-            if message.role == "assistant":
-                return _sound(message.text())
-    return _sound("\n\n".join(f"{message.role}: {message.text()}" for message in value))
+    try:
+        return _sound(str(dialects.read(value)))
+    except InvalidItem:
+        return _sound(_encoder.encode(value).decode())
 
 
 def _sound(text: str) -> str:

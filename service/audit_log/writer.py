@@ -223,7 +223,7 @@ def _weight(batch: Batch) -> int:
 def _messages_bytes(messages: str | list[Message]) -> int:
     if isinstance(messages, str):
         return messages.__sizeof__()
-    return sum(message.text().__sizeof__() for message in messages)
+    return len(_encoder.encode(messages))
 
 
 def _raw_bytes(raw: msgspec.Raw) -> int:

@@ -32,7 +32,8 @@ from service.interactions.shapes import (
 from service.interactions.store import VERSION, Store
 from service.metrics import Metrics
 from service.wire import Message, Result, encode
-from verifiers.base import Status
+from verifiers.base import InvalidItem, Status
+from verifiers.conversation import dialects, parts_beside_text
 
 log = logging.getLogger("rewardline.interactions")
 
@@ -179,16 +180,16 @@ class Interactions:
         return answer
 
     async def _judge(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> model.Judged:
-        text = _last_assistant_text(request.messages)
+        is_silent = _is_silent(request.messages)
         item = decode_item(record.item)
-        item.response = text
+        item.response = "" if is_silent else request.messages
         item.id = f"{name}/{request.index}"
         scored = await self._engine.score(Batch([item], {}, "use", False, deadline))
         [result] = scored.results
         if result.status != "ok":
             self.turns["not_judged"] += 1
             raise _not_judged(result)
-        return model.judged(result, is_silent=not text.strip())
+        return model.judged(result, is_silent=is_silent)
 
     async def show(self, name: str) -> View:
         """
@@ -260,9 +261,17 @@ def _judged_by(creation: Creation) -> dict[str, str]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _last_assistant_text(messages: Sequence[Message]) -> str:
-    """Empty when there is none."""
-    return next((message.text() for message in reversed(messages) if message.role == "assistant"), "")
+def _is_silent(messages: Sequence[Message]) -> bool:
+    """Whether the assistant says nothing, calls nothing and shows nothing where it is its turn.
+
+    Raises:
+        Unprocessable: these are no messages.
+    """
+    try:
+        last = dialects.read(messages).judged("last")
+    except InvalidItem as error:
+        raise unprocessable("messages", str(error)) from error
+    return not last or not (last[0].whole_text.strip() or any(parts_beside_text(last[0])))
 
 
 _plan_decoder = msgspec.json.Decoder(Plan)

@@ -82,8 +82,8 @@ class TurnRequest(msgspec.Struct, forbid_unknown_fields=True):
         return int(self.turn_index)
 
     def digest(self) -> str:
-        """Equal for equal roles and contents."""
-        return hashlib.sha256(encode(self.messages)).hexdigest()
+        """Equal for equal messages."""
+        return hashlib.sha256(_encode_sorted(self.messages)).hexdigest()
 
 
 class TurnInfo(msgspec.Struct, omit_defaults=True):

@@ -11,9 +11,12 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, TypeVar
 
+import msgspec
+
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
 from verifiers import long_texts
 from verifiers.base import Item, Params, Unavailable, Verdict
+from verifiers.conversation import Conversation
 from verifiers.long_texts import TURN_CHARS, sendable
 
 TIME_LIMIT_S = 4.0
@@ -80,15 +83,20 @@ def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any
     kind = type(item.params)
     names = [judge.__module__, judge.__qualname__, kind.__module__, kind.__qualname__]
     prompt = None if item.prompt is None else sendable(item.prompt)
-    return [names, sendable(item.response), item.params.model_dump_json(), prompt, item.explain]
+    conversation = item.conversation and sendable(msgspec.json.encode(item.conversation).decode())
+    return [names, sendable(item.response), item.params.model_dump_json(), prompt, item.explain, conversation]
 
 
 def judge_in_worker(payload: list[Any]) -> list[Any]:
     """Runs in a worker: the module's own `judge`, on an item made anew from plain data."""
-    names, response, params, prompt, explain = payload
+    names, response, params, prompt, explain, conversation = payload
     judge, kind = _named(names[0], names[1]), _named(names[2], names[3])
-    verdict: Verdict = judge(Item(response, _params(kind, params), prompt, explain))
+    steps = None if conversation is None else _conversations.decode(conversation)
+    verdict: Verdict = judge(Item(response, _params(kind, params), prompt, explain, conversation=steps))
     return long_texts.fields_of(verdict)
+
+
+_conversations = msgspec.json.Decoder(Conversation)
 
 
 @lru_cache(maxsize=64)

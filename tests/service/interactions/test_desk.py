@@ -131,7 +131,6 @@ async def test_silence_is_no_answer_whatever_the_verifier_makes_of_it(desk: Inte
         [],
         [{"role": "user", "content": GOLD}],
         [{"role": "assistant", "content": None}],
-        [{"role": "assistant", "content": [{"type": "image"}]}],
         [{"role": "assistant", "content": "x"}, {"role": "assistant", "content": " \n"}],
     ]
     for index, messages in enumerate(silent, 1):
@@ -139,6 +138,23 @@ async def test_silence_is_no_answer_whatever_the_verifier_makes_of_it(desk: Inte
         answer = await take(desk, request)
         assert (answer["score"], answer["reward"], answer["reason"]) == (0.0, 0.0, "no_answer")
         assert "no answer" in answer["response"]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ({"role": "assistant", "content": [{"type": "image"}]}, "unjudged_parts"),
+        ({"role": "assistant", "content": GOLD, "tool_calls": [{"function": {"name": "f"}}]}, "unjudged_parts"),
+        ({}, "message 0: a message has a role"),
+        ({"role": "somebody", "content": GOLD}, "message 0: the role is one of"),
+    ],
+)
+async def test_what_would_be_passed_over_is_refused(desk: Interactions, message: dict[str, Any], told: str) -> None:
+    await opened(desk)
+    request = decode_turn(json.dumps({"messages": [message], "turn_index": 1}).encode())
+    with pytest.raises(Unprocessable, match=told):
+        await take(desk, request)
+    assert (await desk.show("a")).turn == 0
 
 
 async def test_the_last_assistant_message_counts_and_its_parts_are_one_text(desk: Interactions) -> None:

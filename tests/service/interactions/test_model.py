@@ -212,7 +212,7 @@ def test_one_is_an_integer_however_it_is_written() -> None:
         b"{}",
         b'{"messages": [], "turn_index": 1.5}',
         b'{"messages": [], "turn_index": 0}',
-        b'{"messages": [{}], "turn_index": 1}',
+        b'{"messages": [1], "turn_index": 1}',
     ],
 )
 def test_a_turn_of_another_shape_is_refused(body: bytes) -> None:

@@ -1,14 +1,19 @@
 """The function calls of the response equal the reference's.
 
+A response is text, or messages whose calls are typed; `said` reads both. Judged is the last turn (whatever the assistant called
+since the user last said something), or what `turn` says. A reference of lists wants calls turn by turn, as BFCL's rows of
+several turns have it.
+
 Which forms are read says `forms`: JSON as OpenAI, Claude, Hermes, Qwen, Llama, Mistral and others write it, arguments
 in elements (Qwen3-Coder, GLM, MiniMax, DeepSeek), other models' own tokens, and Python's form as in BFCL. The reference
 is one call or a list, as objects or as text in any of these forms; `[]` wants no call, and any text without one is
-right. Every wanted call is made exactly once and nothing else is called. Thinking is not looked at, and a call that is
-cut off or cannot be read makes the response wrong.
+right. Every wanted call is made exactly once and nothing else is called, unless `calls` is subset. Thinking is not looked
+at, and a call that is cut off or cannot be read makes the response wrong.
 
 Values are compared by type: 1 is 1.0, but neither "1" nor true; strings are equal to the character unless `strings`
-is loose (case and space are then no difference); keys have no order, lists have. Parameters in XML have no types:
-what the schema in `tools` says, or else whichever reading the reference has.
+is loose (case and space are then no difference) or a call's `compare` says otherwise for an argument; keys have no order,
+lists have. Parameters in XML have no types: what the schema in `tools` says, or else whichever reading the reference has.
+In BFCL's form texts are compared as its own checker does.
 
 With `tools` every call must be of a function there, with arguments that its schema holds for; where no fence
 of Python calls any of them, such fences show programs.
@@ -19,8 +24,10 @@ on the order of calls, 1 is not true, and where no call is wanted, making none i
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any, Literal
 
+import msgspec
 from pydantic import Field, model_validator
 
 from sandbox.workers import Exit, Workers
@@ -28,9 +35,10 @@ from verifiers.answers import Think, final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier, clip
 from verifiers.rules import bounded
 from verifiers.rules.schemas import parts
-from verifiers.rules.tool_call import expected, forms, tools, turns
+from verifiers.rules.tool_call import expected, forms, said, tools
+from verifiers.rules.tool_call.arguments import Strings
 from verifiers.rules.tool_call.calls import Call, Malformed
-from verifiers.rules.tool_call.expected import Expected, Policy
+from verifiers.rules.tool_call.expected import Expected, Policy, Wanted
 from verifiers.rules.tool_call.tools import Tool
 
 _INLINE_CHARS = 16_000
@@ -44,14 +52,18 @@ class ToolCallParams(Params):
 
     reference: Any = Field()
     """One call or a list: `{"name": …, "arguments": {…}}` (or any form of a response, text included); [] for none.
-    Beside its arguments a call may have `"accept": {"unit": ["C", "celsius"]}`, further values that are right, and
-    `"optional": ["unit"]`, arguments that may be left out."""
+    Beside its arguments a call may have `"accept": {"unit": ["C", "celsius"]}`, further values that are right,
+    `"optional": ["unit"]`, arguments that may be left out, and `"compare": {"city": "loose"}`: for each argument exact, loose,
+    set, any, {"tolerance": 0.1}, {"relative": 0.01}, {"pattern": …} or {"schema": …}. BFCL's `[{"get_weather": {"city":
+    ["Paris"], "unit": ["celsius", ""]}}]` and lists of call strings are read, too; a list of lists has the calls of each turn."""
     ordered: bool = False
     """Whether calls must come in the reference's order."""
     arguments: Literal["exact", "subset"] = "exact"
     """subset: arguments beyond the reference's are allowed."""
-    strings: Literal["exact", "loose"] = "exact"
-    """loose: strings that differ in case and space only are equal."""
+    calls: Literal["exact", "subset"] = "exact"
+    """subset: calls beyond the reference's are allowed, where it has any."""
+    strings: Strings = "exact"
+    """loose: strings that differ in case and space only are equal; bfcl: in any of `,./-_*^` either."""
     credit: Literal["all", "graded"] = "all"
     """all: 1 or 0; graded: parts of calls that are right count."""
     tools: Any = None
@@ -66,7 +78,7 @@ class ToolCallParams(Params):
 
     @cached_property
     def policy(self) -> Policy:
-        return Policy(self.arguments == "subset", self.strings == "loose")
+        return Policy(self.arguments == "subset", self.strings, self.calls == "subset")
 
     @cached_property
     def tools_(self) -> Mapping[str, Tool] | str | None:
@@ -74,15 +86,19 @@ class ToolCallParams(Params):
         return None if self.tools is None else tools.read(self.tools)
 
     @cached_property
-    def wanted(self) -> Sequence[Expected] | str:
+    def wanted(self) -> Wanted | str:
         """The reference's calls, or what is wrong with it."""
         try:
             wanted = expected.read(self.reference)
         except Malformed as error:
             return str(error)
+        return self._unknown_in(wanted.calls) or wanted
+
+    def _unknown_in(self, wanted: Sequence[Expected]) -> str:
+        """What of these calls contradicts the tools, if anything."""
         known = self.tools_
         if not isinstance(known, Mapping):
-            return wanted
+            return ""
         for one in wanted:
             tool = known.get(one.name)
             if tool is None:
@@ -90,14 +106,14 @@ class ToolCallParams(Params):
             call = one.only_call
             if call and not self.policy.is_subset and not tool.schema.holds(tools.typed(call, tool).arguments):
                 return f"the tools' schema does not hold for the reference's call of {one.name[:100]!r}"
-        return wanted
+        return ""
 
     @cached_property
     def quick_parts(self) -> int:
         """How many parts a response may have that is judged on the event loop; 0 where the reference takes long."""
         if isinstance(self.reference, str) and not _is_short(self.reference):
             return 0
-        if not isinstance(self.wanted, str) and len(self.wanted) > (
+        if not isinstance(self.wanted, str) and len(self.wanted.calls) > (
             _MAX_QUICK_GRADED if self.credit == "graded" else _MAX_QUICK_CALLS
         ):
             return 0
@@ -106,10 +122,11 @@ class ToolCallParams(Params):
 
 class ToolCall(Verifier[ToolCallParams]):
     name = "tool_call"
-    version = "7"
+    version = "8"
     params = ToolCallParams
     summary = "The function calls of the response equal the reference's, in any of the forms that models write"
     concurrency = None
+    judges_calls = True
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -124,10 +141,15 @@ def create(resources: Resources) -> ToolCall:
 
 
 def _is_quick(item: Item[ToolCallParams]) -> bool:
-    if len(item.response) > _INLINE_CHARS or not item.params.quick_parts:
+    if not item.params.quick_parts:
         return False
-    segment = final_segment(item.response, item.params.think)
-    text = item.response[segment.start : segment.end]
+    if item.conversation is not None:
+        text = msgspec.json.encode(item.conversation).decode()
+    elif len(item.response) > _INLINE_CHARS:
+        return False
+    else:
+        segment = final_segment(item.response, item.params.think)
+        text = item.response[segment.start : segment.end]
     return _is_short(text) and (item.params.tools is None or parts(text) <= item.params.quick_parts)
 
 
@@ -143,24 +165,26 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
     params = item.params
     if isinstance(params.tools_, str):
         return Verdict.invalid("bad_tools", params.tools_)
-    if isinstance(params.wanted, str):
-        return Verdict.invalid("bad_reference", params.wanted)
-    response = forms.plain_tokens(item.response)
-    segment = final_segment(response, params.think)
-    if segment.reason != "found":
-        return Verdict.wrong("no_answer" if segment.reason == "empty" else segment.reason)
-    text = turns.without_thought(response[segment.start : segment.end])
+    wanted = params.wanted
+    if isinstance(wanted, str):
+        return Verdict.invalid("bad_reference", wanted)
+    turn = "all" if wanted.is_by_turn else params.turn
+    if others := sorted({name for steps in item.said.chosen(turn) for step in steps for name in step.others}):
+        return Verdict.invalid(
+            "unjudged_parts", f"the response has {', '.join(others)}; tool_call judges text and calls"
+        )
     try:
-        calls = (forms.prefilled_calls_in(text) if params.wanted else []) or forms.calls_in(text)
+        found = said.read(item.said, turn, params.think, params.tools_, may_be_prefilled=bool(wanted.calls))
     except Malformed as error:
+        text = item.response or "(a call)"
         return Verdict.wrong("malformed_call", clip(text), **({"message": clip(str(error))} if item.explain else {}))
-    if params.tools_ is not None and not any(call.is_shown and call.name in params.tools_ for call in calls):
-        calls = [call for call in calls if not call.is_shown]
-    if not calls and turns.is_blank(text):
-        return Verdict.wrong("no_answer")
+    calls, text = found.calls, found.text
+    if not calls and (found.reason is not None or not text):
+        return Verdict.wrong("no_answer" if found.reason in (None, "empty") else found.reason)
     detail = {"calls": [clip(call.key) for call in calls[:_MAX_SHOWN]]} if item.explain else {}
-    extracted = clip(text) if calls else None
-    fault, score = _compare(calls, params.wanted, params.tools_, params)
+    shown = text if item.conversation is None else "; ".join(call.key for call in calls[:_MAX_SHOWN])
+    extracted = clip(shown) if calls else None
+    fault, score = _compare_turns(found.turns, wanted, params)
     if fault is None:
         return Verdict.correct(extracted, **detail)
     return Verdict(
@@ -171,10 +195,21 @@ def judge(item: Item[ToolCallParams]) -> Verdict:
 _MAX_SHOWN = 8
 
 
-def _compare(
-    calls: Sequence[Call], wanted: Sequence[Expected], known: Mapping[str, Tool] | None, params: ToolCallParams
-) -> tuple[str | None, float]:
-    """What is wrong, if anything, and the score."""
+def _compare_turns(found: Sequence[Sequence[Call]], wanted: Wanted, params: ToolCallParams) -> tuple[str | None, float]:
+    """What is wrong first, if anything, and the score; graded credit is the mean over the turns."""
+    if not wanted.is_by_turn:
+        return _compare([call for calls in found for call in calls], wanted.calls, params)
+    pairs = zip_longest(found, wanted.turns, fillvalue=())
+    compared = [_compare(calls, of_turn, params) for calls, of_turn in pairs]
+    fault = next((fault for fault, _ in compared if fault is not None), None)
+    scores = [score for _, score in compared]
+    return fault, sum(scores) / len(scores) if params.credit == "graded" else float(fault is None)
+
+
+def _compare(calls: Sequence[Call], wanted: Sequence[Expected], params: ToolCallParams) -> tuple[str | None, float]:
+    """What is wrong with the calls of one turn, if anything, and the score."""
+    known = params.tools_
+    assert not isinstance(known, str)
     if not calls and wanted:
         return "no_call", 0.0
     if calls and not wanted:

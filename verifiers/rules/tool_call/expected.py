@@ -1,24 +1,25 @@
 """What the reference wants, and whether calls are that.
 
-A reference call may name further acceptable values of an argument (`"accept": {"unit": ["C", "celsius"]}`), and
-arguments that may be left out (`"optional": ["unit"]`); BFCL writes both as lists of values.
+A reference call may name further acceptable values of an argument (`"accept": {"unit": ["C", "celsius"]}`), arguments that may
+be left out (`"optional": ["unit"]`), and how arguments are compared (`"compare"`, see `arguments`). BFCL writes the first two as
+lists of values, `{"get_weather": {"city": ["Paris"], "unit": ["celsius", ""]}}`, and calls of several turns as a list of lists.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
 from verifiers.rules.documents import Unreadable, check_depth, read_json
 from verifiers.rules.pairing import can_be_paired
 from verifiers.rules.tool_call import forms
-from verifiers.rules.tool_call.calls import Call, Malformed, call_of, objects_of
-from verifiers.rules.tool_call.raw import Raw
+from verifiers.rules.tool_call.arguments import AnyOf, Compare, Possible, Strings, compare_of, is_possible
+from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, call_of, objects_of
 
 Fault = Literal["missing_call", "extra_call", "wrong_function", "wrong_arguments", "wrong_order"]
+_EQUAL = AnyOf()
 
 
 @dataclass(frozen=True)
@@ -26,31 +27,45 @@ class Policy:
     """How a call is compared."""
 
     is_subset: bool
-    is_loose: bool
+    """Arguments beyond those of the reference are allowed."""
+    strings: Strings
+    may_call_more: bool = False
+    """So are calls."""
 
 
 @dataclass(frozen=True)
 class Expected:
     name: str
     values: Mapping[str, Sequence[Any]]
-    """The acceptable values of each argument."""
+    """The acceptable values of each argument; none where `compare` needs none."""
     optional: frozenset[str]
+    compare: Mapping[str, Compare] = field(default_factory=dict)
+    said: str = ""
+    """What the reference says of comparing, for `key`."""
+    has_loose_name: bool = False
+    """A dot in the name and an underscore are no difference: some APIs allow none of the first."""
 
     @property
     def only_call(self) -> Call | None:
         """The one call that is right, if there is just one."""
-        if self.optional or any(len(values) != 1 for values in self.values.values()):
+        if self.optional or self.compare or any(len(values) != 1 for values in self.values.values()):
             return None
         return Call(self.name, {name: values[0] for name, values in self.values.items()})
 
     @property
     def key(self) -> str:
         """Equal for equal references, whatever order their keys came in."""
-        return json.dumps([self.values, sorted(self.optional)], sort_keys=True, default=lambda raw: [raw.text])
+        return json.dumps(
+            [self.values, sorted(self.optional), self.said], sort_keys=True, default=lambda raw: [raw.text]
+        )
+
+    def is_of(self, name: str) -> bool:
+        """Whether the function called is the wanted one."""
+        return name == self.name or (self.has_loose_name and name.replace(".", "_") == self.name.replace(".", "_"))
 
     def is_met_by(self, call: Call, policy: Policy) -> bool:
         return (
-            call.name == self.name
+            self.is_of(call.name)
             and all(
                 self.accepts(name, call.arguments[name], policy) if name in call.arguments else name in self.optional
                 for name in self.values
@@ -59,11 +74,24 @@ class Expected:
         )
 
     def accepts(self, name: str, value: Any, policy: Policy) -> bool:
-        return any(same(value, wanted, policy) for wanted in self.values.get(name, ()))
+        return name in self.values and self.compare.get(name, _EQUAL).accepts(value, self.values[name], policy.strings)
 
 
-def read(value: Any) -> list[Expected]:
-    """The calls of a reference: objects, or text in any form that a response may have.
+@dataclass(frozen=True)
+class Wanted:
+    """The calls of a reference."""
+
+    turns: Sequence[Sequence[Expected]]
+    is_by_turn: bool = False
+    """Each turn has calls of its own."""
+
+    @property
+    def calls(self) -> list[Expected]:
+        return [one for turn in self.turns for one in turn]
+
+
+def read(value: Any) -> Wanted:
+    """The calls of a reference: objects, or text in any form that a response may have; of several turns, a list for each.
 
     Raises:
         Malformed: it is none, or beyond the limits.
@@ -72,13 +100,27 @@ def read(value: Any) -> list[Expected]:
         try:
             value = read_json(value, unique_keys=True)
         except Unreadable:
-            return _of_text(value)
+            return Wanted([_of_text(value)])
     try:
         check_depth(value)
     except Unreadable as error:
         raise Malformed("nested too deep") from error
     if not _is_finite(value):
         raise Malformed("numbers must be finite")
+    if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
+        wanted = Wanted([_of_turn(turn) for turn in value], is_by_turn=True)
+        if len(wanted.calls) > MAX_CALLS:
+            raise Malformed(f"more than {MAX_CALLS} calls")
+        return wanted
+    return Wanted([_of_turn(value)])
+
+
+def _of_turn(value: Any) -> list[Expected]:
+    each = value if isinstance(value, list) else [value]
+    if each and all(isinstance(one, str) for one in each):
+        return [expected for one in each for expected in _of_text(one)]
+    if each and all(_is_of_bfcl(one) for one in each):
+        return [_of_bfcl(name, values) for one in each for name, values in one.items()]
     objects = objects_of(value)
     if objects is None:
         raise Malformed("expected a list of calls, each with a name and arguments; [] where none is wanted")
@@ -97,15 +139,33 @@ def _plain(call: Call) -> Expected:
     return Expected(call.name, {name: (value,) for name, value in call.arguments.items()}, frozenset())
 
 
+def _is_of_bfcl(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) == 1 and is_possible(*value.values()) and "tool_calls" not in value
+
+
+def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:
+    optional = frozenset(argument for argument, values in possible.items() if "" in values)
+    compare = dict.fromkeys(possible, Possible())
+    return Expected(name, possible, optional, compare, said="bfcl", has_loose_name=True)
+
+
 def _expected(value: Mapping[str, Any]) -> Expected:
     plain = _plain(call_of(value))
-    accept, optional = value.get("accept", {}), value.get("optional", [])
+    accept, optional, compare = value.get("accept", {}), value.get("optional", []), value.get("compare", {})
     if not isinstance(accept, dict) or not all(isinstance(inner, list) and inner for inner in accept.values()):
         raise Malformed("accept is an object of lists of values")
     values = {name: (*plain.values.get(name, ()), *accept.get(name, ())) for name in (*plain.values, *accept)}
+    if not isinstance(compare, dict):
+        raise Malformed("compare is an object: how each argument is compared")
+    compared = {name: compare_of(how) for name, how in compare.items()}
+    for name, how in compared.items():
+        if how.needs_value and name not in values:
+            raise Malformed(f"compare: the call has no argument {name[:100]!r} to compare with")
+        values.setdefault(name, ())
     if not isinstance(optional, list) or not all(isinstance(name, str) and name in values for name in optional):
         raise Malformed("optional is a list of names of arguments")
-    return Expected(plain.name, values, frozenset(optional))
+    said = json.dumps(compare, sort_keys=True) if compare else ""
+    return Expected(plain.name, values, frozenset(optional), compared, said)
 
 
 def _is_finite(value: Any) -> bool:
@@ -120,54 +180,40 @@ def _is_finite(value: Any) -> bool:
             return True
 
 
-# --- values
-
-
-def same(found: Any, wanted: Any, policy: Policy) -> bool:
-    """Whether two JSON values are equal: 1 is 1.0 and not true; an object's keys have no order."""
-    if isinstance(found, Raw):
-        return any(same(reading, wanted, policy) for reading in found.readings)
-    if isinstance(wanted, Raw):
-        return any(same(found, reading, policy) for reading in wanted.readings)
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    match found, wanted:
-        case str(), str():
-            return found == wanted or (policy.is_loose and _loose(found) == _loose(wanted))
-        case list(), list():
-            return len(found) == len(wanted) and all(
-                same(one, other, policy) for one, other in zip(found, wanted, strict=True)
-            )
-        case dict(), dict():
-            return found.keys() == wanted.keys() and all(same(found[key], wanted[key], policy) for key in found)
-        case (int() | float(), int() | float()) | (None, None):
-            return bool(found == wanted)
-    return False
-
-
-def _loose(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip().casefold()
-
-
 # --- calls
 
 
 def fault_of(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy, *, ordered: bool) -> Fault | None:
     """Why the calls are not those that are wanted, one for one; None when they are."""
-    found_names, wanted_names = Counter(call.name for call in calls), Counter(one.name for one in wanted)
+    found_names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
     if found_names != wanted_names:
         if found_names <= wanted_names:
             return "missing_call"
-        return "extra_call" if found_names >= wanted_names else "wrong_function"
-    if all(one.is_met_by(call, policy) for call, one in zip(calls, wanted, strict=True)):
+        if not found_names >= wanted_names:
+            return "wrong_function"
+        if not policy.may_call_more:
+            return "extra_call"
+    if _are_in_order(calls, wanted, policy):
         return None
     if not _can_be_matched(calls, wanted, policy):
         return "wrong_arguments"
     return "wrong_order" if ordered else None
 
 
+def _names(calls: Sequence[Call], wanted: Sequence[Expected]) -> list[str]:
+    """Of the functions called, as the reference writes them."""
+    loose = [one for one in wanted if one.has_loose_name]
+    return [next((one.name for one in loose if one.is_of(call.name)), call.name) for call in calls]
+
+
+def _are_in_order(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> bool:
+    """Whether the wanted calls are made one behind the other; what may be called beside them was counted before."""
+    rest = iter(calls)
+    return all(any(one.is_met_by(call, policy) for call in rest) for one in wanted)
+
+
 def _can_be_matched(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> bool:
-    return can_be_paired([[place for place, one in enumerate(wanted) if one.is_met_by(call, policy)] for call in calls])
+    return can_be_paired([[place for place, call in enumerate(calls) if one.is_met_by(call, policy)] for one in wanted])
 
 
 def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) -> Fraction:
@@ -176,7 +222,7 @@ def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) ->
     Shared names (Jaccard index of multisets), and for each pair of calls of one name the Jaccard index of the names of
     their arguments plus the arguments that are right. Pairs are taken from the most alike on, each call once.
     """
-    names, wanted_names = Counter(call.name for call in calls), Counter(one.name for one in wanted)
+    names, wanted_names = Counter(_names(calls, wanted)), Counter(one.name for one in wanted)
     most = 1 + sum(1 + len(one.values) for one in wanted)
     total = Fraction((names & wanted_names).total(), (names | wanted_names).total() or 1)
     keys = [one.key for one in wanted]
@@ -184,7 +230,7 @@ def graded(calls: Sequence[Call], wanted: Sequence[Expected], policy: Policy) ->
         (-_likeness(call, one, policy), call.key, keys[place], number, place)
         for number, call in enumerate(calls)
         for place, one in enumerate(wanted)
-        if call.name == one.name
+        if one.is_of(call.name)
     )
     used_calls: set[int] = set()
     used_places: set[int] = set()

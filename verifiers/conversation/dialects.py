@@ -1,0 +1,241 @@
+"""Messages in any dialect to steps.
+
+    OpenAI chat        role, content (text, null or parts), `tool_calls` or `function_call`, `reasoning_content`; tool results
+    OpenAI Responses   items: `message`, `reasoning`, `function_call`, `function_call_output`; those in a row are one step
+    Anthropic          content blocks: `text`, `thinking`, `tool_use`; `tool_result` in a user's message
+    LangChain, vLLM    calls with `args`, or flat `{"name", "arguments"}`; `reasoning`; results with `status`
+
+What is text becomes text, what calls a tool a call. Of all other parts (images, audio, calls of a provider's own tools) the
+type is kept, so that a verifier can refuse what it does not judge. Fields that say nothing (`annotations`, `logprobs`) are
+passed over.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiers.base import InvalidItem
+from verifiers.conversation import Conversation, Role, Step, ToolCall
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "ipython": "tool",
+    "observation": "tool",
+}
+_TEXTS = ("text", "input_text", "output_text", "summary_text", "reasoning_text")
+_NO_PARTS = ("redacted_thinking",)
+"""Thought that its provider keeps to itself: there is nothing to judge."""
+_ITEMS = ("message", "reasoning", "function_call", "function_call_output")
+
+
+def read(messages: Sequence[Any]) -> Conversation:
+    """The steps of a list of messages.
+
+    Raises:
+        InvalidItem: one of them is no message; says which, and what is wrong with it.
+    """
+    steps: list[Step] = []
+    may_join = False
+    for place, message in enumerate(messages):
+        if not isinstance(message, dict):
+            raise _bad(place, f"a message is an object, not {_kind(message)}")
+        is_item = message.get("type") in _ITEMS or "role" not in message
+        for step in _steps(message, place):
+            if is_item and may_join and step.role == steps[-1].role == "assistant":
+                steps[-1] = _joined(steps[-1], step)
+            else:
+                steps.append(step)
+        may_join = is_item and bool(steps)
+    return Conversation(tuple(steps))
+
+
+def _steps(message: Mapping[str, Any], place: int) -> Iterator[Step]:
+    kind = message.get("type")
+    if kind == "function_call":
+        yield Step("assistant", calls=(_call(message, place),))
+    elif kind == "function_call_output":
+        yield _result(message, message.get("output"), message.get("call_id"), place)
+    elif kind == "reasoning" and "role" not in message:
+        yield Step("assistant", reasoning=_reasoning_item(message, place))
+    elif "role" in message:
+        yield from _said(message, place)
+    elif isinstance(kind, str):  # a call of a provider's own tool, such as `web_search_call`
+        yield Step("assistant", others=(kind[:100],))
+    else:
+        raise _bad(place, "a message has a role, or is an item with a type")
+
+
+def _said(message: Mapping[str, Any], place: int) -> Iterator[Step]:
+    role = _ROLES.get(message["role"]) if isinstance(message["role"], str) else None
+    if role is None:
+        raise _bad(place, f"the role is one of {', '.join(_ROLES)}, not {str(message['role'])[:100]!r}")
+    if role == "tool":
+        answers = message.get("tool_call_id", message.get("call_id"))
+        yield _result(message, message.get("content"), answers, place)
+        return
+    parts = _Parts(place)
+    parts.add_content(message.get("content"))
+    yield from parts.results
+    if role == "assistant":
+        _add_fields(parts, message, place)
+    if role == "assistant" or parts.texts or parts.others or not parts.results:
+        yield Step(
+            role, "".join(parts.texts), "\n".join(parts.thoughts), tuple(parts.calls), others=tuple(parts.others)
+        )
+
+
+def _add_fields(parts: "_Parts", message: Mapping[str, Any], place: int) -> None:
+    """What stands beside the content of an assistant's message."""
+    thought = next((text for name in _THOUGHTS if isinstance(text := message.get(name), str) and text), None)
+    if thought is not None:
+        parts.thoughts.insert(0, thought)
+    if isinstance(message.get("refusal"), str):
+        parts.texts.append(message["refusal"])
+    calls = message.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise _bad(place, f"tool_calls is a list, not {_kind(calls)}")
+    for call in calls or ():
+        if isinstance(call, dict) and call.get("type") not in (None, "function", "tool_call"):
+            parts.others.append(str(call["type"])[:100])
+        else:
+            parts.calls.append(_call(call, place))
+    if message.get("function_call") is not None:
+        parts.calls.append(_call(message["function_call"], place))
+    parts.others += [name for name in _OTHER_FIELDS if message.get(name)]
+
+
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+_OTHER_FIELDS = ("audio", "images")
+
+
+@dataclass
+class _Parts:
+    """What the content of one message holds."""
+
+    place: int
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    results: list[Step] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    def add_content(self, content: Any) -> None:
+        if content is None:
+            return
+        if isinstance(content, str):
+            self.texts.append(content)
+            return
+        if isinstance(content, dict):
+            content = [content]
+        if not isinstance(content, list):
+            raise _bad(self.place, f"content is text, a list of parts or null, not {_kind(content)}")
+        for part in content:
+            if isinstance(part, str):
+                self.texts.append(part)
+            elif isinstance(part, dict):
+                self._add(part)
+            else:
+                raise _bad(self.place, f"a part of content is an object, not {_kind(part)}")
+
+    def _add(self, part: Mapping[str, Any]) -> None:
+        kind = part.get("type", "text")
+        if not isinstance(kind, str):
+            raise _bad(self.place, f"the type of a part is text, not {_kind(kind)}")
+        if reader := _READERS.get(kind):
+            reader(self, part)
+        elif kind not in _NO_PARTS:
+            self.others.append(kind[:100])
+
+    def add_text(self, part: Mapping[str, Any]) -> None:
+        self.texts.append(_text(part.get("text", part.get("refusal")), self.place))
+
+    def add_thought(self, part: Mapping[str, Any]) -> None:
+        found = next((part[name] for name in ("thinking", "reasoning", "text") if part.get(name) is not None), "")
+        self.thoughts.append(_text(found, self.place))
+
+    def add_call(self, part: Mapping[str, Any]) -> None:
+        self.calls.append(_call(part, self.place))
+
+    def add_result(self, part: Mapping[str, Any]) -> None:
+        self.results.append(_result(part, part.get("content"), part.get("tool_use_id"), self.place))
+
+
+_READERS: Mapping[str, Callable[[_Parts, Mapping[str, Any]], None]] = {
+    **dict.fromkeys((*_TEXTS, "refusal"), _Parts.add_text),
+    **dict.fromkeys(("thinking", "reasoning"), _Parts.add_thought),
+    **dict.fromkeys(("tool_use", "tool_call"), _Parts.add_call),
+    "tool_result": _Parts.add_result,
+}
+
+
+def _reasoning_item(item: Mapping[str, Any], place: int) -> str:
+    """The thought itself where the model's server gives it, else what its provider tells of it."""
+    for name in ("content", "summary"):
+        if item.get(name):
+            parts = _Parts(place)
+            parts.add_content(item[name])
+            return "\n".join(parts.texts)
+    return ""
+
+
+def _result(message: Mapping[str, Any], content: Any, answers: Any, place: int) -> Step:
+    parts = _Parts(place)
+    parts.add_content(content)
+    is_error = message.get("is_error") is True or message.get("status") == "error"
+    return Step(
+        "tool",
+        "".join(parts.texts),
+        answers=answers if isinstance(answers, str) else None,
+        name=message.get("name") if isinstance(message.get("name"), str) else None,
+        is_error=is_error,
+        others=tuple(parts.others),
+    )
+
+
+def _call(value: Any, place: int) -> ToolCall:
+    if isinstance(value, str):  # verifiers keeps its calls as JSON text
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise _bad(place, f"a call is text, but not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise _bad(place, f"a call is an object, not {_kind(value)}")
+    call_id = value.get("call_id", value.get("id"))
+    called = value["function"] if isinstance(value.get("function"), dict) else value
+    name = called.get("name")
+    if not isinstance(name, str):
+        raise _bad(place, "a call has the name of a function")
+    arguments: Any = next((called[key] for key in _ARGUMENTS if called.get(key) is not None), {})
+    return ToolCall(name, arguments, call_id if isinstance(call_id, str) else None)
+
+
+_ARGUMENTS = ("arguments", "parameters", "args", "input")
+
+
+def _joined(one: Step, other: Step) -> Step:
+    """Two items of one answer."""
+    texts, thoughts = (
+        "\n\n".join(part for part in parts if part)
+        for parts in ((one.text, other.text), (one.reasoning, other.reasoning))
+    )
+    return Step("assistant", texts, thoughts, one.calls + other.calls, others=one.others + other.others)
+
+
+def _text(value: Any, place: int) -> str:
+    if not isinstance(value, str):
+        raise _bad(place, f"the text of a part is text, not {_kind(value)}")
+    return value
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else type(value).__name__
+
+
+def _bad(place: int, message: str) -> InvalidItem:
+    return InvalidItem("bad_messages", f"message {place}: {message}")

@@ -1,0 +1,239 @@
+"""When an argument is the one that is wanted.
+
+    "compare": {"city": "loose", "note": "any", "tags": "set", "price": {"tolerance": 0.01}, "rate": {"relative": 1e-6},
+                "mail": {"pattern": "[^@]+@example[.]org"}, "filter": {"schema": {"type": "object"}}}
+
+`any`, a pattern and a schema say all by themselves; the others say how a value is compared with those that are right.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import re2
+
+from verifiers.rules.schemas import Schema, compile_schema
+from verifiers.rules.tool_call.calls import Malformed
+from verifiers.rules.tool_call.raw import Raw
+
+Strings = Literal["exact", "loose", "bfcl"]
+"""loose: case and space make no difference; bfcl: nor do the signs that the Berkeley leaderboard passes over."""
+_MAX_PATTERN_CHARS = 4096
+_MAX_PATTERN_BYTES = 2 << 20
+_BFCL_SIGNS = re.compile(r"[\s,./\-_*^]+")
+
+
+class Compare(ABC):
+    """How an argument is compared."""
+
+    needs_value: ClassVar[bool] = True
+
+    @abstractmethod
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        """Whether it is right, where `values` are."""
+
+
+def same(found: Any, wanted: Any, strings: Strings) -> bool:
+    """Whether two JSON values are equal: 1 is 1.0 and not true; an object's keys have no order."""
+    if isinstance(found, Raw):
+        return any(same(reading, wanted, strings) for reading in found.readings)
+    if isinstance(wanted, Raw):
+        return any(same(found, reading, strings) for reading in wanted.readings)
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    match found, wanted:
+        case str(), str():
+            return found == wanted or folded(found, strings) == folded(wanted, strings)
+        case list(), list():
+            return len(found) == len(wanted) and all(
+                same(one, other, strings) for one, other in zip(found, wanted, strict=True)
+            )
+        case dict(), dict():
+            return found.keys() == wanted.keys() and all(same(found[key], wanted[key], strings) for key in found)
+        case (int() | float(), int() | float()) | (None, None):
+            return bool(found == wanted)
+    return False
+
+
+def folded(text: str, strings: Strings) -> str:
+    match strings:
+        case "loose":
+            return re.sub(r"\s+", " ", text).strip().casefold()
+        case "bfcl":
+            return _BFCL_SIGNS.sub("", text).casefold().replace("'", '"')
+    return text
+
+
+@dataclass(frozen=True)
+class AnyOf(Compare):
+    """Equal to one of the values."""
+
+    strings: Strings | None = None
+    """None: as all arguments are compared."""
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        return any(same(found, value, self.strings or strings) for value in values)
+
+
+@dataclass(frozen=True)
+class Possible(Compare):
+    """As BFCL has it: objects hold lists of what is right for each key, in which "" says that the key may be left out."""
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = found.readings if isinstance(found, Raw) else (found,)
+        return any(self._is(reading, value) for reading in readings for value in values)
+
+    def _is(self, found: Any, wanted: Any) -> bool:
+        if isinstance(wanted, list) and isinstance(found, list):
+            return len(found) == len(wanted) and all(map(self._is, found, wanted))
+        if isinstance(wanted, dict) and isinstance(found, dict) and is_possible(wanted):
+            return found.keys() <= wanted.keys() and all(
+                self.accepts(found[key], values, "bfcl") if key in found else "" in values
+                for key, values in wanted.items()
+            )
+        return same(found, wanted, "bfcl")
+
+
+def is_possible(value: Any) -> bool:
+    """Whether an object holds lists of what is right for each of its keys."""
+    return isinstance(value, dict) and all(isinstance(values, list) and values for values in value.values())
+
+
+@dataclass(frozen=True)
+class AsSet(Compare):
+    """Lists that differ in order and repetition only are equal."""
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = found.readings if isinstance(found, Raw) else (found,)
+        return any(_as_set(reading, strings) == _as_set(value, strings) for reading in readings for value in values)
+
+
+def _as_set(value: Any, strings: Strings) -> object:
+    return (
+        frozenset(_hashable(each, strings) for each in value) if isinstance(value, list) else _hashable(value, strings)
+    )
+
+
+def _hashable(value: Any, strings: Strings) -> object:
+    """Equal for values that are the same."""
+    match value:
+        case str():
+            return folded(value, strings)
+        case list():
+            return tuple(_hashable(each, strings) for each in value)
+        case dict():
+            return frozenset((key, _hashable(each, strings)) for key, each in value.items())
+        case bool():
+            return ("bool", value)  # for Python, True is 1
+    return value
+
+
+@dataclass(frozen=True)
+class Near(Compare):
+    """Numbers that differ by no more than this, or by this share of the wanted one."""
+
+    tolerance: float
+    is_relative: bool
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = found.readings if isinstance(found, Raw) else (found,)
+        return any(self._is(reading, value) for reading in readings for value in values)
+
+    def _is(self, found: Any, wanted: Any) -> bool:
+        if not _is_number(found) or not _is_number(wanted):
+            return False
+        try:
+            most = self.tolerance * abs(wanted) if self.is_relative else self.tolerance
+            return bool(abs(found - wanted) <= most)
+        except OverflowError:  # an integer that no float holds
+            return bool(found == wanted)
+
+
+@dataclass(frozen=True)
+class Anything(Compare):
+    """Whatever it is."""
+
+    needs_value: ClassVar[bool] = False
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Matching(Compare):
+    """Text that the pattern matches from its first to its last character; RE2's syntax."""
+
+    pattern: Any
+    needs_value: ClassVar[bool] = False
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        text = found.text if isinstance(found, Raw) else found
+        try:
+            return isinstance(text, str) and self.pattern.fullmatch(text) is not None
+        except UnicodeEncodeError:  # a lone surrogate
+            return False
+
+
+@dataclass(frozen=True)
+class Valid(Compare):
+    """A value for which a JSON schema holds."""
+
+    schema: Schema
+    needs_value: ClassVar[bool] = False
+
+    def accepts(self, found: Any, values: Sequence[Any], strings: Strings) -> bool:
+        readings = found.readings if isinstance(found, Raw) else (found,)
+        return any(map(self.schema.holds, readings))
+
+
+_NAMED: Mapping[str, Compare] = {
+    "exact": AnyOf("exact"),
+    "loose": AnyOf("loose"),
+    "bfcl": AnyOf("bfcl"),
+    "set": AsSet(),
+    "any": Anything(),
+}
+
+
+def compare_of(value: Any) -> Compare:
+    """What a reference says of one argument.
+
+    Raises:
+        Malformed: it is none of what `compare` takes.
+    """
+    if isinstance(value, str) and value in _NAMED:
+        return _NAMED[value]
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, of),) = value.items()
+        if kind in ("tolerance", "relative"):
+            if not _is_number(of) or not of >= 0:
+                raise Malformed(f"compare: {kind} is a number from 0, not {str(of)[:100]!r}")
+            return Near(float(of), kind == "relative")
+        if kind == "pattern":
+            return Matching(_compiled(of))
+        if kind == "schema":
+            schema = compile_schema(of, check_formats=False)
+            if isinstance(schema, str):
+                raise Malformed(f"compare: {schema}")
+            return Valid(schema)
+    raise Malformed(
+        f"compare is one of {', '.join(_NAMED)}, or one of tolerance, relative, pattern and schema, not {str(value)[:100]!r}"
+    )
+
+
+def _compiled(pattern: Any) -> Any:
+    if not isinstance(pattern, str) or len(pattern) > _MAX_PATTERN_CHARS:
+        raise Malformed(f"compare: a pattern is text of at most {_MAX_PATTERN_CHARS} characters")
+    options = re2.Options()
+    options.max_mem = _MAX_PATTERN_BYTES
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except (re2.error, UnicodeEncodeError) as error:
+        raise Malformed(f"compare: the pattern {pattern[:100]!r} is not RE2's: {str(error)[:100]}") from error
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

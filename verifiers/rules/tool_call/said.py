@@ -1,0 +1,99 @@
+"""The calls that a response makes, turn by turn, whether it is text or a conversation.
+
+A call may come typed, as an API gives it, or as text in any of the forms that `forms` reads; one path has both. A call that
+stands in the text and is typed as well is one call: some servers leave in the text what they took out of it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verifiers.answers import Think, final_segment
+from verifiers.conversation import Conversation, Step, Turn
+from verifiers.rules.documents import Unreadable, check_depth
+from verifiers.rules.tool_call import forms, turns
+from verifiers.rules.tool_call.calls import MAX_CALLS, Call, Malformed, arguments_of
+
+
+@dataclass
+class Said:
+    """What the judged turns hold."""
+
+    turns: list[list[Call]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    """What was said without thinking; blank where nothing was."""
+    reason: str | None = None
+    """Why the last step has no text behind its thought."""
+
+    @property
+    def calls(self) -> list[Call]:
+        return [call for calls in self.turns for call in calls]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(text for text in self.texts if text)
+
+
+def read(
+    conversation: Conversation, turn: Turn, think: Think, tools: Mapping[str, Any] | None, *, may_be_prefilled: bool
+) -> Said:
+    """What is called in the turns that are judged.
+
+    Args:
+        conversation: The response.
+        turn: Which turns.
+        think: What is taken for thought.
+        tools: Those that there are, by name; without them, a fence of Python is taken for calls, not for a program.
+        may_be_prefilled: A call is wanted, so that a text may begin inside of one.
+
+    Raises:
+        Malformed: something was meant as a call and is none.
+    """
+    said = Said()
+    for steps in conversation.chosen(turn):
+        calls: list[Call] = []
+        for step in steps:
+            if step.role == "assistant":
+                calls += _calls(step, think, said, may_be_prefilled)
+        if tools is not None and not any(call.is_shown and call.name in tools for call in calls):
+            calls = [call for call in calls if not call.is_shown]
+        said.turns.append(calls)
+    if len(said.calls) > MAX_CALLS:
+        raise Malformed(f"more than {MAX_CALLS} calls")
+    return said
+
+
+def _calls(step: Step, think: Think, said: Said, may_be_prefilled: bool) -> list[Call]:
+    typed = [_typed(call.name, call.arguments) for call in step.calls]
+    response = forms.plain_tokens(step.whole_text)
+    segment = final_segment(response, think)
+    said.reason = None if segment.reason == "found" or typed else segment.reason
+    if segment.reason != "found":
+        return typed
+    text = turns.without_thought(response[segment.start : segment.end])
+    said.texts.append("" if turns.is_blank(text) else text)
+    written = (forms.prefilled_calls_in(text) if may_be_prefilled else []) or forms.calls_in(text)
+    return typed + _beside(typed, written)
+
+
+def _typed(name: str, arguments: Any) -> Call:
+    if not name:
+        raise Malformed("a call without a name")
+    try:
+        check_depth(arguments)
+    except Unreadable as error:
+        raise Malformed("nested too deep") from error
+    return Call(name, arguments_of(arguments))
+
+
+def _beside(typed: Sequence[Call], written: Iterable[Call]) -> list[Call]:
+    """Those of the text that are not the typed ones once more."""
+    known = Counter(call.key for call in typed)
+    beside = []
+    for call in written:
+        if known[call.key]:
+            known[call.key] -= 1
+        else:
+            beside.append(call)
+    return beside
