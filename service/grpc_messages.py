@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 from service.errors import BadRequest, FieldError, Unprocessable
 from service.pb import rewardline_pb2 as pb
 from service.wire import ABSENT, CacheMode, Message, Result, ScoreItem, Summary, add_row, encode
+from service.wire import parse as decoded
 
 _SLICE_ITEMS: Final = 256
 _CACHE_MODES: Final[Mapping[int, CacheMode]] = {
@@ -53,19 +54,19 @@ class Raws(dict[str, msgspec.Raw]):
 
 
 def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
-    """What HTTP's item would have been; its JSON texts are read later, with those of HTTP.
+    """What HTTP's item would have been; its JSON texts but those of messages are read later, with those of HTTP.
 
     Raises:
-        RequestError: `row_json` is no row.
+        RequestError: `row_json` is no row, `response_json` or `prompt_json` no messages.
     """
-    prompt = message.WhichOneof("prompt_kind")
+    response = _said(message, "response", index)
     item = ScoreItem(
-        _messages(message.response_messages) if message.HasField("response_messages") else message.response,
+        "" if response is None else response,
         message.verifier or None,
         raw[message.reference_json],
         message.reference_id or None,
         raw[message.params_json],
-        None if prompt is None else message.prompt if prompt == "prompt" else _messages(message.prompt_messages),
+        _said(message, "prompt", index),
         message.id or None,
         raw[message.metadata_json],
         message.recipe or None,
@@ -80,8 +81,20 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
     return item
 
 
-def _messages(messages: Any) -> list[Message]:
-    return [{"role": message.role, "content": message.content} for message in messages.messages]
+def _said(item: Any, field: str, index: int) -> str | list[Message] | None:
+    """A response or a prompt, in whichever form it came."""
+    match item.WhichOneof(f"{field}_kind"):
+        case None:
+            return None
+        case "response_json" | "prompt_json" as name:
+            return decoded(_messages, getattr(item, name).encode(), ["items", index, name])
+        case "response_messages" | "prompt_messages" as name:
+            return [{"role": each.role, "content": each.content} for each in getattr(item, name).messages]
+        case name:
+            return str(getattr(item, name))
+
+
+_messages: Final = msgspec.json.Decoder(list[Message])
 
 
 def raw_of(text: str) -> msgspec.Raw:

@@ -203,15 +203,29 @@ def _set(message: Any, name: str, value: Any) -> None:
         if isinstance(value, str):
             _check_text(value)
             setattr(message, name, value)
+        elif not all(isinstance(each, Mapping) for each in value):
+            raise TypeError("expected text or a list of messages")
+        elif not all(map(_is_plain, value)):
+            text = to_json(value)
+            _check_text(text)
+            setattr(message, f"{name}_json", text)
         else:
             messages = getattr(message, f"{name}_messages")
             messages.SetInParent()  # an empty conversation is a conversation too
             for turn in value:
-                _check_text(turn["role"])
-                _check_text(turn["content"])
                 messages.messages.add(role=turn["role"], content=turn["content"])
     else:
         raise TypeError("no such field")
+
+
+def _is_plain(message: Any) -> bool:
+    """Whether a message has nothing but a role and a text."""
+    if message.keys() != {"role", "content"}:
+        return False
+    for value in message.values():
+        if isinstance(value, str):
+            _check_text(value)
+    return all(isinstance(value, str) for value in message.values())
 
 
 def _check_text(value: Any) -> None:

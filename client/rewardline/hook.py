@@ -114,7 +114,7 @@ class Hook:
         """One sample as the server takes it.
 
         Args:
-            response: Text, or chat messages, of which the last assistant message is judged.
+            response: Text, or messages with whatever they call, in any dialect that the server reads.
             reference: What to judge against; comes over the row's own.
             prompt: Text or chat messages.
             row: The sample's columns, of which those in `ROW_FIELDS` are sent, and `LABELS` where they route.
@@ -243,7 +243,9 @@ def close_clients() -> None:
 
 
 def plain(value: Any) -> Any:
-    """The same as JSON has it: sequences and arrays as lists, numpy's numbers as numbers, bytes as UTF-8 text."""
+    """The same as JSON has it: sequences and arrays as lists, numpy's numbers as numbers, bytes as UTF-8 text, models of
+    pydantic (messages of newer libraries) as objects.
+    """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, Mapping):
@@ -252,6 +254,8 @@ def plain(value: Any) -> Any:
         return value.decode("utf-8", "replace")
     if isinstance(value, Sequence):
         return [plain(each) for each in value]
+    if callable(dump := getattr(value, "model_dump", None)):
+        return plain(dump(mode="json", exclude_none=True))
     # Arrays and scalars of numpy and torch, neither of which this package depends on.
     to_list = getattr(value, "tolist", None)
     return plain(to_list()) if callable(to_list) else value

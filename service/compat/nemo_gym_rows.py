@@ -9,7 +9,7 @@
     `expected_answer`, `question`      math_with_judge: `math`
 
 The first that is there holds. `template_metadata` is not looked at: answers are found wherever the response commits to one.
-The response is the text of the assistant's messages.
+The response is all that the model gave, calls and their results too.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,25 +29,10 @@ _EXTRACT: Final = {
 }
 
 
-class Part(msgspec.Struct):
-    """Of a message; only text is looked at."""
-
-    type: str = "output_text"
-    text: str = ""
-
-
-class Output(msgspec.Struct):
-    """What the model gave: messages, and others that are passed over."""
-
-    type: str = "message"
-    role: str = "assistant"
-    content: str | list[Part] | None = None
-
-
 class Response(msgspec.Struct):
     """The response object of OpenAI's Responses API, as far as it is looked at."""
 
-    output: list[Output]
+    output: list[Message]
 
 
 class Asked(msgspec.Struct):
@@ -67,14 +52,9 @@ class Row(msgspec.Struct):
     verifier_metadata: Any = None
     question: Any = None
 
-    def text(self) -> str:
-        """Of the assistant's messages."""
-        said = [one.content for one in self.response.output if one.type == "message" and one.role == "assistant"]
-        return "".join(
-            one if isinstance(one, str) else "".join(part.text for part in one if part.type == "output_text")
-            for one in said
-            if one is not None
-        )
+    def said(self) -> str | list[Message]:
+        """What the model gave; the empty text where it gave nothing."""
+        return self.response.output or ""
 
 
 def item_of(row: Row, fields: Mapping[str, Any], wish: Wish) -> ScoreItem:
@@ -88,7 +68,7 @@ def item_of(row: Row, fields: Mapping[str, Any], wish: Wish) -> ScoreItem:
     holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
     if not holds:
         own = {"reference": _truth(row, fields)}
-    return built(row.text(), wish, own, row.responses_create_params.input)
+    return built(row.said(), wish, own, row.responses_create_params.input)
 
 
 def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:

@@ -87,7 +87,7 @@ def item_of(response: str, wish: Wish, label: Any = None, prompt: str | list[Mes
     return built(response, wish, own, prompt)
 
 
-def built(response: str, wish: Wish, own: Mapping[str, Any], prompt: Any = None) -> ScoreItem:
+def built(response: str | list[Message], wish: Wish, own: Mapping[str, Any], prompt: Any = None) -> ScoreItem:
     """The item with the row's own fields over those of the URL.
 
     Raises:

@@ -18,7 +18,7 @@ import pytest
 from rewardline import FailedItems, InvalidItems, InvalidRequest, Unavailable
 from rewardline.hook import Hook
 from rewardline.trl import Environment, environment, reward, reward_func
-from rewardline.trl.rows import Rows, text_only
+from rewardline.trl.rows import Rows
 
 if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
@@ -139,12 +139,26 @@ def test_of_a_conversation_the_last_thing_said_is_judged(served: Any) -> None:
             {"role": "tool", "name": "add", "content": "5"},
             {"role": "assistant", "content": "It is \\boxed{4}"},
         ],
-        [{"role": "assistant", "tool_calls": [calculator]}, {"role": "tool", "name": "add", "content": "4"}],
         [],
     ]
-    prompts = [[{"role": "user", "content": "2+2"}]] * 4
+    prompts = [[{"role": "user", "content": "2+2"}]] * 3
     function = reward_func("math", url=served.url)
-    assert call(function, completions, prompts=prompts, solution=["4"] * 4) == [1.0, 1.0, 0.0, 0.0]
+    assert call(function, completions, prompts=prompts, solution=["4"] * 3) == [1.0, 1.0, 0.0]
+
+
+def test_calls_are_judged_and_a_verifier_of_text_refuses_what_ends_in_one(served: Any) -> None:
+    wanted = {"name": "add", "arguments": {"a": 2, "b": 2}}
+    calling = [
+        {"role": "assistant", "tool_calls": [{"type": "function", "function": wanted}]},
+        {"role": "tool", "name": "add", "content": "4"},
+    ]
+    silent = [{"role": "assistant", "content": "It is 4."}]
+    completions = [calling, [*calling, *silent], silent]
+    function = reward_func("tool_call", url=served.url)
+    assert call(function, completions, prompts=[[]] * 3, solution=[json.dumps([wanted])] * 3) == [1.0, 1.0, 0.0]
+    assert call(function, completions, prompts=[[]] * 3, solution=["[]"] * 3) == [0.0, 0.0, 1.0]
+    text = reward_func("math", url=served.url, on_invalid="abstain")
+    assert call(text, completions, prompts=[[]] * 3, solution=["4"] * 3) == [None, 1.0, 1.0]
 
 
 def test_a_step_of_8192_samples_is_answered_in_order(server: FakeServer) -> None:
@@ -164,7 +178,8 @@ def test_the_prompt_is_sent_unless_told_otherwise() -> None:
     """What it says; images stay here."""
     row = Rows("solution", {})
     prompt = [{"role": "user", "content": [{"type": "image", "image": object()}, {"type": "text", "text": "2+2"}]}]
-    assert row.item(Hook("math"), {"solution": "4"}, "4", prompt)["prompt"] == [{"role": "user", "content": "2+2"}]
+    sent = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "2+2"}]}]
+    assert row.item(Hook("math"), {"solution": "4"}, "4", prompt)["prompt"] == sent
     assert "prompt" not in row.item(Hook("math", send_prompt=False), {"solution": "4"}, "4", prompt)
 
 
@@ -328,13 +343,6 @@ def test_thinking_that_trl_cut_out_is_put_back(served: Any, key: str) -> None:
     completion = [{"role": "assistant", key: "2 and 2", "content": "4"}]
     form = reward_func("think_format", url=served.url, reference=None, params={"preset": "deepseek"})
     assert call(form, [completion], prompts=[[]]) == [1.0]
-
-
-def test_a_thought_that_was_cut_off_stays_open() -> None:
-    (cut_off,) = text_only([{"role": "assistant", "reasoning_content": "it is 4", "content": ""}])
-    (calling,) = text_only([{"role": "assistant", "reasoning_content": "it is 4", "content": "", "tool_calls": [{}]}])
-    assert "</think>" not in cut_off["content"]
-    assert "</think>" in calling["content"]
 
 
 def test_what_utf8_cannot_say_costs_nobody_the_training(served: Any) -> None:

@@ -43,13 +43,15 @@ class Messages(_message.Message):
     def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ...) -> None: ...
 
 class Item(_message.Message):
-    __slots__ = ("id", "verifier", "response", "response_messages", "prompt", "prompt_messages", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain", "checks_json", "row_json")
+    __slots__ = ("id", "verifier", "response", "response_messages", "response_json", "prompt", "prompt_messages", "prompt_json", "reference_json", "reference_id", "params_json", "metadata_json", "recipe", "domain", "data_source", "tag", "cache", "explain", "checks_json", "row_json")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERIFIER_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_JSON_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     PROMPT_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_JSON_FIELD_NUMBER: _ClassVar[int]
     REFERENCE_JSON_FIELD_NUMBER: _ClassVar[int]
     REFERENCE_ID_FIELD_NUMBER: _ClassVar[int]
     PARAMS_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -66,8 +68,10 @@ class Item(_message.Message):
     verifier: str
     response: str
     response_messages: Messages
+    response_json: str
     prompt: str
     prompt_messages: Messages
+    prompt_json: str
     reference_json: str
     reference_id: str
     params_json: str
@@ -80,7 +84,7 @@ class Item(_message.Message):
     explain: bool
     checks_json: str
     row_json: str
-    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., checks_json: _Optional[str] = ..., row_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., verifier: _Optional[str] = ..., response: _Optional[str] = ..., response_messages: _Optional[_Union[Messages, _Mapping]] = ..., response_json: _Optional[str] = ..., prompt: _Optional[str] = ..., prompt_messages: _Optional[_Union[Messages, _Mapping]] = ..., prompt_json: _Optional[str] = ..., reference_json: _Optional[str] = ..., reference_id: _Optional[str] = ..., params_json: _Optional[str] = ..., metadata_json: _Optional[str] = ..., recipe: _Optional[str] = ..., domain: _Optional[str] = ..., data_source: _Optional[str] = ..., tag: _Optional[str] = ..., cache: _Optional[_Union[CacheMode, str]] = ..., explain: bool = ..., checks_json: _Optional[str] = ..., row_json: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
     __slots__ = ("items", "references_json", "deadline_s", "cache", "explain")

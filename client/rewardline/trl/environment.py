@@ -18,7 +18,8 @@ from typing import Any
 from rewardline.errors import InvalidRequest, NotFound, RewardlineError, Unavailable
 from rewardline.hook import Hook
 from rewardline.interactions import Turn
-from rewardline.trl.rows import REFERENCE, Rows, sendable
+from rewardline.messages import sendable
+from rewardline.trl.rows import REFERENCE, Rows
 
 OVER = "No more answers are taken."
 _REOPENINGS = 5

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewardline.hook import LABELS, ROW_FIELDS, Hook, is_missing
+from rewardline.messages import sendable
 
 REFERENCE = "solution"
 """The column in which TRL's own rewards look for what is right; the only one that may be asked for and missing."""
@@ -40,32 +41,8 @@ class Rows:
         reference = row.get(self.reference) if self.reference else None
         renamed = {field: row[column] for field, column in self.columns.items()}
         return hook.item(
-            text_only(response),
+            sendable(response) or "",
             reference=None if is_missing(reference) else reference,
-            prompt=text_only(prompt),
+            prompt=sendable(prompt),
             row={**row, **renamed} if renamed else row,
         )
-
-
-def text_only(content: Any) -> Any:
-    """Text as it is; of chat messages, what they say: images do not travel, and calls of tools are not judged."""
-    if content is None or isinstance(content, str):
-        return content and sendable(content)
-    return [_message(message) for message in content] or ""
-
-
-def sendable(text: str) -> str:
-    """Without lone surrogates, which are in no UTF-8: a model may write them as escapes, and is judged all the same."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _message(message: Mapping[str, Any]) -> dict[str, str]:
-    """With the thinking back in its place, which TRL cuts out of what models write whose templates it knows."""
-    text = message.get("content") or ""
-    if not isinstance(text, str):
-        text = "".join(part.get("text") or "" for part in text)
-    thought = message.get("reasoning_content") or message.get("thinking")
-    if thought:
-        is_cut_off = not text and not message.get("tool_calls")
-        text = f"<think>\n{thought}" if is_cut_off else f"<think>\n{thought}\n</think>\n\n{text}"
-    return {"role": str(message.get("role") or "assistant"), "content": sendable(text)}

@@ -17,7 +17,8 @@ from verl.interactions.base import BaseInteraction
 
 from rewardline.errors import Unavailable
 from rewardline.hook import LABELS, ROW_FIELDS, Hook, is_missing, plain
-from rewardline.verl.samples import prompt_of, text_of
+from rewardline.messages import last_turn
+from rewardline.verl.samples import prompt_of
 
 OPTIONS = ("max_turns", "success_threshold", "ttl_s", "language", "feedback", "trajectory", "gamma", "penalty")
 """How the turns go; the server documents them."""
@@ -58,7 +59,7 @@ class RewardInteraction(BaseInteraction):
     async def generate_response(
         self, instance_id: str, messages: Sequence[Mapping[str, Any]], **kwargs: Any
     ) -> tuple[bool, str, float | None, dict[str, Any]]:
-        """Have the last assistant message judged: whether that was the last turn, the feedback, the reward, and details.
+        """Have the last turn judged, calls and all: whether that was the last turn, the feedback, the reward, and details.
 
         Raises:
             NotFound: there is no such interaction, or no longer.
@@ -67,7 +68,7 @@ class RewardInteraction(BaseInteraction):
         client = self._hook.client()
         try:
             taken = (await client.show_interaction(instance_id))["turn"]
-            turn = await client.take_turn(instance_id, _last_answer(messages), taken + 1)
+            turn = await client.take_turn(instance_id, last_turn(messages), taken + 1)
         except Unavailable as error:
             if self._hook.on_failed == "raise":
                 raise
@@ -98,9 +99,3 @@ class RewardInteraction(BaseInteraction):
         item = self._hook.item("", prompt=prompt, row=known)
         del item["response"]
         return item
-
-
-def _last_answer(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Of the conversation, what the server looks at; images, for one, do not travel."""
-    spoken = [each.get("content") for each in messages if each.get("role") == "assistant"]
-    return [{"role": "assistant", "content": text_of(spoken[-1]) if spoken else ""}]

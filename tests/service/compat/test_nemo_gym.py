@@ -45,12 +45,28 @@ def test_the_grading_mode_says_where_the_letter_stands(
     assert answer(served, VERIFY, body)["reward"] == reward
 
 
-def test_the_text_is_that_of_all_messages_of_the_assistant(served: Served) -> None:
-    body = said("\\boxed{1", expected_answer="12")
-    part = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "2}"}]}
-    other = {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c"}
-    body["response"]["output"] += [other, {"type": "message", "role": "user", "content": "\\boxed{3}"}, part]
+CALL = {"type": "function_call", "name": "f", "arguments": '{"a": 1}', "call_id": "c"}
+TOLD = {"type": "function_call_output", "call_id": "c", "output": "\\boxed{3}"}
+
+
+def test_what_the_assistant_says_last_is_judged_by_verifiers_of_text(served: Served) -> None:
+    body = said("\\boxed{1}", expected_answer="12")
+    last = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "\\boxed{12}"}]}
+    body["response"]["output"] += [CALL, TOLD, last]
     assert answer(served, VERIFY, body)["reward"] == 1.0
+
+
+@pytest.mark.parametrize(("wanted", "reward"), [([{"name": "f", "arguments": {"a": 1}}], 1.0), ([], 0.0)])
+def test_calls_are_judged_by_verifiers_of_calls_and_refused_by_those_of_text(
+    served: Served, wanted: list[JSON], reward: float
+) -> None:
+    body = said("I call.", expected_answer=wanted)
+    body["response"]["output"] += [CALL, TOLD]
+    assert answer(served, f"{VERIFY}?verifier=tool_call", body)["reward"] == reward
+    refused = post(served, f"{VERIFY}?verifier=exact_match", body | {"expected_answer": "I call."})
+    assert refused.status_code == 422
+    assert "unjudged_parts" in refused.text
+    assert "tool_calls" in refused.text
 
 
 @pytest.mark.parametrize(
