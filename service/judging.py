@@ -24,6 +24,9 @@ class Judge:
     params: Params
     prefix: bytes
     explain_prefix: bytes
+    is_shared: bool
+    """Verdicts may be kept, and shared between equal items."""
+    uses_prompt: bool
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -55,12 +58,15 @@ def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
         canonical = typed.model_dump_json().encode()
     except (ValueError, RecursionError) as error:
         raise InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}") from error
-    head = f"{len(verifier.name)}:{verifier.name}{len(verifier.version)}:{verifier.version}".encode()
+    judging = (verifier, *verifier.judged_with(typed))
+    head = "".join(f"{len(one.name)}:{one.name}{len(one.version)}:{one.version}" for one in judging).encode()
     return Judge(
         entry,
         typed,
         hashlib.sha256(b"judge" + head + canonical).digest(),
         hashlib.sha256(b"explain" + head + canonical).digest(),
+        all(one.deterministic for one in judging),
+        any(one.uses_prompt for one in judging),
     )
 
 

@@ -80,7 +80,7 @@ class Preparation:
     ) -> Prepared:
         text, conversation = _judged(judge, response)
         key = None
-        if share and judge.entry.verifier.deterministic:
+        if share and judge.is_shared:
             prefix = judge.explain_prefix if explain else judge.prefix
             if prompt is not None:
                 prefix = hashlib.sha256(prefix + prompt.encode()).digest()
@@ -129,7 +129,7 @@ class Preparation:
 
     def _prompt(self, item: ScoreItem, judge: Judge, explain: bool) -> str | None:
         prompt = item.prompt if item.prompt is not None else item.messages
-        if prompt is None or not (judge.entry.verifier.uses_prompt or explain):
+        if prompt is None or not (judge.uses_prompt or explain):
             return None
         if prompt is item.messages and isinstance(prompt, str):
             prompt = messages_of(prompt) or prompt

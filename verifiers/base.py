@@ -174,6 +174,18 @@ class Verifier(ABC, Generic[P]):
         for position, verdict in enumerate(await self.score(items)):
             deliver(position, verdict)
 
+    def meet(self, others: Mapping[str, "Verifier[Any]"]) -> None:  # most judge alone
+        """Told once, before any item, of all the verifiers there are, by name: for one that has others judge a part."""
+
+    def judged_with(self, params: P) -> Sequence["Verifier[Any]"]:
+        """Those whose verdicts go into its own by these parameters, and with them what holds for theirs: version, prompt,
+        whether they may be shared.
+
+        Raises:
+            InvalidItem: the parameters name one that there is not.
+        """
+        return ()
+
     def own_answer(self, params: P) -> str | None:
         """A response that is right by these parameters if any is, for audits of data sets.
 

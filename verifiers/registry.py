@@ -76,6 +76,9 @@ def load(resources: Resources) -> Registry:
         if name in entries:
             raise BrokenVerifier(f"verifier {name!r} is defined twice: {entries[name].origin} and {origin}")
         entries[name] = entry
+    verifiers_by_name = {name: entry.verifier for name, entry in entries.items()}
+    for verifier in verifiers_by_name.values():
+        verifier.meet(verifiers_by_name)
     return Registry(entries)
 
 

@@ -11,6 +11,7 @@ from sandbox.pool import PooledSandbox
 from sandbox.workers import Workers
 from verifiers import registry
 from verifiers.base import Item, Resources, Verdict
+from verifiers.conversation import dialects
 from verifiers.registry import Entry
 
 _WAIT_S = 240
@@ -39,11 +40,14 @@ class Found:
         self._thread.join()
         self._loop.close()
 
-    def judge(self, name: str, response: str, /, **params: Any) -> Verdict:
-        """One verdict; `params` as on the wire, `reference` among them."""
+    def judge(self, name: str, response: str | list[Any], /, **params: Any) -> Verdict:
+        """One verdict of a text or of messages; `params` as on the wire, `reference` among them."""
         entry = self.registry[name]
         read = entry.verifier.params.model_validate_json(json.dumps(params))
-        return self.score(entry, [Item(response, read)])[0]
+        if isinstance(response, str):
+            return self.score(entry, [Item(response, read)])[0]
+        conversation = dialects.read(response)
+        return self.score(entry, [Item(conversation.text("last"), read, conversation=conversation)])[0]
 
     def score(self, entry: Entry, items: Sequence[Item[Any]]) -> list[Verdict]:
         verdicts = list(self._run(entry.verifier.score(items)))

@@ -27,6 +27,7 @@ _ROLES: Mapping[str, Role] = {
     "function": "tool",
     "ipython": "tool",
     "observation": "tool",
+    "environment": "tool",
 }
 _TEXTS = ("text", "input_text", "output_text", "summary_text", "reasoning_text")
 _NO_PARTS = ("redacted_thinking",)
@@ -77,7 +78,8 @@ def _said(message: Mapping[str, Any], place: int) -> Iterator[Step]:
         raise _bad(place, f"the role is one of {', '.join(_ROLES)}, not {str(message['role'])[:100]!r}")
     if role == "tool":
         answers = message.get("tool_call_id", message.get("call_id"))
-        yield _result(message, message.get("content"), answers, place)
+        of_role = {} if message["role"] in ("tool", "function") else {"name": message["role"]}
+        yield _result({**of_role, **message}, message.get("content"), answers, place)
         return
     parts = _Parts(place)
     parts.add_content(message.get("content"))

@@ -212,7 +212,7 @@ def compare_of(value: Any) -> Compare:
                 raise Malformed(f"compare: {kind} is a number from 0, not {str(of)[:100]!r}")
             return Near(float(of), kind == "relative")
         if kind == "pattern":
-            return Matching(_compiled(of))
+            return Matching(compiled(of))
         if kind == "schema":
             schema = compile_schema(of, check_formats=False)
             if isinstance(schema, str):
@@ -223,16 +223,21 @@ def compare_of(value: Any) -> Compare:
     )
 
 
-def _compiled(pattern: Any) -> Any:
+def compiled(pattern: Any) -> Any:
+    """RE2's form of a pattern.
+
+    Raises:
+        Malformed: it is none.
+    """
     if not isinstance(pattern, str) or len(pattern) > _MAX_PATTERN_CHARS:
-        raise Malformed(f"compare: a pattern is text of at most {_MAX_PATTERN_CHARS} characters")
+        raise Malformed(f"a pattern is text of at most {_MAX_PATTERN_CHARS} characters")
     options = re2.Options()
     options.max_mem = _MAX_PATTERN_BYTES
     options.log_errors = False
     try:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
-        raise Malformed(f"compare: the pattern {pattern[:100]!r} is not RE2's: {str(error)[:100]}") from error
+        raise Malformed(f"the pattern {pattern[:100]!r} is not RE2's: {str(error)[:100]}") from error
 
 
 def _is_number(value: Any) -> bool:

@@ -140,7 +140,12 @@ def _plain(call: Call) -> Expected:
 
 
 def _is_of_bfcl(value: Any) -> bool:
-    return isinstance(value, dict) and len(value) == 1 and is_possible(*value.values()) and "tool_calls" not in value
+    """Whether it is the name of a function, with lists of what is right for each argument."""
+    return isinstance(value, dict) and len(value) == 1 and is_possible(*value.values()) and not value.keys() & _FIELDS
+
+
+_FIELDS = frozenset(("arguments", "parameters", "args", "input", "function", "functionCall", "tool_calls"))
+"""Of calls; alone they make none."""
 
 
 def _of_bfcl(name: str, possible: Mapping[str, Sequence[Any]]) -> Expected:

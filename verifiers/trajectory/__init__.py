@@ -1,0 +1,304 @@
+"""What an agent did over a whole conversation: its calls, its steps, the state it left, and what it answered in the end.
+
+Each parameter that is given makes one part, from 0 to 1, which the verdict's detail names:
+
+    required        these calls were made, in any form that `tool_call` takes as its reference; `ordered`: in this order
+    others          refused: no further call was made, save of functions in `reads`, which change nothing (as in tau-bench)
+    forbidden       none of these calls was made: names of functions, or calls
+    max_steps       at most so many messages of the assistant
+    max_calls       at most so many calls
+    max_repeats     no call, with the very same arguments, was made more often
+    recovered       after each result that is an error, the same function was called again without one
+    state           what the environment reports in the end is this
+    answer          another verifier's score of what the assistant said last
+
+The score is the least part (`credit` all) or their mean by `weights` (mean); the reason is that of the first part that is not
+met. An environment reports its state as the last message of the role `environment`, or of the tool that `state_from` names:
+a JSON text. Where none does, there is nothing to judge by, and the item is invalid; so is a response with parts that are
+neither text nor call.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from sandbox.workers import Exit, Workers
+from verifiers.answers import Think
+from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
+from verifiers.conversation import Turn
+from verifiers.rules import bounded
+from verifiers.rules.tool_call import expected
+from verifiers.rules.tool_call.arguments import Strings
+from verifiers.rules.tool_call.calls import Malformed
+from verifiers.rules.tool_call.expected import Expected, Policy
+from verifiers.trajectory import parts
+from verifiers.trajectory.parts import Part
+
+_INLINE_BYTES = 16_000
+PARTS = ("required", "others", "forbidden", "max_steps", "max_calls", "max_repeats", "recovered", "state", "answer")
+
+
+class Answer(BaseModel):
+    """Who judges what the assistant said last."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    verifier: str
+    params: dict[str, Any] = {}
+    reference: Any = None
+    """By default, the item's own."""
+
+
+class TrajectoryParams(Params):
+    """What is asked of a trajectory; one part at least."""
+
+    reference: Any = None
+    """Of the answer; without an `answer`, the required calls."""
+    turn: Turn = "all"
+    required: Any = None
+    ordered: bool = False
+    arguments: Literal["exact", "subset"] = "exact"
+    strings: Strings = "exact"
+    others: Literal["allowed", "refused"] = "allowed"
+    reads: tuple[str, ...] = ()
+    forbidden: tuple[str | dict[str, Any], ...] = ()
+    max_steps: int | None = Field(default=None, ge=1)
+    max_calls: int | None = Field(default=None, ge=0)
+    max_repeats: int | None = Field(default=None, ge=1)
+    recovered: bool = False
+    error_pattern: str | None = Field(default=None, max_length=4096)
+    """A result in which this is found is an error, too; RE2's syntax. Always one is what its message says is an error, and a
+    JSON object with an `error`."""
+    state: Any = None
+    state_match: Literal["exact", "subset"] = "exact"
+    """subset: objects may have further keys."""
+    state_from: str = "environment"
+    answer: Answer | None = None
+    credit: Literal["all", "mean"] = "all"
+    weights: Mapping[str, float] = {}
+    """Of parts by name, for the mean; 1 unless said otherwise."""
+    think: Think = "auto"
+
+    _inner: Any = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _check(self) -> "TrajectoryParams":
+        if not self.named:
+            raise ValueError(f"nothing is asked of the trajectory; there are {', '.join(PARTS)}")
+        if self.others == "refused" and not self.wants_calls:
+            raise ValueError("others: refused goes with required, which says what is not refused")
+        if set(self.weights) - set(self.named) or any(not 0 <= weight < 1e9 for weight in self.weights.values()):
+            raise ValueError(f"weights are numbers from 0 for the parts asked for: {', '.join(self.named)}")
+        if self.credit == "mean" and not any(self.weights.get(name, 1.0) for name in self.named):
+            raise ValueError("weights: one part at least has more than 0")
+        return self
+
+    @property
+    def wants_calls(self) -> bool:
+        return self.required is not None or (self.answer is None and self.reference is not None)
+
+    @cached_property
+    def named(self) -> list[str]:
+        """The parts that are asked for, in the order of `PARTS`."""
+        asked = {
+            "required": self.wants_calls,
+            "others": self.others == "refused",
+            "forbidden": bool(self.forbidden),
+            "max_steps": self.max_steps is not None,
+            "max_calls": self.max_calls is not None,
+            "max_repeats": self.max_repeats is not None,
+            "recovered": self.recovered,
+            "state": self.state is not None,
+            "answer": self.answer is not None,
+        }
+        return [name for name in PARTS if asked[name]]
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(self.arguments == "subset", self.strings, may_call_more=True)
+
+    @cached_property
+    def wanted(self) -> list[Expected]:
+        """The required calls.
+
+        Raises:
+            Malformed: they are none.
+        """
+        if not self.wants_calls:
+            return []
+        wanted = expected.read(self.required if self.required is not None else self.reference)
+        if wanted.is_by_turn:
+            raise Malformed("required is one list of calls; tool_call judges calls turn by turn")
+        return wanted.calls
+
+    @cached_property
+    def unwanted(self) -> list[Expected | str]:
+        """The forbidden calls; a name forbids all calls of a function.
+
+        Raises:
+            Malformed: they are none.
+        """
+        return [
+            one if isinstance(one, str) else call
+            for one in self.forbidden
+            for call in ([one] if isinstance(one, str) else expected.read(one).calls)
+        ]
+
+
+class Trajectory(Verifier[TrajectoryParams]):
+    name = "trajectory"
+    version = "1"
+    params = TrajectoryParams
+    summary = "The calls, steps, final state and final answer of a whole conversation are as they should be"
+    judges_calls = True
+    bounds_itself = True
+    chunk_items = 16
+    concurrency = None
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._others: Mapping[str, Verifier[Any]] = {}
+
+    def meet(self, others: Mapping[str, Verifier[Any]]) -> None:
+        self._others = others
+
+    def judged_with(self, params: TrajectoryParams) -> Sequence[Verifier[Any]]:
+        return () if params.answer is None else (self._inner(params)[0],)
+
+    async def score(self, items: Sequence[Item[TrajectoryParams]]) -> Sequence[Verdict]:
+        verdicts = await bounded.judge_all(self._workers, judge, items, _is_quick, _stopped)
+        asked: dict[str, list[int]] = {}
+        for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True)):
+            if item.params.answer is not None and verdict.status is Status.OK and _last_text(item):
+                asked.setdefault(item.params.answer.verifier, []).append(place)
+        answers: dict[int, Verdict] = {}
+        await asyncio.gather(*(self._answers(items, places, answers) for places in asked.values()))
+        return [
+            _whole(item.params, verdict, answers.get(place))
+            for place, (item, verdict) in enumerate(zip(items, verdicts, strict=True))
+        ]
+
+    async def _answers(
+        self, items: Sequence[Item[TrajectoryParams]], places: Sequence[int], answers: dict[int, Verdict]
+    ) -> None:
+        verifier = self._inner(items[places[0]].params)[0]
+        for start in range(0, len(places), verifier.chunk_items):
+            some = places[start : start + verifier.chunk_items]
+            inner = [self._inner_item(items[place]) for place in some]
+            answers.update(zip(some, await verifier.score(inner), strict=True))
+
+    def _inner_item(self, item: Item[TrajectoryParams]) -> Item[Any]:
+        return Item(_last_text(item), self._inner(item.params)[1], item.prompt, item.explain, item.deadline, item.cache)
+
+    def _inner(self, params: TrajectoryParams) -> tuple[Verifier[Any], Params]:
+        """Who judges the answer, and by what.
+
+        Raises:
+            InvalidItem: there is no such verifier, it judges no text, or these are no parameters of it.
+        """
+        if params._inner is None:
+            params._inner = self._found(params)
+        found: tuple[Verifier[Any], Params] = params._inner
+        return found
+
+    def _found(self, params: TrajectoryParams) -> tuple[Verifier[Any], Params]:
+        answer = params.answer
+        assert answer is not None
+        verifier = self._others.get(answer.verifier)
+        if verifier is None or verifier.judges_calls:
+            raise InvalidItem("bad_params", f"answer: {answer.verifier[:100]!r} is no verifier of text")
+        reference = params.reference if answer.reference is None else answer.reference
+        fields = answer.params if reference is None else {**answer.params, "reference": reference}
+        try:
+            return verifier, verifier.params.model_validate(fields)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise InvalidItem("bad_params", f"answer: {where}: {first['msg']}") from error
+
+
+def create(resources: Resources) -> Trajectory:
+    bounded.register(resources.workers, judge, Item("f(a=1)", TrajectoryParams(required="f(a=1)")))
+    return Trajectory(resources.workers)
+
+
+def _is_quick(item: Item[TrajectoryParams]) -> bool:
+    return len(msgspec.json.encode(item.said)) + len(item.params.model_dump_json()) <= _INLINE_BYTES
+
+
+def _stopped(exit_: Exit) -> Verdict:
+    return Verdict.wrong("too_complex", limit=str(exit_))
+
+
+def _last_text(item: Item[TrajectoryParams]) -> str:
+    """What the assistant said last; empty where its last message calls something instead."""
+    said = item.said
+    last = said.judged("last")
+    return "" if last and last[0].calls else said.text("last")
+
+
+def judge(item: Item[TrajectoryParams]) -> Verdict:
+    """Of all parts but the answer."""
+    try:
+        found = parts.of(item)
+    except Malformed as error:
+        return Verdict.invalid("bad_params", str(error))
+    except InvalidItem as error:
+        return Verdict.invalid(error.reason, str(error))
+    return _verdict(item.params, found)
+
+
+def _whole(params: TrajectoryParams, verdict: Verdict, answer: Verdict | None) -> Verdict:
+    """With the part that another verifier judged."""
+    if verdict.status is not Status.OK or params.answer is None or "parts" not in verdict.detail:
+        return verdict
+    if answer is None:
+        answer = Verdict.wrong("no_answer")
+    if answer.score is None:
+        return answer
+    found = [
+        Part(name, score, verdict.detail["reasons"].get(name, "")) for name, score in verdict.detail["parts"].items()
+    ]
+    return _verdict(params, [*found, Part("answer", answer.score, answer.reason)], answer)
+
+
+def _verdict(params: TrajectoryParams, found: Sequence[Part], answer: Verdict | None = None) -> Verdict:
+    weights = [params.weights.get(part.name, 1.0) for part in found]
+    if params.credit == "all" or not sum(weights):
+        score = min((part.score for part in found), default=1.0)
+    else:
+        score = sum(part.score * weight for part, weight in zip(found, weights, strict=True)) / sum(weights)
+    reasons = {part.name: part.reason for part in found if part.score < 1}
+    detail: dict[str, Any] = {"parts": {part.name: part.score for part in found}, "reasons": reasons}
+    if answer is not None and answer.detail:
+        detail["answer"] = dict(answer.detail)
+    reason = next(iter(reasons.values()), "correct")
+    return Verdict(Status.OK, min(1.0, score), reason, None if answer is None else answer.extracted, detail)
+
+
+_FLIGHT = {"name": "book", "arguments": {"flight": "LH1"}}
+
+
+def _example(calls: Sequence[str], score: float, reason: str, note: str, **params: Any) -> Example:
+    return Example("\n".join(calls), params, score, reason, note)
+
+
+_BOOKED = '<tool_call>{"name": "book", "arguments": {"flight": "LH1"}}</tool_call>'
+_CANCELLED = '<tool_call>{"name": "cancel", "arguments": {"flight": "LH1"}}</tool_call>'
+EXAMPLES = (
+    _example([_BOOKED], 1.0, "correct", "the required call was made", required=[_FLIGHT]),
+    _example(
+        [_BOOKED, _CANCELLED],
+        0.0,
+        "forbidden_call",
+        "and then what was forbidden",
+        required=[_FLIGHT],
+        forbidden=["cancel"],
+    ),
+    _example([_BOOKED, _BOOKED], 0.5, "repeated_call", "twice", required=[_FLIGHT], max_repeats=1, credit="mean"),
+    _example([], 0.0, "missing_call", "nothing was done", required=[_FLIGHT]),
+)

@@ -1,0 +1,195 @@
+"""The parts of a trajectory's verdict, but for the answer."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from verifiers.base import InvalidItem, Item
+from verifiers.conversation import Step
+from verifiers.rules.documents import Unreadable, read_json
+from verifiers.rules.tool_call import expected, said
+from verifiers.rules.tool_call.arguments import compiled, same
+from verifiers.rules.tool_call.calls import Call, Malformed
+
+if TYPE_CHECKING:
+    from verifiers.trajectory import TrajectoryParams
+
+
+class Part(NamedTuple):
+    name: str
+    score: float
+    reason: str
+    """Why it is not 1."""
+
+
+class Seen(NamedTuple):
+    """What is looked at."""
+
+    params: "TrajectoryParams"
+    calls: Sequence[Call]
+    steps: Sequence[Step]
+    """Those of the judged turns."""
+    reports: Sequence[Step]
+    """All that tools said."""
+    is_malformed: bool
+    """A call could not be read: whatever else there is, nothing that is asked of calls holds."""
+
+
+def of(item: "Item[TrajectoryParams]") -> list[Part]:
+    """The parts that the parameters ask for, but for the answer.
+
+    Raises:
+        InvalidItem: the response has what nobody judges, or the environment reports no state.
+        Malformed: the parameters hold what is no call.
+    """
+    params, conversation = item.params, item.said
+    steps = [step for turn in conversation.chosen(params.turn) for step in turn]
+    if others := sorted({name for step in steps if step.role == "assistant" for name in step.others}):
+        raise InvalidItem("unjudged_parts", f"the response has {', '.join(others)}; trajectory judges text and calls")
+    wanted = params.wanted
+    try:
+        calls = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(wanted)).calls
+        is_malformed = False
+    except Malformed:
+        calls, is_malformed = [], True
+    reports = [step for step in conversation.steps if step.role == "tool"]
+    seen = Seen(params, calls, steps, reports, is_malformed)
+    return [_part(name, seen) for name in params.named if name != "answer"]
+
+
+def _part(name: str, seen: Seen) -> Part:
+    if seen.is_malformed and name in _ABOUT_CALLS:
+        return Part(name, 0.0, "malformed_call")
+    score, reason = _PARTS[name](seen)
+    return Part(name, score, "" if score == 1 else reason)
+
+
+_ABOUT_CALLS = ("required", "others", "forbidden", "max_calls", "max_repeats")
+
+
+def _required(seen: Seen) -> tuple[float, str]:
+    """Graded by how many are made, where they are made in any order."""
+    params = seen.params
+    fault = expected.fault_of(seen.calls, params.wanted, params.policy, ordered=params.ordered)
+    if fault is None:
+        return 1.0, ""
+    if params.credit == "all" or params.ordered:
+        return 0.0, fault
+    made = sum(any(one.is_met_by(call, params.policy) for call in seen.calls) for one in params.wanted)
+    return min(made, len(params.wanted) - 1) / max(1, len(params.wanted)), fault
+
+
+def _others(seen: Seen) -> tuple[float, str]:
+    """Whether all calls that change something can be told to be required ones, once each."""
+    params = seen.params
+    writes = [call for call in seen.calls if call.name not in params.reads]
+    wanted = [one for one in params.wanted if one.name not in params.reads]
+    most = Counter(one.name for one in wanted)
+    made = Counter(next((one.name for one in wanted if one.is_of(call.name)), call.name) for call in writes)
+    return (0.0, "extra_call") if made - most or any(_is_none_of(call, seen) for call in writes) else (1.0, "")
+
+
+def _is_none_of(call: Call, seen: Seen) -> bool:
+    return not any(one.is_met_by(call, seen.params.policy) for one in seen.params.wanted)
+
+
+def _forbidden(seen: Seen) -> tuple[float, str]:
+    policy = seen.params.policy
+    for one in seen.params.unwanted:
+        if any(call.name == one if isinstance(one, str) else one.is_met_by(call, policy) for call in seen.calls):
+            return 0.0, "forbidden_call"
+    return 1.0, ""
+
+
+def _max_steps(seen: Seen) -> tuple[float, str]:
+    assert seen.params.max_steps is not None
+    count = sum(step.role == "assistant" for step in seen.steps)
+    return float(count <= seen.params.max_steps), "too_many_steps"
+
+
+def _max_calls(seen: Seen) -> tuple[float, str]:
+    assert seen.params.max_calls is not None
+    return float(len(seen.calls) <= seen.params.max_calls), "too_many_calls"
+
+
+def _max_repeats(seen: Seen) -> tuple[float, str]:
+    assert seen.params.max_repeats is not None
+    most = max(Counter(call.key for call in seen.calls).values(), default=0)
+    return float(most <= seen.params.max_repeats), "repeated_call"
+
+
+def _recovered(seen: Seen) -> tuple[float, str]:
+    """Whether the last result of each function is no error."""
+    is_error = error_test(seen.params.error_pattern)
+    last: dict[str, bool] = {}
+    names: dict[str, str] = {}
+    waiting: list[str] = []
+    for step in seen.steps:
+        if step.role == "assistant":
+            waiting = [call.name for call in step.calls]
+            names |= {call.id: call.name for call in step.calls if call.id is not None}
+            continue
+        in_turn = waiting.pop(0) if waiting else ""
+        name = step.name or names.get(step.answers or "") or in_turn
+        last[name] = is_error(step)
+    return float(not any(last.values())), "unrecovered_error"
+
+
+def error_test(pattern: str | None) -> Callable[[Step], bool]:
+    """Whether a result is an error.
+
+    Raises:
+        Malformed: the pattern is none.
+    """
+    found = None if pattern is None else compiled(pattern)
+
+    def is_error(step: Step) -> bool:
+        if step.is_error or (found is not None and found.search(step.text) is not None):
+            return True
+        value = _json(step.text)
+        return isinstance(value, Mapping) and bool(value.get("error"))
+
+    return is_error
+
+
+def _state(seen: Seen) -> tuple[float, str]:
+    params = seen.params
+    report = next((step for step in reversed(seen.reports) if step.name == params.state_from), None)
+    found = None if report is None else _json(report.text)
+    if found is None:
+        raise InvalidItem(
+            "no_state",
+            f"no message of the role or tool {params.state_from!r} reports a state: the last one, as JSON text",
+        )
+    holds = _includes if params.state_match == "subset" else same
+    return float(holds(found, params.state, params.strings)), "wrong_state"
+
+
+def _includes(found: Any, wanted: Any, strings: Any) -> bool:
+    """Whether all that is wanted is there: of an object its keys, of a list its elements in their places."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(key in found and _includes(found[key], value, strings) for key, value in wanted.items())
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(
+            _includes(one, other, strings) for one, other in zip(found, wanted, strict=True)
+        )
+    return same(found, wanted, strings)
+
+
+def _json(text: str) -> Any:
+    try:
+        return read_json(text, unique_keys=False)
+    except Unreadable:
+        return None
+
+
+_PARTS: Mapping[str, Callable[[Seen], tuple[float, str]]] = {
+    "required": _required,
+    "others": _others,
+    "forbidden": _forbidden,
+    "max_steps": _max_steps,
+    "max_calls": _max_calls,
+    "max_repeats": _max_repeats,
+    "recovered": _recovered,
+    "state": _state,
+}
