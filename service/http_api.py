@@ -21,7 +21,7 @@ from service.background import door as jobs_door
 from service.background.jobs import BackgroundJobs
 from service.boxes import Boxes
 from service.catalogue import describe
-from service.compat import chat, doors, run_code
+from service.compat import chat, doors, nemo_gym, run_code
 from service.engine import Engine
 from service.errors import (
     FieldError,
@@ -133,7 +133,8 @@ def build_app(
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.Door(settings, admission, jobs.store))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= others
-    return Gate(app, bare, _route, keys, admission, metrics)
+    gate = Gate(app, bare, _route, keys, admission, metrics)
+    return nemo_gym.Rerouted(gate, is_root=settings.root_door == "nemo_gym")
 
 
 def _route(path: str) -> str:

@@ -202,10 +202,13 @@ def _judged(judge: Judge, response: str | Conversation) -> tuple[str, Conversati
     verifier = judge.entry.verifier
     if verifier.judges_calls:
         return response.text("last"), response
-    if unjudged := response.unjudged(turn):
+    unjudged = response.unjudged(turn)
+    if unjudged == ["tool_calls"] and judge.params.unfinished == "wrong":
+        return "", None
+    if unjudged:
         raise InvalidItem(
             "unjudged_parts",
             f"{verifier.name} judges text, and the assistant's message has {', '.join(unjudged)}; tool_call and trajectory "
-            f"judge calls, and trajectory's answer has {verifier.name} judge the final text",
+            'judge calls; with params.unfinished "wrong", a response that ends in a call has no answer',
         )
     return response.text(turn), None

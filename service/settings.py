@@ -57,6 +57,9 @@ class Settings(BaseSettings):
     ops_host: str | None = None
     """Address it binds; None: that of the doors."""
 
+    root_door: Literal["nemo_gym"] | None = None
+    """The door whose paths are taken without their prefix, too, for clients that make URLs without one: `/verify`."""
+
     recipes_file: Path | None = None
     """YAML with recipes and routes, over those that ship; read again on SIGHUP. `rewardline recipes check` tries one."""
 

@@ -88,6 +88,9 @@ class Params(BaseModel):
     turn: Turn = "last"
     """Of a response that is messages: which turn is judged, the last one, all or one by its number from 1. Of a turn, what
     the assistant said last; of all, whatever it said."""
+    unfinished: Literal["refuse", "wrong"] = "refuse"
+    """What verifiers of text make of a turn that ends in a call where an answer should be: they refuse it, or judge that
+    there is no answer. A trainer whose rollouts have a limit of steps wants the latter."""
 
 
 P = TypeVar("P", bound=Params)

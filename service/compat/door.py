@@ -9,8 +9,8 @@ Each door says what its routes take and give, and answers. Callers wait for room
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -82,7 +82,10 @@ class Visit(Generic[O]):
     permit: Permit
     started: float
     clock: asyncio.Timeout
+    headers: Mapping[bytes, bytes]
     body: bytes = b""
+    more_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """Of the answer."""
 
     @property
     def deadline(self) -> float:
@@ -132,7 +135,7 @@ class Door(ABC):
         route = self._by_path[scope["path"]]
         outcome = "refused"
         try:
-            answer = await self._answered(route, scope, receive)
+            answer, headers = await self._answered(route, scope, receive)
             outcome = "ok"
         except ItemInvalid:
             outcome = "invalid"
@@ -145,9 +148,11 @@ class Door(ABC):
             raise
         finally:
             self.parts.metrics.observe_door(self.name, outcome)
-        await replies.whole(send, 200, answer)
+        await replies.whole(send, 200, answer, *headers)
 
-    async def _answered(self, route: Route, scope: Scope, receive: Receive) -> bytes:
+    async def _answered(
+        self, route: Route, scope: Scope, receive: Receive
+    ) -> tuple[bytes, Sequence[tuple[bytes, bytes]]]:
         if scope["method"] != route.method:
             raise MethodNotAllowed(f"{scope['method']} {scope['path']}; it takes {route.method}", allow=route.method)
         options = wishes.read(scope["query_string"], route.options)
@@ -157,13 +162,13 @@ class Door(ABC):
         try:
             async with asyncio.timeout_at(started + patience_s) as clock:
                 with admission.permit() if route.while_draining else admission.enter() as permit:
-                    visit = Visit(route, options, call, permit, started, clock)
+                    headers = scope["state"]["headers"]
+                    visit = Visit(route, options, call, permit, started, clock, headers)
                     if route.body is not None:
-                        headers = scope["state"]["headers"]
                         reserve = permit.reserve_when_possible
                         visit.body = await body_of(self.parts.settings, headers, receive, reserve)
                     async with stopped_when_gone(receive):
-                        return encode(await self.answer(visit))
+                        return encode(await self.answer(visit)), visit.more_headers
         except TimeoutError as error:
             raise self.late("not judged for as long as the caller waits", retry_after_s=1.0) from error
 

@@ -1,4 +1,7 @@
-"""NeMo-Gym's resources server: `POST verify`, `seed_session`, `aggregate_metrics`, `GET reverify_mode`.
+"""NeMo-Gym's resources server: `POST verify`, `seed_session`, `close_session`, `aggregate_metrics`, `GET reverify_mode`.
+
+Its client makes URLs without a path, and newer ones put the rollout before it: `own_path` has both. The session that it is given
+in a cookie stands for nothing here: verifying has no state.
 
 `verify` gets a row with the model's `response` (OpenAI's Responses form), and gives all of it back with `reward` and what is
 known of it. What the row is judged by stands in `nemo_gym_rows`.
@@ -13,9 +16,15 @@ known of it. What the row is judged by stands in `nemo_gym_rows`.
 The client has no time limit of its own.
 """
 
+import contextlib
+import re
+import secrets
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.compat.door import Door, NoOptions, Route, Visit
 from service.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
@@ -26,9 +35,10 @@ from service.errors import NotJudged, Unprocessable
 from service.wire import Result, parse
 
 _BASE: Final = "/compat/nemo_gym"
-VERIFY, SEED, AGGREGATE, REVERIFY = (
-    f"{_BASE}/{name}" for name in ("verify", "seed_session", "aggregate_metrics", "reverify_mode")
-)
+_NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode")
+VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY = (f"{_BASE}/{name}" for name in _NAMES)
+_ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<name>{'|'.join(_NAMES)})")
+_COOKIE: Final = "rewardline_session"
 _PATIENCE_S: Final = 300.0
 _FAILURE_CLASS: Final = "judge_failed"
 
@@ -92,6 +102,15 @@ class NeMoGym(Door):
             {},
         ),
         Route(
+            (CLOSE,),
+            "nemo_gym_close_session",
+            "End a rollout of NeMo-Gym",
+            "There is nothing to end; any number of times.",
+            dict[str, str],
+            Session,
+            {},
+        ),
+        Route(
             (AGGREGATE,),
             "nemo_gym_aggregate_metrics",
             "Aggregate verified rollouts of NeMo-Gym",
@@ -118,8 +137,10 @@ class NeMoGym(Door):
             return await self._verify(visit)
         if path == AGGREGATE:
             return aggregate(parse(_aggregations, visit.body, []).verify_responses)
-        if path == SEED:
+        if path in (SEED, CLOSE):
             session = parse(_sessions, visit.body, []).resources_session_id
+            if path == SEED:
+                visit.more_headers.append((b"set-cookie", _cookie(visit.headers).encode()))
             return {} if session is None else {"resources_session_id": session}
         return "stateless"
 
@@ -137,6 +158,42 @@ class NeMoGym(Door):
             raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {told(result)}", retry_after_s=1.0)
         check([result])
         return {**echoed, **msgspec.to_builtins(_verified(result))}
+
+
+def own_path(path: str, *, is_root: bool) -> str:
+    """The path of the door's that a client of NeMo-Gym means; others as they are.
+
+    Args:
+        path: As it came.
+        is_root: Paths without a prefix are this door's, too.
+    """
+    rollout = _ROLLOUT.fullmatch(path)
+    if rollout and (is_root or rollout["base"]):
+        return f"{_BASE}/{rollout['name']}"
+    return f"{_BASE}{path}" if is_root and path.removeprefix("/") in _NAMES else path
+
+
+class Rerouted:
+    """The application behind `own_path`."""
+
+    def __init__(self, app: ASGIApp, *, is_root: bool) -> None:
+        self._app = app
+        self._is_root = is_root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (path := own_path(scope["path"], is_root=self._is_root)) != scope["path"]:
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        await self._app(scope, receive, send)
+
+
+def _cookie(headers: Mapping[bytes, bytes]) -> str:
+    """The session's, kept where the client has one."""
+    cookies = SimpleCookie()
+    with contextlib.suppress(CookieError):
+        cookies.load(headers.get(b"cookie", b"").decode("latin-1"))
+    known = cookies.get(_COOKIE)
+    made = known.value if known is not None and known.value.isalnum() else secrets.token_hex(16)
+    return f"{_COOKIE}={made}; Path=/; HttpOnly; SameSite=lax"
 
 
 def _verified(result: Result) -> Verified:

@@ -2,13 +2,15 @@
 
     the URL                            names a verifier, a recipe or labels
     `verifier_metadata`                names one, as the fields of an item
-    `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands
+    `expected_answers`                 xlam_fc: `tool_call`, whose arguments may have more than these
+    `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
+                                       `template_metadata.output_regex`: the group of its last match
     `verifier_metadata.unit_tests`     code_gen: `code`
     `instruction_id_list`, `kwargs`    instruction following
     `domain`, `data_source`, `tag`     the routing table
     `expected_answer`, `question`      math_with_judge: `math`
 
-The first that is there holds. `template_metadata` is not looked at: answers are found wherever the response commits to one.
+The first that is there holds.
 The response is all that the model gave, calls and their results too.
 """
 
@@ -16,10 +18,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
+import re2
 
 from service.compat.wishes import ITEM_FIELDS, JSON, Wish, built
 from service.wire import Message, ScoreItem
+from verifiers.base import InvalidItem
+from verifiers.conversation import dialects
 
+_MAX_PATTERN_BYTES: Final = 2 << 20
 _KINDS: Final = ("domain", "data_source", "tag")
 _EXTRACT: Final = {
     "strict_single_letter_boxed": "boxed",
@@ -68,7 +74,40 @@ def item_of(row: Row, fields: Mapping[str, Any], wish: Wish) -> ScoreItem:
     holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
     if not holds:
         own = {"reference": _truth(row, fields)}
-    return built(row.said(), wish, own, row.responses_create_params.input)
+    said = row.said()
+    if own.get("verifier") == "multiple_choice" and (marked := _marked(said, fields)):
+        said = marked
+    return built(said, wish, own, row.responses_create_params.input)
+
+
+def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:
+    """What the row's own patterns find: the group of the last match of the first that finds any, whatever its case."""
+    template = fields.get("template_metadata")
+    given = template.get("output_regex") if isinstance(template, dict) else None
+    patterns = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    if not patterns or isinstance(said, str):
+        return None
+    try:
+        text = dialects.read(said).text("last")
+    except InvalidItem:
+        return None
+    for pattern in patterns:
+        if isinstance(pattern, str) and (found := _last_group(pattern, text)):
+            return found
+    return None
+
+
+def _last_group(pattern: str, text: str) -> str | None:
+    """None where there is none, or the pattern is none of RE2's; then the grading mode holds."""
+    options = re2.Options()
+    options.max_mem = _MAX_PATTERN_BYTES
+    options.log_errors = False
+    options.case_sensitive = False
+    try:
+        matches = list(re2.compile(pattern, options).finditer(text))
+    except (re2.error, UnicodeEncodeError):
+        return None
+    return (matches[-1].group(1 if matches[-1].re.groups else 0) or "").strip() if matches else None
 
 
 def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
@@ -78,6 +117,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         known = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
         return {"reference": _truth(row, fields), **known, "named": True}
     conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
+        (isinstance(fields.get("expected_answers"), list), lambda: _calls(fields["expected_answers"])),
         (bool(row.options), lambda: _choice(row)),
         (bool(metadata.get("unit_tests")), lambda: {"verifier": "code", "reference": metadata["unit_tests"]}),
         (bool(fields.get("instruction_id_list")), lambda: _instructions(fields)),
@@ -85,6 +125,10 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
         (row.expected_answer is not None, lambda: {"verifier": "math", "reference": row.expected_answer}),
     )
     return next((made() for holds, made in conventions if holds), _routed(row, fields))
+
+
+def _calls(wanted: Any) -> JSON:
+    return {"verifier": "tool_call", "reference": wanted, "params": {"arguments": "subset"}}
 
 
 def _choice(row: Row) -> JSON:

@@ -1,12 +1,13 @@
 """NeMo-Gym's resources server."""
 
+import json
 from typing import Any
 
 import httpx
 import pytest
 
-from service.compat.nemo_gym import AGGREGATE, REVERIFY, SEED, VERIFY
-from tests.conftest import Served
+from service.compat.nemo_gym import AGGREGATE, CLOSE, REVERIFY, SEED, VERIFY
+from tests.conftest import Serve, Served
 from tests.service.compat.recorded import JSON, answer, post, recorded
 
 
@@ -140,3 +141,81 @@ def test_figures_leave_out_what_was_not_judged(served: Served) -> None:
     assert (found["agent_metrics"]["rollouts"], found["agent_metrics"]["rollouts_not_judged"]) == (6, 3)
     assert found["key_metrics"] == {"mean/reward": pytest.approx(2 / 3), "rollouts_not_judged": 3}
     assert answer(served, AGGREGATE, {"verify_responses": []})["agent_metrics"]["rollouts"] == 0
+
+
+# --- rows of other kinds -------------------------------------------------------------------------------------------------------
+
+OPTIONS = {"options": [{"A": "Paris"}, {"B": "Rome"}], "expected_answer": "B"}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "text", "reward"),
+    [
+        (r"Option Selected:\s*([A-Za-z])", "Answer: A. Option Selected: b", 1.0),
+        (r"Option Selected:\s*([A-Za-z])", "Option Selected: B, no: option selected: A", 0.0),
+        ([r"Antwort\s*:\s*(\w+)", r"Answer\s*:\s*(\w+)"], "Answer: A. Antwort: Rome", 1.0),
+        (r"([", "Answer: B", 1.0),
+        (r"Nothing: (.)", "Answer: B", 1.0),
+        (None, "Answer: B", 1.0),
+    ],
+)
+def test_the_row_may_say_where_the_option_stands(served: Served, patterns: Any, text: str, reward: float) -> None:
+    body = said(text, **OPTIONS, template_metadata={"output_regex": patterns})
+    assert answer(served, VERIFY, body)["reward"] == reward
+
+
+@pytest.mark.parametrize(
+    ("made", "reward"),
+    [
+        ([("f", {"a": 1})], 1.0),
+        ([("f", {"a": 1, "b": 2})], 1.0),
+        ([("f", {"a": 2})], 0.0),
+        ([("f", {"a": 1}), ("f", {"a": 1})], 0.0),
+        ([], 0.0),
+    ],
+)
+def test_expected_answers_are_calls(served: Served, made: list[tuple[str, JSON]], reward: float) -> None:
+    body = said("I call.", expected_answers=[{"name": "f", "arguments": {"a": 1}}])
+    body["response"]["output"] += [
+        {"type": "function_call", "name": name, "arguments": json.dumps(given), "call_id": "c"} for name, given in made
+    ]
+    assert answer(served, VERIFY, body)["reward"] == reward
+
+
+def test_no_expected_answer_wants_no_call(served: Served) -> None:
+    body = said("It rains.", expected_answers=[])
+    assert answer(served, VERIFY, body)["reward"] == 1.0
+    body["response"]["output"].append(CALL)
+    assert answer(served, VERIFY, body)["reward"] == 0.0
+
+
+# --- sessions and paths --------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_a_cookie_and_nothing_else(served: Served) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        seeded = client.post(SEED, json={"resources_session_id": "s1", "task_data": {}})
+        assert seeded.json() == {"resources_session_id": "s1"}
+        cookie = seeded.cookies["rewardline_session"]
+        assert client.post(SEED, json={}).cookies["rewardline_session"] == cookie
+        for _ in range(2):
+            assert client.post(CLOSE, json={"resources_session_id": "s1"}).json() == {"resources_session_id": "s1"}
+        assert client.post(VERIFY, json=said("\\boxed{4}", expected_answer="4")).json()["reward"] == 1.0
+
+
+@pytest.mark.parametrize("rollout", ["", "/ng-rollout/r-1"])
+def test_as_the_root_door_it_takes_urls_without_a_path(serve: Serve, rollout: str) -> None:
+    rooted = serve(root_door="nemo_gym", workers="1")
+    with httpx.Client(base_url=f"{rooted.url}{rollout}") as client:
+        assert client.post("/seed_session", json={}).status_code == 200
+        assert client.post("/verify", json=said("\\boxed{4}", expected_answer="4")).json()["reward"] == 1.0
+        assert client.get("/reverify_mode").json() == "stateless"
+        assert client.post("/close_session", json={}).status_code == 200
+    assert httpx.get(f"{rooted.url}/healthz").status_code == 200
+
+
+def test_below_its_own_path_the_rollout_may_stand_too(served: Served) -> None:
+    path = VERIFY.replace("/verify", "/ng-rollout/r-1/verify")
+    assert answer(served, path, said("\\boxed{4}", expected_answer="4"))["reward"] == 1.0
+    assert httpx.post(f"{served.url}/verify", json={}).status_code == 404
+    assert httpx.post(f"{served.url}/ng-rollout/r-1/verify", json={}).status_code == 404
