@@ -32,6 +32,7 @@ from service.errors import (
 )
 from service.http_gate import OPEN_PATHS, Gate
 from service.interactions import door as interactions_door
+from service.interactions import openenv
 from service.interactions.desk import Interactions
 from service.keys import Keys
 from service.metrics import Metrics
@@ -130,6 +131,8 @@ def build_app(
     bare[group_door.PATH] = group_door.GroupDoor(settings, admission)
     door = interactions_door.Door(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
+    environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)
+    bare |= dict.fromkeys(openenv.ROUTES, environments)
     bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.Door(settings, admission, jobs.store))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= others
@@ -141,7 +144,11 @@ def _route(path: str) -> str:
     """The path as a metric label: only paths of ours, bounded."""
     if path.startswith("/v1/verifiers/"):
         return "/v1/verifiers/{name}"
-    return path if path in _PATHS else interactions_door.route(path) or jobs_door.route(path) or "other"
+    return path if path in _PATHS else _route_with_names(path) or "other"
+
+
+def _route_with_names(path: str) -> str | None:
+    return interactions_door.route(path) or jobs_door.route(path) or openenv.route(path)
 
 
 _PATHS: Final = frozenset(

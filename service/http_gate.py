@@ -61,7 +61,7 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._bare.get(self._route(scope.get("path", "")), self._app)(scope, receive, send)
             return
         headers = dict(scope["headers"])
         call = Call(

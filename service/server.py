@@ -387,6 +387,8 @@ def _http_config(app: ASGIApp, settings: Settings, certificates: ssl.SSLContext 
         app,
         certificates,
         http=Protocol,
+        ws="websockets-sansio",
+        ws_max_size=settings.max_body_bytes,
         lifespan="off",
         log_config=None,
         access_log=False,

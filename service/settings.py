@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     root_door: Literal["nemo_gym"] | None = None
     """The door whose paths are taken without their prefix, too, for clients that make URLs without one: `/verify`."""
 
+    openenv_tasks: Path | None = None
+    """JSON lines, each the fields that open an interaction: the tasks of OpenEnv's `reset`, by its seed."""
+
     recipes_file: Path | None = None
     """YAML with recipes and routes, over those that ship; read again on SIGHUP. `rewardline recipes check` tries one."""
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from fastapi import HTTPException
 from fastapi.responses import JSONResponse
+from nemo_gym import base_resources_server as gym
 from nemo_gym.base_resources_server import BaseResourcesServerConfig, BaseVerifyRequest, SimpleResourcesServer
 from pydantic import ConfigDict, Field
 
@@ -26,6 +27,8 @@ from rewardline.errors import RequestError, Unavailable
 from rewardline.hook import Hook
 
 DOOR = "/compat/nemo_gym/verify"
+STATELESS: Any = getattr(getattr(gym, "ReverifyMode", None), "STATELESS", None)
+"""NeMo-Gym's word for it, from 0.5 on; None before."""
 
 
 class VerifierConfig(BaseResourcesServerConfig):
@@ -45,6 +48,8 @@ class VerifierResourcesServer(SimpleResourcesServer):
     """Judges by a Rewardline server; holds nothing, so that any number of them may run."""
 
     config: VerifierConfig
+    REVERIFY_MODE: ClassVar[Any] = STATELESS
+    """Rollouts can be verified again, at any time."""
 
     async def verify(self, body: VerifyRequest) -> Any:
         """The rollout as it came, with its reward and what the door adds.

@@ -119,12 +119,17 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
     conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
         (isinstance(fields.get("expected_answers"), list), lambda: _calls(fields["expected_answers"])),
         (bool(row.options), lambda: _choice(row)),
-        (bool(metadata.get("unit_tests")), lambda: {"verifier": "code", "reference": metadata["unit_tests"]}),
+        (bool(metadata.get("unit_tests")), lambda: _judged("code", metadata["unit_tests"])),
         (bool(fields.get("instruction_id_list")), lambda: _instructions(fields)),
         (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
-        (row.expected_answer is not None, lambda: {"verifier": "math", "reference": row.expected_answer}),
+        (row.expected_answer is not None, lambda: _judged("math", row.expected_answer)),
     )
     return next((made() for holds, made in conventions if holds), _routed(row, fields))
+
+
+def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
+    """By a convention of NeMo-Gym's, whose own servers find no answer where a rollout ends in a call."""
+    return {"verifier": verifier, "reference": reference, "params": {"unfinished": "wrong", **params}}
 
 
 def _calls(wanted: Any) -> JSON:
@@ -135,7 +140,7 @@ def _choice(row: Row) -> JSON:
     params: JSON = {"choices": _choices(row.options)}
     if row.grading_mode in _EXTRACT:
         params["extract"] = _EXTRACT[row.grading_mode]
-    return {"verifier": "multiple_choice", "reference": row.expected_answer, "params": params}
+    return _judged("multiple_choice", row.expected_answer, **params)
 
 
 def _choices(options: Any) -> Any:
@@ -148,7 +153,7 @@ def _choices(options: Any) -> Any:
 def _instructions(fields: Mapping[str, Any]) -> JSON:
     names = ("instruction_id_list", "kwargs", "prompt")
     reference = {name: fields[name] for name in names if fields.get(name) is not None}
-    return {"verifier": "instruction_following", "reference": reference}
+    return _judged("instruction_following", reference)
 
 
 def _routed(row: Row, fields: Mapping[str, Any]) -> JSON:

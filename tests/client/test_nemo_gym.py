@@ -96,6 +96,10 @@ async def test_a_row_to_be_mended_is_a_422(served: Served, module: Any) -> None:
     assert "maths" in answer.text
 
 
+def test_rollouts_can_be_verified_again(module: Any) -> None:
+    assert module.VerifierResourcesServer.REVERIFY_MODE.value == "stateless"
+
+
 def test_the_door_is_told_by_what_to_judge(module: Any) -> None:
     def path(**options: Any) -> str:
         return str(module.path_of(module.hook_of(options)))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -26,6 +26,8 @@ CLIENT = ROOT / "client"
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """Built by our own environment, so that theirs need no builder: a wheel that refers to the folder as it stands."""
 QUICK = ("trl", "verl")
+WITHOUT_TORCH = {"openenv": f"{sys.version_info.major}.{sys.version_info.minor}", "nemo-gym": "3.12"}
+"""The Python of environments that need no torch; NeMo-Gym's has to be newer than ours may be."""
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
 """Most modules of trainers are never imported here; those that are, are compiled then."""
 _UV = (sys.executable, "-m", "uv", "pip", "install", "--quiet")
@@ -33,6 +35,10 @@ _UV = (sys.executable, "-m", "uv", "pip", "install", "--quiet")
 
 class CannotBuild(Exception):
     """An environment could not be made; says what pip said."""
+
+
+class NoPython(CannotBuild):
+    """This machine has no interpreter of the version that an environment needs."""
 
 
 def names() -> list[str]:
@@ -51,12 +57,34 @@ def python_of(name: str) -> Path:
     with _stale(name, pins.read_bytes(), (CLIENT / "pyproject.toml").read_bytes()) as stale:
         if stale:
             shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
+            if version := WITHOUT_TORCH.get(name):
+                _run(*_interpreter(version), "-m", "venv", "--clear", str(folder))
+            else:
+                shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
             _install(python, "--require-hashes", "-r", str(pins))
             with tempfile.TemporaryDirectory() as wheels:
                 _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
                 _install(python, *map(str, Path(wheels).glob("*.whl")))
     return python
+
+
+def _interpreter(version: str) -> list[str]:
+    """The command of a Python of this version: ours, one on the PATH, or one of pyenv's.
+
+    Raises:
+        NoPython
+    """
+    installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [sys.executable, f"python{version}", *map(str, sorted(installed.glob(f"{version}.*/bin/python")))]
+    for command in found:
+        asked = [command, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
+        try:
+            told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+        except OSError:
+            continue
+        if told.strip() == version:
+            return [command]
+    raise NoPython(f"no Python {version} with venv is installed")
 
 
 def _with_torch() -> Path:
@@ -118,4 +146,5 @@ def _run(*command: str, cwd: Path = ROOT) -> None:
 
 if __name__ == "__main__":
     for each in QUICK if sys.argv[1] == "quick" else names():
-        python_of(each)
+        with suppress(NoPython):
+            python_of(each)

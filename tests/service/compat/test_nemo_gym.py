@@ -143,6 +143,13 @@ def test_figures_leave_out_what_was_not_judged(served: Served) -> None:
     assert answer(served, AGGREGATE, {"verify_responses": []})["agent_metrics"]["rollouts"] == 0
 
 
+def test_where_a_convention_judges_a_rollout_that_ends_in_a_call_has_no_answer(served: Served) -> None:
+    body = said("\\boxed{4}", expected_answer="4")
+    body["response"]["output"].append(CALL)
+    found = answer(served, VERIFY, body)
+    assert (found["reward"], found["reason"]) == (0.0, "no_answer")
+
+
 # --- rows of other kinds -------------------------------------------------------------------------------------------------------
 
 OPTIONS = {"options": [{"A": "Paris"}, {"B": "Rome"}], "expected_answer": "B"}

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from enum import StrEnum
+from typing import Any, ClassVar
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict
+
+
+class ReverifyMode(StrEnum):
+    STATELESS = "stateless"
+    UNKNOWN = "unknown"
 
 
 class BaseResourcesServerConfig(BaseModel):
@@ -32,6 +38,7 @@ class BaseVerifyResponse(BaseVerifyRequest):
 class SimpleResourcesServer(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     config: BaseResourcesServerConfig
+    REVERIFY_MODE: ClassVar[ReverifyMode] = ReverifyMode.UNKNOWN
 
     def setup_webserver(self) -> FastAPI:
         app = FastAPI()

@@ -1,0 +1,51 @@
+"""Protocols of environments, spoken by the packages that define them: NeMo-Gym's agent and OpenEnv's client."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Serve, Served
+from tests.e2e.environments import NoPython, python_of, variables
+
+pytestmark = pytest.mark.trainers
+
+SCRIPTS = Path(__file__).parent / "clients"
+
+
+def run(environment: str, script: str, url: str) -> Any:
+    """What the script prints in its last line."""
+    try:
+        python = python_of(environment)
+    except NoPython as error:
+        pytest.skip(str(error))
+    command = [str(python), str(SCRIPTS / script), url]
+    settings = variables(REWARDLINE_URL=url, RAY_AUTH_MODE="disabled")
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_an_episode_of_openenv_is_an_interaction(served: Served) -> None:
+    told = run("openenv", "openenv_episodes.py", served.url)
+    assert told["episode"] == [["7 times 8?", None, False], [0.0, False, True], [1, "open"], [1.0, True, 1.0]]
+    right, wrong, refused = told["calls"]
+    assert (right, wrong) == (1.0, 0.0)
+    assert "VALIDATION_ERROR" in refused
+
+
+def test_rollouts_of_nemo_gyms_agent_are_verified_with_their_calls(serve: Serve) -> None:
+    told = run("nemo-gym", "nemo_gym_rollouts.py", serve(root_door="nemo_gym", workers="1").url)
+    for way in ("door", "server"):
+        rewards = told[way]
+        assert {name.partition("/")[0]: value for name, value in rewards.items() if name.endswith("/calls")} == {
+            "right": 1.0,
+            "wrong": 0.0,
+            "unparsable": 0.0,
+            "silent": 0.0,
+            "endless": 0.0,
+        }
+        answers = ("right", "wrong", "unparsable", "silent", "endless")
+        assert [rewards[f"{name}/answer"] for name in answers] == [1.0, 0.0, 1.0, 0.0, 0.0]
