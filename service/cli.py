@@ -25,7 +25,7 @@ from service.judges_command import command as judges_command
 from service.keys import Scope, new_key
 from service.recipes import command as recipes_command
 from service.recipes.files import BadRecipes
-from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here
+from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of
 from service.server import Addresses
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -113,7 +113,8 @@ def key(
 @app.command()
 def score(
     file: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines: a response and a reference each.")
+        Path,
+        typer.Argument(exists=True, dir_okay=False, help="JSON lines or Parquet: a response and a reference each."),
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl.")] = None,
     verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
@@ -134,7 +135,7 @@ def score(
     columns = Columns(verifier, recipe, response_field, reference_field, label_field)
     started = time.monotonic()
     try:
-        tally = uvloop.run(_score(file, file.stat().st_size, target, columns, url, api_key))
+        tally = uvloop.run(_score(file, total_of(file), target, columns, url, api_key))
     except (BadInput, BadRecipes, RewardlineError, server.CannotStart) as error:
         raise _fail(str(error)) from error
     except KeyboardInterrupt as error:
@@ -148,7 +149,7 @@ def score(
 
 
 async def _score(
-    file: Path, total_bytes: int, target: Path, columns: Columns, url: str | None, api_key: str | None
+    file: Path, total: int | None, target: Path, columns: Columns, url: str | None, api_key: str | None
 ) -> Tally:
     scorer = scorer_at(url, api_key) if url else scorer_here(_settings(None))
     bar = Progress(
@@ -161,7 +162,7 @@ async def _score(
     )
     async with scorer as judge:
         with bar:
-            task = bar.add_task(file.name, total=total_bytes, rate="-", failed=0)
+            task = bar.add_task(file.name, total=total, rate="-", failed=0)
             started = time.monotonic()
 
             def show(position: int, tally: Tally) -> None:

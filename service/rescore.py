@@ -1,7 +1,7 @@
-"""Score a file of rollouts: `rewardline score FILE.jsonl`.
+"""Score a file of rollouts: `rewardline score FILE.jsonl`, or `FILE.parquet`.
 
 Line k of the output is the verdict on line k of the input, so the two can be pasted together; and an interrupted run
-goes on where the output ends. The file is read in segments of some hundred lines, a few of which are under way at
+goes on where the output ends. A response is text or messages: a list, or its JSON text, as tables keep it. The file is read in segments of some hundred lines, a few of which are under way at
 once: memory does not grow with the file, and the oldest segment is always the next to be written.
 """
 
@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -21,9 +21,12 @@ from rewardline import AsyncClient
 
 from service import server
 from service.batches import Batch
+from service.dataset_audit.rows import BadData, parquet_rows
 from service.errors import RequestError
 from service.settings import Settings
 from service.wire import Result, RowFields, decode_request, encode
+from verifiers.base import InvalidItem
+from verifiers.conversation import dialects
 
 SEGMENT_LINES = 512
 SEGMENT_BYTES = 2_000_000
@@ -114,6 +117,11 @@ async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
         yield score
 
 
+def total_of(source: Path) -> int | None:
+    """What the progress through a file ends at; None where its rows are compressed."""
+    return None if source.suffix == ".parquet" else source.stat().st_size
+
+
 async def rescore(
     source: Path, target: Path, columns: Columns, score: Scorer, on_progress: Callable[[int, Tally], None]
 ) -> Tally:
@@ -122,7 +130,7 @@ async def rescore(
     Raises:
         BadInput: a line has no response.
     """
-    with source.open("rb") as lines, target.open("a+b") as out:
+    with _lines_of(source) as lines, target.open("a+b") as out:
         tally = Tally(done_before=_whole_lines(out))
         position = sum(len(line) for line in islice(lines, tally.done_before))
         under_way: deque[tuple[asyncio.Task[list[Json]], list[bool | None], int]] = deque()
@@ -183,7 +191,7 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
         wanted = columns.response or f"one of {list(_RESPONSES)}"
         raise BadInput(f"line {number + 1} has no field {wanted}; it has {sorted(fields)[:20]}")
     item = {name: fields[name] for name in _KEPT if fields.get(name) is not None}
-    item["response"] = fields[response]
+    item["response"] = _response(fields[response])
     reference = _pick(fields, columns.reference, _REFERENCES)
     if reference is not None:
         item["reference"] = fields[reference]
@@ -193,6 +201,39 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
     label = _pick(fields, columns.label, _LABELS)
     value = fields[label] if label is not None else None
     return _Row(number, item, value if isinstance(value, bool) else None, end)
+
+
+def _response(value: Any) -> Any:
+    """Messages where it is a list of them, or the JSON text of one; else as it is."""
+    if isinstance(value, str) and value.lstrip().startswith("[{"):
+        with suppress(ValueError, RecursionError, InvalidItem):
+            messages = json.loads(value)
+            return messages if dialects.read(messages).turns else value
+    return value
+
+
+@contextmanager
+def _lines_of(source: Path) -> Iterator[Iterator[bytes]]:
+    """The file's lines; of a Parquet file, each row as a line.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    if source.suffix != ".parquet":
+        with source.open("rb") as lines:
+            yield lines
+        return
+    try:
+        yield (encode(_without_nulls(fields)) + b"\n" for _, fields in parquet_rows(source))
+    except BadData as error:
+        raise BadInput(str(error)) from error
+
+
+def _without_nulls(value: Any) -> Any:
+    """A row as it was before a table gave all its structs the same fields."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 def _pick(fields: Mapping[str, Any], chosen: str | None, usual: Sequence[str]) -> str | None:

@@ -59,7 +59,7 @@ def read(path: Path, columns: Columns) -> Iterator[Row]:
     Raises:
         BadData: it cannot be read.
     """
-    lines = _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
+    lines = parquet_rows(path) if path.suffix == ".parquet" else _json_lines(path)
     for number, fields in lines:
         yield _row(number, fields, columns)
 
@@ -81,7 +81,12 @@ def _decoded(line: bytes) -> Any:
         return None
 
 
-def _parquet(path: Path) -> Iterator[tuple[int, Any]]:
+def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """The rows of a Parquet file with their numbers, from 1.
+
+    Raises:
+        BadData: it cannot be read.
+    """
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an optional extra, slow to load
     except ImportError as error:

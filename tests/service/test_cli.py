@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from tests.conftest import ROOT, rewardline
 from tests.waiting import PATIENCE_S, eventually
@@ -210,3 +212,37 @@ def test_the_garbage_collector_rests_only_while_modules_are_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.endswith("collects: True\n")
+
+
+CALL = {"name": "add", "arguments": {"a": 1}}
+CALLING = [
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"type": "function", "function": {**CALL, "arguments": '{"a": 1}'}}],
+    },
+    {"role": "tool", "content": "2"},
+]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_responses_are_messages_too_as_structures_or_as_their_json_text(tmp_path: Path, kind: str) -> None:
+    responses: list[Any] = [CALLING, json.dumps(CALLING), [{"role": "assistant", "content": "2"}], "2", '[{"x": 1}]']
+    source = tmp_path / f"rollouts.{kind}"
+    if kind == "jsonl":
+        write(source, [{"response": response, "reference": [CALL]} for response in responses])
+    else:  # a column has one type: structures in one file, text in another
+        table = {"completion": [CALLING, [{"role": "assistant", "content": "2"}]], "solution": [json.dumps([CALL])] * 2}
+        parquet.write_table(pyarrow.table(table), source)
+    done = rewardline("score", str(source), "--verifier", "tool_call")
+    assert done.returncode == 0, done.stderr
+    scores = [row["score"] for row in verdicts(tmp_path / "rollouts.verdicts.jsonl")]
+    assert scores == ([1.0, 1.0, 0.0, 0.0, 0.0] if kind == "jsonl" else [1.0, 0.0])
+
+
+def test_an_unreadable_table_says_so(tmp_path: Path) -> None:
+    source = tmp_path / "rollouts.parquet"
+    source.write_bytes(b"PAR1 and no more")
+    done = rewardline("score", str(source))
+    assert done.returncode == 2
+    assert "rollouts.parquet" in done.stderr
