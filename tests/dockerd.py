@@ -96,6 +96,16 @@ class DockerDaemon:
             time.sleep(0.1)
         return True
 
+    @contextmanager
+    def stopped_for_a_while(self) -> Iterator[None]:
+        """It takes connections, and does nothing."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         """Ask it to end, as an operator would; it ends its containers."""
         if self._process is not None:

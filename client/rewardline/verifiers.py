@@ -17,6 +17,7 @@ from typing import Any, Callable, ClassVar
 
 from rewardline.errors import RewardlineError
 from rewardline.hook import Hook, is_missing, plain
+from rewardline.messages import sendable
 from rewardline.patience import certain, patient, unabstaining
 
 vf: Any = importlib.import_module("verifiers.v1")
@@ -38,7 +39,7 @@ class Rewarded:
 
     @vf.reward
     async def verified(self, trace: Any) -> float:
-        """The reward of the trace's last reply.
+        """The reward of the trace.
 
         Raises:
             FailedItems, InvalidItems, ValueError: there is none.
@@ -64,12 +65,27 @@ def plugged(**options: Any) -> Callable[..., Any]:
 async def judged(hook: Hook, data: Any, trace: Any) -> float:
     """The reward of a trace, whose metrics and info are filled on the way."""
     row = data.model_dump(mode="json")
-    item = hook.item(trace.last_reply, reference=_reference(row), prompt=data.prompt_text or None, row=row)
+    item = hook.item(said(trace), reference=_reference(row), prompt=data.prompt_text or None, row=row)
     result = await hook.score_one(item)
     trace.info["rewardline"] = {name: plain(getattr(result, name)) for name in _TOLD}
     value = certain(unabstaining("verifiers", hook).reward(result))
     trace.record_metrics({f"rewardline_{name}": number for name, number in hook.numbers(result).items()})
     return value
+
+
+def said(trace: Any) -> Any:
+    """What the model said and did on the final branch, with the results of its calls; a root agent's reply, where it has one
+    beside its messages, comes last.
+    """
+    branches = trace.branches
+    nodes = branches[-1].nodes if branches else []
+    first = next((place for place, node in enumerate(nodes) if node.sampled), len(nodes))
+    messages = [sendable(node.message) for node in nodes[first:]]
+    if trace.root_reply is not None and trace.root_reply.strip():
+        last = messages[-1] if messages else {}
+        if last.get("role") != "assistant" or last.get("content") != trace.root_reply:
+            messages.append({"role": "assistant", "content": trace.root_reply})
+    return messages or ""
 
 
 class Unjudged(BaseException):
@@ -90,7 +106,7 @@ def rubric_function(*, name: str = "rewardline", **options: Any) -> Callable[...
         row = info if isinstance(info, Mapping) else {}
         reference = None if answer in (None, "") else answer
         try:
-            result = await hook.score_one(hook.item(completion, reference=reference, prompt=prompt, row=row))
+            result = await hook.score_one(hook.item(sendable(completion), reference=reference, prompt=prompt, row=row))
             return certain(hook.reward(result))
         except (RewardlineError, ValueError, TypeError) as error:
             raise Unjudged(str(error)) from error

@@ -130,6 +130,14 @@ def test_verifiers_has_an_error_on_the_trace_and_no_number_for_what_was_not_judg
     assert [trace["rewards"]["verified"] for trace in told["together"]] == ALTERNATING * 32
 
 
+def test_verifiers_hands_on_what_a_model_calls(served: Served) -> None:
+    told = run("verifiers_tasks.py", served.url)
+    rewards = [trace["rewards"]["verified"] for trace in told["called"]]
+    assert rewards == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    assert told["answered"]["rewards"] == {"verified": 1.0}
+    assert (told["unanswered"]["rewards"], told["unanswered"]["errors"]) == ({"verified": None}, ["TaskError"])
+
+
 def test_the_older_rubric_cannot_make_a_number_of_what_was_not_judged(served: Served) -> None:
     told = run("verifiers_tasks.py", served.url)
     assert (told["rubric"], told["rubric_messages"]) == (1.0, 0.0)

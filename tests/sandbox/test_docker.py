@@ -258,6 +258,22 @@ async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box
 
 
 @pytest.mark.chaos
+async def test_a_box_that_a_slow_daemon_makes_after_all_is_removed(
+    own_daemon: DockerDaemon, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.docker.daemon._PATIENCE_S", 1)
+    backend = DockerBackend(image="small", address=own_daemon.address, owner=owner)
+    await backend.open()
+    with own_daemon.stopped_for_a_while():
+        for _ in range(3):
+            with pytest.raises(SandboxUnavailable, match="does not answer"):
+                await backend.make(Profile.PLAIN)
+    await backend.close()
+    with contextlib.closing(docker.APIClient(own_daemon.address, version="auto")) as client:
+        assert containers_of(client, owner) == []
+
+
+@pytest.mark.chaos
 async def test_a_box_whose_making_or_destruction_was_cancelled_at_any_moment_leaves_nothing(
     docker_address: str, client: docker.APIClient, owner: str, tmp_path: Path
 ) -> None:

@@ -37,10 +37,22 @@ class Plain(vf.Task[Data]):
     """Has its reward from the configuration, as `rewards` in a TOML file."""
 
 
-async def scored(task: Any, text: str) -> dict[str, Any]:
-    nodes = [
-        vf.MessageNode(message=vf.UserMessage(content="2+2=")),
-        vf.MessageNode(message=vf.AssistantMessage(content=text), parent=0, sampled=True),
+class Called(Rewarded, vf.Task[Data]):
+    rewardline = Hook(verifier="tool_call", url=URL)
+
+
+def calling(arguments: str) -> list[Any]:
+    """A call and its result."""
+    call = vf.ToolCall(id="c", name="add", arguments=arguments)
+    return [vf.AssistantMessage(content=None, tool_calls=[call]), vf.ToolMessage(tool_call_id="c", content="4")]
+
+
+async def scored(task: Any, *said: Any) -> dict[str, Any]:
+    messages = [vf.AssistantMessage(content=one) if isinstance(one, str) else one for one in said]
+    nodes = [vf.MessageNode(message=vf.UserMessage(content="2+2="))]
+    nodes += [
+        vf.MessageNode(message=message, parent=place, sampled=message.role == "assistant")
+        for place, message in enumerate(messages)
     ]
     about = vf.TraceTask(type=type(task).__name__, data=task.data)
     trace = vf.Trace(task=about, agent=vf.AgentInfo(config=vf.AgentConfig()), nodes=nodes)
@@ -74,6 +86,13 @@ async def main() -> None:
         "invalid": await scored(Judged(Data(prompt="2+2=")), RIGHT),
         "plugged": await scored(Plain(Data(answer="4", tag="deepmath_103k"), plugged), RIGHT),
         "together": await asyncio.gather(*(scored(Judged(row), RIGHT if n % 2 else WRONG) for n in range(64))),
+        "called": [
+            await scored(Called(Data(prompt="2+2=", answer=wanted)), *calling(given), *last)
+            for wanted in (json.dumps({"name": "add", "arguments": {"a": 2}}), "[]")
+            for given, last in (('{"a": 2}', ["It is 4."]), ('{"a": 2}', []), ('{"a": 3}', []))
+        ],
+        "answered": await scored(Judged(row), *calling('{"a": 2}'), RIGHT),
+        "unanswered": await scored(Judged(row), *calling('{"a": 2}')),
         "rubric": await ruled(RIGHT, verifier="math", url=URL),
         "rubric_messages": await ruled([{"role": "assistant", "content": WRONG}], verifier="math", url=URL),
         "rubric_lost": await ruled(RIGHT, verifier="math", url=NOWHERE, deadline_s=0.3),

@@ -16,7 +16,7 @@ from typing import Any
 import docker
 import pytest
 
-from tests.sandbox.containers import containers_of
+from tests.sandbox.containers import containers_of, states_of
 from tests.sandbox.hostile import attacks, wall
 from tests.sandbox.hostile.arena import Setup
 from tests.waiting import eventually
@@ -170,7 +170,7 @@ def in_containers(
         try:
             demand(fight(setup, open_folder), ids, excused)
             # A daemon with much to do may still be at what it was asked.
-            eventually(lambda: not containers_of(client, owner))
+            eventually(lambda: not containers_of(client, owner), lambda: states_of(client, owner))
         finally:
             for container in containers_of(client, owner):
                 with contextlib.suppress(docker.errors.NotFound):

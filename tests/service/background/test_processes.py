@@ -2,12 +2,16 @@
 
 import json
 import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.conftest import serving
 from tests.service.redis_server import RedisServer
+from tests.service.slow_verifier import installed
 from tests.waiting import PATIENCE_S, eventually
 
 JSON = dict[str, Any]
@@ -98,21 +102,31 @@ def test_a_job_outlives_processes_and_redis(serve: Any, start_redis: Any) -> Non
 
 
 @pytest.mark.chaos
-def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room(serve: Any) -> None:
-    served = serve(sandbox="none", workers="1", max_jobs="3", max_jobs_under_way="1", drain_timeout_s="30")
-    running, queued = submit(served, equations(200)), submit(served, equations(5))
-    submit(served, [])
-    reply = httpx.post(f"{served.url}/v1/jobs", json={"items": []})
-    assert reply.status_code == 429
-    assert int(reply.headers["retry-after"]) >= 1
-    assert metric(served, "refused_total") == 1
-    with httpx.Client(base_url=served.url, timeout=PATIENCE_S) as caller:
-        with caller.stream("GET", f"/v1/jobs/{running}", params={"wait_s": 60, "after": 0}) as first:
-            first.read()
-            assert 0 < json.loads(first.text)["done"] < 200
+def test_without_redis_sigterm_waits_for_the_jobs_and_there_is_only_so_much_room(tmp_path: Path) -> None:
+    """The running job holds on to its last item until a file is there."""
+    settings = {"sandbox": "none", "workers": "1", "max_jobs": "3", "max_jobs_under_way": "1"}
+    goes_on = tmp_path / "goes on"
+    last = {"verifier": "slow", "response": "a", "params": {"until": str(goes_on)}}
+    plugins = installed(tmp_path / "plugins")
+    with (
+        serving(tmp_path / "log.jsonl", (), plugins, drain_timeout_s=str(PATIENCE_S), **settings) as served,
+        httpx.Client(base_url=served.url, timeout=PATIENCE_S) as caller,
+    ):
+        running, queued = submit(served, [*equations(20), last]), submit(served, equations(5))
+        submit(served, [])
+        reply = caller.post("/v1/jobs", json={"items": []})
+        assert reply.status_code == 429
+        assert int(reply.headers["retry-after"]) >= 1
+        assert metric(served, "refused_total") == 1
+        eventually(lambda: look(served, running)["done"] == 20)
         served.process.send_signal(signal.SIGTERM)
-        eventually(lambda: httpx.get(f"{served.url}/readyz").status_code == 503)
-        assert httpx.post(f"{served.url}/v1/jobs", json={"items": []}).status_code == 503
-        assert scores(caller.get(f"/v1/jobs/{running}", params={"wait_s": 60}).json()) == expected(200)
-        assert scores(caller.get(f"/v1/jobs/{queued}", params={"wait_s": 60}).json()) == expected(5)
-    assert served.process.wait(timeout=PATIENCE_S) == 0
+        eventually(lambda: caller.get("/readyz").status_code == 503)
+        assert caller.post("/v1/jobs", json={"items": []}).status_code == 503
+        assert look(served, running)["done"] == 20
+        with ThreadPoolExecutor() as callers:
+            answers = [
+                callers.submit(caller.get, f"/v1/jobs/{job}", params={"wait_s": 60}) for job in (running, queued)
+            ]
+            goes_on.touch()
+            assert [scores(answer.result().json()) for answer in answers] == [[*expected(20), 1.0], expected(5)]
+        assert served.process.wait() == 0
