@@ -178,6 +178,7 @@ def test_a_model_plays_with_an_environment_whose_state_is_the_servers(served: Se
         ]
         assert told == feedback[: len(told)]
         assert row["Environment"] == (-1.0 if not answers else float(answers[-1] == "4"))
+        assert row["tool_call"] == float(answers == ["4"])
         seen.add(tuple(answers))
     assert {(), ("4",), ("5", "4"), ("5", "6")} <= seen
 

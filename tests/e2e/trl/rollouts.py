@@ -63,6 +63,9 @@ ROLLOUTS = {
 }
 
 
+WANTED = json.dumps([call("4")["tool_calls"][0]["function"]])
+
+
 def texts(tokenizer: Any, rollouts: list[list[dict[str, Any]]], tools: list[Any]) -> list[tuple[str, str]]:
     """What the model is given and what it says then, for each of its messages."""
     pairs = []
@@ -87,14 +90,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         trainer = GRPOTrainer(
             model,
-            reward_funcs=reward_func(
-                "length",
-                url=url,
-                reference=None,
-                params={"mode": "band", "minimum": 1, "maximum": 5, "unit": "characters"},
-            ),
-            args=config(folder, max_steps=2, max_completion_length=600, temperature=0.7, reward_weights=[0.5]),
-            train_dataset=Dataset.from_list([{"prompt": QUESTION, "solution": "4"}] * 8),
+            reward_funcs=[
+                reward_func(
+                    "length",
+                    url=url,
+                    reference=None,
+                    params={"mode": "band", "minimum": 1, "maximum": 5, "unit": "characters"},
+                ),
+                reward_func("tool_call", url=url, reference="wanted"),
+            ],
+            args=config(folder, max_steps=2, max_completion_length=600, temperature=0.7, reward_weights=[0.5, 1.0]),
+            train_dataset=Dataset.from_list([{"prompt": QUESTION, "solution": "4", "wanted": WANTED}] * 8),
             processing_class=tokenizer,
             environment_factory=factory,
         )
