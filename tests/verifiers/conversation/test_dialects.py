@@ -4,9 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from verifiers.base import InvalidItem
+from verifiers.base import InvalidItem, Item, Status
 from verifiers.conversation import Conversation, Step, ToolCall, dialects, of_text, plain
+from verifiers.rules.tool_call import ToolCallParams
+from verifiers.rules.tool_call import judge as tool_call_judge
+from verifiers.trajectory import TrajectoryParams
+from verifiers.trajectory import judge as trajectory_judge
 
 CALL = ToolCall("get_weather", {"city": "Paris"}, "c1")
 WRITTEN = ToolCall("get_weather", '{"city": "Paris"}', "c1")
@@ -209,3 +215,62 @@ def test_what_is_only_text_is_text() -> None:
 def test_what_is_no_message_is_refused_by_its_place(messages: list[Any], told: str) -> None:
     with pytest.raises(InvalidItem, match=told):
         dialects.read(messages)
+
+
+KEYS = st.sampled_from(
+    [
+        *(
+            "role",
+            "content",
+            "type",
+            "text",
+            "tool_calls",
+            "function",
+            "function_call",
+            "name",
+            "arguments",
+            "input",
+            "id",
+        ),
+        *(
+            "call_id",
+            "output",
+            "summary",
+            "reasoning_content",
+            "thinking",
+            "tool_use_id",
+            "is_error",
+            "refusal",
+            "audio",
+        ),
+    ]
+)
+VALUES = st.sampled_from(
+    [
+        *("assistant", "user", "tool", "message", "reasoning", "function_call", "function_call_output", "tool_use"),
+        *("tool_result", "thinking", "text", "output_text", "custom", "function", "{}", '{"a": 1}', ""),
+    ]
+)
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | VALUES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.dictionaries(KEYS, ANYTHING, max_size=6), max_size=4))
+@settings(max_examples=600, deadline=None)
+def test_whatever_comes_is_read_or_refused_and_judged(messages: list[Any]) -> None:
+    try:
+        conversation = dialects.read(messages)
+    except InvalidItem:
+        return
+    assert str(conversation).count("\n\n") >= len(conversation.steps) - 1
+    item = Item(conversation.text("last"), ToolCallParams(reference=[]), conversation=conversation)
+    assert tool_call_judge(item).status in Status
+    rules = Item(item.response, TrajectoryParams(max_calls=0, recovered=True), conversation=conversation)
+    assert trajectory_judge(rules).status in Status
+
+
+def test_any_prompt_can_be_told() -> None:
+    assert str(dialects.read(TRL)).startswith('assistant: calls get_weather with {"city":"Paris"}\n\ntool: rain')

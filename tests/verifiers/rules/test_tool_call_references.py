@@ -1,0 +1,222 @@
+"""References as data sets have them: BFCL's possible values and turns, call strings, comparisons of single arguments."""
+
+import json
+from typing import Any
+
+import pytest
+
+from verifiers.base import Item, Status, Verdict
+from verifiers.conversation import dialects
+from verifiers.rules.tool_call import ToolCallParams, judge
+
+JSON = dict[str, Any]
+
+
+def of(response: str | list[Any], reference: Any, **params: Any) -> Verdict:
+    read = ToolCallParams.model_validate({"reference": reference, **params})
+    if isinstance(response, str):
+        return judge(Item(response, read))
+    conversation = dialects.read(response)
+    return judge(Item(conversation.text("last"), read, conversation=conversation))
+
+
+def calling(*made: tuple[str, JSON]) -> JSON:
+    functions = [{"type": "function", "function": {"name": name, "arguments": given}} for name, given in made]
+    return {"role": "assistant", "content": None, "tool_calls": functions}
+
+
+# --- BFCL
+
+SIMPLE = [{"get_weather": {"city": ["Beijing", "Peking"], "unit": ["celsius", ""], "days": [3]}}]
+NESTED = [
+    {
+        "plan": {
+            "trip": [{"from": ["Rome"], "to": ["Oslo", "Bergen"], "by": ["train", ""]}],
+            "stops": [["Kiel", "Malmö"]],
+        }
+    }
+]
+PARALLEL = [{"f": {"x": [1]}}, {"f": {"x": [2]}}, {"math.g": {}}]
+
+
+@pytest.mark.parametrize(
+    ("reference", "response", "reason"),
+    [
+        (SIMPLE, "get_weather(city='Beijing', unit='celsius', days=3)", "correct"),
+        (SIMPLE, "get_weather(city='peking', days=3)", "correct"),
+        (SIMPLE, "get_weather(city='Pe-king.', days=3.0)", "correct"),
+        (SIMPLE, "get_weather(city='Beijing', days='3')", "wrong_arguments"),
+        (SIMPLE, "get_weather(city='Beijing', days=3, unit='kelvin')", "wrong_arguments"),
+        (SIMPLE, "get_weather(city='Beijing')", "wrong_arguments"),
+        (SIMPLE, "get_weather(city='Beijing', days=3, wind=True)", "wrong_arguments"),
+        (SIMPLE, "It is warm.", "no_call"),
+        (NESTED, "plan(trip={'from': 'Rome', 'to': 'Bergen'}, stops=['Kiel', 'Malmö'])", "correct"),
+        (NESTED, "plan(trip={'from': 'rome', 'to': 'Oslo', 'by': 'train'}, stops=['kiel', 'malmö'])", "correct"),
+        (NESTED, "plan(trip={'from': 'Rome'}, stops=['Kiel', 'Malmö'])", "wrong_arguments"),
+        (NESTED, "plan(trip={'from': 'Rome', 'to': 'Oslo', 'x': 1}, stops=['Kiel', 'Malmö'])", "wrong_arguments"),
+        (NESTED, "plan(trip={'from': 'Rome', 'to': 'Oslo'}, stops=['Malmö', 'Kiel'])", "wrong_arguments"),
+        (PARALLEL, "[f(x=2), math.g(), f(x=1)]", "correct"),
+        (PARALLEL, "[f(x=2), math_g(), f(x=1)]", "correct"),
+        (PARALLEL, "[f(x=2), f(x=2), math_g()]", "wrong_arguments"),
+        (PARALLEL, "[f(x=2), f(x=1)]", "missing_call"),
+    ],
+)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_rows_of_bfcl_are_judged_by_their_possible_values(
+    reference: Any, response: str, reason: str, as_text: bool
+) -> None:
+    assert of(response, json.dumps(reference) if as_text else reference).reason == reason
+
+
+def test_irrelevance_wants_no_call() -> None:
+    assert of("None of these functions can do that.", []).score == 1.0
+    assert of("get_weather(city='Beijing')", []).reason == "unexpected_call"
+
+
+USER = {"role": "user", "content": "and now?"}
+TOLD = {"role": "tool", "content": "ok"}
+TURNS = [["cd(folder='a')", "ls()"], [], ["rm(name='x')"]]
+DONE = [
+    *(calling(("cd", {"folder": "a"})), TOLD, calling(("ls", {})), TOLD, {"role": "assistant", "content": "Done."}),
+    *(USER, {"role": "assistant", "content": "Which one?"}),
+    *(USER, calling(("rm", {"name": "x"}))),
+]
+
+
+@pytest.mark.parametrize(
+    ("messages", "params", "reason"),
+    [
+        (DONE, {}, "correct"),
+        (DONE, {"ordered": True}, "correct"),
+        (DONE[:-2], {}, "no_call"),
+        ([*DONE[:-1], calling(("rm", {"name": "y"}))], {}, "wrong_arguments"),
+        ([*DONE, TOLD, calling(("ls", {}))], {}, "extra_call"),
+        ([*DONE, TOLD, calling(("ls", {}))], {"calls": "subset"}, "correct"),
+        ([*DONE[:5], USER, calling(("rm", {"name": "x"}))], {}, "unexpected_call"),
+        ([*DONE, USER, calling(("ls", {}))], {}, "unexpected_call"),
+        ([calling(("ls", {}), ("cd", {"folder": "a"})), *DONE[5:]], {}, "correct"),
+        ([calling(("ls", {}), ("cd", {"folder": "a"})), *DONE[5:]], {"ordered": True}, "wrong_order"),
+    ],
+)
+def test_a_list_of_lists_wants_calls_turn_by_turn(messages: list[JSON], params: JSON, reason: str) -> None:
+    verdict = of(messages, TURNS, **params)
+    assert (verdict.reason, verdict.score) == (reason, float(reason == "correct"))
+
+
+def test_graded_credit_is_the_mean_over_the_turns() -> None:
+    half = [["f(x=1)"], ["g()"]]
+    assert of([calling(("f", {"x": 1}))], half, credit="graded").score == 0.5
+    assert of([calling(("f", {"x": 1})), USER, calling(("g", {}))], half, credit="graded").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("turn", "reason"),
+    [("last", "correct"), ("all", "extra_call"), (1, "wrong_function"), (3, "correct"), (4, "no_answer")],
+)
+def test_a_plain_reference_is_about_the_chosen_turn(turn: Any, reason: str) -> None:
+    assert of(DONE, ["rm(name='x')"], turn=turn).reason == reason
+
+
+# --- comparisons
+
+
+@pytest.mark.parametrize(
+    ("compare", "wanted", "given", "right"),
+    [
+        ("exact", "Paris", "paris", False),
+        ("loose", "Paris", " PARIS ", True),
+        ("bfcl", "New York", "new-york", True),
+        ("any", None, {"whatever": 1}, True),
+        ("set", ["a", "b"], ["b", "a", "a"], True),
+        ("set", ["a", "b"], ["a"], False),
+        ("set", [1, {"x": 2}], [{"x": 2.0}, 1.0], True),
+        ("set", [1], [True], False),
+        ({"tolerance": 0.5}, 3, 3.5, True),
+        ({"tolerance": 0.5}, 3, 3.51, False),
+        ({"tolerance": 0.5}, 3, "3", False),
+        ({"relative": 0.01}, 200, 198, True),
+        ({"relative": 0.01}, 200, 197, False),
+        ({"tolerance": 1}, 10**400, 10**400, True),
+        ({"pattern": "[^@]+@x[.]org"}, None, "me@x.org", True),
+        ({"pattern": "[^@]+@x[.]org"}, None, "me@x.org!", False),
+        ({"pattern": "[0-9]+"}, None, 12, False),
+        ({"schema": {"type": "integer", "minimum": 3}}, None, 3, True),
+        ({"schema": {"type": "integer", "minimum": 3}}, None, 2, False),
+    ],
+)
+def test_an_argument_is_compared_as_its_call_says(compare: Any, wanted: Any, given: Any, right: bool) -> None:
+    arguments = {} if wanted is None else {"a": wanted}
+    reference = {"name": "f", "arguments": arguments, "compare": {"a": compare}}
+    assert (of([calling(("f", {"a": given}))], reference).score == 1.0) is right
+    assert of([calling(("f", {}))], reference).reason == "wrong_arguments"
+
+
+def test_further_values_and_optional_arguments_are_compared_the_same_way() -> None:
+    reference = {
+        "name": "f",
+        "arguments": {"a": "x"},
+        "accept": {"a": ["y"]},
+        "optional": ["a"],
+        "compare": {"a": "loose"},
+    }
+    for given in ({"a": "X"}, {"a": "Y"}, {}):
+        assert of([calling(("f", given))], reference).score == 1.0
+    assert of([calling(("f", {"a": "z"}))], reference).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("compare", "told"),
+    [
+        ("about", "compare is one of exact"),
+        ({"tolerance": -1}, "tolerance is a number from 0"),
+        ({"tolerance": "1"}, "tolerance is a number from 0"),
+        ({"pattern": "(?=x)"}, "is not RE2's"),
+        ({"pattern": 5}, "a pattern is text"),
+        ({"schema": {"type": 5}}, "compare: "),
+        ({"tolerance": 1, "relative": 1}, "compare is one of"),
+        (5, "compare is one of"),
+    ],
+)
+def test_a_comparison_that_is_none_is_the_callers_to_mend(compare: Any, told: str) -> None:
+    verdict = of("f(a=1)", {"name": "f", "arguments": {"a": 1}, "compare": {"a": compare}})
+    assert (verdict.status, verdict.reason) == (Status.INVALID, "bad_reference")
+    assert told in verdict.detail["message"]
+
+
+def test_a_comparison_needs_something_to_compare_with() -> None:
+    verdict = of("f(a=1)", {"name": "f", "arguments": {}, "compare": {"a": "loose"}})
+    assert "no argument 'a' to compare with" in verdict.detail["message"]
+
+
+# --- typed calls and those of the text
+
+
+HERMES = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("text", "made", "wanted", "reason"),
+    [
+        (HERMES, [("f", {"a": 1})], ["f(a=1)"], "correct"),
+        (HERMES, [("f", {"a": 2})], ["f(a=1)", "f(a=2)"], "correct"),
+        (HERMES + HERMES, [("f", {"a": 1})], ["f(a=1)"], "extra_call"),
+        ("I call f.", [("f", {"a": 1})], ["f(a=1)"], "correct"),
+        (HERMES.replace("}}", "}"), [("f", {"a": 1})], ["f(a=1)"], "malformed_call"),
+        ("<think>I wonder", [("f", {"a": 1})], ["f(a=1)"], "correct"),
+        ("<think>I wonder", [], ["f(a=1)"], "truncated"),
+    ],
+)
+def test_a_call_is_counted_once_however_it_is_told(
+    text: str, made: list[tuple[str, JSON]], wanted: list[str], reason: str
+) -> None:
+    message = {**calling(*made), "content": text} if made else {"role": "assistant", "content": text}
+    assert of([message, TOLD], wanted).reason == reason
+
+
+@pytest.mark.parametrize("arguments", ['{"a": ', "[1]", '{"a": 1, "a": 2}', 5, "[" * 200 + "]" * 200])
+def test_arguments_that_cannot_be_read_are_the_models_fault(arguments: Any) -> None:
+    assert of([calling(("f", arguments))], ["f(a=1)"]).reason == "malformed_call"
+
+
+def test_too_many_calls_are_no_answer_and_no_trouble() -> None:
+    assert of([calling(*[("f", {"a": 1})] * 257)], ["f(a=1)"]).reason == "malformed_call"
