@@ -17,7 +17,10 @@ from tests.lanes import ALONE, LANES
 ROOMS = ("service", "verifiers", "sandbox", "client/rewardline", "deploy")
 FOUND = {"verifiers.registry": "verifiers", "sandbox.languages": "sandbox.languages"}
 """Who imports whatever lies in a package."""
-TRAINERS = {f"rewardline.{name}" for name in ("areal_workflow", "nemo_rl", "openrlhf", "openrlhf_agent", "skyrl")}
+TRAINERS = {
+    f"rewardline.{name}"
+    for name in ("areal_workflow", "ms_swift", "nemo_rl", "openrlhf", "openrlhf_agent", "skyrl", "tinker")
+}
 """Hooks that import a trainer which the lane `trainers` alone installs."""
 
 

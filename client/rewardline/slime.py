@@ -6,7 +6,8 @@
 A removed sample is not trained on, but its number would still count in the mean of its group. So with `--group-rm` it is
 the mean of the others, and `--custom-reward-post-process-path rewardline.slime.post_process_rewards` normalises each group
 without it, either way. In evaluation there is no group and nothing to be removed from: there, what could not be judged is an
-exception, unless `on_failed` is a number.
+exception, unless `on_failed` is a number. slime refuses `--group-rm` together with evaluation: with evaluation, leave it out;
+samples that come one by one travel together anyhow.
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ ALTERNATING = [0.0, 1.0]
 
 
 @functools.lru_cache
-def run(script: str, url: str, *arguments: str, stand_ins: bool = False) -> Any:
+def run(script: str, url: str, *arguments: str, stand_ins: bool = False, environment: str = "clients") -> Any:
     """What the script prints in its last line."""
     path = {"PYTHONPATH": str(STAND_INS)} if stand_ins else {}
-    environment = variables(REWARDLINE_URL=url, RAY_AUTH_MODE="disabled", **path)
-    command = [str(python_of("clients")), str(SCRIPTS / script), url, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    settings = variables(REWARDLINE_URL=url, RAY_AUTH_MODE="disabled", **path)
+    command = [str(python_of(environment)), str(SCRIPTS / script), url, *arguments]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return {**json.loads(done.stdout.splitlines()[-1]), "said": done.stdout + done.stderr}
 
@@ -189,3 +189,27 @@ def test_an_environment_of_nemo_rl_is_an_actor_whose_failures_are_the_infrastruc
     assert (told["filled"]["rewards"], told["filled"]["observations"]) == ([-1.0], ["Environment: not judged"])
     assert told["metrics"][0] == [1.0, 0.0]
     assert told["metrics"][1]["mean_reward"] == 0.5
+
+
+def test_swift_has_a_reward_for_each_sample_with_its_calls_or_an_exception(served: Served) -> None:
+    told = run("swift_rewards.py", served.url, environment="swift")
+    assert (told["math"], told["behind_a_call"]) == ([1.0, 0.0], [1.0])
+    assert told["calls"] == [1.0, 1.0, 0.0, 0.0, 0.0]
+    assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
+    assert told["example"] == [1.0]
+
+
+def test_tunix_adds_up_our_rewards_or_stops(served: Served) -> None:
+    told = run("tunix_rewards.py", served.url, environment="tunix")
+    assert (told["sum"], told["array"]) == ([2.0, 1.0, 0.0], [1.0, 1.0, 0.0])
+    assert told["calls"] == [1.0, 0.0]
+    assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
+    assert told["example"] == told["sum"]
+
+
+def test_an_environment_of_the_tinker_cookbook_judges_what_its_renderer_read(served: Served) -> None:
+    told = run("tinker_episodes.py", served.url, environment="tinker")
+    assert (told["math"], told["thought"]) == ([1.0, 0.0], 1.0)
+    assert told["calls"] == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
+    assert told["example"] == 1.0

@@ -1,0 +1,97 @@
+"""Rewards for ms-swift's GRPO: a plugin for `--external_plugins`, whose name goes to `--reward_funcs`.
+
+    # plugin.py
+    from rewardline.ms_swift import orm
+    from swift.rewards import orms
+    orms["ours"] = orm(recipe="think_math")
+
+A reward of None is none to swift, but counts as 0 where it is the only one; so what cannot be judged is asked for again until the
+deadline, half an hour unless told otherwise, and then is an exception. What the model said and called since the user's last
+message is judged whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from swift.rewards import AsyncORM
+
+from rewardline.hook import is_missing
+from rewardline.messages import last_turn, sendable
+from rewardline.patience import certain, patient
+
+REFERENCE = "solution"
+"""The column in which swift's own rewards look for what is right."""
+_RESULT_ROLES = ("tool_response", "tool")
+
+
+def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
+    """A class for swift's `orms`, by the options of a `Hook`.
+
+    Args:
+        reference: The column to judge against; None for rewards that need none.
+        options: Those of `Hook`.
+
+    Raises:
+        TypeError: there is no such option.
+        ValueError: one of them can never work.
+    """
+    hook = patient("ms-swift", **options)
+
+    class Reward(AsyncORM):
+        async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
+            rows = _rows(columns, len(completions))
+            items = [
+                hook.item(
+                    _said(row.get("messages"), completion),
+                    reference=None if reference is None or is_missing(row.get(reference)) else row[reference],
+                    prompt=_before(row.get("messages")) or None,
+                    row=row,
+                )
+                for row, completion in zip(rows, completions)
+            ]
+            results = await hook.score(items) if items else []
+            return [certain(value) for value in hook.rewards(results)]
+
+    return Reward
+
+
+def _rows(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
+    lists = {name: values for name, values in columns.items() if isinstance(values, list) and len(values) == size}
+    return [{name: values[place] for name, values in lists.items() if name != "prompt"} for place in range(size)]
+
+
+def _said(messages: Any, completion: Any) -> Any:
+    """The last turn; the completion alone where swift gives no messages."""
+    turn = last_turn(_as_chat(messages or ()))
+    return turn or sendable(completion) or ""
+
+
+def _before(messages: Any) -> list[dict[str, Any]]:
+    chat = _as_chat(messages or ())
+    return chat[: len(chat) - len(last_turn(chat))]
+
+
+def _as_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Swift's own roles as those of chat: a call is JSON text in a message of its own."""
+    chat: list[dict[str, Any]] = []
+    for message in map(sendable, messages):
+        if message.get("role") == "tool_call":
+            chat.append({"role": "assistant", "content": None, "tool_calls": [_call(message.get("content"))]})
+        elif message.get("role") in _RESULT_ROLES:
+            chat.append({**message, "role": "tool"})
+        else:
+            chat.append(message)
+    return chat
+
+
+def _call(content: Any) -> Any:
+    """As typed; what is no JSON object keeps its text for arguments, which the server takes for a malformed call."""
+    if isinstance(content, str):
+        try:
+            content = json.loads(content)
+        except ValueError:
+            return {"function": {"name": "unreadable", "arguments": content}}
+    return {"function": content} if isinstance(content, Mapping) else content
