@@ -12,7 +12,7 @@ Each parameter that is given makes one part, from 0 to 1, which the verdict's de
     state           what the environment reports in the end is this
     answer          another verifier's score of what the assistant said last
 
-The score is the least part (`credit` all) or their mean by `weights` (mean); the reason is that of the first part that is not
+A response that neither says nor calls anything is no answer. The score is the least part (`credit` all) or their mean by `weights` (mean); the reason is that of the first part that is not
 met. An environment reports its state as the last message of the role `environment`, or of the tool that `state_from` names:
 a JSON text. Where none does, there is nothing to judge by, and the item is invalid; so is a response with parts that are
 neither text nor call.
@@ -245,6 +245,8 @@ def judge(item: Item[TrajectoryParams]) -> Verdict:
     """Of all parts but the answer."""
     try:
         found = parts.of(item)
+        if found is None:
+            return Verdict.wrong("no_answer")
     except Malformed as error:
         return Verdict.invalid("bad_params", str(error))
     except InvalidItem as error:
@@ -300,5 +302,5 @@ EXAMPLES = (
         forbidden=["cancel"],
     ),
     _example([_BOOKED, _BOOKED], 0.5, "repeated_call", "twice", required=[_FLIGHT], max_repeats=1, credit="mean"),
-    _example([], 0.0, "missing_call", "nothing was done", required=[_FLIGHT]),
+    _example(["It is booked."], 0.0, "missing_call", "nothing was done", required=[_FLIGHT]),
 )

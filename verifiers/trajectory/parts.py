@@ -35,8 +35,8 @@ class Seen(NamedTuple):
     """A call could not be read: whatever else there is, nothing that is asked of calls holds."""
 
 
-def of(item: "Item[TrajectoryParams]") -> list[Part]:
-    """The parts that the parameters ask for, but for the answer.
+def of(item: "Item[TrajectoryParams]") -> list[Part] | None:
+    """The parts that the parameters ask for, but for the answer; None where nothing was said or called.
 
     Raises:
         InvalidItem: the response has what nobody judges, or the environment reports no state.
@@ -48,8 +48,10 @@ def of(item: "Item[TrajectoryParams]") -> list[Part]:
         raise InvalidItem("unjudged_parts", f"the response has {', '.join(others)}; trajectory judges text and calls")
     wanted = params.wanted
     try:
-        calls = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(wanted)).calls
-        is_malformed = False
+        found = said.read(conversation, params.turn, params.think, None, may_be_prefilled=bool(wanted))
+        calls, is_malformed = found.calls, False
+        if not calls and not found.text:
+            return None
     except Malformed:
         calls, is_malformed = [], True
     reports = [step for step in conversation.steps if step.role == "tool"]
