@@ -191,7 +191,8 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
         wanted = columns.response or f"one of {list(_RESPONSES)}"
         raise BadInput(f"line {number + 1} has no field {wanted}; it has {sorted(fields)[:20]}")
     item = {name: fields[name] for name in _KEPT if fields.get(name) is not None}
-    item["response"] = _response(fields[response])
+    whole = fields.get("response_messages")  # of an audit log: what the response was, where it is not cut
+    item["response"] = whole if isinstance(whole, list) else _response(fields[response])
     reference = _pick(fields, columns.reference, _REFERENCES)
     if reference is not None:
         item["reference"] = fields[reference]

@@ -27,7 +27,7 @@ _SCHEMA: Final = pa.schema(
         ("cached", pa.bool_()),
         ("elapsed_ms", pa.float64()),
         *((name, pa.string()) for name in ("request_id", "recipe", "domain", "data_source", "tag", "extracted")),
-        *((name, pa.string()) for name in ("checks", "detail", "metadata")),
+        *((name, pa.string()) for name in ("checks", "detail", "metadata", "response_messages")),
         *(
             (f"{text}{part}", pa.int64() if part == "_chars" else pa.string())
             for text in ("response", "prompt", "reference")
@@ -35,7 +35,7 @@ _SCHEMA: Final = pa.schema(
         ),
     ]
 )
-_JSON: Final = ("checks", "detail", "metadata")
+_JSON: Final = ("checks", "detail", "metadata", "response_messages")
 _decoder: Final = msgspec.json.Decoder(Record)
 _encoder: Final = msgspec.json.Encoder()
 
@@ -94,5 +94,5 @@ def _row(record: Record) -> dict[str, Any]:
 def _record(row: dict[str, Any]) -> Record:
     row["time"] = timestamp(row["time"].astimezone(UTC).timestamp())
     for name in _JSON:
-        row[name] = ABSENT if row[name] is None else msgspec.Raw(row[name].encode())
+        row[name] = ABSENT if row.get(name) is None else msgspec.Raw(row[name].encode())
     return Record(**row)

@@ -56,7 +56,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     prompt_chars: int | None = None
     reference: str | None = None
     """A text as it is, anything else as JSON."""
-    messages: msgspec.Raw = ABSENT
+    response_messages: msgspec.Raw = ABSENT
     """The response where it is more than text; then `response` is what the assistant said last. As text if it is too long."""
     reference_sha256: str | None = None
     reference_chars: int | None = None
@@ -149,7 +149,7 @@ def _record(
     limit = rules.max_text_chars
     record.response, record.response_chars = response[:limit], len(messages or response)
     if messages is not None:
-        record.messages = _json(messages.encode(), rules)
+        record.response_messages = _json(messages.encode(), rules)
     if prompt_text is not None:
         record.prompt, record.prompt_chars = prompt_text[:limit], len(prompt_text)
     if reference is not None:

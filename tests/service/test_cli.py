@@ -240,6 +240,13 @@ def test_responses_are_messages_too_as_structures_or_as_their_json_text(tmp_path
     assert scores == ([1.0, 1.0, 0.0, 0.0, 0.0] if kind == "jsonl" else [1.0, 0.0])
 
 
+def test_a_line_of_an_audit_log_is_scored_by_its_messages(tmp_path: Path) -> None:
+    line = {"response": "", "response_messages": CALLING, "reference": json.dumps([CALL])}
+    source = write(tmp_path / "log.jsonl", [line])
+    assert rewardline("score", str(source), "--verifier", "tool_call").returncode == 0
+    assert [row["score"] for row in verdicts(tmp_path / "log.verdicts.jsonl")] == [1.0]
+
+
 def test_an_unreadable_table_says_so(tmp_path: Path) -> None:
     source = tmp_path / "rollouts.parquet"
     source.write_bytes(b"PAR1 and no more")

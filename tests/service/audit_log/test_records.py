@@ -67,6 +67,27 @@ def test_of_messages_the_text_is_remembered() -> None:
     assert (found["response"], found["prompt"]) == ("12", "user: 6+6?")
 
 
+CALLING = [{"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}]
+
+
+def test_of_a_conversation_all_is_remembered_and_what_was_said_last() -> None:
+    messages = [*CALLING, {"role": "tool", "content": "1"}, {"role": "assistant", "content": "12"}]
+    found = remembered(item(response=messages))
+    assert (found["response"], found["response_messages"]) == ("12", messages)
+    assert "response_messages" not in remembered(item(response=messages[-1:]))
+    cut = remembered(item(response=messages), rules=Rules(max_text_chars=20))
+    assert cut["response_messages"] == json.dumps(messages, separators=(",", ":"))[:20]
+    told = remembered(item(response=messages), rules=Rules(redact=True))
+    assert told["response_chars"] == len(json.dumps(messages, separators=(",", ":")))
+    assert "tool_calls" not in json.dumps(told)
+
+
+def test_what_are_no_messages_is_remembered_as_it_came() -> None:
+    broken = [{"role": "nobody", "content": "x"}]
+    found = remembered(item(response=broken, prompt=broken))
+    assert found["response"] == found["prompt"] == json.dumps(broken, separators=(",", ":"))
+
+
 def test_long_texts_are_cut_and_say_how_long_they_were() -> None:
     long = "0123456789"
     of = item(response=long, prompt=long, reference=long, metadata={"long": long})

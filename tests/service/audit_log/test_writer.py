@@ -122,6 +122,15 @@ def test_parquet_has_columns_others_can_read(tmp_path: Path) -> None:
     assert row["time"].utcoffset().total_seconds() == 0
 
 
+def test_parquet_of_before_conversations_is_read(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    with logging(tmp_path, form="parquet") as log:
+        log.observe(batch([item(response="12")]), [result()])
+    [path] = tmp_path.iterdir()
+    parquet.write_table(parquet.read_table(path).drop_columns(["response_messages"]), path)
+    assert [each["response"] for each in records(tmp_path)] == ["12"]
+
+
 def test_what_a_killed_process_left_is_closed_and_packed(tmp_path: Path) -> None:
     orphan = tmp_path / f"audit-20260101T000000.000000Z-00000000{LIVE}"
     orphan.write_text('{"half": ')
