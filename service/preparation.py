@@ -84,7 +84,9 @@ class Preparation:
             prefix = judge.explain_prefix if explain else judge.prefix
             if prompt is not None:
                 prefix = hashlib.sha256(prefix + prompt.encode()).digest()
-            judged = text.encode() if conversation is None else b"conversation" + encode(conversation)
+            judged = text.encode()
+            if conversation is not None:  # no text's key begins like this
+                prefix, judged = hashlib.sha256(prefix + b"conversation").digest(), encode(conversation)
             key = hashlib.sha256(prefix + judged).digest()[:KEY_BYTES]
         return Prepared(judge, text, prompt, explain, key, conversation)
 

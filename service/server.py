@@ -58,6 +58,8 @@ log = structlog.get_logger("rewardline")
 
 _BACKLOG = 4096
 _GRPC_STOP_S = 2.0
+_WEBSOCKET_PATIENCE_S = 300.0
+"""With a client that answers no ping: a trainer's event loop may be busy with something else for a while."""
 _LAST_WORDS_S = 0.5
 """For answers on their way when all items are judged."""
 
@@ -389,6 +391,7 @@ def _http_config(app: ASGIApp, settings: Settings, certificates: ssl.SSLContext 
         http=Protocol,
         ws="websockets-sansio",
         ws_max_size=settings.max_body_bytes,
+        ws_ping_timeout=_WEBSOCKET_PATIENCE_S,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -18,7 +18,7 @@ from typing import Any
 
 from swift.rewards import AsyncORM
 
-from rewardline.hook import is_missing
+from rewardline.columns import reference_of, rows_of
 from rewardline.messages import last_turn, sendable
 from rewardline.patience import certain, patient
 
@@ -42,11 +42,11 @@ def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
 
     class Reward(AsyncORM):
         async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
-            rows = _rows(columns, len(completions))
+            rows = rows_of(columns, len(completions))
             items = [
                 hook.item(
                     _said(row.get("messages"), completion),
-                    reference=None if reference is None or is_missing(row.get(reference)) else row[reference],
+                    reference=reference_of(row, reference),
                     prompt=_before(row.get("messages")) or None,
                     row=row,
                 )
@@ -56,11 +56,6 @@ def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
             return [certain(value) for value in hook.rewards(results)]
 
     return Reward
-
-
-def _rows(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    lists = {name: values for name, values in columns.items() if isinstance(values, list) and len(values) == size}
-    return [{name: values[place] for name, values in lists.items() if name != "prompt"} for place in range(size)]
 
 
 def _said(messages: Any, completion: Any) -> Any:

@@ -6,10 +6,11 @@ half an hour unless told otherwise, and then is an exception, which ends the ste
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Callable
 
-from rewardline.hook import is_missing, plain
+from rewardline.columns import reference_of, rows_of
+from rewardline.hook import plain
 from rewardline.messages import sendable
 from rewardline.patience import certain, patient
 
@@ -34,11 +35,11 @@ def reward(
     hook = patient("tunix", **options)
 
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float]:
-        rows = _rows(columns, len(completions))
+        rows = rows_of(columns, len(completions))
         items = [
             hook.item(
                 sendable(plain(completion)),
-                reference=None if reference is None or is_missing(row.get(reference)) else row[reference],
+                reference=reference_of(row, reference),
                 prompt=sendable(plain(prompt)),
                 row=row,
             )
@@ -49,10 +50,3 @@ def reward(
 
     score.__name__ = name
     return score
-
-
-def _rows(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    """Columns are lists or arrays, of as many values as there are completions."""
-    lists = {name: plain(values) for name, values in columns.items()}
-    lists = {name: values for name, values in lists.items() if isinstance(values, list) and len(values) == size}
-    return [{name: values[place] for name, values in lists.items()} for place in range(size)]

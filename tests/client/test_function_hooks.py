@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from rewardline import miles, slime
+from rewardline.columns import reference_of, rows_of
 from rewardline.errors import FailedItems, InvalidItems
 from rewardline.tunix import reward
 
@@ -39,6 +40,24 @@ def test_tunix_gets_a_number_for_each_completion(served: Any) -> None:
         reward(verifier="math", url=NOWHERE, deadline_s=0.2)(["2+2="], ["4"], answer=["4"])
     with pytest.raises(ValueError, match="tunix knows no abstention"):
         reward(verifier="math", on_failed="abstain")
+
+
+def test_columns_are_lists_or_arrays_with_a_value_for_each_sample() -> None:
+    columns = {"answer": ["4", None], "array": Array([1, 2]), "mode": "train", "other": [1, 2, 3]}
+    rows = rows_of(columns, 2)
+    assert rows == [{"answer": "4", "array": 1}, {"answer": None, "array": 2}]
+    assert [reference_of(row, "answer") for row in rows] == ["4", None]
+    assert reference_of(rows[0], None) is None
+
+
+class Array:
+    """As numpy and torch have them."""
+
+    def __init__(self, values: list[int]) -> None:
+        self._values = values
+
+    def tolist(self) -> list[int]:
+        return self._values
 
 
 def test_rllm_gets_an_output_that_says_why(served: Any, rllm: Any) -> None:
