@@ -269,3 +269,19 @@ def test_what_nobody_judges_is_refused_everywhere(
     assert way(served, items) == [("invalid", None, "unjudged_parts")] * len(JUDGES)
     reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()
     assert all(name in each["detail"]["message"] for each in reply["results"])
+
+
+def test_recipes_compose_what_was_done_and_what_was_said(served: Any) -> None:
+    checks = [
+        {"verifier": "trajectory", "name": "calls", "params": {"max_calls": 1, "recovered": True}, "weight": 0.25},
+        {"verifier": "math", "name": "answer", "weight": 0.75},
+    ]
+    right, wrong = ([*ANSWERED[:1], {"text": f"\\boxed{{{n}}}", "thought": "", "calls": []}] for n in (12, 13))
+    often = [*CALLED_AND_SAID, *ANSWERED]
+    items = [
+        {"checks": checks, "reference": "12", "response": chat(steps)}
+        for steps in (right, wrong, often, CALLED_AND_SAID)
+    ]
+    reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()
+    assert [each["reward"] for each in reply["results"]] == [1.0, 0.25, 0.75, None]
+    assert reply["results"][3]["reason"] == "unjudged_parts"

@@ -57,7 +57,7 @@ class TrajectoryParams(Params):
     """What is asked of a trajectory; one part at least."""
 
     reference: Any = None
-    """Of the answer; without an `answer`, the required calls."""
+    """Of the answer; where nothing is asked but calls, those that are required. Other parts do not look at it."""
     turn: Turn = "all"
     required: Any = None
     ordered: bool = False
@@ -99,7 +99,9 @@ class TrajectoryParams(Params):
 
     @property
     def wants_calls(self) -> bool:
-        return self.required is not None or (self.answer is None and self.reference is not None)
+        others = (self.answer, self.state, self.max_steps, self.max_calls, self.max_repeats)
+        asks_else = bool(self.forbidden) or self.recovered or any(value is not None for value in others)
+        return self.required is not None or (self.reference is not None and not asks_else)
 
     @cached_property
     def named(self) -> list[str]:

@@ -68,6 +68,50 @@ def test_rows_of_bfcl_are_judged_by_their_possible_values(
     assert of(response, json.dumps(reference) if as_text else reference).reason == reason
 
 
+WEATHER = {
+    "name": "weather.get",
+    "description": "Of a city.",
+    "parameters": {
+        "type": "dict",
+        "required": ["city"],
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "float"},
+            "near": {"type": "tuple", "items": {"type": "float"}},
+            "note": {"type": "any"},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", ["weather.get", "weather_get"])
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"city": "Rome"}, "correct"),
+        ({"city": "Rome", "days": 2, "near": [1, 2.5], "note": {}}, "correct"),
+        ({"city": "Rome", "days": "2"}, "invalid_arguments"),
+        ({"days": 2}, "invalid_arguments"),
+    ],
+)
+def test_tools_of_bfcl_are_read_with_their_own_names_of_types(name: str, given: JSON, reason: str) -> None:
+    wanted = [{"weather.get": {"city": ["Rome"], "days": [2, ""], "near": [[1.0, 2.5], ""], "note": [{}, ""]}}]
+    assert of([calling((name, given))], wanted, tools=[WEATHER]).reason == reason
+
+
+def test_values_in_a_tools_schema_are_no_schemas_and_depth_has_a_bound() -> None:
+    kinds = {"type": "object", "properties": {"type": {"enum": ["any", {"type": "float"}]}}}
+    tool = {"name": "f", "parameters": kinds}
+    assert (
+        of([calling(("f", {"type": {"type": "float"}}))], [{"f": {"type": [{"type": "float"}]}}], tools=[tool]).score
+        == 1.0
+    )
+    deep: Any = {"type": "object"}
+    for _ in range(500):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert of("f()", ["f()"], tools=[{"name": "f", "parameters": deep}]).reason == "bad_tools"
+
+
 def test_irrelevance_wants_no_call() -> None:
     assert of("None of these functions can do that.", []).score == 1.0
     assert of("get_weather(city='Beijing')", []).reason == "unexpected_call"

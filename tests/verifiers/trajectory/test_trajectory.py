@@ -71,6 +71,12 @@ def test_a_part_holds_or_says_why_not(found: Found, messages: list[JSON], params
     assert (verdict.status, verdict.reason, verdict.score) == (Status.OK, reason, float(reason == "correct"))
 
 
+def test_a_reference_for_others_is_no_call(found: Found) -> None:
+    assert found.judge("trajectory", BOOKED, reference="12", max_steps=3).score == 1.0
+    assert found.judge("trajectory", BOOKED, reference="12", forbidden=["cancel"]).score == 1.0
+    assert found.judge("trajectory", BOOKED, reference=WANTED, others="refused").score == 1.0
+
+
 def test_text_with_calls_is_judged_like_messages(found: Found) -> None:
     text = f"<tool_call>{json.dumps(WANTED[1])}</tool_call>"
     assert found.judge("trajectory", text, required=WANTED[1:]).score == 1.0

@@ -215,9 +215,10 @@ def _compare(calls: Sequence[Call], wanted: Sequence[Expected], params: ToolCall
     if calls and not wanted:
         return "unexpected_call", 0.0
     if known is not None:
-        if any(call.name not in known for call in calls):
+        found = [tools.named(call, known) for call in calls]
+        calls = [tools.typed(call, known[call.name]) for call in found if call is not None]
+        if len(calls) < len(found):
             return "unknown_function", 0.0
-        calls = [tools.typed(call, known[call.name]) for call in calls]
         if not all(known[call.name].schema.holds(call.arguments) for call in calls):
             return "invalid_arguments", 0.0
     fault = expected.fault_of(calls, wanted, params.policy, ordered=params.ordered)

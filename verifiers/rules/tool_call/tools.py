@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verifiers.rules import schemas
-from verifiers.rules.documents import Unreadable, read_json
+from verifiers.rules.documents import Unreadable, check_depth, read_json
 from verifiers.rules.schemas import Schema, compile_schema
 from verifiers.rules.tool_call.calls import Call
 from verifiers.rules.tool_call.raw import Raw
@@ -25,9 +25,13 @@ def read(value: Any) -> dict[str, Tool] | str:
     functions = functions_of(value)
     if isinstance(functions, str):
         return functions
+    try:
+        check_depth(functions)
+    except Unreadable:
+        return "tools are nested too deep"
     tools: dict[str, Tool] = {}
     for function in functions:
-        name, parameters = function["name"], parameters_of(function)
+        name, parameters = function["name"], _as_schema(parameters_of(function))
         if name in tools:
             return f"two tools have the name {name[:100]!r}"
         schema = compile_schema(parameters, check_formats=False)
@@ -76,6 +80,44 @@ def parameters_of(function: Mapping[str, Any]) -> Any:
     """The schema of a function's arguments; without one it takes none."""
     parameters = function.get("parameters", function.get("input_schema"))
     return parameters if parameters else {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+_PYTHON_TYPES = {
+    "dict": "object",
+    "float": "number",
+    "tuple": "array",
+    "str": "string",
+    "int": "integer",
+    "bool": "boolean",
+}
+"""What BFCL's rows write where a JSON schema has its own names."""
+
+
+_DATA = frozenset(("enum", "const", "default", "examples"))
+"""Below these there are values, not schemas."""
+
+
+def _as_schema(value: Any) -> Any:
+    """The schema with the names of JSON's types; `any` is no bound."""
+    if isinstance(value, list):
+        return [_as_schema(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    schema = {name: each if name in _DATA else _as_schema(each) for name, each in value.items()}
+    kind = schema.get("type")
+    if kind == "any":
+        del schema["type"]
+    elif isinstance(kind, str):
+        schema["type"] = _PYTHON_TYPES.get(kind, kind)
+    return schema
+
+
+def named(call: Call, known: Mapping[str, Tool]) -> Call | None:
+    """The call under its tool's own name, None where there is none: some APIs write an underscore for a dot."""
+    if call.name in known:
+        return call
+    found = [name for name in known if name.replace(".", "_") == call.name]
+    return Call(found[0], call.arguments, call.is_shown) if len(found) == 1 else None
 
 
 def typed(call: Call, tool: Tool) -> Call:
