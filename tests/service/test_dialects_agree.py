@@ -184,8 +184,10 @@ def by_client_over_grpc(served: Any, items: list[JSON]) -> list[Verdict]:
 
 
 WAYS = (by_http, by_stream, by_grpc, by_client_over_grpc)
-CALLED_AND_SAID = [{"text": "", "thought": "hm", "calls": [{"name": "f", "arguments": {"x": 1}, "result": "ok"}]}]
-ANSWERED = [*CALLED_AND_SAID, {"text": "\\boxed{12}", "thought": "", "calls": []}]
+CALLED_AND_SAID: Steps = [
+    {"text": "", "thought": "hm", "calls": [{"name": "f", "arguments": {"x": 1}, "result": "ok"}]}
+]
+ANSWERED: Steps = [*CALLED_AND_SAID, {"text": "\\boxed{12}", "thought": "", "calls": []}]
 
 
 @given(conversations)
