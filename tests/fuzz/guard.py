@@ -54,7 +54,8 @@ _is_installed = False
 def watched() -> Iterator[None]:
     """Refuse, and then report, everything a call has no business with: code, files, processes, sockets, pickles.
 
-    Modules that are part of this installation may still be imported: sympy does that when it first needs them.
+    Modules that are part of this installation may still be imported: sympy does that when it first needs them. What was
+    compiled then is not kept, which would be writing.
 
     Raises:
         Broken: `executed`, even where the code under test has swallowed the refusal.
@@ -64,11 +65,13 @@ def watched() -> Iterator[None]:
         sys.addaudithook(_hear)
         _is_installed = True
     _seen.clear()
+    keeps_none, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     _watching = get_ident()
     try:
         yield
     finally:
         _watching = None
+        sys.dont_write_bytecode = keeps_none
         if _seen:
             raise Broken("executed", "; ".join(_seen[:5]))
 

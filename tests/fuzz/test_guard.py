@@ -1,11 +1,13 @@
 """The guard sees what it is there to see: a fuzzer whose laws cannot be broken proves nothing."""
 
 import gc
+import importlib
 import os
 import pickle
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -53,6 +55,17 @@ def test_a_refusal_that_is_swallowed_is_reported_all_the_same() -> None:
 def test_importing_what_is_installed_is_no_execution() -> None:
     with guard.watched():
         import wsgiref.util  # noqa: F401, PLC0415 - any module that nothing else has imported
+
+
+def test_importing_what_was_never_compiled_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fresh_module.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(guard, "_CODE_PLACES", (*guard._CODE_PLACES, str(tmp_path)))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    with guard.watched():
+        assert importlib.import_module("fresh_module").x == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["fresh_module.py"]
+    assert sys.dont_write_bytecode is False
 
 
 def test_what_is_not_watched_goes_on_as_ever(tmp_path: Path) -> None:

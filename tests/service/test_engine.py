@@ -200,6 +200,7 @@ async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict
     assert gated.stopped == 0
 
 
+@in_virtual_time
 async def test_it_says_how_many_items_wait_for_each_verifier() -> None:
     gated = Gated()
     async with engine_of(gated, Counting()) as engine:
