@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.growth import ends, stays_in_proportion
+from tests.tables import table
 from verifiers.answers import (
     DEFAULT_CHANNELS,
     MATH_CHANNELS,
@@ -86,7 +87,7 @@ def outcome(response: str, **params: Any) -> str:
     return extraction.reason if extraction.answer is None else extraction.answer
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("<answer>5 <answer>7</answer></answer>", "conflicting_answers"),
@@ -203,7 +204,7 @@ def test_a_flood_of_two_million_characters_is_over_soon(unit: str, params: dict[
     assert len(found[-1].candidates) <= 16
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "\\boxed{" + "{" * 1_000_000,
@@ -223,7 +224,7 @@ def test_a_hundred_thousand_boxes_in_one_another_are_the_innermost() -> None:
 # --- the final segment
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("<think>\\boxed{1}</think>\\boxed{2}", "2"),
@@ -302,8 +303,8 @@ def test_chat_tokens_at_the_end_are_not_part_of_the_answer() -> None:
     assert taken("The answer is 5<|eot_id|>") == "5"
 
 
-@pytest.mark.parametrize("name", ["think", "thinking", "reasoning", "seed:think", "|begin_of_thought|"])
-@pytest.mark.parametrize(("letter", "others"), [("i", "I\u0130\u0131"), ("s", "S\u017f"), ("k", "K\u212a")])
+@table("name", ["think", "thinking", "reasoning", "seed:think", "|begin_of_thought|"])
+@table(("letter", "others"), [("i", "I\u0130\u0131"), ("s", "S\u017f"), ("k", "K\u212a")])
 def test_other_tags_do_not_hide_one_of_letters_that_are_its_own_without_case(
     name: str, letter: str, others: str
 ) -> None:
@@ -318,7 +319,7 @@ def test_other_tags_do_not_hide_one_of_letters_that_are_its_own_without_case(
 # --- channels
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("\\boxed{42}", "42"),
@@ -353,7 +354,7 @@ def test_boxes(response: str, expected: str) -> None:
     assert outcome(response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         *("$-\\boxed{7}$", "$3+\\boxed{7}$", "$2\\cdot\\boxed{7}$", "$3\\boxed{7}$", "$n\\boxed{7}$", "-\\boxed{7}"),
@@ -381,7 +382,7 @@ def test_a_box_is_no_answer_if_something_is_done_to_it(response: str) -> None:
     assert outcome("We found 9. " + response) == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("$x = \\boxed{7}$", "7"),
@@ -425,7 +426,7 @@ def test_the_span_of_an_answer_reaches_to_its_unit() -> None:
     assert [candidate.text for candidate in extraction.candidates] == ["7"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("<answer>42</answer>", "42"),
@@ -447,7 +448,7 @@ def test_answer_tags(response: str, expected: str) -> None:
     assert outcome(response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("work\n#### 42", "42"),
@@ -463,7 +464,7 @@ def test_hashes(response: str, expected: str) -> None:
     assert outcome(response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("The answer is 42.", "42"),
@@ -558,7 +559,7 @@ def test_answer_lines(response: str, expected: str) -> None:
     assert outcome(response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer's unit is metres",
@@ -575,7 +576,7 @@ def test_a_remark_about_the_answer_is_none(response: str) -> None:
     assert extract(response, ExtractionParams(extract=Channel.ANSWER_LINE)).reason == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         *(
@@ -599,7 +600,7 @@ def test_an_answer_that_is_denied_or_doubted_is_none_and_no_other_takes_its_plac
     assert in_math(response) == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("The answer is not 10. It is 15.", "15"),
@@ -611,7 +612,7 @@ def test_what_follows_a_denial_is_judged_by_itself(response: str, expected: str)
     assert in_math(response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         *(
@@ -636,7 +637,7 @@ def test_a_number_that_is_denied_asked_or_a_label_is_no_answer(response: str) ->
     assert in_math("There were 9 of them.\n" + response) == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         *("√6", "sqrt(6)", "log(6)", "log 6", "the root of 6", "6²", "6π", "6 pi", "6 n", "6 squared"),
@@ -693,7 +694,7 @@ def test_a_number_that_is_part_of_something_larger_is_no_answer(response: str) -
     assert in_math("So we have " + response) == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("So 9 - 3 = 6 were not sold.", "6"),
@@ -728,7 +729,7 @@ def test_a_number_that_is_stated_is_one(response: str, expected: str) -> None:
     assert outcome(response, extract="last_number") == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("B", "B"),
@@ -755,7 +756,7 @@ def test_the_last_sentence_may_state_the_answer(response: str, expected: str) ->
     assert in_math(response) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         *(
@@ -788,7 +789,7 @@ def test_final_statements_are_for_those_who_ask() -> None:
     assert Channel.FINAL_STATEMENT not in DEFAULT_CHANNELS
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("It is 42.", "42"),
@@ -843,7 +844,7 @@ def test_the_first_channel_in_use_decides() -> None:
     assert Channel.WHOLE not in DEFAULT_CHANNELS
 
 
-@pytest.mark.parametrize("bad", [{"extract": "box"}, {"extract": ()}, {"think": "maybe"}, {"on_conflict": "first"}])
+@table("bad", [{"extract": "box"}, {"extract": ()}, {"think": "maybe"}, {"on_conflict": "first"}])
 def test_unknown_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ExtractionParams(**bad)
@@ -852,7 +853,7 @@ def test_unknown_parameters_are_refused(bad: dict[str, Any]) -> None:
 # --- commitment
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "last", "reject"),
     [
         ("First \\boxed{41}. Wait, I made an error. The correct value is \\boxed{42}.", "42", "conflicting_answers"),
@@ -885,7 +886,7 @@ def test_commitment(response: str, last: str, reject: str) -> None:
     assert outcome(response, on_conflict="reject") == reject
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "\\boxed{7}; if not, then \\boxed{8}",
@@ -901,7 +902,7 @@ def test_offers_for_one_case_each_or_for_perhaps_are_alternatives(response: str)
     assert outcome(response) == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Maybe \\boxed{7}. Wait, that is a mistake, so \\boxed{8}",
@@ -953,7 +954,7 @@ GPT_OSS = "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>f
 COHERE = "<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>{}<|END_RESPONSE|>"
 
 
-@pytest.mark.parametrize("turns", [GPT_OSS, COHERE])
+@table("turns", [GPT_OSS, COHERE])
 def test_what_is_thought_between_a_models_own_tokens_is_no_answer(turns: str) -> None:
     assert taken(turns.format("It is 5.", "The answer is 6.")) == "6"
     assert taken(turns.format("It is 5.", "6")) == "6"
@@ -963,7 +964,7 @@ def test_what_is_thought_between_a_models_own_tokens_is_no_answer(turns: str) ->
     assert taken(only_thought) is None
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     ["<|channel|>final<|message|>6<|return|>", "<|START_RESPONSE|>6<|END_RESPONSE|>", "\n<|START_RESPONSE|>6"],
 )
@@ -984,7 +985,7 @@ def test_an_answer_line_may_follow_a_line_that_ends_in_a_digit_or_a_letter() -> 
     assert outcome("Answer: 5\nAnswer: 6\nAnswer: 7") == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "3\n4\n5",
@@ -1003,7 +1004,7 @@ def test_a_last_number_that_is_one_of_a_list_is_not_chosen(response: str) -> Non
     assert outcome(response) == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "3\n5",  # corrected
@@ -1026,7 +1027,7 @@ def test_tags_of_answers_between_boxes_do_not_make_the_last_one_a_correction() -
     assert outcome(boxes, extract="boxed") == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "I do not believe that the answer is 42.",
@@ -1045,7 +1046,7 @@ def test_what_is_denied_as_a_whole_is_no_answer(response: str) -> None:
     assert outcome(response) == in_math(response) == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "There is no doubt that the answer is 42",
@@ -1066,8 +1067,8 @@ def stood_by(response: str) -> str | None:
     return uncorrected(response, extract(response, ExtractionParams())).answer
 
 
-@pytest.mark.parametrize("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
-@pytest.mark.parametrize(
+@table("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
+@table(
     "behind",
     [
         "Then again, 13.",
@@ -1091,8 +1092,8 @@ def test_an_answer_that_is_turned_from_directly_behind_it_is_none(told: str, beh
     assert stood_by(f"{told} {behind}") is None
 
 
-@pytest.mark.parametrize("told", ["12.", "So x = 12.", "Therefore $n = 12$.", "It's 12.", "We get 12."])
-@pytest.mark.parametrize("behind", ["Scratch that.", "I take it back.", "Not really.", "No, that's wrong."])
+@table("told", ["12.", "So x = 12.", "Therefore $n = 12$.", "It's 12.", "We get 12."])
+@table("behind", ["Scratch that.", "I take it back.", "Not really.", "No, that's wrong."])
 def test_a_last_number_that_is_taken_back_is_none(told: str, behind: str) -> None:
     assert in_math(told) == "12"
     assert (
@@ -1100,7 +1101,7 @@ def test_a_last_number_that_is_taken_back_is_none(told: str, behind: str) -> Non
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "behind",
     [
         "On reflection, 12.",

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import ends
+from tests.tables import table
 from verifiers.math import units
 
 SAME = [
@@ -85,12 +86,12 @@ def test_different_units_have_different_keys() -> None:
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize("text", [text.strip() for text in NO_UNIT.split(";")])
+@table("text", [text.strip() for text in NO_UNIT.split(";")])
 def test_words_that_change_a_number_are_no_unit(text: str) -> None:
     assert units.key(text) is None
 
 
-@pytest.mark.parametrize("word", ["wug", "quickly", "discarded", "solvable", "purple"])
+@table("word", ["wug", "quickly", "discarded", "solvable", "purple"])
 def test_an_unlisted_word_is_a_unit_in_the_plural_only(word: str) -> None:
     assert units.key(word) is None
     assert units.key("wugs") == "wugs"
@@ -134,7 +135,7 @@ def test_a_text_of_any_kind_is_read_at_once_and_a_long_one_not_at_all(piece: str
     assert units.key("m" + " " * 100) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "target", "expected"),
     [
         ("km", "m", Fraction(1000)),
@@ -176,7 +177,7 @@ def test_units_of_a_kind_convert_exactly_both_ways(source: str, target: str, exp
     assert units.factor(target, source) == 1 / expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "target"),
     [
         ("m", "s"), ("m", "m^2"), ("month", "day"), ("year", "day"), ("$", "euro"), ("yuan", "$"), ("apple", "orange"),
@@ -234,7 +235,7 @@ def test_prefixes_are_powers_of_ten() -> None:
     assert [units.factor(large, small) for small, large in pairwise(lengths)] == [1000] * 4
 
 
-@pytest.mark.parametrize(
+@table(
     ("parts", "total"),
     [
         ([(5, "ft"), (3, "in")], (63, "in")),
@@ -257,7 +258,7 @@ def test_parts_in_descending_units_add_up(parts: list[tuple[int, str]], total: t
     assert found == (Fraction(value), unit)
 
 
-@pytest.mark.parametrize(
+@table(
     "parts",
     [
         [],
@@ -275,7 +276,7 @@ def test_other_parts_do_not(parts: list[tuple[int, str]]) -> None:
     assert units.compound([(Fraction(value), unit) for value, unit in parts]) is None
 
 
-@pytest.mark.parametrize(("large", "small"), [("Mm", "mm"), ("MW", "mW"), ("Mg", "mg"), ("MHz", "mHz"), ("ML", "mL")])
+@table(("large", "small"), [("Mm", "mm"), ("MW", "mW"), ("Mg", "mg"), ("MHz", "mHz"), ("ML", "mL")])
 def test_the_case_of_a_prefix_counts(large: str, small: str) -> None:
     assert units.key(large) != units.key(small)
 

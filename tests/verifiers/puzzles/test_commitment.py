@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.puzzles.asking import ask, score
 
 
@@ -118,7 +119,7 @@ def test_no_correction_is_accepted_where_conflicts_are_rejected(puzzle: Puzzle) 
     assert (verdict.score, verdict.reason) == (0.0, "conflicting_answers")
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "response"),
     [
         ("word_ladder", "cold, cord, card, ward, warm or cold, warm"),
@@ -136,7 +137,7 @@ def test_what_commits_to_nothing(name: str, response: str) -> None:
     assert score(name, response, reference) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "response"),
     [
         ("countdown", "44 + 19 - 35 = 28\n44 - 19 + 35 = 60\n44 + 19 + 35 = 98"),

@@ -4,10 +4,10 @@ import json
 import math
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from tests.verifiers.puzzles.asking import FEW, ask, score
 
 GIVEN = "530070000600195000098000060800060003400803001700020006060000280000419005000080079"
@@ -61,14 +61,14 @@ SUDOKUS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("answer", SUDOKU_ANSWERS)
-@pytest.mark.parametrize("around", ["%s", "<answer>\n%s\n</answer>", "Puzzle:\n@\n\nSolved:\n\n%s\n\nDone."])
+@table("answer", SUDOKU_ANSWERS)
+@table("around", ["%s", "<answer>\n%s\n</answer>", "Puzzle:\n@\n\nSolved:\n\n%s\n\nDone."])
 def test_sudoku_forms(around: str, answer: str) -> None:
     response = around.replace("@", SUDOKUS[2]) % answer
     assert [score("sudoku", response, reference) for reference in SUDOKUS] == [1.0] * len(SUDOKUS)
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -90,7 +90,7 @@ def test_what_solves_no_sudoku(response: str) -> None:
     assert [score("sudoku", response, reference) for reference in SUDOKUS] == [0.0] * len(SUDOKUS)
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         ("55" + GIVEN[2:], "no_solution"),
@@ -177,8 +177,8 @@ QUEENS = [
 ]
 
 
-@pytest.mark.parametrize("answer", QUEENS)
-@pytest.mark.parametrize(
+@table("answer", QUEENS)
+@table(
     "reference",
     [BOARD, {"puzzle": [row.split() for row in BOARD.split("\n")]}, 4, "4", {"n": 4, "queens": [[1, 3]]}, {"size": 4}],
 )
@@ -187,14 +187,14 @@ def test_queens_forms(answer: str, reference: Any) -> None:
     assert score("n_queens", f"Board:\n{BOARD}\n\nSolution:\n{answer}", reference) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response", [BOARD, "", "Q Q Q Q\n" * 4, "[0,0,0,0]", "[0,1,2,3]", "[1,3,0]", "[2,0,3,1]", "[1,3,0,9]", "[" * 10**6]
 )
 def test_what_places_no_queens(response: str) -> None:
     assert score("n_queens", response, BOARD) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         (3, "no_solution"),
@@ -234,7 +234,7 @@ def test_queens_are_judged_by_the_rules(columns: list[int], given_rows: int) -> 
 OUTPUT = [[8, 2, 8], [6, 2, 8]]
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "8 2 8\n6 2 8",
@@ -251,7 +251,7 @@ OUTPUT = [[8, 2, 8], [6, 2, 8]]
         '{"output": [[8,2,8],[6,2,8]]}',
     ],
 )
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         OUTPUT,
@@ -267,7 +267,7 @@ def test_arc_forms(response: str, reference: Any) -> None:
     assert score("arc_grid", response, reference) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",

@@ -1,7 +1,6 @@
 """Responses that single an option out in other words than an answer line: lists of verdicts, eliminations, values, few words."""
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 CITIES = MultipleChoiceParams(reference="C", choices=["London", "Berlin", "Paris", "Madrid"])
@@ -294,20 +293,20 @@ POINTED_ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize("before", ["", f"{STEPS}\n\n"], ids=["alone", "below steps"])
-@pytest.mark.parametrize("response", [*JUDGED_LISTS, *SINGLED_OUT, *POINTED_AT])
-@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+@table("before", ["", f"{STEPS}\n\n"], ids=["alone", "below steps"])
+@table("response", [*JUDGED_LISTS, *SINGLED_OUT, *POINTED_AT])
+@table("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_an_option_is_singled_out(before: str, response: str, params: MultipleChoiceParams) -> None:
     verdict = judge(before + response, params)
     assert (verdict.score, verdict.detail.get("options")) == (1.0, ["C"])
 
 
-@pytest.mark.parametrize("response", [*JUDGED_LISTS_WITH_TEXTS, *IN_FEW_WORDS, *REASONS_BELOW])
+@table("response", [*JUDGED_LISTS_WITH_TEXTS, *IN_FEW_WORDS, *REASONS_BELOW])
 def test_an_option_is_named_in_other_words(response: str) -> None:
     assert judge(response, CITIES).score == 1.0
 
 
-@pytest.mark.parametrize("response", [*JUDGED_LISTS_IN_CHINESE, *IN_CHINESE])
+@table("response", [*JUDGED_LISTS_IN_CHINESE, *IN_CHINESE])
 def test_an_option_is_singled_out_in_chinese(response: str) -> None:
     params = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
     assert judge(response, params).score == 1.0
@@ -315,13 +314,13 @@ def test_an_option_is_singled_out_in_chinese(response: str) -> None:
         assert judge(response, BY_LABEL).score == 1.0
 
 
-@pytest.mark.parametrize("response", NOT_IN_CHINESE)
+@table("response", NOT_IN_CHINESE)
 def test_what_leaves_it_open_in_chinese_is_not_paid(response: str) -> None:
     params = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
     assert judge(response, params).score == judge(response, BY_LABEL).score == 0.0
 
 
-@pytest.mark.parametrize("response", JUDGED_LISTS_WITH_TEXTS)
+@table("response", JUDGED_LISTS_WITH_TEXTS)
 def test_yes_and_true_may_be_what_unknown_options_say(response: str) -> None:
     assert judge(response, BY_LABEL).score == 0.0
 
@@ -347,24 +346,24 @@ def test_a_list_of_verdicts_tells_a_set() -> None:
         assert judge("\n".join(listed), CITIES).score == 0.0
 
 
-@pytest.mark.parametrize(("params", "response"), BY_VALUE)
+@table(("params", "response"), BY_VALUE)
 def test_a_last_sentence_may_end_in_the_options_text(params: MultipleChoiceParams, response: str) -> None:
     assert judge(response, params).score == 1.0
     assert judge(f"{STEPS} {response}", params).score == 1.0
 
 
-@pytest.mark.parametrize("response", [*LEAVES_OPEN, *LISTS_OF_NOTHING, *POINTED_ELSEWHERE])
-@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+@table("response", [*LEAVES_OPEN, *LISTS_OF_NOTHING, *POINTED_ELSEWHERE])
+@table("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_leaves_it_open_is_not_paid(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 0.0
 
 
-@pytest.mark.parametrize(("params", "response"), [*MEASURES, *TEXT_FIRST])
+@table(("params", "response"), [*MEASURES, *TEXT_FIRST])
 def test_an_option_is_named_by_its_text(params: MultipleChoiceParams, response: str) -> None:
     assert judge(response, params).score == 1.0
 
 
-@pytest.mark.parametrize("response", NO_MEASURES)
+@table("response", NO_MEASURES)
 def test_more_than_a_unit_makes_another_number(response: str) -> None:
     assert judge(response, NUMBERS).score == 0.0
 
@@ -373,7 +372,7 @@ def test_another_unit_is_another_option() -> None:
     assert judge("The answer is 15 km.", LENGTHS).score == 0.0
 
 
-@pytest.mark.parametrize("response", SETS)
+@table("response", SETS)
 def test_a_set_may_be_told_one_by_one(response: str) -> None:
     assert judge(response, SEVERAL).score == 1.0
 
@@ -386,11 +385,11 @@ def test_what_an_option_says_is_not_said_against_it() -> None:
     assert judge(f"{listed} is wrong", params).score == 0.0
 
 
-@pytest.mark.parametrize("response", NO_SETS)
+@table("response", NO_SETS)
 def test_other_sets_told_one_by_one_earn_nothing(response: str) -> None:
     assert judge(response, SEVERAL).score == 0.0
 
 
-@pytest.mark.parametrize(("params", "response"), [*VALUES_OF_NOTHING, *TEXT_FIRST_BUT])
+@table(("params", "response"), [*VALUES_OF_NOTHING, *TEXT_FIRST_BUT])
 def test_what_does_not_say_that_it_is_the_value_is_not_paid(params: MultipleChoiceParams, response: str) -> None:
     assert judge(response, params).score == 0.0

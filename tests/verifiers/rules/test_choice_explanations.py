@@ -1,7 +1,6 @@
 """Choices as they are explained: what is said of the other options is no answer, and takes none back."""
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 BY_LABEL = MultipleChoiceParams(reference="C")
@@ -652,24 +651,24 @@ NOT_C = (
 )
 
 
-@pytest.mark.parametrize("response", [*EXPLAINED, *WHERE_THE_FALSE_ONE_IS_ASKED_FOR, *IN_CHINESE])
-@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+@table("response", [*EXPLAINED, *WHERE_THE_FALSE_ONE_IS_ASKED_FOR, *IN_CHINESE])
+@table("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_is_said_of_other_options_takes_none_back(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 1.0
 
 
-@pytest.mark.parametrize("response", COMPUTED)
+@table("response", COMPUTED)
 def test_an_option_is_named_behind_its_computation(response: str) -> None:
     assert judge(response, NUMBERS).score == 1.0
 
 
-@pytest.mark.parametrize("response", STATED)
+@table("response", STATED)
 def test_an_option_is_named_in_few_words(response: str) -> None:
     assert judge(response, SENTENCES).score == 1.0
 
 
-@pytest.mark.parametrize("response", [*NOT_C, *NOT_C_IN_CHINESE])
-@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+@table("response", [*NOT_C, *NOT_C_IN_CHINESE])
+@table("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_does_not_stand_by_an_option_is_not_paid(response: str, params: MultipleChoiceParams) -> None:
     verdict = judge(response, params)
     assert verdict.score == 0.0, verdict
@@ -680,19 +679,19 @@ def test_another_option_may_be_told_by_its_text() -> None:
     assert judge("The answer is C. London is also wrong.", CITIES).score == 1.0
 
 
-@pytest.mark.parametrize("response", A_AND_C)
-@pytest.mark.parametrize("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
+@table("response", A_AND_C)
+@table("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
 def test_several_options_are_named_at_once(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 1.0
 
 
-@pytest.mark.parametrize("response", NOT_A_AND_C)
-@pytest.mark.parametrize("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
+@table("response", NOT_A_AND_C)
+@table("params", [SEVERAL, SEVERAL_BY_LABEL], ids=["texts", "labels"])
 def test_neither_a_part_nor_more_is_a_set(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reason"),
     [
         ("A is correct. B is correct. C is correct.", "conflicting_answers"),

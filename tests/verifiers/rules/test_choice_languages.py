@@ -1,7 +1,6 @@
 """Answers announced in many languages, and wrong answers that are called so."""
 
-import pytest
-
+from tests.tables import table
 from verifiers.answers import ExtractionParams, extract
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
@@ -187,24 +186,24 @@ def _score(response: str) -> float | None:
     return judge(response, MultipleChoiceParams(reference="C")).score
 
 
-@pytest.mark.parametrize("sentence", _RIGHT)
+@table("sentence", _RIGHT)
 def test_a_sentence_that_says_which_is_right(sentence: str) -> None:
     assert _score(sentence) == 1.0
     assert _score(f"Some reasoning about the matter in question.\n\n{sentence}") == 1.0
 
 
-@pytest.mark.parametrize("response", _WITH_REASONS)
+@table("response", _WITH_REASONS)
 def test_reasons_may_follow(response: str) -> None:
     assert _score(response) == 1.0
 
 
-@pytest.mark.parametrize("sentence", _DENIED)
+@table("sentence", _DENIED)
 def test_a_sentence_that_says_which_is_wrong_or_may_be_right(sentence: str) -> None:
     assert _score(sentence) == 0.0
     assert _score(f"Some reasoning about the matter in question.\n\n{sentence}") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "phrase",
     ["Wrong answer: 42", "The wrong answer is 42.", "Falsche Antwort: 42", "错误答案：42", "La respuesta falsa es 42"],
 )
@@ -212,20 +211,18 @@ def test_what_is_called_wrong_is_no_answer_elsewhere(phrase: str) -> None:
     assert extract(phrase, ExtractionParams.model_validate({"extract": "answer_line"})).answer is None
 
 
-@pytest.mark.parametrize(
-    "phrase", ["Respuesta final: 42", "Respuesta correcta: 42", "Risposta finale: 42", "Resposta correta: 42"]
-)
+@table("phrase", ["Respuesta final: 42", "Respuesta correcta: 42", "Risposta finale: 42", "Resposta correta: 42"])
 def test_adjectives_before_a_colon(phrase: str) -> None:
     assert extract(phrase, ExtractionParams.model_validate({"extract": "answer_line"})).answer == "42"
 
 
-@pytest.mark.parametrize("above", ["Find the statement that is wrong", "The others are false", "It is like no other"])
+@table("above", ["Find the statement that is wrong", "The others are false", "It is like no other"])
 def test_what_stands_on_the_line_above_says_nothing_of_the_answer(above: str) -> None:
     for response in (f"{above}\nAnswer: 42", f"{above}\n\nAnswer: 42"):
         assert extract(response, ExtractionParams.model_validate({"extract": "answer_line"})).answer == "42"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "B（汉武帝）",
@@ -247,7 +244,7 @@ def test_more_ways_to_name_it_elsewhere(response: str) -> None:
     assert judge(response, MultipleChoiceParams(reference="C", choices=choices)).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "उत्तर B नहीं है।",

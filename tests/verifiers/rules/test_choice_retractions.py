@@ -1,7 +1,6 @@
 """Answers that the response itself takes back, puts another in the place of, or tells of somebody else."""
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 CITIES = MultipleChoiceParams(reference="C", choices=["London", "Berlin", "Paris", "Madrid"])
@@ -83,14 +82,14 @@ STANDING = [
 ]
 
 
-@pytest.mark.parametrize("response", [*TAKEN_BACK, *REPLACED, *TOLD_OF_OTHERS, *OPEN])
-@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+@table("response", [*TAKEN_BACK, *REPLACED, *TOLD_OF_OTHERS, *OPEN])
+@table("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_is_not_stood_by_is_not_paid(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 0.0
 
 
-@pytest.mark.parametrize("response", STANDING)
-@pytest.mark.parametrize("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
+@table("response", STANDING)
+@table("params", [CITIES, BY_LABEL], ids=["texts", "labels"])
 def test_what_is_stood_by_is_paid(response: str, params: MultipleChoiceParams) -> None:
     assert judge(response, params).score == 1.0
 
@@ -168,21 +167,21 @@ WAYS_TO_TURN_FROM_IT_IN_CHINESE = [
 ]
 
 
-@pytest.mark.parametrize("behind", WAYS_TO_TURN_FROM_IT)
+@table("behind", WAYS_TO_TURN_FROM_IT)
 def test_however_it_was_told_an_answer_may_be_turned_from(behind: str) -> None:
     assert [told for told in WAYS_TO_ANSWER if judge(told, CITIES).score != 1.0] == []
     assert [told for told in WAYS_TO_ANSWER if judge(f"{told} {behind}", CITIES).score != 0.0] == []
     assert [told for told in WAYS_TO_ANSWER if judge(f"{told}\n\n{behind}", CITIES).score != 0.0] == []
 
 
-@pytest.mark.parametrize("behind", WAYS_TO_TURN_FROM_IT_IN_CHINESE)
+@table("behind", WAYS_TO_TURN_FROM_IT_IN_CHINESE)
 def test_however_it_was_told_in_chinese_an_answer_may_be_turned_from(behind: str) -> None:
     told = WAYS_TO_ANSWER_IN_CHINESE
     assert [one for one in told if judge(one, IN_CHINESE).score != 1.0] == []
     assert [one for one in told if judge(one + behind, IN_CHINESE).score != 0.0] == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ('{"answer": "C"}', 1.0),
@@ -202,7 +201,7 @@ def test_a_field_or_a_mark_is_not_all_that_counts(response: str, expected: float
     assert judge(response, CITIES).score == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer is C. It's not B.",

@@ -1,7 +1,6 @@
 """Short answers that put an option before others, begin with an interjection, or call it right with caution."""
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 CITIES = ["London", "Berlin", "Paris", "Madrid"]
@@ -114,21 +113,19 @@ NOT_CAUTIOUS = [
 ]
 
 
-@pytest.mark.parametrize("response", [*PREFERRED, *EXCLAIMED, *CAUTIOUS])
+@table("response", [*PREFERRED, *EXCLAIMED, *CAUTIOUS])
 def test_a_short_answer_names_its_option(response: str) -> None:
     assert judge(response, MultipleChoiceParams(reference="C", choices=CITIES)).score == 1.0
     for label in "ABD":
         assert judge(response, MultipleChoiceParams(reference=label, choices=CITIES)).score == 0.0
 
 
-@pytest.mark.parametrize("response", [*NOT_PREFERRED, *NOT_EXCLAIMED, *NOT_CAUTIOUS])
+@table("response", [*NOT_PREFERRED, *NOT_EXCLAIMED, *NOT_CAUTIOUS])
 def test_what_only_looks_like_one_does_not_name_it(response: str) -> None:
     assert judge(response, MultipleChoiceParams(reference="C", choices=CITIES)).score == 0.0
 
 
-@pytest.mark.parametrize(
-    ("response", "expected"), [("Yes.", 1.0), ("Yes, no.", 0.0), ("No, yes.", 0.0), ("Well, yes.", 1.0)]
-)
+@table(("response", "expected"), [("Yes.", 1.0), ("Yes, no.", 0.0), ("No, yes.", 0.0), ("Well, yes.", 1.0)])
 def test_an_interjection_that_is_an_option_is_one(response: str, expected: float) -> None:
     assert judge(response, VERDICTS).score == expected
 
@@ -137,7 +134,7 @@ LENGTHS = MultipleChoiceParams(reference="C", choices=["12 cm", "15 cm", "18 cm"
 YEARS = MultipleChoiceParams(reference="C", choices=["1914", "1939", "1945", "1918"])
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "= 18 cm",
@@ -153,7 +150,7 @@ def test_a_last_line_may_be_an_equation_that_ends_in_the_option(response: str) -
     assert judge(response, LENGTHS).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "18 cm = 12 cm + 6 cm",
@@ -172,12 +169,12 @@ def test_an_equation_that_need_not_hold_names_no_option(response: str) -> None:
     assert judge(response, LENGTHS).score == 0.0
 
 
-@pytest.mark.parametrize("response", ["In 1945.", "It ended in 1945.", "The war ended in **1945**.", "It was in 1945."])
+@table("response", ["In 1945.", "It ended in 1945.", "The war ended in **1945**.", "It was in 1945."])
 def test_when_something_was_is_an_option(response: str) -> None:
     assert judge(response, YEARS).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "It did not end in 1945.",
@@ -190,7 +187,7 @@ def test_when_something_was_not_is_none(response: str) -> None:
     assert judge(response, YEARS).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("Hence, C (Paris).", 1.0),
@@ -210,7 +207,7 @@ def test_what_stands_beside_the_option_decides(response: str, expected: float) -
 IN_CHINESE = MultipleChoiceParams(reference="C", choices=["伦敦", "柏林", "巴黎", "马德里"])
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "我认为是C。",
@@ -227,7 +224,7 @@ def test_a_short_answer_in_chinese_names_its_option(response: str) -> None:
     assert judge(response, IN_CHINESE).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "有人选C",
@@ -250,7 +247,7 @@ def test_what_others_pick_or_is_denied_in_chinese_is_none(response: str) -> None
     assert judge(response, IN_CHINESE).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("3", 1.0),
@@ -268,9 +265,7 @@ def test_a_number_that_begins_with_a_label_is_another_number(response: str, expe
     assert judge(response, params).score == expected
 
 
-@pytest.mark.parametrize(
-    ("response", "expected"), [("Just A and C.", 1.0), ("Only A and C", 1.0), ("Not only A and C.", 0.0)]
-)
+@table(("response", "expected"), [("Just A and C.", 1.0), ("Only A and C", 1.0), ("Not only A and C.", 0.0)])
 def test_only_some_of_several_options_may_be_said(response: str, expected: float) -> None:
     params = MultipleChoiceParams(reference=["A", "C"], choices=["w", "x", "y", "z"], multi=True)
     assert judge(response, params).score == expected

@@ -1,7 +1,6 @@
 """Options told in a plain sentence, as an exception, as a verdict above its reasons, or above what speaks against the others."""
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 CITIES = MultipleChoiceParams(reference="C", choices=["London", "Berlin", "Paris", "Madrid"])
@@ -85,22 +84,22 @@ NO_REASONS_BELOW = [
 ]
 
 
-@pytest.mark.parametrize("response", [*IN_A_SENTENCE, *REASONS_BELOW])
+@table("response", [*IN_A_SENTENCE, *REASONS_BELOW])
 def test_an_option_may_be_told_in_prose(response: str) -> None:
     assert judge(response, CITIES).score == 1.0
 
 
-@pytest.mark.parametrize("response", [*NOT_IN_A_SENTENCE, *NO_REASONS_BELOW])
+@table("response", [*NOT_IN_A_SENTENCE, *NO_REASONS_BELOW])
 def test_prose_about_an_option_need_not_choose_it(response: str) -> None:
     assert judge(response, CITIES).score == 0.0
 
 
-@pytest.mark.parametrize("response", EXCEPTIONS)
+@table("response", EXCEPTIONS)
 def test_the_exception_is_the_answer(response: str) -> None:
     assert judge(response, BY_LABEL).score == 1.0
 
 
-@pytest.mark.parametrize("response", NO_EXCEPTIONS)
+@table("response", NO_EXCEPTIONS)
 def test_what_is_wrong_is_no_exception(response: str) -> None:
     assert judge(response, BY_LABEL).score == 0.0
 
@@ -109,7 +108,7 @@ def test_of_two_options_the_false_one_may_be_told_for_the_other() -> None:
     assert judge("The false statement is A.", OF_TWO).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Yes. There is no evidence of harm.",
@@ -122,7 +121,7 @@ def test_reasons_for_a_verdict_may_deny_something(response: str) -> None:
     assert judge(response, VERDICTS).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     ["Yes. No.", "Yes and no. It depends.", "Yes. But maybe no.", "Yes. Actually, no.", "Yes? There is none."],
 )
@@ -146,9 +145,7 @@ def test_options_called_true_as_a_reason_are_not_beside_the_answer() -> None:
     assert judge("The correct option is D, as none of A, B, or C fits.", NONE_OF_THEM).score == 1.0
 
 
-@pytest.mark.parametrize(
-    ("response", "score"), [("A/C", 1.0), ("Answer: A / C", 1.0), ("A or C", 0.0), ("A/C or B", 0.0)]
-)
+@table(("response", "score"), [("A/C", 1.0), ("Answer: A / C", 1.0), ("A or C", 0.0), ("A/C or B", 0.0)])
 def test_a_slash_joins_a_set_where_several_are_asked_for(response: str, score: float) -> None:
     assert judge(response, PAIR).score == score
     assert judge(response, CITIES).score == 0.0
@@ -159,7 +156,7 @@ TREATMENTS = MultipleChoiceParams(
 )
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "This suggests Wernicke encephalopathy. The best next step is to **administer thiamine**.",
@@ -172,7 +169,7 @@ def test_the_next_step_may_be_told(response: str) -> None:
     assert judge(response, TREATMENTS).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Administer naloxone, then administer thiamine.",
@@ -189,7 +186,7 @@ def test_another_step_may_not(response: str) -> None:
 VALUES = MultipleChoiceParams(reference="C", choices=["0.5", "1.5", "2.5", "-2.5"])
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The value is 2.5.",
@@ -202,7 +199,7 @@ def test_a_value_may_be_told_in_one_sentence(response: str) -> None:
     assert judge(response, VALUES).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The first value is 2.5.",

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 CITIES = ["London", "Berlin", "Paris", "Madrid"]
@@ -365,9 +364,7 @@ def test_a_place_names_an_option_only_where_all_are_known() -> None:
     assert judge("The answer is the first option.", named).score == 1.0
 
 
-@pytest.mark.parametrize(
-    "choices", [None, ["only 1", "only 2", "both 1 and 2", "none"], {"1": "North", "2": "South", "C": "West"}]
-)
+@table("choices", [None, ["only 1", "only 2", "both 1 and 2", "none"], {"1": "North", "2": "South", "C": "West"}])
 def test_a_number_is_a_place_only_where_it_can_be_nothing_else(choices: Any) -> None:
     assert judge("Option 3 is correct.", MultipleChoiceParams(reference="C", choices=choices)).score == 0.0
 
@@ -379,16 +376,16 @@ def test_a_number_that_is_a_label_or_a_text_is_that() -> None:
         assert judge("Option 1", params).score == 0.0
 
 
-@pytest.mark.parametrize("before", ["", f"{STEPS}\n\n"])
-@pytest.mark.parametrize(("response", "expected"), CONCLUDES)
+@table("before", ["", f"{STEPS}\n\n"])
+@table(("response", "expected"), CONCLUDES)
 def test_last_words_name_the_option_they_conclude_on(before: str, response: str, expected: str) -> None:
     for label in "ABCD":
         params = MultipleChoiceParams(reference=label, choices=CITIES)
         assert judge(before + response, params).score == float(label == expected)
 
 
-@pytest.mark.parametrize("before", ["", f"{STEPS}\n\n"])
-@pytest.mark.parametrize("response", LEAVES_OPEN)
+@table("before", ["", f"{STEPS}\n\n"])
+@table("response", LEAVES_OPEN)
 def test_last_words_that_leave_it_open_name_none(before: str, response: str) -> None:
     for label in "ABCD":
         assert judge(before + response, MultipleChoiceParams(reference=label, choices=CITIES)).score == 0.0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.base import Status, Verdict
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge, statements
 from verifiers.rules.multiple_choice import choices as questions
@@ -375,14 +376,14 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize("response", BESIDE)
+@table("response", BESIDE)
 def test_an_option_beside_another_one_earns_nothing(response: str) -> None:
     for label in "CD":
         assert judge(response, MultipleChoiceParams(reference=label, choices=CITIES)).score == 0.0
 
 
-@pytest.mark.parametrize("label", "ABCD")
-@pytest.mark.parametrize("joint", ["", " ", ", ", " or ", "/", "\n", "; ", " and ", "、", "|", ") ("])
+@table("label", "ABCD")
+@table("joint", ["", " ", ", ", " or ", "/", "\n", "; ", " and ", "、", "|", ") ("])
 def test_all_options_listed_earn_nothing(label: str, joint: str) -> None:
     params = MultipleChoiceParams(reference=label, choices=CITIES)
     for listed in (
@@ -394,7 +395,7 @@ def test_all_options_listed_earn_nothing(label: str, joint: str) -> None:
             assert judge(form.format(listed), params).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "response", "expected"),
     [
         ("丙", "选丙", 1.0),
@@ -413,17 +414,17 @@ def test_labels_of_other_alphabets_are_their_own(reference: str, response: str, 
     assert judge(response, MultipleChoiceParams(reference=reference)).score == expected
 
 
-@pytest.mark.parametrize("response", ["الإجابة: ج", "ج", "(ج)", "\\boxed{গ}", "ग)", "C 是对的", "उत्तर: C", "উত্তর: গ"])
+@table("response", ["الإجابة: ج", "ج", "(ج)", "\\boxed{গ}", "ग)", "C 是对的", "उत्तर: C", "উত্তর: গ"])
 def test_an_option_is_named_by_its_place_in_other_scripts(response: str) -> None:
     assert options(response, ["London", "Berlin", "Paris", "Madrid"]) == "C"
 
 
-@pytest.mark.parametrize("response", ["If the answer is C then we are done", "So suppose the answer is C", "ج أو د"])
+@table("response", ["If the answer is C then we are done", "So suppose the answer is C", "ج أو د"])
 def test_what_is_only_supposed_is_no_answer(response: str) -> None:
     assert options(response, ["London", "Berlin", "Paris", "Madrid"]) == ""
 
 
-@pytest.mark.parametrize(
+@table(
     "choices",
     [
         CITIES,
@@ -456,7 +457,7 @@ def test_a_part_of_several_right_options_earns_its_share_where_asked() -> None:
     assert judge("Answer: A, B, C, D", params).score == 0.0
 
 
-@pytest.mark.parametrize(("response", "choices", "expected"), SINGLE)
+@table(("response", "choices", "expected"), SINGLE)
 def test_one_option(response: str, choices: list[str], expected: str) -> None:
     assert options(response, choices) == expected
 
@@ -498,7 +499,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize(("response", "expected"), SEVERAL)
+@table(("response", "expected"), SEVERAL)
 def test_several_options(response: str, expected: str) -> None:
     assert options(response, GASES, multi=True) == expected
 
@@ -511,7 +512,7 @@ def test_a_superset_and_a_subset_earn_nothing() -> None:
     assert judge("Answer: A, B, C, D", params).reason == "wrong_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "choices"),
     [
         ("C", CITIES),
@@ -528,7 +529,7 @@ def test_a_reference_is_a_label_or_a_text(reference: str, choices: Any) -> None:
     assert judge(f"The answer is {answer}.", params).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("params", "reason"),
     [
         ({"reference": "E", "choices": CITIES}, "reference_not_a_choice"),
@@ -547,9 +548,7 @@ def test_a_bad_reference_is_the_callers_to_mend(params: dict[str, Any], reason: 
     assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, reason)
 
 
-@pytest.mark.parametrize(
-    "bad", [{}, {"reference": []}, {"reference": "A", "choices": []}, {"reference": "A", "letters": ""}]
-)
+@table("bad", [{}, {"reference": []}, {"reference": "A", "choices": []}, {"reference": "A", "letters": ""}])
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         MultipleChoiceParams(**bad)
@@ -640,7 +639,7 @@ def test_a_flood_is_over_soon(unit: str) -> None:
     assert stays_in_proportion(lambda text: options(text, CITIES), unit, 400_000)
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         *(
@@ -663,20 +662,20 @@ def test_an_answer_line_in_many_languages(line: str) -> None:
         assert judge(f"...\n\n{line}", params).score == (reference == "C")
 
 
-@pytest.mark.parametrize("joint", [" ", ", ", " and ", " or ", "\n"])
-@pytest.mark.parametrize("frame", ["{}", "The answer is {}", "<answer>{}</answer>", "\\boxed{{{}}}"])
+@table("joint", [" ", ", ", " and ", " or ", "\n"])
+@table("frame", ["{}", "The answer is {}", "<answer>{}</answer>", "\\boxed{{{}}}"])
 def test_the_same_option_twice_is_one_answer(frame: str, joint: str) -> None:
     assert options(frame.format(f"C{joint}C"), CITIES) == "C"
     assert options(frame.format(f"C{joint}B"), CITIES) in ("", "B")
 
 
-@pytest.mark.parametrize("response", ["CC", "The answer is CC", "naïve", "café au lait"])
+@table("response", ["CC", "The answer is CC", "naïve", "café au lait"])
 def test_letters_of_a_word_are_no_options(response: str) -> None:
     assert options(response, CITIES) == ""
     assert judge(response, MultipleChoiceParams(reference="A", choices=CITIES)).reason == "no_answer"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "choices", "expected"),
     [
         (r"\boxed{x=18}", NUMBERS, "C"),
@@ -698,7 +697,7 @@ def test_a_named_value_is_the_option_that_has_it(response: str, choices: list[st
     assert options(response, choices) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("The answer I chose is B", "B"),
@@ -927,7 +926,7 @@ _FILLED = (
 _JOINED = (" and ", " or ", " und ", " oder ", " et ", " ou ", " y ", "&", "/", ";", ",", "+", "\n")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "choices", "is_declared"),
     [
         *((f"{words} C", CITIES, False) for words in _FILLED),
@@ -964,7 +963,7 @@ def test_each_way_to_name_an_option_passes_the_first_look(text: str, choices: An
     assert options.first_look.may_name(text, is_declared)
 
 
-@pytest.mark.parametrize(
+@table(
     ("behind", "choices"),
     [
         *((f"{words} C", CITIES) for words in _FILLED),
@@ -998,7 +997,7 @@ def test_each_way_to_name_an_option_behind_a_lead_passes_the_first_look(behind: 
     assert 0 in options.first_look.leads(scene(f"{text} and so on."), 0)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "places"),
     [
         ("The best choice is C", [4]),
@@ -1016,7 +1015,7 @@ def test_leads_are_those_that_an_option_may_follow(text: str, places: list[int])
     assert Options(dict(zip("ABCD", CITIES, strict=True)), False).first_look.leads(scene(text), 0) == places
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "36 / 2 = 18 guests",
@@ -1035,14 +1034,14 @@ def test_most_of_what_names_no_option_is_seen_at_first_look(text: str) -> None:
     assert not Options(dict(zip("ABCD", NUMBERS, strict=True)), False).first_look.may_name(text, is_declared=False)
 
 
-@pytest.mark.parametrize("remark", ["That is all of it.", "That is all of it, and of Madrid.", "That is all of $x$."])
+@table("remark", ["That is all of it.", "That is all of it, and of Madrid.", "That is all of $x$."])
 def test_a_conclusion_counts_whatever_else_is_mentioned_behind_it(remark: str) -> None:
     steps = "So we go on with the next step of this long way. " * 70
     thanks = "Thanks for reading all of this, have a nice day and good luck."
     assert options(f"Let us see. So it's C. {steps}\n{remark}\n{thanks}", CITIES) == "C"
 
 
-@pytest.mark.parametrize(
+@table(
     ("choices", "response", "expected"),
     [
         (["x = 2", "x = 3", "x = 5"], "\\boxed{x=5}", "C"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.base import Status
 from verifiers.rules.numeric import Number, NumericParams, Unreadable, judge, read
 
@@ -30,7 +31,7 @@ def test_every_labelled_row_is_right(row: dict[str, Any]) -> None:
     assert score(row["prediction"], tuple(row["golds"]), **row["params"]) == row["expected"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [
         ("18", 18),
@@ -107,7 +108,7 @@ def test_numbers_are_read_exactly(text: str, value: str | int) -> None:
     assert number.value(percent_as_fraction=False) == Fraction(value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "reason"),
     [
         ("", "unparseable"),
@@ -169,7 +170,7 @@ def test_a_decimal_equals_itself_however_it_is_grouped(number: Any) -> None:
     assert score(f"The answer is {number}", f"{number}1") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("\\boxed{1e999999999}", "1e999999999", 1.0),
@@ -238,7 +239,7 @@ def test_currencies_and_percent_of_a_reference_are_wanted() -> None:
     assert score("50 percent", "50%") == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("The population is 1 000 000.", 1_000_000, 1.0),
@@ -269,7 +270,7 @@ def test_the_last_number_of_a_text_is_a_whole_one(response: str, reference: Any,
     assert score(response, reference) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response", ["", "\u200b", "5\u200b6", "between 5 and 6", "5 or 6", "5/6/7", "4, 5, 6", "5-6", "5..6", "at least 5"]
 )
 def test_what_commits_to_no_number_earns_nothing(response: str) -> None:
@@ -299,13 +300,13 @@ def test_percent_is_a_unit_unless_it_is_asked_for_as_a_fraction() -> None:
     assert score("1/2", "50%", percent_as_fraction=True) == 1.0
 
 
-@pytest.mark.parametrize("reference", ["", "a few", "NaN", "1/0", "1 or 2", "x", "1e9999999999"])
+@table("reference", ["", "a few", "NaN", "1/0", "1 or 2", "x", "1e9999999999"])
 def test_a_reference_that_is_no_number_is_the_callers_to_mend(reference: str) -> None:
     verdict = judge("\\boxed{1}", NumericParams(reference=reference))
     assert (verdict.status, verdict.score, verdict.reason) == (Status.INVALID, None, "unparseable_reference")
 
 
-@pytest.mark.parametrize("bad", [{"reference": True}, {"reference": None}, {"reference": 1, "abs_tol": -1}, {}])
+@table("bad", [{"reference": True}, {"reference": None}, {"reference": 1, "abs_tol": -1}, {}])
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         NumericParams(**bad)
@@ -322,7 +323,7 @@ def test_reasons_and_detail() -> None:
     assert judge("\\boxed{1} and \\boxed{42}", NumericParams(reference=42)).reason == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "params", "expected"),
     [
         ("0.333333", "1/3", {}, 1.0),
@@ -344,7 +345,7 @@ def test_only_a_fraction_that_no_decimal_equals_is_met_to_a_millionth(
     assert score(response, reference, **params) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("١٬٠٠٠", "1000"),
@@ -363,7 +364,7 @@ def test_an_answer_with_arabic_marks_stands_where_it_was_written() -> None:
     assert verdict.detail["span"] == [8, 13]
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "written"),
     [
         ("The value is $10^{-2}$.", "10^{-2}"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.regression import RegressionParams
 from verifiers.rules.regression import judge as judge_distance
@@ -15,7 +16,7 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
     return judge(response, NumericParams(reference=reference, **params)).score
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("forty-two", 42, 1.0),
@@ -139,7 +140,7 @@ def test_words_count_where_they_state_the_number(response: str, reference: Any, 
     assert score(response, reference) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("Adding 12 and 30, we see that the total is forty-two.", 42, 1.0),
@@ -265,10 +266,8 @@ FRAMES = [
 ]
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize(
-    ("words", "figures"), [("forty-two", 42), ("two", 2), ("one", 1), ("seven hundred", 700), ("minus five", -5)]
-)
+@table("frame", FRAMES)
+@table(("words", "figures"), [("forty-two", 42), ("two", 2), ("one", 1), ("seven hundred", 700), ("minus five", -5)])
 def test_words_earn_nothing_where_figures_would_not(frame: str, words: str, figures: int) -> None:
     by_words, by_figures = score(frame.format(words), figures), score(frame.format(figures), figures)
     assert by_words is not None
@@ -276,7 +275,7 @@ def test_words_earn_nothing_where_figures_would_not(frame: str, words: str, figu
     assert by_words <= by_figures
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Hence it is 4, not 5.",
@@ -293,7 +292,7 @@ def test_a_number_is_told_from_what_it_is_not(response: str) -> None:
     assert (score(response, 4), score(response, 5)) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize("response", ["4 or 5, not 6", "between 4 and 5, not 6", "at least 4, not 6", "not 4, not 6"])
+@table("response", ["4 or 5, not 6", "between 4 and 5, not 6", "at least 4, not 6", "not 4, not 6"])
 def test_what_a_number_is_not_settles_nothing_else(response: str) -> None:
     assert [score(response, reference) for reference in (4, 5, 6)] == [0.0] * 3
 
@@ -321,14 +320,12 @@ def test_distances_are_measured_from_words_too() -> None:
     assert judge_distance("x >= 90", RegressionParams(reference=100)).score == 0.0
 
 
-@pytest.mark.parametrize(
-    "unit", ["kΩ", "one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "]
-)
+@table("unit", ["kΩ", "one ", "one hundred ", "twelve. ", "x is twelve ", "一百", "十二。", "minus ", "12 < x "])
 def test_a_flood_of_words_is_over_soon(unit: str) -> None:
     assert score(unit * 50_000, 5) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer is 12. Wait, no, it's 13.",
@@ -353,7 +350,7 @@ def test_an_answer_that_is_corrected_is_none(response: str) -> None:
     assert judge(response, NumericParams(reference=12)).reason == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer is 12. Actually, this was tested in 2013.",
@@ -375,7 +372,7 @@ def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
     assert judge(response, NumericParams(reference=12)).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("The result is 12 [1].", 12, 1),
@@ -399,7 +396,7 @@ def test_a_mark_of_a_source_is_no_amount(response: str, reference: int, expected
     assert score(response, reference) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("12 ≡ 4 (mod 8)", 4, 1),
@@ -425,7 +422,7 @@ def test_the_residue_of_a_congruence_is_its_value(response: str, reference: int,
     assert score(response, reference) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Total cost = $12.00",
@@ -440,24 +437,22 @@ def test_a_word_that_begins_as_a_function_does_is_none(response: str) -> None:
     assert score(response, 12) == 1.0
 
 
-@pytest.mark.parametrize("response", ["cos x = 12", "log(x) = 12", "sin(2x) = 12", "tanx = 12", "sqrt x = 12"])
+@table("response", ["cos x = 12", "log(x) = 12", "sin(2x) = 12", "tanx = 12", "sqrt x = 12"])
 def test_the_value_of_a_function_is_not_what_is_asked(response: str) -> None:
     assert score(response, 12) == 0.0
 
 
-@pytest.mark.parametrize(
-    "response", ["12 of the 30 students passed.", "So 12 of his 30 apples are red.", "12 of all 30"]
-)
+@table("response", ["12 of the 30 students passed.", "So 12 of his 30 apples are red.", "12 of all 30"])
 def test_what_a_part_is_of_is_not_the_part(response: str) -> None:
     assert score(response, 30) == 0.0
 
 
-@pytest.mark.parametrize("response", ["He ate all 30.", "So he sold all of the 30 apples.", "She reads the 30 pages."])
+@table("response", ["He ate all 30.", "So he sold all of the 30 apples.", "She reads the 30 pages."])
 def test_all_of_something_is_an_amount(response: str) -> None:
     assert score(response, 30) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The volume is 30 cm^3.",
@@ -475,12 +470,12 @@ def test_a_unit_may_have_a_power(response: str) -> None:
     assert [score(response, exponent) for exponent in (1, 2, 3, -1, -2)] == [0.0] * 5
 
 
-@pytest.mark.parametrize("response", ["30 x^2", "30x^3", "10 m^2 + 30 m^2", "20 m^2 or 30 m^2", "not 30 m^2", "m^2"])
+@table("response", ["30 x^2", "30x^3", "10 m^2 + 30 m^2", "20 m^2 or 30 m^2", "not 30 m^2", "m^2"])
 def test_what_has_a_power_is_no_unit_or_not_stated(response: str) -> None:
     assert score(response, 30) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "value"),
     [
         ("So the total is 10^6.", 10**6),
@@ -498,19 +493,17 @@ def test_powers_of_ten_are_numbers(response: str, value: Any) -> None:
     assert score(str(value), "10^6" if value == 10**6 else "10^{-3}") == 1.0
 
 
-@pytest.mark.parametrize(
-    "response", ["10^6!", "110^6", "10^6^2", "3 + 10^6", "10^6 + 1", "f(10^6)", "10^5 or 10^6", "at least 10^6"]
-)
+@table("response", ["10^6!", "110^6", "10^6^2", "3 + 10^6", "10^6 + 1", "f(10^6)", "10^5 or 10^6", "at least 10^6"])
 def test_powers_of_ten_inside_of_something_else_are_none(response: str) -> None:
     assert score(response, 10**6) == 0.0
 
 
-@pytest.mark.parametrize("response", ["x^-3", "x⁻³", "The value is 2^-3", "s^-1"])
+@table("response", ["x^-3", "x⁻³", "The value is 2^-3", "s^-1"])
 def test_a_negative_exponent_is_no_answer(response: str) -> None:
     assert [score(response, other) for other in (3, -3, 1, -1, 2)] == [0.0] * 5
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "value", "digits"),
     [
         ("Es sind 3,2 Millionen Menschen.", 3_200_000, 3.2),
@@ -548,7 +541,7 @@ def test_other_signs_take_time_in_proportion(unit: str) -> None:
     assert stays_in_proportion(lambda text: judge(text, params), unit, 200_000)
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Die Antwort ist nicht 20.",
@@ -584,7 +577,7 @@ def test_bounds_denials_and_choices_in_other_languages_state_no_number(response:
     assert judge_distance(response, RegressionParams(reference=20)).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Es sind insgesamt 20.",
@@ -604,9 +597,7 @@ def test_a_number_stated_in_another_language(response: str) -> None:
     assert score(response, 20) == 1.0
 
 
-@pytest.mark.parametrize(
-    "unit", ["kΩ", "\\Omega", "\\ \\Omega", "\\,k\\Omega", " \\mu m", "\\,\\mathrm{m\\,s^{-1}}", "\\,\\mu\\text{m}"]
-)
+@table("unit", ["kΩ", "\\Omega", "\\ \\Omega", "\\,k\\Omega", " \\mu m", "\\,\\mathrm{m\\,s^{-1}}", "\\,\\mu\\text{m}"])
 def test_units_in_latex(unit: str) -> None:
     assert score(f"\\boxed{{20{unit}}}", 20) == 1.0
     assert score(f"\\boxed{{21{unit}}}", 20) == 0.0
@@ -616,7 +607,7 @@ def test_about_a_number() -> None:
     assert score("\\boxed{\\sim 20}", 20) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Answer: 12 (confidence 0.95)",
@@ -641,7 +632,7 @@ def test_a_confidence_may_be_the_answer() -> None:
     assert score("Answer: 95% confidence", 95) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "If x were 12, it'd work",
@@ -662,7 +653,7 @@ def test_a_number_that_is_supposed_is_not_stated(response: str) -> None:
     assert score(response, 12) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "If she sells 4 for $3 she makes 12 dollars.",

@@ -18,6 +18,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.base import Status, Verdict
 from verifiers.rules.qa import EXAMPLES, Metric, QaParams, judge
 from verifiers.rules.qa.drop import assignment
@@ -77,7 +78,7 @@ def test_likeness_is_what_the_published_libraries_say() -> None:
             assert score(plain, wanted, metric="rouge", rouge=kind) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "params", "expected"),
     [
         ("The Eiffel Tower!", "eiffel tower", {}, 1.0),
@@ -143,7 +144,7 @@ def test_scores(response: str, reference: Any, params: dict[str, Any], expected:
     assert score(response, reference, **params) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("It was Jane Austen's idea", "Jane Austen", 1.0),
@@ -169,7 +170,7 @@ def test_a_contained_answer_stands_alone_undenied_and_in_few_words(
     assert score(response, reference, metric="contains") == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "expected"),
     [
         ("London, Berlin, Paris, Madrid", "Paris", 0.0),
@@ -197,16 +198,14 @@ def test_a_list_of_candidates_can_be_bounded() -> None:
     assert score(listed, "Oslo", metric="contains", max_words=3) == 0.0
 
 
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(
-    "nothing", ["", " \n", "\u200b", "\u3164", ".", "<answer></answer>", "<think>Paris", "\\boxed{}"]
-)
+@table("metric", METRICS)
+@table("nothing", ["", " \n", "\u200b", "\u3164", ".", "<answer></answer>", "<think>Paris", "\\boxed{}"])
 def test_nothing_earns_nothing(metric: str, nothing: str) -> None:
     assert score(nothing, "Paris", metric=metric) == 0.0
 
 
-@pytest.mark.parametrize("metric", ["exact", "f1", "contains", "drop", "list"])
-@pytest.mark.parametrize("joint", [" or ", " / ", " or maybe ", "或", " vs. "])
+@table("metric", ["exact", "f1", "contains", "drop", "list"])
+@table("joint", [" or ", " / ", " or maybe ", "或", " vs. "])
 def test_the_reference_beside_an_alternative_earns_nothing(metric: str, joint: str) -> None:
     assert score(f"Paris{joint}Rome", "Paris", metric=metric) == 0.0
     assert score(f"Rome{joint}Paris", "Paris", metric=metric) == 0.0
@@ -217,12 +216,12 @@ def test_alternatives_are_what_they_were_where_the_caller_wants_it() -> None:
     assert score("Paris or Rome", "Paris or Rome", metric="f1") == 1.0
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@table("metric", METRICS)
 def test_a_reference_buried_in_a_flood_earns_nothing(metric: str) -> None:
     assert verdict("x " * 5000 + "Paris", "Paris", metric=metric).reason == "too_long"
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "params", "reason"),
     [
         ("", {}, "empty_reference"),
@@ -241,7 +240,7 @@ def test_a_bad_reference_is_the_callers_to_mend(reference: Any, params: dict[str
     assert (found.status, found.score, found.reason) == (Status.INVALID, None, reason)
 
 
-@pytest.mark.parametrize(
+@table(
     "bad",
     [
         {},
@@ -357,8 +356,8 @@ def test_detail_tells_which_reference_was_best() -> None:
     assert Fraction(str(found.score)) == 1
 
 
-@pytest.mark.parametrize("metric", ["exact", "f1"])
-@pytest.mark.parametrize(
+@table("metric", ["exact", "f1"])
+@table(
     ("response", "reference", "expected"),
     [
         ("<answer></answer>", "", 1.0),
@@ -387,7 +386,7 @@ def test_an_empty_reference_is_no_question_without_an_answer_unless_said() -> No
     assert verdict("unanswerable", "", metric="rouge", unanswerable=True).reason == "empty_reference"
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "score"),
     [
         ("Paris is wrong.", 0.0),
@@ -411,7 +410,7 @@ def test_what_an_answer_says_of_the_reference_behind_it_counts(answer: str, scor
     assert judge(answer, QaParams(reference="Paris", metric="contains")).score == score
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "reference"),
     [
         ("“Paris”", "Paris"),
@@ -422,13 +421,13 @@ def test_what_an_answer_says_of_the_reference_behind_it_counts(answer: str, scor
         ("Well…", "Well..."),
     ],
 )
-@pytest.mark.parametrize("metric", ["exact", "f1", "contains"])
+@table("metric", ["exact", "f1", "contains"])
 def test_a_typesetters_signs_are_those_of_ascii(answer: str, reference: str, metric: Any) -> None:
     assert judge(answer, QaParams(reference=reference, metric=metric)).score == 1.0
     assert judge(reference, QaParams(reference=answer, metric=metric)).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer is Paris. Wait, no, it's London.",
@@ -438,12 +437,12 @@ def test_a_typesetters_signs_are_those_of_ascii(answer: str, reference: str, met
         "\\boxed{Paris} Actually, it is London.",
     ],
 )
-@pytest.mark.parametrize("metric", ["exact", "f1", "contains"])
+@table("metric", ["exact", "f1", "contains"])
 def test_an_answer_that_is_corrected_is_none(response: str, metric: Metric) -> None:
     assert judge(response, QaParams(reference="Paris", metric=metric)).reason == "conflicting_answers"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer is Paris. Actually, Paris.",
@@ -457,7 +456,7 @@ def test_what_follows_an_answer_need_not_correct_it(response: str) -> None:
     assert judge(response, QaParams(reference="Paris")).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Paris [1]",
@@ -487,7 +486,7 @@ def test_what_goes_with_an_answer_is_no_part_of_it(response: str) -> None:
     assert judge(response, QaParams(reference="London")).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "<answer>The answer is not Paris</answer>",
@@ -501,7 +500,7 @@ def test_what_says_something_else_is_a_part_of_it(response: str) -> None:
     assert judge(response, QaParams(reference="Paris")).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("The answer is likely", "likely"),
@@ -519,7 +518,7 @@ def test_what_is_asked_for_stays(response: str, reference: str) -> None:
     assert judge(response, QaParams(reference=reference)).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "London instead of Paris",
@@ -536,14 +535,12 @@ def test_contains_hears_more_denials(response: str) -> None:
     assert judge(response, QaParams(reference="Paris", metric="contains")).score == 0.0
 
 
-@pytest.mark.parametrize(
-    "response", ["Without a doubt, Paris", "Instead, it is Paris", "Paris, unlike Lyon", "Really, Paris"]
-)
+@table("response", ["Without a doubt, Paris", "Instead, it is Paris", "Paris, unlike Lyon", "Really, Paris"])
 def test_contains_hears_no_denial_of_another(response: str) -> None:
     assert judge(response, QaParams(reference="Paris", metric="contains")).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("首都は東京ではありません。", "東京"),
@@ -561,7 +558,7 @@ def test_contains_hears_denials_in_other_languages_and_behind_the_word(response:
     assert score(response, reference, metric="contains") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("東京ではなく大阪です。", "大阪"),
@@ -577,7 +574,7 @@ def test_contains_hears_what_is_put_in_the_place_of_the_denied(response: str, re
     assert score(response, reference, metric="contains") == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "N/A",
@@ -595,7 +592,7 @@ def test_that_there_is_no_answer_can_be_said_in_many_ways(response: str) -> None
     assert score(response, "Paris", unanswerable=True) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The answer is not Paris.",
@@ -611,7 +608,7 @@ def test_what_says_more_than_that_there_is_no_answer_is_one(response: str) -> No
     assert score(response, "", unanswerable=True) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "value"),
     [
         ("はい、そうです。", True),
@@ -631,12 +628,12 @@ def test_yes_and_no_in_other_words(response: str, value: bool) -> None:
     assert score(response, not value, metric="bool") == 0.0
 
 
-@pytest.mark.parametrize("response", ["not not true", "It is not true that it isn't", "Is it not true?", "ja und nein"])
+@table("response", ["not not true", "It is not true that it isn't", "Is it not true?", "ja und nein"])
 def test_what_is_neither_yes_nor_no(response: str) -> None:
     assert score(response, True, metric="bool") == score(response, False, metric="bool") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "**2020-01-05**",
@@ -654,7 +651,7 @@ def test_days_in_sentences_and_in_other_languages(response: str) -> None:
     assert score(response, "2020-01-06", metric="date") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "The treaty was not signed on January 5, 2020.",
@@ -669,7 +666,7 @@ def test_a_day_that_is_denied_or_left_open_is_none(response: str) -> None:
     assert score(response, "2020-01-05", metric="date") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "a, b & c",
@@ -704,7 +701,7 @@ def test_a_letter_and_its_accent_are_one_letter_with_that() -> None:
     assert score("cafe", "caf\u00e9") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Paris? No. Rome.",
@@ -735,7 +732,7 @@ def test_contains_pays_no_reference_that_is_asked_for_or_taken_back(response: st
     assert score(f"<answer>{response}</answer>", "Paris", metric="contains") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Rome? No. Paris.",
@@ -769,7 +766,7 @@ def test_contains_takes_nothing_back_of_a_reference_that_has_such_words() -> Non
     assert score("a non-fiction book", "fiction", metric="contains") == 0.0
 
 
-@pytest.mark.parametrize("response", ["before 1969", "shortly after 1969", "between 1969 and 1972", "pre-1969"])
+@table("response", ["before 1969", "shortly after 1969", "between 1969 and 1972", "pre-1969"])
 def test_contains_takes_no_bound_for_a_number(response: str) -> None:
     assert score(response, "1969", metric="contains") == 0.0
 
@@ -779,7 +776,7 @@ def test_contains_takes_what_is_told_of_a_number_for_no_bound() -> None:
     assert score("It was named after Queen Victoria", "Queen Victoria", metric="contains") == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Answer:\n1. A1\n2. B2\n3. C3",
@@ -795,7 +792,7 @@ def test_a_list_may_stand_below_what_announces_it(response: str) -> None:
     assert score(response, [["1"]], metric="list") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Answer:\n- a1\n- b2\n\nOr:\n- c3",
@@ -807,7 +804,7 @@ def test_a_list_beside_another_one_or_called_wrong_is_none(response: str) -> Non
     assert score(response, [["a1", "b2"]], metric="list") == 0.0
 
 
-@pytest.mark.parametrize("response", ["half true", "Mostly true", "It is partially true"])
+@table("response", ["half true", "Mostly true", "It is partially true"])
 def test_what_is_true_in_part_is_not_true(response: str) -> None:
     assert score(response, True, metric="bool") == 0.0
 
@@ -816,14 +813,14 @@ def test_a_truth_value_may_stand_above_its_reasons() -> None:
     assert score("Yes\n\nBoth are cities.", True, metric="bool") == 1.0
 
 
-@pytest.mark.parametrize(("response", "reference"), [("東京です。", "東京"), ("서울입니다.", "서울")])
+@table(("response", "reference"), [("東京です。", "東京"), ("서울입니다.", "서울")])
 def test_a_sentence_may_end_in_what_says_it_is(response: str, reference: str) -> None:
     assert score(response, reference) == 1.0
     assert score(response, f"{reference}都") == 0.0
     assert score("東京ではありません。", reference) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Answer: Paris (confidence: 0.9)",
@@ -853,7 +850,7 @@ def test_what_is_taken_back_is_found_in_proportion_to_the_text(unit: str) -> Non
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "answer",
     [
         "Paris - no. Rome.",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.rules.qa import Metric, QaParams, judge
 
 
@@ -12,7 +13,7 @@ def score(response: str, reference: Any, metric: Metric = "exact") -> float | No
     return judge(response, QaParams(reference=reference, metric=metric, in_sentences=True)).score
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Paris, not Lyon.",
@@ -83,7 +84,7 @@ def test_what_an_answer_is_said_with_is_no_part_of_it(response: str) -> None:
     assert score(response, "Lyon", "contains") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("不，是巴黎。", "巴黎"),
@@ -112,7 +113,7 @@ def test_answers_are_said_in_other_languages(response: str, reference: str) -> N
         assert score(response, reference, metric) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("Dr. Martin Luther King Jr.", "Martin Luther King Jr."),
@@ -134,7 +135,7 @@ def test_names_days_and_quantities(response: str, reference: str) -> None:
     assert score(response, reference) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "It's a Wonderful Life",
@@ -151,7 +152,7 @@ def test_what_a_reference_begins_with_stays(text: str) -> None:
     assert score(text.split(maxsplit=1)[1], text) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "Paris, Lyon",
@@ -188,7 +189,7 @@ def test_what_offers_another_answer_or_takes_it_back_is_not_left_aside(response:
     assert score(response, "Paris") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "value"),
     [
         ("Yes, both are magazines.", "yes"),
@@ -206,7 +207,7 @@ def test_yes_and_no_may_have_reasons(response: str, value: str) -> None:
         assert score(response, "no" if value == "yes" else "yes", metric) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "value"),
     [
         ("Yes, no", "yes"),
@@ -225,12 +226,12 @@ def test_neither_both_nor_no_idea_is_yes_or_no(response: str, value: str) -> Non
         assert score(response, value, metric) == 0.0
 
 
-@pytest.mark.parametrize("response", ["Yes, but only one", "Yes, partly", "Yes, if both are"])
+@table("response", ["Yes, but only one", "Yes, partly", "Yes, if both are"])
 def test_half_a_yes_is_none(response: str) -> None:
     assert score(response, "yes") == score(response, "yes", "f1") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("Paris/Lyon", "Paris"),
@@ -281,7 +282,7 @@ def test_contains_pays_no_choice_no_denial_and_nobody_elses_opinion(response: st
     assert score(response, reference, "contains") == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("❌ Lyon ✅ Paris", "Paris"),
@@ -301,7 +302,7 @@ def test_contains_hears_what_is_said_of_others(response: str, reference: str) ->
     assert score(response, reference, "contains") == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("metric", "response", "expected"),
     [
         ("exact", "I think Paris", 0.0),
@@ -339,7 +340,7 @@ def test_a_flood_of_words_is_over_soon(metric: Metric, unit: str) -> None:
     assert stays_in_proportion(lambda text: judge(text, params), unit, 50_000)
 
 
-@pytest.mark.parametrize(
+@table(
     "behind",
     [
         "Actually, Lyon.",
@@ -351,7 +352,7 @@ def test_a_flood_of_words_is_over_soon(metric: Metric, unit: str) -> None:
         "I take it back.",
     ],
 )
-@pytest.mark.parametrize("metric", ["exact", "contains"])
+@table("metric", ["exact", "contains"])
 def test_what_the_response_turns_from_is_no_answer(metric: str, behind: str) -> None:
     params = QaParams.model_validate({"reference": "Paris", "metric": metric, "in_sentences": True})
     for told in ("The answer is Paris.", "Paris.", "It's Paris."):
