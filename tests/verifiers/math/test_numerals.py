@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import ends
+from tests.tables import table
 from verifiers.math.numerals import followed, value
 
 UP_TO_999_999_999 = st.integers(min_value=0, max_value=999_999_999)
@@ -65,7 +66,7 @@ def test_a_count_is_the_number_and_what_it_counts(number: int) -> None:
     assert followed(chinese(number) + "只") == (Fraction(number), "只")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "number"),
     [
         ("a dozen", "12"),
@@ -107,7 +108,7 @@ def test_english_ways_to_say_a_number(text: str, number: str) -> None:
     assert value(text) == Fraction(number)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "number"),
     [
         ("两千", "2000"),
@@ -140,7 +141,7 @@ def test_chinese_ways_to_say_a_number(text: str, number: str) -> None:
     assert value(text) == Fraction(number)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         *("", " ", "no", "a", "an", "I", "IV", "x", "and", "minus", "point", "percent", "hundred"),
@@ -195,7 +196,7 @@ def test_no_number_malformed_or_left_to_the_reader(text: str) -> None:
     assert value(text) is None
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["one hundred and two thirds", "two hundred fifths", "two hundred thousandths", "a million and a half"],
 )
@@ -203,7 +204,7 @@ def test_two_readings_are_no_value(text: str) -> None:
     assert value(text) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "number", "counted"),
     [
         ("two hours", "2", "hours"),
@@ -228,7 +229,7 @@ def test_what_a_number_counts(text: str, number: str, counted: str) -> None:
     assert followed(text) == (Fraction(number), counted)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         *("five", "apples", "5 apples", "a book", "no apples", "two-digit number", "five-pointed star"),

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.growth import ends
+from tests.tables import table
 from verifiers.answers import ExtractionParams, extract
 from verifiers.math.patterns import find
 from verifiers.math.patterns.case import Context
@@ -125,7 +126,7 @@ OF_STRUCTURES: Sequence[tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "reference", "answer"),
     [(code, *pair) for code, hits, _ in (*OF_VALUES, *OF_STRUCTURES) for pair in hits],
 )
@@ -133,7 +134,7 @@ def test_a_mistake_is_found(code: str, reference: str, answer: str) -> None:
     assert code in codes(reference, answer)
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "reference", "answer"),
     [(code, *pair) for code, _, misses in (*OF_VALUES, *OF_STRUCTURES) for pair in misses],
 )
@@ -252,12 +253,12 @@ NO_FALSE_EQUATIONS = (
 )
 
 
-@pytest.mark.parametrize("response", FALSE_EQUATIONS)
+@table("response", FALSE_EQUATIONS)
 def test_a_false_equation_between_numbers_is_found(response: str) -> None:
     assert "ARITHMETIC" in codes("111", "222", Context(response=response))
 
 
-@pytest.mark.parametrize("response", NO_FALSE_EQUATIONS)
+@table("response", NO_FALSE_EQUATIONS)
 def test_what_may_be_meant_otherwise_is_no_false_equation(response: str) -> None:
     assert "ARITHMETIC" not in codes("111", "222", Context(response=response))
 
@@ -275,7 +276,7 @@ def of(response: str, **params: object) -> set[str]:
     return {pattern.code.value for pattern in of_extraction(extraction, response)}
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "hits", "misses"),
     [
         ("EMPTY", ["", "<think>a</think>  "], ["5"]),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.math.patience import until_judged
 from verifiers.base import Item, Status
 from verifiers.math import Math, MathParams
@@ -20,7 +21,7 @@ def rules() -> list[tuple[str, str, str]]:
     return [(truth, reference, answer) for truth, reference, answer in cells]
 
 
-@pytest.mark.parametrize(("truth", "reference", "answer"), rules())
+@table(("truth", "reference", "answer"), rules())
 def test_rule(truth: str, reference: str, answer: str) -> None:
     result = grade([[reference], answer, DEFAULT.packed()])
     assert "reference" not in result["outcome"], result

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status
 from verifiers.puzzles import puzzle
@@ -39,7 +40,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_long_responses_get_the_verdict_they_would_get_at_once(found: Found, name: str) -> None:
     module, entry = import_module(f"verifiers.puzzles.{name}"), found.registry[name]
     items: list[Item[Any]] = [
@@ -69,7 +70,7 @@ def test_hostile_responses_are_wrong(found: Found, name: str) -> None:
     assert {verdict.score for verdict in found.score(entry, items)} == {0.0}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_hostile_references_are_the_callers_to_mend(found: Found, name: str) -> None:
     entry = found.registry[name]
     deep: Any = 0

@@ -3,16 +3,16 @@
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from tests.verifiers.puzzles.asking import FEW, ask, score
 
 TWO = {"target": 24, "nums": [3, 8]}
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "<answer>3*8</answer>",
@@ -41,7 +41,7 @@ def test_forms_of_a_right_answer(response: str) -> None:
     assert score("countdown", response, TWO) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -80,12 +80,12 @@ def test_what_is_no_right_answer(response: str) -> None:
     assert score("countdown", response, TWO) == 0.0
 
 
-@pytest.mark.parametrize("joined", ["3`2", "3²", "3\\,2", "3$2", "3 2", "3\u200b2", "3_2", "3**2", "3,2"])
+@table("joined", ["3`2", "3²", "3\\,2", "3$2", "3 2", "3\u200b2", "3_2", "3**2", "3,2"])
 def test_digits_are_not_joined(joined: str) -> None:
     assert score("countdown", f"<answer>{joined}</answer>", {"nums": [32], "target": 32}) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "params"),
     [
         ({"numbers": [3, 3, 8, 8], "target": 24}, {}),
@@ -103,7 +103,7 @@ def test_forms_of_the_puzzle(reference: Any, params: dict[str, Any]) -> None:
     assert score("countdown", "<answer>8*3</answer>", reference, **params) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         {"nums": [], "target": 3},

@@ -4,16 +4,16 @@ import json
 from itertools import combinations, pairwise
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from tests.verifiers.puzzles.asking import FEW, ask, score
 
 PATH_GRAPH = {"vertices": [0, 1, 2, 3], "edges": [[0, 1], [1, 2], [2, 3]], "num_colors": 3, "color_options": [1, 2, 3]}
 
 
-@pytest.mark.parametrize(
+@table(
     "answer",
     [
         '{"0": 1, "1": 2, "2": 1, "3": 3}',
@@ -30,13 +30,13 @@ PATH_GRAPH = {"vertices": [0, 1, 2, 3], "edges": [[0, 1], [1, 2], [2, 3]], "num_
         "\\boxed{\\{0: 1, 1: 2, 2: 1, 3: 2\\}}",
     ],
 )
-@pytest.mark.parametrize("around", ["%s", "<answer>%s</answer>", "Here is a coloring.\n\n%s"])
+@table("around", ["%s", "<answer>%s</answer>", "Here is a coloring.\n\n%s"])
 def test_forms_of_a_coloring(around: str, answer: str) -> None:
     for reference in (PATH_GRAPH, {"metadata": {"puzzle": PATH_GRAPH}}, json.dumps(PATH_GRAPH)):
         assert score("graph_coloring", around % answer, reference) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -59,7 +59,7 @@ def test_what_colors_nothing(response: str) -> None:
     assert score("graph_coloring", response, PATH_GRAPH) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         ({"edges": [[1, 1]], "num_colors": 2}, "no_solution"),
@@ -109,7 +109,7 @@ def test_a_coloring_is_right_until_an_edge_has_one_color(colors: list[int], data
 ROADS = {"edges": [["A", "B", 1], ["B", "C", 2], ["A", "C", 5], ["C", "D", 1]], "source": "A", "target": "D"}
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "A -> B -> C -> D",
@@ -142,7 +142,7 @@ def test_forms_of_a_path(response: str) -> None:
     assert score("shortest_path", response, ROADS) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -194,12 +194,12 @@ def test_weights_are_exact() -> None:
 MAZE = {"matrix": [row.split() for row in ("X O O X X O", "X X # * O O", "O X O O O O")]}
 
 
-@pytest.mark.parametrize("response", ["left", "Left.", "<answer>left</answer>", "L", "←", "[(1,3),(1,2)]", '["left"]'])
+@table("response", ["left", "Left.", "<answer>left</answer>", "L", "←", "[(1,3),(1,2)]", '["left"]'])
 def test_forms_of_moves(response: str) -> None:
     assert score("shortest_path", response, MAZE) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     ["", "right", "up", "left left", "down left up", "infeasible", "<answer>left\n\nright</answer>", "left " * 200_000],
 )
@@ -217,7 +217,7 @@ def test_legends_of_mazes() -> None:
     assert score("shortest_path", "DD", {"grid": [[0, 1], [0, 1], [0, 1]], "start": [0, 0], "goal": [2, 0]}) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         None,
@@ -272,7 +272,7 @@ def test_the_shortest_path_is_found(edges: list[tuple[int, int, int]], directed:
 LADDER = {"start": "COLD", "end": "WARM", "words": ["cord", "card", "ward", "word", "worm"]}
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "COLD,CORD,CARD,WARD,WARM",
@@ -302,7 +302,7 @@ def test_forms_of_a_ladder(response: str) -> None:
         )
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -335,7 +335,7 @@ def test_a_detour_is_a_ladder_unless_it_must_be_short() -> None:
     assert score("word_ladder", detour, LADDER, shortest=True) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         ({"start_word": "COLD", "end_word": "WARM"}, "no_words"),

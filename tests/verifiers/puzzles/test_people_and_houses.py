@@ -4,10 +4,10 @@ import json
 from itertools import product
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from tests.verifiers.puzzles.asking import FEW, ask, score
 
 SAID = (
@@ -28,7 +28,7 @@ ISLANDS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         f"<answer> {TEXT} </answer>",
@@ -56,7 +56,7 @@ def test_forms_of_roles(response: str) -> None:
     assert [score("knights_and_knaves", response, island) for island in ISLANDS] == [1.0] * len(ISLANDS)
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -89,7 +89,7 @@ def test_other_words_for_the_roles() -> None:
     assert score("knights_and_knaves", "B is a knave", letters) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         ({"names": ["Zoey"], "statements": [["lying", 0]]}, "no_solution"),
@@ -158,7 +158,7 @@ WRONG = json.loads(json.dumps(HOUSES))
 WRONG["House 1"]["Pet"], WRONG["House 2"]["Pet"] = "dog", "cat"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         json.dumps(HOUSES),
@@ -179,12 +179,12 @@ WRONG["House 1"]["Pet"], WRONG["House 2"]["Pet"] = "dog", "cat"
         f"{json.dumps(WRONG)} breaks a clue. Corrected: {json.dumps(HOUSES)}",
     ],
 )
-@pytest.mark.parametrize("reference", [TABLE, {"solution": TABLE}, HOUSES, json.dumps(TABLE)])
+@table("reference", [TABLE, {"solution": TABLE}, HOUSES, json.dumps(TABLE)])
 def test_forms_of_houses(response: str, reference: Any) -> None:
     assert score("zebra", response, reference) == score("zebra", response, reference, partial=True) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -210,7 +210,7 @@ def test_cells_count_only_when_asked_for() -> None:
     assert score("zebra", json.dumps(same), TABLE, partial=True) == 6 / 9
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         None,

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from tests.tables import table
 from tests.verifiers.puzzles.asking import score
 
 SUM: dict[str, Any] = {"target": 98, "nums": [44, 19, 35]}
@@ -35,7 +34,7 @@ LADDER: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "response", "expected"),
     [
         (SUM, "The equation is 44 + 35 + 19 = 98, which uses each number exactly once.", 1.0),
@@ -63,7 +62,7 @@ def test_expressions_between_words(reference: Any, response: str, expected: floa
     assert score("countdown", response, reference) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n| 3 | 4 | 1 | 2 |\n| 2 | 1 | 4 | 3 |\n| 4 | 3 | 2 | 1 |", 1.0),
@@ -88,7 +87,7 @@ def test_sudokus_in_tables_and_in_one_line(response: str, expected: float) -> No
     assert score("sudoku", response, SUDOKU) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("|8|2|8|\n|---|---|---|\n|6|2|8|", 1.0),
@@ -105,7 +104,7 @@ def test_grids_in_tables(response: str, expected: float) -> None:
     assert score("arc_grid", response, GRID) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("| . | Q | . | . |\n|---|---|---|---|\n| . | . | . | Q |\n| Q | . | . | . |\n| . | . | Q | . |", 1.0),
@@ -124,7 +123,7 @@ def test_boards_in_tables_and_pictures(response: str, expected: float) -> None:
     assert score("n_queens", response, {"n": 4}) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("island", "response", "expected"),
     [
         (ISLAND, "The knights are Oliver and Ava, and the knave is Zoey.", 1.0),
@@ -179,7 +178,7 @@ BELOW = (
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         (ACROSS.format("Green | Blue"), 1.0),
@@ -200,7 +199,7 @@ def test_houses_in_columns_and_lists(response: str, expected: float) -> None:
     assert score("zebra", response, HOUSES) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         ("* **Red:** A\n* **Green:** B and D\n* **Blue:** C", 1.0),
@@ -226,7 +225,7 @@ def test_colors_with_their_vertices(response: str, expected: float) -> None:
     assert score("graph_coloring", response, MAP) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "response", "expected"),
     [
         (ROADS, "The shortest path from A to D is $A \\to B \\to C \\to D$ with total weight 4.", 1.0),
@@ -250,7 +249,7 @@ def test_arrows_of_paths(reference: Any, response: str, expected: float) -> None
 STEPS = "COLD → CORD{}\nCORD → CARD{}\nCARD → WARD{}\nWARD → WARM{}"
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "expected"),
     [
         (STEPS.format(*[": change a letter"] * 4), 1.0),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.rules.multiple_choice import MultipleChoiceParams, judge
 
 _CHOICES = (
@@ -80,6 +81,6 @@ def test_one_option_at_most_is_paid(pieces: list[str], choices: list[str]) -> No
     assert len(paid) <= 1
 
 
-@pytest.mark.parametrize("response", ['{"answer": "C"}~~~x', '{"answer": "C"}\n~~~x', "#### C\n~~~x", "~~~C ✓ x"])
+@table("response", ['{"answer": "C"}~~~x', '{"answer": "C"}\n~~~x', "#### C\n~~~x", "~~~C ✓ x"])
 def test_a_fence_may_be_all_that_follows(response: str) -> None:
     assert judge(response, MultipleChoiceParams(reference="C", choices=_CHOICES[0])).score in (0.0, 1.0)

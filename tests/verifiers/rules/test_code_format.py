@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import ends
+from tests.tables import table
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.code_format import CodeFormatParams, judge
 
@@ -18,7 +18,7 @@ def ask(response: str, **params: Any) -> Verdict:
     return judge(Item(response, CodeFormatParams(**params)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "params", "reason"),
     [
         (PROGRAM, {}, "correct"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.base import Status, Verdict
 from verifiers.rules.cosine_length import CosineLengthParams, judge
 
@@ -15,7 +16,7 @@ def ask(tokens: int, correct: bool | None, **params: Any) -> Verdict:
     return judge("", CosineLengthParams(max_length=100, completion_tokens=tokens, correct=correct, **params))
 
 
-@pytest.mark.parametrize(
+@table(
     ("tokens", "right", "wrong"),
     [(0, 1, -1), (25, 0.9268, -0.9268), (50, 0.75, -0.75), (75, 0.5732, -0.5732), (100, 0.5, -0.5), (200, 0.5, -0.5)],
 )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sandbox.workers import Workers
+from tests.tables import table
 from verifiers import registry
 from verifiers.base import Item, Resources, Status
 from verifiers.rules.detection import DetectionParams, _is_inline, judge
@@ -57,7 +58,7 @@ def test_every_labelled_form_is_read(row: dict[str, Any]) -> None:
     assert verdict.detail.get("compared", {}).get("answer") == row["expected"]
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         '[{"bbox_2d": [0, 0, 10, 10], "label": "cat"}]',
@@ -78,7 +79,7 @@ def test_models_write_boxes_in_many_forms(text: str) -> None:
     assert score(f"<answer>\n{text}\n</answer>", [CAT]) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "reason"),
     [
         ("The box is [0, 0, 10, 10].", "correct"),
@@ -107,7 +108,7 @@ def test_no_boxes_behind_prose_are_none() -> None:
     assert score("<answer>There is nothing.</answer>", []) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "a cat at [0, 0, 10, 10]",
@@ -130,7 +131,7 @@ def test_what_is_no_list_of_boxes(text: str) -> None:
     assert verdict.reason in ("unparseable", "no_answer")
 
 
-@pytest.mark.parametrize(
+@table(
     "item",
     [
         {"bbox_2d": [0, 0, 10], "label": "cat"},
@@ -150,7 +151,7 @@ def test_an_item_that_is_no_box_is_dropped(item: Any) -> None:
     assert (verdict.score, verdict.detail["boxes"], verdict.detail["dropped"]) == (1.0, 1, 1)
 
 
-@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "1e-999", "9" * 5000, "0." + "3" * 5000, "[]"])
+@table("number", ["NaN", "-Infinity", "1e999", "1e-999", "9" * 5000, "0." + "3" * 5000, "[]"])
 def test_numbers_that_are_no_place_drop_their_box(number: str) -> None:
     text = f'<answer>[{{"bbox_2d": [0, 0, {number}, 10], "label": "cat"}}, {json.dumps(CAT)}]</answer>'
     assert judge(text, DetectionParams(reference=[CAT])).detail["dropped"] == 1
@@ -174,7 +175,7 @@ def test_the_last_tag_counts_and_three_are_a_flood() -> None:
     assert score(f"<think>{right}", [CAT]) == 0.0
 
 
-@pytest.mark.parametrize("form", ["{0} {1}</answer>", "{0}\n{1}", "<answer>{1}{2}</answer>"])
+@table("form", ["{0} {1}</answer>", "{0}\n{1}", "<answer>{1}{2}</answer>"])
 def test_lists_in_tags_inside_each_other_are_none(form: str) -> None:
     right, wrong = json.dumps([CAT]), json.dumps([[1, 2, 3, 4]])
     for first, second in ((wrong, right), (right, wrong)):
@@ -182,7 +183,7 @@ def test_lists_in_tags_inside_each_other_are_none(form: str) -> None:
         assert score(response, [CAT]) == 0.0
 
 
-@pytest.mark.parametrize("metric", ["coco_ap", "voc_ap"])
+@table("metric", ["coco_ap", "voc_ap"])
 def test_a_class_that_nothing_is_predicted_of_has_no_precision(metric: str) -> None:
     dog = {"bbox_2d": [50, 50, 60, 60], "label": "dog"}
     assert score([CAT], [CAT, dog], metric) == 0.5
@@ -228,7 +229,7 @@ def test_references_may_be_text() -> None:
     assert score([CAT], text) == score([CAT], json.dumps([CAT])) == score([CAT], CAT) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "reason"),
     [
         ("a cat", "unparseable_reference"),
@@ -245,7 +246,7 @@ def test_a_bad_reference_is_the_callers_to_mend(reference: Any, reason: str) -> 
     assert (verdict.status, verdict.reason) == (Status.INVALID, reason)
 
 
-@pytest.mark.parametrize(
+@table(
     "bad",
     [
         {"iou_thresholds": []},
@@ -268,7 +269,7 @@ def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
 # --- exploits
 
 
-@pytest.mark.parametrize("metric", ["f1", "mean_iou", "shaped"])
+@table("metric", ["f1", "mean_iou", "shaped"])
 def test_more_boxes_than_objects_never_pay(metric: str) -> None:
     gold = [[0, 0, 100, 100], [200, 200, 300, 300]]
     honest = score(gold[:1], gold, metric)
@@ -333,9 +334,7 @@ def _defined(hits: str, wanted: int) -> tuple[Fraction, Fraction]:
     return points, area
 
 
-@pytest.mark.parametrize(
-    ("hits", "wanted"), [("+", 1), ("-+", 1), ("++-", 3), ("+-+-", 2), ("--+", 4), ("-", 2), ("+-++--+", 7)]
-)
+@table(("hits", "wanted"), [("+", 1), ("-+", 1), ("++-", 3), ("+-+-", 2), ("--+", 4), ("-", 2), ("+-++--+", 7)])
 def test_average_precision_is_what_it_is_defined_to_be(hits: str, wanted: int) -> None:
     gold = [[100 * n, 0, 100 * n + 50, 50] for n in range(wanted)]
     boxes, free = [], iter(gold)
@@ -432,7 +431,7 @@ async def test_many_boxes_are_judged_elsewhere_to_the_same_verdict() -> None:
 DOG = {"bbox_2d": [50, 50, 60, 60], "label": "dog"}
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "<ref>cat</ref><box>[[0, 0, 10, 10]]</box><ref>dog</ref><box>[[50, 50, 60, 60]]</box>",
@@ -465,7 +464,7 @@ def test_named_sides_are_what_they_are_called_in_any_format() -> None:
         assert score(named, [box], box_format=box_format, iou_thresholds=[1]) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "<ref>cat</ref><box>[[0, 0, 10, 10]]",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Status
 from verifiers.rules.exact_match import ExactMatchParams, judge
 
@@ -25,7 +26,7 @@ def test_a_text_matches_itself_and_nothing_longer(text: str) -> None:
     assert score(text.upper(), text.lower(), ignore_case=True) == score(text, text.upper().lower(), ignore_case=True)
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference", "params", "expected"),
     [
         ("Paris", ["Rome", "Paris"], {}, 1.0),
@@ -49,13 +50,13 @@ def test_matches(response: str, reference: Any, params: dict[str, Any], expected
     assert score(response, reference, **params) == expected
 
 
-@pytest.mark.parametrize("reference", ["", " \n", ["Paris", ""]])
+@table("reference", ["", " \n", ["Paris", ""]])
 def test_an_empty_reference_is_the_callers_to_mend(reference: Any) -> None:
     verdict = judge("", ExactMatchParams(reference=reference))
     assert (verdict.status, verdict.reason) == (Status.INVALID, "empty_reference")
 
 
-@pytest.mark.parametrize("bad", [{}, {"reference": 5}, {"reference": []}, {"reference": "a", "case": True}])
+@table("bad", [{}, {"reference": 5}, {"reference": []}, {"reference": "a", "case": True}])
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ExactMatchParams(**bad)

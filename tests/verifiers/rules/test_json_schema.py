@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.json_schema import JsonSchemaParams, judge
 
@@ -22,7 +22,7 @@ def ask(response: str, schema: Any = PERSON, **params: Any) -> Verdict:
     return judge(Item(response, JsonSchemaParams(reference=schema, **params), explain=True))
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reason"),
     [
         ('{"name": "Ann", "age": 3}', "correct"),
@@ -85,7 +85,7 @@ def test_keys_named_twice_are_refused_on_request() -> None:
     assert ask('[{"a": 1, "a": 2}]', True, unique_keys=True).reason == "duplicate_key"
 
 
-@pytest.mark.parametrize(
+@table(
     "schema",
     [
         {"type": "strin"},

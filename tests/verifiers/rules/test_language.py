@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.language import LanguageParams, judge
 from verifiers.rules.language.scripts import LANGUAGES, is_script
@@ -24,7 +25,7 @@ def ask(response: str, prompt: str | None = None, **params: Any) -> Verdict:
     return judge(Item(response, LanguageParams(**params), prompt, explain=True))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "language", "score"),
     [
         (ENGLISH, "en", 1.0),
@@ -44,7 +45,7 @@ def test_a_text_keeps_to_its_script_or_does_not(text: str, language: str, score:
     assert ask(text, language=language).score == pytest.approx(score, abs=0.02)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "language", "score"),
     [
         (CHINESE[:30], "en", 0.0),
@@ -95,7 +96,7 @@ def test_names_and_terms_may_stand_in_latin_beside_chinese() -> None:
     assert ask(CHINESE * 2 + "（Paris）", language="zh").score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "hidden",
     [
         "```python\nfor letter in alphabet: print(letter, separator, ending)\n```",
@@ -133,7 +134,7 @@ def test_words_of_the_prompt_may_be_used() -> None:
     assert worse < 0.9
 
 
-@pytest.mark.parametrize(
+@table(
     ("prompt", "response", "score"),
     [
         ("Столица?", RUSSIAN, 1.0),
@@ -148,13 +149,13 @@ def test_the_prompts_script_is_meant_where_none_is_given(prompt: str, response: 
     assert ask(response, prompt).score == score
 
 
-@pytest.mark.parametrize("prompt", [None, "", "1 + 1 = ?"])
+@table("prompt", [None, "", "1 + 1 = ?"])
 def test_without_any_script_there_is_no_verdict(prompt: str | None) -> None:
     verdict = ask(ENGLISH, prompt)
     assert (verdict.status, verdict.reason) == (Status.INVALID, "missing_script")
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "script", "share", "score"),
     [
         ("The weather is fine", "Latin", 0.95, 1.0),
@@ -181,7 +182,7 @@ def test_raw_counts_code_too() -> None:
     assert ask(text, script="Han", min_share=1.0, raw=True).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "params",
     [
         {"script": "Klingon"},
@@ -209,13 +210,13 @@ def test_parts_add_up(text: str) -> None:
         assert 0 <= off <= letters
 
 
-@pytest.mark.parametrize("bomb", ["$", "`", "```", "\\(", "\\[", "<", "</a", "http://", "\\", "$$", "{", "\\a{", "<|"])
+@table("bomb", ["$", "`", "```", "\\(", "\\[", "<", "</a", "http://", "\\", "$$", "{", "\\a{", "<|"])
 def test_unclosed_signs_take_linear_time(bomb: str) -> None:
     assert ask(bomb * 200_000 + "д", script="Latin").status is Status.OK
     assert ask((bomb + "x ") * 100_000 + "д", script="Latin").status is Status.OK
 
 
-@pytest.mark.parametrize("name", ["Latin", "latin", "Latn", "LATIN"])
+@table("name", ["Latin", "latin", "Latn", "LATIN"])
 def test_a_script_may_go_by_any_of_its_names(name: str) -> None:
     assert ask("The weather is fine", script=name, min_share=0.95).score == 1.0
     assert ask("Погода", script=name, min_share=0.95).score == 0.0
@@ -235,6 +236,6 @@ def test_letters_are_counted_as_one_by_one(text: str) -> None:
     assert (sum(counted["letters"]), sum(counted["off"])) == (len(letters), len(off))
 
 
-@pytest.mark.parametrize("formula", [r"\(a\\b\)", r"\[\alpha\beta\]", r"\(\)", r"\[ a\{b\} \]", r"\(\\\)"])
+@table("formula", [r"\(a\\b\)", r"\[\alpha\beta\]", r"\(\)", r"\[ a\{b\} \]", r"\(\\\)"])
 def test_formulas_end_at_their_own_sign(formula: str) -> None:
     assert ask(f"и {formula} да", language="ru", min_share=0.9).detail["letters"] == [3]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Status, Verdict
 from verifiers.rules.length import LengthParams, judge
 from verifiers.rules.words import measure, split
@@ -17,7 +18,7 @@ def ask(response: str, **params: Any) -> Verdict:
     return judge(response, LengthParams(**params))
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "params", "reason"),
     [
         ("one two three", {"minimum": 3, "maximum": 3}, "correct"),
@@ -58,7 +59,7 @@ def test_bounds(response: str, params: dict[str, Any], reason: str) -> None:
     assert (verdict.reason, verdict.score) == (reason, float(reason == "correct"))
 
 
-@pytest.mark.parametrize(("tokens", "penalty"), [(50, -0.5), (99, -0.5), (100, -0.5), (250, -0.25), (400, 0), (401, 0)])
+@table(("tokens", "penalty"), [(50, -0.5), (99, -0.5), (100, -0.5), (250, -0.25), (400, 0), (401, 0)])
 def test_the_band_of_roll(tokens: int, penalty: float) -> None:
     verdict = ask("", mode="band", unit="tokens", minimum=100, maximum=400, completion_tokens=tokens)
     assert verdict.score is not None
@@ -91,7 +92,7 @@ def test_what_cannot_be_judged_is_the_callers_to_mend() -> None:
     assert (stranger.status, stranger.reason) == (Status.INVALID, "bad_group")
 
 
-@pytest.mark.parametrize(
+@table(
     "params",
     [
         {},
@@ -148,10 +149,8 @@ def test_as_many_words_are_counted_as_split(pieces: list[str], before: str) -> N
     assert measure(long, "words") == len(split(long))
 
 
-@pytest.mark.parametrize(
-    "nothing", ["\x00" * 9, " " * 9, "\n" * 9, "\u200b \u200b" * 9, "\x01 \x02 " * 9, "\u3164" * 9]
-)
-@pytest.mark.parametrize("unit", ["characters", "words", "lines"])
+@table("nothing", ["\x00" * 9, " " * 9, "\n" * 9, "\u200b \u200b" * 9, "\x01 \x02 " * 9, "\u3164" * 9])
+@table("unit", ["characters", "words", "lines"])
 def test_nothing_to_see_is_never_long_enough(nothing: str, unit: str) -> None:
     assert ask(nothing, unit=unit, minimum=1).reason == "too_short"
     assert ask("a" + nothing, unit=unit, minimum=2).reason == "too_short"

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.rules import loops
 
 
@@ -54,8 +55,8 @@ def test_looking_near_suspects_finds_what_looking_everywhere_does(text: str) -> 
     assert looped(text) == looped_everywhere(text)
 
 
-@pytest.mark.parametrize("period", [1, 14, 15, 16, 39, 40, 41, 42, 199, 200, 201, 202, 999, 1000])
-@pytest.mark.parametrize("before", [*range(0, 100, 7), 539, 540, 541])
+@table("period", [1, 14, 15, 16, 39, 40, 41, 42, 199, 200, 201, 202, 999, 1000])
+@table("before", [*range(0, 100, 7), 539, 540, 541])
 def test_the_shortest_loop_is_found_wherever_it_stands(period: int, before: int) -> None:
     size = max(4 * period, 60)
     part = signs(0x4E00, period)
@@ -76,7 +77,7 @@ def test_no_loop_reaches_back_into_another() -> None:
     assert looped(text) == looped_everywhere(text) == 78 + 117
 
 
-@pytest.mark.parametrize("before", range(0, 540, 27))
+@table("before", range(0, 540, 27))
 def test_a_long_loop_right_behind_a_short_run_is_found(before: int) -> None:
     text = signs(0x3400, before) + "-" * 50 + signs(0x4E00, 900) * 4
     assert looped(text) == looped_everywhere(text) == 2700
@@ -117,8 +118,8 @@ def test_each_of_several_texts_is_looked_at_alone(texts: list[str]) -> None:
     assert loops.looped(texts) == [looped_everywhere(text) for text in texts]
 
 
-@pytest.mark.parametrize("period", [1, 5, 15, 16, 40, 41, 90, 200, 201, 600, 1000])
-@pytest.mark.parametrize("alphabet", ["ab", "的是了不", "abcdefghijklmnopqrstuvwxyz "])
+@table("period", [1, 5, 15, 16, 40, 41, 90, 200, 201, 600, 1000])
+@table("alphabet", ["ab", "的是了不", "abcdefghijklmnopqrstuvwxyz "])
 def test_a_loop_is_suspected_wherever_it_stands(period: int, alphabet: str) -> None:
     random = Random(period)
     part = "".join(random.choices(alphabet, k=period))
@@ -132,14 +133,14 @@ def test_a_loop_is_suspected_wherever_it_stands(period: int, alphabet: str) -> N
         )
 
 
-@pytest.mark.parametrize("period", [1, 3, 30, 100, 700])
+@table("period", [1, 3, 30, 100, 700])
 def test_what_comes_again_for_less_than_half_as_long_as_a_loop_does_is_not_suspected(period: int) -> None:
     size = period + (max(4 * period, 60) - period) // 2 - 8
     before, part, behind = ("".join(Random(seed).choices(signs(0x4E00, 20_000), k=700)) for seed in range(3))
     assert loops._suspects([before + (part[:period] * 60)[:size] + behind]) == [[]]
 
 
-@pytest.mark.parametrize("period", [1, 15, 41, 200, 201, 1000])
+@table("period", [1, 15, 41, 200, 201, 1000])
 def test_a_flood_hides_no_loop_beside_it_and_makes_none_suspected(period: int) -> None:
     flood = "ab" * 5_000
     quiet = "".join(signs(0x4E00 + 60 * row, 60) + 2 * signs(0x2200 + 12 * row, 12) for row in range(40))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.rules.ngrams import MAX_WORD_BYTES, Count, distinct, distinct_of_words, with_long_words
 from verifiers.rules.words import lowered
 from verifiers.sightings import beyond_ascii
@@ -44,8 +45,8 @@ def test_a_long_text_is_counted_whole() -> None:
     assert counted(" ".join(words).encode(), 3) == distinct(words, 3) == (20_000, 39_998)
 
 
-@pytest.mark.parametrize("longest", [40, MAX_WORD_BYTES])
-@pytest.mark.parametrize("before", [b"", b"a " * 100_000])
+@table("longest", [40, MAX_WORD_BYTES])
+@table("before", [b"", b"a " * 100_000])
 def test_longer_words_are_not_counted(longest: int, before: bytes) -> None:
     assert counted(before + b"x" * longest, 3, longest) is not None
     assert counted(before + b"x" * (longest + 1), 3, longest) is None
@@ -68,7 +69,7 @@ def test_each_of_several_texts_is_counted_alone(texts: list[str], n: int) -> Non
     assert distinct_of_words(plain, n) == [distinct(text.split(), n) for text in texts]
 
 
-@pytest.mark.parametrize("size", [*range(1, 26), 31, 32, 33, MAX_WORD_BYTES])
+@table("size", [*range(1, 26), 31, 32, 33, MAX_WORD_BYTES])
 def test_each_byte_of_a_word_counts_and_where_it_ends(size: int) -> None:
     word = bytes(range(ord("a"), ord("a") + size % 26)).ljust(size, b"\0")
     others = [word[:place] + b"#" + word[place + 1 :] for place in range(size)]
@@ -77,7 +78,7 @@ def test_each_byte_of_a_word_counts_and_where_it_ends(size: int) -> None:
     assert counted(b" ".join(words), 1) == (len(words), len(words))
 
 
-@pytest.mark.parametrize("before", ["x", "variabl", "a long word, and behind it "])
+@table("before", ["x", "variabl", "a long word, and behind it "])
 def test_words_that_are_much_alike_share_no_number(before: str) -> None:
     words = [before.replace(" ", "-") + chr(code) for code in range(ord("!"), ord("a"))]
     pairs = " ".join(f"{first} {second} ." for first in words for second in words).encode()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.regression import RegressionParams
 from verifiers.rules.regression import judge as judge_distance
@@ -17,7 +18,7 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
     return found
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "12, not 15.",
@@ -56,7 +57,7 @@ def test_asides_state_no_other_number(response: str) -> None:
     assert score(response, 15) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "anything but 12",
@@ -102,7 +103,7 @@ def test_disowned_numbers_and_others_are_not_the_answer(response: str) -> None:
     assert score(response, 12) == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reference"),
     [
         ("The probability is 3/4, or 0.75.", "3/4"),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Status
 from verifiers.rules.overlong import OverlongParams, judge
 
@@ -16,9 +17,7 @@ def penalty(tokens: int, max_length: int = 100, buffer: int = 20) -> float:
     return verdict.score - 1
 
 
-@pytest.mark.parametrize(
-    ("tokens", "expected"), [(0, 0), (79, 0), (80, 0), (81, -0.05), (90, -0.5), (100, -1), (101, -1), (10**9, -1)]
-)
+@table(("tokens", "expected"), [(0, 0), (79, 0), (80, 0), (81, -0.05), (90, -0.5), (100, -1), (101, -1), (10**9, -1)])
 def test_the_published_values(tokens: int, expected: float) -> None:
     assert penalty(tokens) == pytest.approx(expected)
 

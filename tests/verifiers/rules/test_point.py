@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.growth import stays_in_proportion
+from tests.tables import table
 from verifiers.base import Status
 from verifiers.rules.point import PointParams, judge
 
@@ -19,7 +20,7 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
     return judge(response, PointParams(reference=reference, **params)).score
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "<point>500, 300</point>",
@@ -55,7 +56,7 @@ def test_points_are_written_in_many_forms(text: str) -> None:
     assert score(text, [500, 300]) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",
@@ -107,14 +108,12 @@ def test_the_best_of_several_references_counts() -> None:
     assert score("(30, 40)", [[0, 0], [500, 300]]) == float(Fraction(4, 9))
 
 
-@pytest.mark.parametrize(
-    "reference", [BOX, {"bbox": BOX}, {"bbox_2d": BOX, "label": "ok"}, {"point_2d": [500, 300]}, [{"bbox": BOX}]]
-)
+@table("reference", [BOX, {"bbox": BOX}, {"bbox_2d": BOX, "label": "ok"}, {"point_2d": [500, 300]}, [{"bbox": BOX}]])
 def test_references_come_in_many_forms(reference: Any) -> None:
     assert score("(500, 300)", reference) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "bad",
     [
         {"reference": []},
@@ -154,7 +153,7 @@ def test_a_flood_is_over_soon(unit: str) -> None:
     assert stays_in_proportion(lambda text: judge(text, params), unit, 200_000)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "座標は(500, 300)です。",
@@ -171,7 +170,7 @@ def test_points_beside_letters_without_spaces_and_in_other_tags(text: str) -> No
     assert score(text, BOX) == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "不是(500, 300)",

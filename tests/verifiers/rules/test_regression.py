@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Status
 from verifiers.rules.regression import RegressionParams, judge
 
@@ -16,7 +17,7 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
     return judge(response, RegressionParams(reference=reference, **params)).score
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "reference", "params", "expected"),
     [
         ("90", 100, {}, 0.9),
@@ -46,7 +47,7 @@ def test_the_score_falls_with_the_error(answer: str, reference: Any, params: dic
     assert score(f"The answer is \\boxed{{{answer}}}.", reference, **params) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("answer", "expected"),
     [("100", 1.0), ("96", 1.0), ("95", 0.9), ("105", 0.9), ("88", 0.8), ("55", 0.1), ("50", 0.0), ("151", 0.0)],
 )
@@ -54,7 +55,7 @@ def test_mean_relative_accuracy_counts_the_tolerances_kept(answer: str, expected
     assert score(answer, 100, metric="mra") == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "",
@@ -74,12 +75,12 @@ def test_what_commits_to_no_number_earns_nothing(response: str) -> None:
     assert score(response, 100) == score(response, 100, metric="mra") == 0.0
 
 
-@pytest.mark.parametrize("reference", ["a few", "", "1 or 2", "1e9999"])
+@table("reference", ["a few", "", "1 or 2", "1e9999"])
 def test_a_reference_that_is_no_number_is_the_callers_to_mend(reference: str) -> None:
     assert judge("5", RegressionParams(reference=reference)).status is Status.INVALID
 
 
-@pytest.mark.parametrize("bad", [{"reference": True}, {"reference": 1, "scale": 0}, {"reference": 1, "max_error": 0}])
+@table("bad", [{"reference": True}, {"reference": 1, "scale": 0}, {"reference": 1, "max_error": 0}])
 def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         RegressionParams.model_validate(bad)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Item, Verdict
 from verifiers.rules import loops, words
 from verifiers.rules.ngrams import distinct
@@ -88,12 +89,12 @@ def test_the_published_vector() -> None:
     assert (verdict.score - 1) * 0.5 == pytest.approx(-0.285714, abs=1e-6)
 
 
-@pytest.mark.parametrize("text", ["", "one", "one two", "one two three"])
+@table("text", ["", "one", "one two", "one two three"])
 def test_what_is_too_short_to_repeat_is_not_punished(text: str) -> None:
     assert ask(text).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["这个答案是对的。" * 40, "哈" * 300, "x" * 5000, "ab" * 3000, "no" * 400, "👍" * 300, "\u200b" * 300, "-" * 500],
 )
@@ -103,7 +104,7 @@ def test_one_endless_word_is_seen(text: str) -> None:
     assert score < 0.1
 
 
-@pytest.mark.parametrize("params", [{}, {"measure": "loops"}, {"preset": "characters"}])
+@table("params", [{}, {"measure": "loops"}, {"preset": "characters"}])
 def test_characters_that_show_nothing_hide_no_repetition(params: dict[str, Any]) -> None:
     text = "".join("wait" + "\u200b" * (n % 7) + "\u2060" * (n % 5) + " " for n in range(120))
     score = ask(text, **params).score
@@ -141,8 +142,8 @@ def test_a_tolerance_costs_nothing_up_to_it() -> None:
         RepetitionParams(tolerance=0.5, worst=0.5)
 
 
-@pytest.mark.parametrize("period", [1, 2, 7, 60, 499, 1000])
-@pytest.mark.parametrize("rounds", [4, 9, 80])
+@table("period", [1, 2, 7, 60, 499, 1000])
+@table("rounds", [4, 9, 80])
 def test_a_loop_of_any_length_is_found(period: int, rounds: int) -> None:
     part = "".join(chr(0x4E00 + (number * 7919) % 19_997) for number in range(period))
     before, after = "".join(map(chr, range(0x3400, 0x3500))), "".join(map(chr, range(0x3600, 0x3700)))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.rules.multiple_choice import phrases, statements
 from verifiers.sightings import Sighting, hides_ascii, scene
 
@@ -79,7 +80,7 @@ def test_a_sighting_finds_what_its_expression_finds(name: str, text: str) -> Non
     assert [match.span() for match in sighting.finditer(scene(text))] == [m.span() for m in pattern.finditer(text)]
 
 
-@pytest.mark.parametrize("text", ["ﬁsh", "Ａ", "no\u00a0break", "a\u200bb", "①", "\ud800Ａ"])
+@table("text", ["ﬁsh", "Ａ", "no\u00a0break", "a\u200bb", "①", "\ud800Ａ"])
 def test_what_folds_into_ascii_hides_it(text: str) -> None:
     assert hides_ascii(text)
     assert not hides_ascii("“naïve” — 北京, ж → é")

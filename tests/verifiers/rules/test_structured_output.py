@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.structured_output import StructuredOutputParams, judge
 
@@ -24,7 +25,7 @@ def ask(response: str, format_: str, **params: Any) -> Verdict:
     return judge(Item(response, StructuredOutputParams.model_validate({"format": format_, **params}), explain=True))
 
 
-@pytest.mark.parametrize(
+@table(
     ("format_", "response"),
     [
         ("json", "1"),
@@ -48,7 +49,7 @@ def test_documents_are_read(format_: str, response: str) -> None:
     assert ask(response, format_).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("format_", "response", "reason"),
     [
         ("json", "", "no_answer"),
@@ -133,7 +134,7 @@ def test_dates_of_toml_are_text_for_a_schema() -> None:
     assert ask("d = 1979-05-27", "toml", schema=schema, check_formats=True).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "score"),
     [
         ("n,ok,s\n1,true,5\n2,FALSE,x\n", 1.0),

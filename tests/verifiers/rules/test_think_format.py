@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Verdict
 from verifiers.rules.think_format import ThinkFormatParams, judge
 
@@ -18,7 +19,7 @@ def ask(response: str, **params: Any) -> Verdict:
     return judge(response, ThinkFormatParams(**params))
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         GOOD,
@@ -35,7 +36,7 @@ def test_each_block_once_and_in_order_is_right(response: str) -> None:
     assert ask(response).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reason"),
     [
         ("", "empty"),
@@ -89,7 +90,7 @@ def test_tags_may_have_other_names() -> None:
     assert ask(GOOD, **params).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "score", "reason"),
     [
         ("<think>a</think>b", 1.0, "correct"),
@@ -137,7 +138,7 @@ def test_a_preset_equals_the_original(preset: str, text: str) -> None:
     assert ask(text, preset=preset).score == float(ORIGINALS[preset](text) is not None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "score"),
     [(GOOD, 1.0), ("<think>a</think>", 0.25), ("x<answer>b</answer>", 0.75), ("</think><think>", 0)],
 )
@@ -145,14 +146,14 @@ def test_nemo_rl_pays_for_each_pair(response: str, score: float) -> None:
     assert ask(response, preset="nemo_rl").score == score
 
 
-@pytest.mark.parametrize("preset", ["strict", "deepseek", *ORIGINALS, "nemo_rl"])
-@pytest.mark.parametrize("bomb", ["<think>", "</think>", "<think>\n", "</think> ", "\\boxed{", "<answer></answer>"])
+@table("preset", ["strict", "deepseek", *ORIGINALS, "nemo_rl"])
+@table("bomb", ["<think>", "</think>", "<think>\n", "</think> ", "\\boxed{", "<answer></answer>"])
 def test_many_tags_take_linear_time(preset: str, bomb: str) -> None:
     assert ask("<think>" + bomb * 200_000, preset=preset).score in (0.0, 0.25, 0.75, 1.0)
     assert ask("", preset=preset).score == 0.0
 
 
-@pytest.mark.parametrize("preset", ["strict", "deepseek", *ORIGINALS, "nemo_rl"])
+@table("preset", ["strict", "deepseek", *ORIGINALS, "nemo_rl"])
 def test_parameters_may_be_written_out_whole(preset: str) -> None:
     params = ThinkFormatParams.model_validate({"preset": preset})
     assert ThinkFormatParams.model_validate_json(params.model_dump_json()) == params

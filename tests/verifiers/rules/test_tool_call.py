@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from tests.verifiers.found import Found
 from verifiers.base import Item, Status, Verdict
 from verifiers.rules.tool_call import ToolCallParams, judge
@@ -181,7 +182,7 @@ PARIS_FORMS = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         'now\n{}>>>add\n{"a": 1}',
@@ -213,7 +214,7 @@ def test_what_hunyuan_thinks_is_no_call() -> None:
     assert ask(f"<think:opensource>{call}", PARIS).reason == "truncated"
 
 
-@pytest.mark.parametrize("name", PARIS_FORMS)
+@table("name", PARIS_FORMS)
 def test_a_call_is_read_in_every_form_as_response_and_as_reference(name: str) -> None:
     text = PARIS_FORMS[name]
     assert ask(text, PARIS).score == 1.0
@@ -226,14 +227,14 @@ def test_a_call_is_read_in_every_form_as_response_and_as_reference(name: str) ->
     assert ask(text, []).reason == "unexpected_call"
 
 
-@pytest.mark.parametrize("name", PARIS_FORMS)
+@table("name", PARIS_FORMS)
 def test_what_stands_before_a_call_makes_no_difference(name: str) -> None:
     text = PARIS_FORMS[name]
     few, many = (ask(f"Is 1 {signs} 2? Yes.\n\n{text}", PARIS) for signs in ("<", "<" * 2_000))
     assert (few.score, few.reason) == (many.score, many.reason)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         hermes(PARIS, TIME),
@@ -270,7 +271,7 @@ def test_several_calls_are_read(text: str) -> None:
     assert ask(text, PARIS).reason == "extra_call"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "<tool_call>\n{'name': 'now', 'arguments': {}}\n</tool_call>",
@@ -359,7 +360,7 @@ def test_what_cannot_be_read_is_wrong_whatever_is_wanted(text: str) -> None:
         assert (verdict.reason, verdict.score) == ("malformed_call", 0.0)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "It is noon.",
@@ -396,7 +397,7 @@ def test_no_call_is_right_only_where_none_is_wanted(text: str) -> None:
     assert ask(text, TIME).reason == "no_call"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",
@@ -418,7 +419,7 @@ def test_saying_nothing_is_never_right(text: str) -> None:
     assert ask(text, TIME).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "wanted", "is_same"),
     [
         ("1", "1.0", True),
@@ -526,7 +527,7 @@ def test_a_parameter_that_says_its_type_has_it() -> None:
         assert ask(call(text, is_string), {"name": "f", "arguments": {"a": wrong}}).reason == "wrong_arguments"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [
         ("1", 1),
@@ -547,7 +548,7 @@ def test_values_in_gemmas_notation(text: str, value: Any) -> None:
     assert ask(response, {"name": "f", "arguments": {"a": [value]}}).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     "call",
     [
         "f(from='x, from=1', class=2)",
@@ -588,7 +589,7 @@ def test_tools_are_checked() -> None:
     assert ask("now(a=1)", TIME, tools=TOOLS).reason == "invalid_arguments"
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         None,
@@ -620,7 +621,7 @@ def test_a_reference_that_no_json_could_hold_is_invalid() -> None:
     assert judge(Item("f(a=1)", ToolCallParams.model_validate_json(deep))).reason == "bad_reference"
 
 
-@pytest.mark.parametrize(
+@table(
     "tools", [5, [], "[", [5], [{"name": 5}], [TOOLS[0], TOOLS[0]], [{"name": "f", "parameters": {"type": "strng"}}]]
 )
 def test_tools_that_are_none_are_invalid(tools: Any) -> None:
@@ -715,7 +716,7 @@ def test_any_change_is_wrong(calls: list[dict[str, Any]], data: st.DataObject) -
     assert ask(json.dumps(changed[::-1]), calls[::-1], credit="graded").score == graded
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "now(a=" + "-" * 50_000 + "1)",
@@ -758,16 +759,14 @@ _DEEPSEEK_TIME = "<｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁c
 _REACT_TIME = "Action: now\nAction Input: {}"
 
 
-@pytest.mark.parametrize(
-    ("form", "more"), [("kimi", _KIMI_TIME), ("deepseek v3.1", _DEEPSEEK_TIME), ("react", "\n" + _REACT_TIME)]
-)
+@table(("form", "more"), [("kimi", _KIMI_TIME), ("deepseek v3.1", _DEEPSEEK_TIME), ("react", "\n" + _REACT_TIME)])
 def test_every_turn_counts(form: str, more: str) -> None:
     both = PARIS_FORMS[form] + more
     assert ask(both, [PARIS, TIME]).score == 1.0
     assert ask(both, PARIS).reason == "extra_call"
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}",

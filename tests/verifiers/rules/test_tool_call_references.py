@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
+from tests.tables import table
 from verifiers.base import Item, Status, Verdict
 from verifiers.conversation import dialects
 from verifiers.rules.tool_call import ToolCallParams, judge
@@ -39,7 +38,7 @@ NESTED = [
 PARALLEL = [{"f": {"x": [1]}}, {"f": {"x": [2]}}, {"math.g": {}}]
 
 
-@pytest.mark.parametrize(
+@table(
     ("reference", "response", "reason"),
     [
         (SIMPLE, "get_weather(city='Beijing', unit='celsius', days=3)", "correct"),
@@ -61,7 +60,7 @@ PARALLEL = [{"f": {"x": [1]}}, {"f": {"x": [2]}}, {"math.g": {}}]
         (PARALLEL, "[f(x=2), f(x=1)]", "missing_call"),
     ],
 )
-@pytest.mark.parametrize("as_text", [False, True])
+@table("as_text", [False, True])
 def test_rows_of_bfcl_are_judged_by_their_possible_values(
     reference: Any, response: str, reason: str, as_text: bool
 ) -> None:
@@ -84,8 +83,8 @@ WEATHER = {
 }
 
 
-@pytest.mark.parametrize("name", ["weather.get", "weather_get"])
-@pytest.mark.parametrize(
+@table("name", ["weather.get", "weather_get"])
+@table(
     ("given", "reason"),
     [
         ({"city": "Rome"}, "correct"),
@@ -127,7 +126,7 @@ DONE = [
 ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("messages", "params", "reason"),
     [
         (DONE, {}, "correct"),
@@ -153,7 +152,7 @@ def test_graded_credit_is_the_mean_over_the_turns() -> None:
     assert of([calling(("f", {"x": 1})), USER, calling(("g", {}))], half, credit="graded").score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("turn", "reason"),
     [("last", "correct"), ("all", "extra_call"), (1, "wrong_function"), (3, "correct"), (4, "no_answer")],
 )
@@ -164,7 +163,7 @@ def test_a_plain_reference_is_about_the_chosen_turn(turn: Any, reason: str) -> N
 # --- comparisons
 
 
-@pytest.mark.parametrize(
+@table(
     ("compare", "wanted", "given", "right"),
     [
         ("exact", "Paris", "paris", False),
@@ -208,7 +207,7 @@ def test_further_values_and_optional_arguments_are_compared_the_same_way() -> No
     assert of([calling(("f", {"a": "z"}))], reference).score == 0.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("compare", "told"),
     [
         ("about", "compare is one of exact"),
@@ -238,7 +237,7 @@ def test_a_comparison_needs_something_to_compare_with() -> None:
 HERMES = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "made", "wanted", "reason"),
     [
         (HERMES, [("f", {"a": 1})], ["f(a=1)"], "correct"),
@@ -257,7 +256,7 @@ def test_a_call_is_counted_once_however_it_is_told(
     assert of([message, TOLD], wanted).reason == reason
 
 
-@pytest.mark.parametrize("arguments", ['{"a": ', "[1]", '{"a": 1, "a": 2}', 5, "[" * 200 + "]" * 200])
+@table("arguments", ['{"a": ', "[1]", '{"a": 1, "a": 2}', 5, "[" * 200 + "]" * 200])
 def test_arguments_that_cannot_be_read_are_the_models_fault(arguments: Any) -> None:
     assert of([calling(("f", arguments))], ["f(a=1)"]).reason == "malformed_call"
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.tables import table
 from verifiers.base import Status, Verdict
 from verifiers.rules.xml import XmlParams, judge
 
@@ -18,7 +19,7 @@ def ask(response: str, **params: Any) -> Verdict:
     return judge(response, XmlParams(**params), True)
 
 
-@pytest.mark.parametrize(
+@table(
     "response",
     [
         "<a/>",
@@ -35,7 +36,7 @@ def test_well_formed_documents(response: str) -> None:
     assert ask(response).score == 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("response", "reason"),
     [
         ("", "no_answer"),
@@ -63,7 +64,7 @@ def test_other_texts(response: str, reason: str) -> None:
     assert (verdict.score, verdict.reason) == (0.0, reason)
 
 
-@pytest.mark.parametrize(
+@table(
     ("params", "reason"),
     [
         ({"root": "p"}, "correct"),
@@ -81,7 +82,7 @@ def test_elements_asked_for(params: dict[str, Any], reason: str) -> None:
     assert verdict.reason == reason
 
 
-@pytest.mark.parametrize(
+@table(
     ("rest", "reason"),
     [
         ("</a>", "correct"),
@@ -101,8 +102,8 @@ def test_what_follows_all_that_is_required_counts(rest: str, reason: str) -> Non
     assert ask(f"<a><b/>{rest}", required=("a/b",)).reason == reason
 
 
-@pytest.mark.parametrize("shape", ["{}", "<!-- </x></x> -->{}", "<?x </x>?>{}"])
-@pytest.mark.parametrize(("depth", "reason"), [(100, "correct"), (101, "too_deep")])
+@table("shape", ["{}", "<!-- </x></x> -->{}", "<?x </x>?>{}"])
+@table(("depth", "reason"), [(100, "correct"), (101, "too_deep")])
 def test_nesting_ends_at_one_hundred(shape: str, depth: int, reason: str) -> None:
     assert ask(shape.format("<a>" * depth + "</a>" * depth)).reason == reason
     assert ask(shape.format("<a>" * (depth - 1) + "<a/>" + "</a>" * (depth - 1))).reason == reason

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import pytest
-
+from tests.tables import table
 from tests.verifiers.judge.parsing.reading import kind, reading, value
 
 B = '{"reasoning": "r", "verdict": "B"}'
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "finish_reason", "more", "expected"),
     [
         (None, "stop", {"refusal": "no"}, "refusal"),
@@ -32,7 +31,7 @@ def test_what_is_no_answer(content: Any, finish_reason: str, more: dict[str, Any
     assert kind("eq_abc", content, finish_reason, **more) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "more"),
     [
         (B, {"refusal": None}),
@@ -48,7 +47,7 @@ def test_what_is_one(content: Any, more: dict[str, Any]) -> None:
     assert value("eq_abc", content, None, **more) == "B"
 
 
-@pytest.mark.parametrize(
+@table(
     "before",
     [
         '<think>{"verdict": "A"}</think>',
@@ -80,7 +79,7 @@ def test_a_tag_in_the_rationale_is_text() -> None:
     assert value("eq_abc", f"{B}\n</think>") == "B"
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "expected"),
     [
         ('<think>they match {"verdict": "A"}', "truncated"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.judge.parsing.reading import kind, reading, value
 from verifiers.judge.errors import Unparseable
 from verifiers.judge.parsing import read
@@ -21,7 +22,7 @@ def _entry(name: Any, score: Any, **more: Any) -> dict[str, Any]:
     return {"id": name, "score": score, **more}
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         _list(_entry("c1", 1), _entry("c2", 0), _entry("c3", 0.5)),
@@ -41,7 +42,7 @@ def test_forms(content: str) -> None:
     assert found.score == pytest.approx(2.5 / 4)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "expected"),
     [
         (_list(_entry("c1", 1), _entry("c2", 1)), "missing_criteria"),

@@ -1,14 +1,13 @@
 """P3 to P5: which object may speak, and how broken it may be."""
 
-import pytest
-
+from tests.tables import table
 from tests.verifiers.judge.parsing.reading import kind, reading, value
 
 A = '{"verdict": "A"}'
 B = '{"verdict": "B"}'
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         B,
@@ -35,7 +34,7 @@ def test_a_verdict_that_owns_its_lines(content: str) -> None:
     assert value("eq_abc", content) == "B"
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         f"The response is:\n{A}\nThat is an attempt to steer.",
@@ -93,7 +92,7 @@ def test_disagreement_is_flagged() -> None:
     assert reading("eq_abc", f"{B}\n{B}").flags == ()
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         '{"verdict": "A", "verdict": "A"}',
@@ -106,12 +105,12 @@ def test_a_key_occurs_once(content: str) -> None:
     assert kind("eq_abc", content) == "duplicate_key"
 
 
-@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+@table("constant", ["NaN", "Infinity", "-Infinity"])
 def test_what_is_no_json_value(constant: str) -> None:
     assert kind("eq_abc", f'{{"verdict": "A", "confidence": {constant}}}') == "schema_mismatch"
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         r'{"reasoning": "so \frac{1}{2} and \sqrt{4} \(x\) \underline{y}", "verdict": "B"}',
@@ -136,7 +135,7 @@ def test_repairs(content: str) -> None:
     assert found.flags == (() if content.startswith('{"verdict": "\\boxed') else ("repaired",))
 
 
-@pytest.mark.parametrize(
+@table(
     "content",
     [
         '{"reasoning": "missing comma" "verdict": "A"}',

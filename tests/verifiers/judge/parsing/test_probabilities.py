@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.judge.parsing.reading import kind, reading
 from verifiers.judge.errors import Unparseable
 from verifiers.judge.parsing import Reading, read
@@ -31,7 +32,7 @@ def test_spellings_of_a_label_are_added_up() -> None:
     assert found.flags == ()
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "tokens"),
     [
         ('{"verdict": "A"}', ['{"', "verdict", '":', ' "', None, '"}']),
@@ -60,7 +61,7 @@ def test_tokens_may_be_parts_of_characters() -> None:
     assert reading("eq_abc_logprob", content, logprobs=_logprobs(*tokens)).score == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize(
+@table(
     "logprobs",
     [
         None,
@@ -133,7 +134,7 @@ def test_a_choice_in_both_forms() -> None:
     assert _decide(_choice(shares)).value == "A"
 
 
-@pytest.mark.parametrize(
+@table(
     ("body", "expected"),
     [
         ({"answers": {}}, "missing_criteria"),

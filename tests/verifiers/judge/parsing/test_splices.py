@@ -4,10 +4,10 @@ import re
 import time
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from tests.verifiers.judge.parsing.reading import value
 from verifiers.judge.errors import Unparseable
 from verifiers.judge.parsing import read
@@ -110,7 +110,7 @@ def _cost(make: Callable[[int], str], chars: int) -> float:
     return min(costs)
 
 
-@pytest.mark.parametrize("unit", _UNITS)
+@table("unit", _UNITS)
 def test_cost_grows_with_length(unit: str) -> None:
     """Sixteen times the text costs at most some fifty times as much, where the square would be 256 times."""
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from tests.verifiers.judge.parsing.reading import kind, reading, value
 
 
-@pytest.mark.parametrize(
+@table(
     ("label", "expected"),
     [
         *[(spelling, "A") for spelling in ("A", "a", "**A**", "(A)", "A.", "A)", "[[A]]", "`A`", " A ", "Ａ", "'A'")],
@@ -29,7 +30,7 @@ def test_labels(label: str, expected: str | None) -> None:
     assert value("eq_abc", f'{{"verdict": "{label}"}}') == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "expected"),
     [
         ("VERDICT: A", "A"),
@@ -80,7 +81,7 @@ def test_text(content: str, expected: str | None) -> None:
     assert value("eq_abc", content, "length") is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "expected"),
     [
         *[(text, "YES") for text in ("YES", "yes", "Yes.", "**Yes**", "Final Decision: Yes", "Judgement: Yes")],
@@ -98,7 +99,7 @@ def test_yes_and_no(content: str, expected: str | None) -> None:
     assert value("yesno", content) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "expected"),
     [
         *[(f'{{"score": {given}}}', 8) for given in ("8", "8.0", '"8"', '"8."', '"8/10"', '"8 out of 10"', '"８"', "0.8e1")],
@@ -130,7 +131,7 @@ def test_numbers(content: str, expected: float | None) -> None:
     assert value("score10", content) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("schema", "content", "score"),
     [
         ("score10", '{"score": 1}', 0.0),
@@ -164,7 +165,7 @@ def test_what_verdicts_are_worth(schema: str, content: str, score: float) -> Non
     assert reading(schema, content).score == pytest.approx(score)
 
 
-@pytest.mark.parametrize(
+@table(
     ("schema", "content"),
     [
         *[("steps", f'{{"first_error": {given}}}') for given in ("6", "-1", "2.5", "true", "null", '"step 3"', '"3/5"', "[2]")],

@@ -3,16 +3,16 @@
 import random
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langdetect import DetectorFactory, LangDetectException, detect
 
+from tests.tables import table
 from verifiers.rules.instruction_following import boundaries, languages
 from verifiers.rules.instruction_following.counting import Text, count_word, is_emoji, sentences, words
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("It's well-known.", ["It's", "well-known"]),
@@ -36,7 +36,7 @@ def test_words_of_a_reader(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("Dr. Smith came. He left.", ["Dr. Smith came.", "He left."]),
@@ -59,7 +59,7 @@ def test_sentences_of_a_reader(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("Dr. Smith came. He left.", ["Dr. Smith came.", "He left."]),
@@ -73,7 +73,7 @@ def test_sentences_of_the_published_checkers(text: str, expected: list[str]) -> 
     assert boundaries.sentences(text) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("I can't, won't.", ["I", "ca", "n't", ",", "wo", "n't", "."]),
@@ -95,7 +95,7 @@ def test_nothing_but_space_is_lost(text: str) -> None:
     assert "".join("".join(boundaries.sentences(text)).split()) == "".join(text.split())
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "word", "expected"),
     [
         ("Cat, cat; concatenate cats", "cat", 2),
@@ -122,12 +122,12 @@ def test_look_alikes_have_one_skeleton() -> None:
     assert Text("ro\u200bck \uff52\uff4f\uff43\uff4b ró**c**k").skeleton == "rock rock rock"
 
 
-@pytest.mark.parametrize(("char", "expected"), [("😀", True), ("✈", True), ("1", False), ("#", False), ("a", False)])
+@table(("char", "expected"), [("😀", True), ("✈", True), ("1", False), ("#", False), ("a", False)])
 def test_emoji(char: str, expected: bool) -> None:
     assert is_emoji(char) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("The dog sleeps in the garden.", "en"),
@@ -166,7 +166,7 @@ TEXTS_OF_LANGUAGES = (
 )
 
 
-@pytest.mark.parametrize("text", TEXTS_OF_LANGUAGES)
+@table("text", TEXTS_OF_LANGUAGES)
 def test_steps_taken_at_once_are_those_taken_one_by_one(text: str) -> None:
     grams = languages._grams(text)
     assert languages._sampled(grams) == _sampled_one_by_one(grams)
@@ -201,7 +201,7 @@ def _trial(grams: list[int], generator: random.Random, growth: float) -> list[fl
     return [chance / whole for chance in chances]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 127, 128, 129, 10_000])
+@table("size", [1, 2, 3, 127, 128, 129, 10_000])
 def test_draws_are_those_of_a_generator_with_the_seed(size: int) -> None:
     draws, generator = languages._Draws(size), random.Random(0)
     for count in (1, 61, 1001, 5, 1001, 1001, 1001):
@@ -212,7 +212,7 @@ def test_draws_are_those_of_a_generator_with_the_seed(size: int) -> None:
         draws.take(count)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "language", "expected"),
     [
         ("GO HOME NOW", "en", True),
@@ -248,7 +248,7 @@ _PARIS = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "language", "expected"),
     [
         ("{fr}\n\n{fr}\n\n{en}", "fr", False),

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from tests.tables import table
 from verifiers.rules.instruction_following import InstructionFollowingParams, judge
 
 
@@ -403,7 +402,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments", "good", "bad"), CASES)
+@table(("name", "arguments", "good", "bad"), CASES)
 def test_it_says_what_the_instruction_says(name: str, arguments: dict[str, Any], good: str, bad: str) -> None:
     assert score(good, name, arguments) == 1.0
     assert score(bad, name, arguments) == 0.0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import table
 from verifiers.rules.instruction_following import InstructionFollowingParams, judge
 
 DATA = Path(__file__).parents[3] / "data" / "rules"
@@ -44,7 +45,7 @@ def test_the_training_constraints_are_judged_as_published() -> None:
         assert judge(row["response"], params).score == float(row["official"] and empty_is_never_rewarded), row
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "arguments", "response", "expected"),
     [
         ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "*\n- boats", True),
@@ -86,7 +87,7 @@ def test_single_cases(name: str, arguments: dict[str, Any], response: str, expec
     assert judge(response, params).score == float(expected)
 
 
-@pytest.mark.parametrize(("profile", "field"), [("official", "official"), ("fixed", "intended")])
+@table(("profile", "field"), [("official", "official"), ("fixed", "intended")])
 def test_disputed_cases_are_told_apart_by_profile(profile: Any, field: str) -> None:
     for row in rows("official_disputed.jsonl"):
         reference = {"instruction_id_list": [row["instruction_id"]], "kwargs": [row["kwargs"]]}

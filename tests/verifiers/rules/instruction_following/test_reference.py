@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
+from tests.tables import table
 from verifiers.base import Status
 from verifiers.rules.instruction_following import InstructionFollowingParams, judge
 
@@ -16,7 +15,7 @@ ONE = {
 OLDER = {"func_name": "verify_keywords", "keyword_list": ["boat"], "N": None, "quantifier": None}
 
 
-@pytest.mark.parametrize(
+@table(
     "reference",
     [
         ONE,
@@ -50,8 +49,8 @@ def listed(name: str, arguments: Any) -> dict[str, Any]:
     return {"instruction_id_list": [name], "kwargs": [arguments]}
 
 
-@pytest.mark.parametrize("profile", ["fixed", "official"])
-@pytest.mark.parametrize(
+@table("profile", ["fixed", "official"])
+@table(
     ("reference", "reason", "message"),
     [
         ({}, "bad_reference", "instruction_id_list"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables import table
 from verifiers.rules.instruction_following import InstructionFollowingParams, judge
 
 ROOT = Path(__file__).parents[4]
@@ -44,17 +45,15 @@ def test_there_are_all_of_them() -> None:
     assert len(INSTRUCTIONS) == 25 + 58 + 29
 
 
-@pytest.mark.parametrize("profile", ["fixed", "official"])
-@pytest.mark.parametrize("mode", ["strict", "loose"])
-@pytest.mark.parametrize("response", ["", " \n\t", "<think>some words</think>", "<think>never closed, no end"])
+@table("profile", ["fixed", "official"])
+@table("mode", ["strict", "loose"])
+@table("response", ["", " \n\t", "<think>some words</think>", "<think>never closed, no end"])
 def test_a_response_without_an_answer_is_never_rewarded(response: str, mode: Any, profile: Any) -> None:
     for names in BATCHES:
         assert judge(response, params(names, profile=profile, mode=mode, think="auto")).score == 0.0
 
 
-@pytest.mark.parametrize(
-    "response", ["\u200b", "\u200b\u2060\ufeff", "...", "\u202e\u202c", "\u00ad \u00ad", "<!-- words -->"]
-)
+@table("response", ["\u200b", "\u200b\u2060\ufeff", "...", "\u202e\u202c", "\u00ad \u00ad", "<!-- words -->"])
 def test_nothing_to_be_seen_is_never_rewarded(response: str) -> None:
     for names in BATCHES:
         assert judge(response, params(names)).score == 0.0
