@@ -213,3 +213,10 @@ def test_an_environment_of_the_tinker_cookbook_judges_what_its_renderer_read(ser
     assert told["calls"] == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
     assert told["example"] == 1.0
+
+
+def test_an_agent_of_the_tinker_cookbook_is_judged_by_its_whole_conversation(served: Served) -> None:
+    told = run("tinker_episodes.py", served.url, environment="tinker")["agents"]
+    assert (told["called"], told["called_else"], told["called_in_vain"]) == ([0.0, 1.0], [0.0, 0.0], [0.0, 0.0])
+    assert (told["answered"], told["suffix"], told["example"]) == ([0.0, 1.0], [0.0, 1.0], [0.0, 1.0])
+    assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
