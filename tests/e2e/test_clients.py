@@ -199,6 +199,12 @@ def test_swift_has_a_reward_for_each_sample_with_its_calls_or_an_exception(serve
     assert told["example"] == [1.0]
 
 
+def test_a_reward_that_swift_has_not_counts_as_0_so_that_the_hook_refuses_to_abstain(served: Served) -> None:
+    told = run("swift_rewards.py", served.url, environment="swift")
+    assert told["none_is_zero"]
+    assert told["abstaining"].startswith("ms-swift knows no abstention")
+
+
 def test_tunix_adds_up_our_rewards_or_stops(served: Served) -> None:
     told = run("tunix_rewards.py", served.url, environment="tunix")
     assert (told["sum"], told["array"]) == ([2.0, 1.0, 0.0], [1.0, 1.0, 0.0])
