@@ -1,15 +1,16 @@
-"""An environment for tinker-cookbook: one question, whose answer a Rewardline server judges.
+"""Rewards for tinker-cookbook: an environment of one question, and a reward function for agents with tools.
 
     env = VerifierEnv(renderer, "2+2=", reference="4", hook=Hook(verifier="math"))
     builder = ProblemGroupBuilder(partial(VerifierEnv, renderer, "2+2=", reference="4", hook=hook), num_envs=8)
+    agent = build_agent_tool_env(renderer, tools, messages, conversation_reward(hook=hook, prompt=messages), max_turns=5)
 
-The message is judged as the renderer parsed it, with its thoughts and calls. What cannot be judged raises, which the cookbook's
-rollout strategies count as a rollout that failed.
+Messages are judged as the renderer parsed them, with their thoughts, calls and results. What cannot be judged raises, which the
+cookbook's rollout strategies count as a rollout that failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import tinker
@@ -78,6 +79,40 @@ class VerifierEnv(Env):
             metrics=self._hook.numbers(result),
             logs={"reason": result.reason, "extracted": result.extracted or ""},
         )
+
+
+def conversation_reward(
+    *,
+    hook: Hook,
+    reference: Any = None,
+    row: Mapping[str, Any] | None = None,
+    prompt: Sequence[Mapping[str, Any]] = (),
+) -> Callable[[Sequence[Mapping[str, Any]]], Awaitable[tuple[float, dict[str, float]]]]:
+    """A `reward_fn` for `build_agent_tool_env`, which judges the whole conversation once it has ended.
+
+    The cookbook itself gives turns whose calls it cannot read their reward (`failed_parse_reward`), and ends there by default.
+
+    Args:
+        hook: By what is judged, and where.
+        reference: What is right.
+        row: Columns of a data set, by which a row is routed or judged.
+        prompt: The environment's `initial_messages`. They are not judged, whether the cookbook hands the reward function
+            all messages or, by its termination policy, the model's alone.
+
+    Raises:
+        ValueError: the hook is to abstain.
+    """
+    hook = unabstaining("tinker-cookbook", hook)
+    before = [said(message) for message in prompt]
+
+    async def score(messages: Sequence[Mapping[str, Any]]) -> tuple[float, dict[str, float]]:
+        conversation = [said(message) for message in messages]
+        if conversation[: len(before)] == before:
+            conversation = conversation[len(before) :]
+        result = await hook.score_one(hook.item(conversation, reference=reference, prompt=before or None, row=row))
+        return certain(hook.reward(result)), hook.numbers(result)
+
+    return score
 
 
 def said(message: Mapping[str, Any]) -> dict[str, Any]:

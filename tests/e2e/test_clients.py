@@ -199,6 +199,12 @@ def test_swift_has_a_reward_for_each_sample_with_its_calls_or_an_exception(serve
     assert told["example"] == [1.0]
 
 
+def test_a_reward_that_swift_has_not_counts_as_0_so_that_the_hook_refuses_to_abstain(served: Served) -> None:
+    told = run("swift_rewards.py", served.url, environment="swift")
+    assert told["none_is_zero"]
+    assert told["abstaining"].startswith("ms-swift knows no abstention")
+
+
 def test_tunix_adds_up_our_rewards_or_stops(served: Served) -> None:
     told = run("tunix_rewards.py", served.url, environment="tunix")
     assert (told["sum"], told["array"]) == ([2.0, 1.0, 0.0], [1.0, 1.0, 0.0])
@@ -213,3 +219,10 @@ def test_an_environment_of_the_tinker_cookbook_judges_what_its_renderer_read(ser
     assert told["calls"] == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
     assert told["example"] == 1.0
+
+
+def test_an_agent_of_the_tinker_cookbook_is_judged_by_its_whole_conversation(served: Served) -> None:
+    told = run("tinker_episodes.py", served.url, environment="tinker")["agents"]
+    assert (told["called"], told["called_else"], told["called_in_vain"]) == ([0.0, 1.0], [0.0, 0.0], [0.0, 0.0])
+    assert (told["answered"], told["suffix"], told["example"]) == ([0.0, 1.0], [0.0, 1.0], [0.0, 1.0])
+    assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")

@@ -10,7 +10,7 @@ import torch
 from rewardline.ms_swift import orm
 from swift.rewards import orms
 from swift.rl_core.data import GRPOSample
-from swift.rl_core.grpo_algorithm import compute_rewards_per_func
+from swift.rl_core.grpo_algorithm import compute_rewards_per_func, compute_std_for_dynamic_sampling
 
 URL = sys.argv[1]
 EXAMPLE = Path(__file__).parents[3] / "client" / "examples" / "ms_swift" / "plugin.py"
@@ -42,6 +42,19 @@ def calling(arguments: str) -> list[Any]:
     ]
 
 
+def spread(*values: float) -> float:
+    """What swift takes for the deviation of a group whose only reward function gave these."""
+    return float(compute_std_for_dynamic_sampling(torch.tensor(values)[:, None], torch.ones(1), len(values))[0])
+
+
+def abstaining() -> str | None:
+    try:
+        orm(verifier="math", on_failed="abstain")
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 math, calls = orm(verifier="math", url=URL), orm(verifier="tool_call", url=URL)
 swift_style, chat_style = calling('{"a": 2}')
 told = {
@@ -56,6 +69,8 @@ told = {
         sample("[]", chat_style, TOLD, "Done."),
     ),
     "invalid": rewards(orm(verifier="maths", url=URL), sample("4", "4")),
+    "none_is_zero": spread(torch.nan, 1.0) == spread(0.0, 1.0),
+    "abstaining": abstaining(),
     "lost": rewards(orm(verifier="math", url="http://127.0.0.1:9", deadline_s=0.3), sample("4", "4")),
 }
 runpy.run_path(str(EXAMPLE))

@@ -1,0 +1,23 @@
+"""An agent of tinker-cookbook with a tool, whose conversations a Rewardline server judges, that of the variable REWARDLINE_URL."""
+
+from typing import Annotated, Any
+
+from tinker_cookbook.tool_use import ToolResult, build_agent_tool_env, simple_tool_result, tool
+
+from rewardline.hook import Hook
+from rewardline.tinker import conversation_reward
+
+
+@tool
+async def add(a: Annotated[int, "One number"], b: Annotated[int, "Another"]) -> ToolResult:
+    """Add two numbers."""
+    return simple_tool_result(str(a + b))
+
+
+def environment(renderer: Any, one: int, other: int) -> Any:
+    """One sum, which is to be asked of the tool."""
+    messages = renderer.create_conversation_prefix_with_tools([add.to_spec()])
+    messages.append({"role": "user", "content": f"{one}+{other}="})
+    wanted = [{"name": "add", "arguments": {"a": one, "b": other}}]
+    reward = conversation_reward(hook=Hook(verifier="tool_call"), reference=wanted, prompt=messages)
+    return build_agent_tool_env(renderer, [add], messages, reward, max_turns=3)
