@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
     from tests.conftest import Served
 
-EXAMPLES = Path(__file__).parents[2] / "client" / "examples" / "slime"
+EXAMPLES = Path(__file__).parents[2] / "client" / "examples"
 NOWHERE = "http://127.0.0.1:9"
 RIGHT, WRONG = "so \\boxed{4}<|im_end|>", "so \\boxed{5}<|im_end|>"
 
@@ -168,9 +170,19 @@ def test_a_group_that_was_removed_whole_weighs_nothing() -> None:
 
 async def test_the_example_is_a_configuration(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWARDLINE_URL", served.url)
-    args = arguments(**yaml.safe_load((EXAMPLES / "rewardline.yaml").read_text()))
+    args = arguments(**yaml.safe_load((EXAMPLES / "slime" / "rewardline.yaml").read_text()))
     group = [Sample(f"<think>2+2</think>{RIGHT}", "4"), Sample(WRONG, "4")]
     assert await custom_rm(args, group) == [1.0, 0.0]
-    command = (EXAMPLES / "train.sh").read_text()
-    for function in (custom_rm, post_process_rewards):
-        assert f"{function.__module__}.{function.__name__}" in command
+
+
+@pytest.mark.parametrize("trainer", ["slime", "miles"])
+def test_the_example_evaluates_which_excludes_rewards_of_groups(trainer: str) -> None:
+    text = (EXAMPLES / trainer / "train.sh").read_text()
+    command = shlex.split(text.partition("python3")[2].replace("\\\n", " "))
+    options = dict(itertools.pairwise(command))
+    assert options["--custom-rm-path"] == f"rewardline.{trainer}.custom_rm"
+    assert options["--custom-reward-post-process-path"] == f"rewardline.{trainer}.post_process_rewards"
+    assert (EXAMPLES.parents[1] / options["--custom-config-path"]).is_file()
+    assert "--eval-interval" in options
+    assert "--eval-prompt-data" in options
+    assert "--group-rm" not in options

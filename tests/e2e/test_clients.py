@@ -226,3 +226,21 @@ def test_an_agent_of_the_tinker_cookbook_is_judged_by_its_whole_conversation(ser
     assert (told["called"], told["called_else"], told["called_in_vain"]) == ([0.0, 1.0], [0.0, 0.0], [0.0, 0.0])
     assert (told["answered"], told["suffix"], told["example"]) == ([0.0, 1.0], [0.0, 1.0], [0.0, 1.0])
     assert (told["invalid"], told["lost"]) == ("InvalidItems", "FailedItems")
+
+
+def test_miles_trains_on_our_rewards_and_removes_what_was_not_judged(served: Served) -> None:
+    told = run("miles_rollouts.py", served.url)
+    assert (told["right"], told["wrong"], told["by_type"]) == ([1.0, False], [0.0, False], [-1.0, False])
+    assert (told["keyed"][0]["score"], told["keyed"][0]["failed"]) == (1.0, 0.0)
+    assert (told["called"], told["called_in_vain"], told["example"]) == ([1.0, False], [0.0, False], [1.0, False])
+    assert told["lost"] == [0.0, True]
+    assert told["invalid"] == "InvalidItems"
+    for raw, normalised in told["groups"]:
+        assert (raw, normalised) == ([1.0, 0.0], pytest.approx([0.7071, -0.7071], abs=1e-4))
+
+
+def test_miles_evaluates_one_by_one_and_not_with_rewards_of_groups(served: Served) -> None:
+    told = run("miles_rollouts.py", served.url)
+    assert told["evaluated"] == [1.0, 1.0, 0.0, 0.0]
+    assert told["evaluated_in_groups"][0] == "AssertionError"
+    assert told["evaluated_lost"][0] == "FailedItems"
