@@ -10,6 +10,10 @@ PATIENCE_S = 1800.0
 _RESENDS = 1_000_000
 
 
+class Unjudged(BaseException):
+    """There is no reward, said to what would make 0.0 of any `Exception`: it ends the run."""
+
+
 def patient(trainer: str, **options: Any) -> Hook:
     """A hook that asks again for what could not be judged, for half an hour unless told otherwise.
 

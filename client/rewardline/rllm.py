@@ -3,7 +3,8 @@
     from rewardline.rllm import reward
     workflow = ... reward_function=reward(verifier="math")
 
-`action` is the model's text, an `Action` that holds it, or messages with their calls. rLLM knows no abstention: what cannot be
+`action` is the model's text, an `Action` that holds it, or messages with their calls. For agent flows, which rLLM judges by their
+episodes, there is `rewardline.rllm_evaluator`. rLLM knows no abstention: what cannot be
 judged is asked for again until the deadline, half an hour unless told otherwise, and then is an exception, which its engine counts
 as an episode that failed.
 """
@@ -33,12 +34,21 @@ def reward(**options: Any) -> Callable[..., Any]:
     hook = patient("rLLM", **options)
 
     def score(task_info: Mapping[str, Any], action: Any, **_: Any) -> Any:
-        reference = next((task_info[name] for name in _REFERENCES if not is_missing(task_info.get(name))), None)
-        prompt = next((task_info[name] for name in _PROMPTS if task_info.get(name)), None)
         said = sendable(getattr(action, "action", action))
-        result = hook.score_one_blocking(hook.item(said, reference=reference, prompt=prompt, row=task_info))
+        item = hook.item(said, reference=reference_of(task_info), prompt=prompt_of(task_info), row=task_info)
+        result = hook.score_one_blocking(item)
         numbers = hook.numbers(result)
         metadata = {"reason": result.reason, "extracted": result.extracted, **numbers}
         return RewardOutput(reward=certain(hook.reward(result)), is_correct=result.score == 1.0, metadata=metadata)
 
     return score
+
+
+def reference_of(row: Mapping[str, Any]) -> Any:
+    """What a task is judged against."""
+    return next((row[name] for name in _REFERENCES if not is_missing(row.get(name))), None)
+
+
+def prompt_of(row: Mapping[str, Any]) -> Any:
+    """What a task asks."""
+    return next((row[name] for name in _PROMPTS if row.get(name)), None)

@@ -18,7 +18,7 @@ from typing import Any, Callable, ClassVar
 from rewardline.errors import RewardlineError
 from rewardline.hook import Hook, is_missing, plain
 from rewardline.messages import sendable
-from rewardline.patience import certain, patient, unabstaining
+from rewardline.patience import Unjudged, certain, patient, unabstaining
 
 vf: Any = importlib.import_module("verifiers.v1")
 
@@ -86,10 +86,6 @@ def said(trace: Any) -> Any:
         if last.get("role") != "assistant" or last.get("content") != trace.root_reply:
             messages.append({"role": "assistant", "content": trace.root_reply})
     return messages or ""
-
-
-class Unjudged(BaseException):
-    """Ends a run of the older `Rubric`, which no `Exception` does: it would make a reward of 0.0 of it."""
 
 
 def rubric_function(*, name: str = "rewardline", **options: Any) -> Callable[..., Any]:

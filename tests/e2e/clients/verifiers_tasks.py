@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from rewardline.hook import Hook
-from rewardline.verifiers import Rewarded, Unjudged, rubric_function
+from rewardline.patience import Unjudged
+from rewardline.verifiers import Rewarded, rubric_function
 
 EXAMPLES = Path(__file__).parents[3] / "client" / "examples"
 vf: Any = importlib.import_module("verifiers.v1")

@@ -1,0 +1,50 @@
+"""What is judged: an episode has trajectories, and these have steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Task:
+    id: str
+    instruction: Any
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class ToolCall:
+    """A call as rLLM's parsers give it; the text is kept where it is no JSON."""
+
+    name: str
+    arguments: dict[str, Any]
+    arguments_raw: str | None = None
+
+
+@dataclass
+class ModelOutput:
+    content: str = ""
+    tool_calls: list[ToolCall] | None = None
+
+
+@dataclass
+class Step:
+    """With `chat_completions` once the engine has added them."""
+
+    output: Any = None
+    chat_completions: list[dict[str, Any]] = field(default_factory=list)
+    model_output: ModelOutput | None = None
+
+
+@dataclass
+class Trajectory:
+    name: str = "agent"
+    steps: list[Step] = field(default_factory=list)
+    output: Any = None
+
+
+@dataclass
+class Episode:
+    trajectories: list[Trajectory] = field(default_factory=list)
+    artifacts: dict[str, Any] = field(default_factory=dict)
