@@ -239,6 +239,9 @@ class Engine:
 
     def _board(self, job: Job, place: int | Part, prepared: Prepared) -> Flight | None:
         """Answer at once from what is at hand, or wait for a flight; returns the flight if it has not begun."""
+        if prepared.known is not None:
+            job.answer(place, prepared.judge, prepared.known, cached=False, now=perf_counter())
+            return None
         batch = job.batch
         key = prepared.key
         if key is not None and batch.cache == "use":

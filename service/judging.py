@@ -9,7 +9,7 @@ import msgspec
 from pydantic import ValidationError
 
 from service.wire import DAMAGED_JSON, CacheMode
-from verifiers.base import InvalidItem, Item, Params
+from verifiers.base import InvalidItem, Item, Params, Verdict
 from verifiers.conversation import Conversation
 from verifiers.registry import Entry
 
@@ -30,7 +30,7 @@ class Judge:
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A response with its judge; `key` is None where the verdict may not be shared."""
+    """A response with its judge; `key` is None where the verdict may not be shared, `known` the one that needs no judge."""
 
     judge: Judge
     response: str
@@ -38,6 +38,7 @@ class Prepared(msgspec.Struct, frozen=True):
     explain: bool
     key: bytes | None
     conversation: Conversation | None = None
+    known: Verdict | None = None
 
     def item(self, deadline: float | None = None, cache: CacheMode = "use") -> Item[Any]:
         return Item(self.response, self.judge.params, self.prompt, self.explain, deadline, cache, self.conversation)

@@ -20,12 +20,13 @@ from service.memo import Memo
 from service.recipes.book import Book
 from service.recipes.planning import Planner
 from service.wire import ABSENT, DAMAGED, Message, ScoreItem, encode, messages_of
-from verifiers.base import InvalidItem
+from verifiers.base import InvalidItem, Verdict
 from verifiers.conversation import Conversation, dialects, plain
 from verifiers.registry import Registry
 
 KEY_BYTES = 20
 MEMO_BYTES = 64_000_000
+_NO_ANSWER = Verdict.wrong("no_answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ class Preparation:
     def _prepared(
         self, judge: Judge, response: str | Conversation, prompt: str | None, explain: bool, share: bool
     ) -> Prepared:
+        if _breaks_off(judge, response):
+            return Prepared(judge, "", prompt, explain, key=None, known=_NO_ANSWER)
         text, conversation = _judged(judge, response)
         key = None
         if share and judge.is_shared:
@@ -192,6 +195,17 @@ def _shared_reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) ->
     return bytes(found)
 
 
+def _breaks_off(judge: Judge, response: str | Conversation) -> bool:
+    """Whether the response ends in a call where that is to be an answer that is missing."""
+    params = judge.params
+    return (
+        params.unfinished == "wrong"
+        and not isinstance(response, str)
+        and not judge.entry.verifier.judges_calls
+        and response.unjudged(params.turn) == ["tool_calls"]
+    )
+
+
 def _judged(judge: Judge, response: str | Conversation) -> tuple[str, Conversation | None]:
     """The text that a verifier is to judge, and the whole conversation for one that judges such.
 
@@ -205,8 +219,6 @@ def _judged(judge: Judge, response: str | Conversation) -> tuple[str, Conversati
     if verifier.judges_calls:
         return response.text("last"), response
     unjudged = response.unjudged(turn)
-    if unjudged == ["tool_calls"] and judge.params.unfinished == "wrong":
-        return "", None
     if unjudged:
         raise InvalidItem(
             "unjudged_parts",

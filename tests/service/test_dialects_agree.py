@@ -287,3 +287,15 @@ def test_recipes_compose_what_was_done_and_what_was_said(served: Any) -> None:
     reply = httpx.post(f"{served.url}/v1/score", json={"items": items}, timeout=PATIENCE_S).json()
     assert [each["reward"] for each in reply["results"]] == [1.0, 0.25, 0.75, None]
     assert reply["results"][3]["reason"] == "unjudged_parts"
+
+
+def test_a_response_that_may_end_in_a_call_has_no_answer_there_whatever_its_verifier(served: Any) -> None:
+    """A verifier that was given the empty text would pay it where nothing is what is wanted."""
+    items: list[JSON] = []
+    for verifier, reference in (("math", "12"), ("exact_match", "")):
+        judge: JSON = {"verifier": verifier, "params": {"unfinished": "wrong"}}
+        items += [judge | {"reference": reference}, {"checks": [judge], "reference": reference}]
+    sent = [item | {"response": chat(CALLED_AND_SAID)} for item in items]
+    reply = httpx.post(f"{served.url}/v1/score", json={"items": sent}, timeout=PATIENCE_S).json()
+    assert [(each["status"], each["reward"]) for each in reply["results"]] == [("ok", 0.0)] * 4
+    assert [each["reason"] for each in reply["results"][::2]] == ["no_answer"] * 2
