@@ -13,6 +13,7 @@ from service import group_door
 from service.background import document as jobs_document
 from service.compat import chat, doors, run_code
 from service.errors import Problem
+from service.http_connection import MAX_HEAD_BYTES
 from service.interactions import document as interactions_document
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
@@ -55,6 +56,10 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             clients, more = doors.document(lambda about: _refusal(about, shapes[2]))
             document["components"]["schemas"] |= more
             document["paths"] |= clients
+            too_large = _refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes", shapes[2])
+            for operations in document["paths"].values():
+                for operation in operations.values():
+                    operation["responses"]["431"] = too_large
             app.openapi_schema = document
         return app.openapi_schema
 

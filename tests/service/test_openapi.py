@@ -16,7 +16,11 @@ KEY = "0123456789abcdef-a-key"
 MAX_EXAMPLES = 50
 # What turns are to be judged by is looked at when an interaction is opened, so that a verifier nobody has is a refusal
 # (422) there, as no schema can say. So it is where other systems' clients, who know no verdict but a number, ask for one.
+# What breaks a schema by its length may be refused for that (431) before anybody looks at the schema.
 CHECKS = """
+[checks.negative_data_rejection]
+expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "431", "5xx"]
+
 [[operations]]
 include-name = "POST /v1/interactions"
 [operations.checks.positive_data_acceptance]
