@@ -1,6 +1,6 @@
 """Which part of a response is its program: the one place of code extraction.
 
-    response ──answers.final_segment──► the text after thinking ──fences──► blocks ──language, select──► one program
+    response ──commitment.final_segment──► the text after thinking ──fences──► blocks ──language, select──► one program
 
 *Fences.* Lines of three or more backticks or tildes, as in CommonMark: a block is closed by a bare fence of the same
 sign, at least as long, and not four columns deeper (a fence inside a docstring is text). A fence with an info string
@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sandbox import languages
-from verifiers.answers import Think, final_segment
+from verifiers.commitment import Think, final_segment
 
 Select = Literal["last", "first_def", "longest"]
 Reason = Literal["found", "no_code", "truncated", "too_large"]

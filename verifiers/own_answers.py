@@ -1,6 +1,6 @@
 """A reference written as a response: where these parameters look for an answer, and behind thinking if they want any."""
 
-from verifiers.answers import Channel, ExtractionParams
+from verifiers.commitment import Channel, ExtractionParams
 
 _WRITTEN = {
     Channel.BOXED: "\\boxed{{{}}}",

@@ -19,7 +19,7 @@ from tests.accuracy.real_data import (
     probes,
 )
 from tests.accuracy.rewrites import Rewrite
-from verifiers.answers import ExtractionParams, extract
+from verifiers.commitment import ExtractionParams, extract
 from verifiers.math.options import DEFAULT, Options
 
 TOLERANT = (Options(rel_tol=0.01), Options(abs_tol=0.5), Options(abs_tol=1e-9, rel_tol=1e-9))

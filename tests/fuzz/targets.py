@@ -3,7 +3,7 @@ r"""What is fuzzed, and the laws each input is held to.
     reader       a text             `reader.read` gives a bounded tree, `Unreadable` or `TooComplex`, and nothing else
     grading      reference ¶ answer `grade` gives a known outcome, twice the same, and agrees with itself the other way round
     laws         bytes              two formulas whose values are known here: equal exactly when they are
-    extraction   a text             `answers.extract` never raises, points at what it gives, and stays linear
+    extraction   a text             `commitment.extract` never raises, points at what it gives, and stays linear
     exact        bytes, or a text   `exact.number` and `decide` agree with Fraction, with Decimal, and with `grade`
 
 A text may begin with `@@`: it is passed many times over, and must not take long; or with `@` and a letter that chooses
@@ -22,8 +22,8 @@ from typing import Any, Final, TypeVar
 from tests.fuzz import expressions, guard
 from tests.fuzz.choices import Choices
 from tests.fuzz.guard import Broken
-from verifiers.answers import Channel, Extraction, ExtractionParams, extract
-from verifiers.answers.extraction import MAX_CANDIDATES
+from verifiers.commitment import Channel, Extraction, ExtractionParams, extract
+from verifiers.commitment.extraction import MAX_CANDIDATES
 from verifiers.math.characters import prepare
 from verifiers.math.exact import EXACT, Tolerance, decide, number
 from verifiers.math.grading import grade

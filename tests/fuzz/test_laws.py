@@ -14,7 +14,7 @@ from tests.fuzz.choices import Choices
 from tests.fuzz.expressions import Term, num
 from tests.fuzz.guard import Broken
 from tests.fuzz.targets import REFUSED, SPLIT
-from verifiers.answers import ExtractionParams, extract
+from verifiers.commitment import ExtractionParams, extract
 from verifiers.math.characters import prepare
 from verifiers.math.exact import number, plain
 from verifiers.math.grading import grade

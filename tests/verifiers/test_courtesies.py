@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.growth import stays_in_proportion
-from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract, without_courtesy
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract, without_courtesy
 from verifiers.rules.multiple_choice import MultipleChoiceParams
 from verifiers.rules.multiple_choice import judge as judge_choice
 from verifiers.rules.numeric import NumericParams

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.growth import stays_in_proportion
-from verifiers.answers import ExtractionParams, without_html, without_struck
 from verifiers.base import Verdict
+from verifiers.commitment import ExtractionParams, without_html, without_struck
 from verifiers.math.first_look import FirstLook, Terms
 from verifiers.math.options import DEFAULT
 from verifiers.rules import exact_match, multiple_choice, numeric, qa

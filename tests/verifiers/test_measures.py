@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.growth import stays_in_proportion
-from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract
 from verifiers.rules.numeric import NumericParams, judge
 from verifiers.rules.numeric.reading import read
 

@@ -27,7 +27,6 @@ from pydantic import BeforeValidator, Field
 from sandbox.base import Limits, SandboxUnavailable
 from sandbox.workers import Exit, Task, WorkersUnavailable
 from verifiers import code_blocks
-from verifiers.answers import Think, final_segment
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.code import aliases, judging, outcomes
 from verifiers.code.cases import CaseType, Suite
@@ -37,6 +36,7 @@ from verifiers.code.outcomes import Policy
 from verifiers.code.prelude import Prelude
 from verifiers.code.programs import language_named, language_of, program_of
 from verifiers.code_blocks import Found, Select
+from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import INLINE_CHARS, trouble
 
 

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers.answers import ExtractionParams
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.commitment import ExtractionParams
 from verifiers.expression.comparison import Nearness
 from verifiers.long_texts import sendable, trouble, verdict_of
 from verifiers.math.options import UnitPolicy
@@ -71,7 +71,7 @@ _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
 class Expression(Verifier[ExpressionParams]):
     name = "expression"
-    version = "8"
+    version = "9"
     params = ExpressionParams
     summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
     uses_prompt = True

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from verifiers.answers import Channel, ExtractionParams, final_segment
 from verifiers.base import Status, Verdict, clip
+from verifiers.commitment import Channel, ExtractionParams, final_segment
 from verifiers.expression.comparison import Nearness, Result, compare
 from verifiers.expression.evaluation import Quantity, WrongUnits, evaluate, in_base_units
 from verifiers.expression.reading import Expression, read_expression
@@ -90,7 +90,8 @@ def _found(references: list[str], unit: str | None, extraction: str, response: s
     """The answer as `math` finds it; but a response that is one expression is that, and not the last number in it."""
     found = FirstLook(Terms(references, Options(unit=unit), extraction)).find(response, explain)
     params = ExtractionParams.model_validate_json(extraction)
-    is_open = found.reason == "no_answer" or found.detail.get("channel") == Channel.LAST_NUMBER
+    channel = found.detail.get("channel")
+    is_open = channel in (None, Channel.LAST_NUMBER) and found.reason in ("found", "no_answer", "conflicting_answers")
     if params.extract != "auto" or not is_open:
         return found
     segment = final_segment(response, params.think)

@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verifiers.answers import Channel, ExtractionParams, extract, final_segment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.commitment import Channel, ExtractionParams, extract, final_segment
 from verifiers.judge import guards
 from verifiers.judge.errors import JudgeFailure, Unparseable
 from verifiers.judge.long_texts import by_length

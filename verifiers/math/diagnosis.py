@@ -8,7 +8,7 @@ verdict is made before and is not changed by anything found here.
 from collections.abc import Sequence
 from typing import Any
 
-from verifiers.answers import MATH_CHANNELS, ExtractionParams, extract, uncorrected, without_html, without_struck
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract, uncorrected, without_html, without_struck
 from verifiers.math.grading import read_answer, read_reference
 from verifiers.math.options import Options
 from verifiers.math.patterns import find

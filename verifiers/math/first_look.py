@@ -1,6 +1,6 @@
 """The first look at a response: its answer found, and the verdict where that takes no reading.
 
-    response ──answers.extract──► Found ─┬─ exact.decide: as the reference is written, or two plain numbers ──► Verdict
+    response ──commitment.extract──► Found ─┬─ exact.decide: as the reference is written, or two plain numbers ──► Verdict
                                          └─ anything else ──► None: it has to be read (grading.py)
 
 All of it is linear in the text and builds nothing large. It is done in the service process for a few short responses,
@@ -13,16 +13,17 @@ from typing import Any
 
 import msgspec
 
-from verifiers.answers import (
+from verifiers.base import Status, Verdict, clip
+from verifiers.commitment import (
     MATH_CHANNELS,
     Channel,
     ExtractionParams,
     extract,
+    stated,
     uncorrected,
     without_html,
     without_struck,
 )
-from verifiers.base import Status, Verdict, clip
 from verifiers.math import units
 from verifiers.math.exact import decide, is_number
 from verifiers.math.limits import MAX_READ_CHARS
@@ -108,6 +109,8 @@ class FirstLook:
         response = without_html(without_struck(response))
         extraction = uncorrected(response, extract(response, self._params, MATH_CHANNELS))
         answer = extraction.answer
+        if answer is not None and extraction.channel in _SAID and extraction.span is not None:
+            answer = response[slice(*stated(response, *extraction.span))]
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
             answer += behind(response, answer, extraction.span[1], with_units=not self._is_numeric)
         if answer is not None and len(answer) > MAX_READ_CHARS:
@@ -136,6 +139,7 @@ class FirstLook:
 
 
 _OK = Status.OK
+_SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
 _BEHIND = re.compile(
     r"[\s}$*\\)]{0,6}([^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?)(?![^\W\d_])|[\s}$*\\)]{0,6}([\u3400-\u9fff]{1,5})"

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from verifiers.answers import ExtractionParams
+from verifiers.commitment import ExtractionParams
 from verifiers.math.exact import is_number
 from verifiers.math.first_look import FirstLook, Terms
 from verifiers.math.params import MathParams

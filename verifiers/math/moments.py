@@ -9,8 +9,8 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass
 
-from verifiers.math.numerals import value
-from verifiers.math.numerals.spelling import spoken
+from verifiers.numerals import value
+from verifiers.numerals.spelling import spoken
 
 MAX_CHARS = 120
 _HALF_DAY_S = 12 * 3600

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
-from verifiers.answers import ExtractionParams
 from verifiers.base import Params
+from verifiers.commitment import ExtractionParams
 from verifiers.math import units
 from verifiers.math.options import Form, Options, UnitPolicy
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS

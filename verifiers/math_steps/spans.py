@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from verifiers.answers import Think, final_segment
+from verifiers.commitment import Think, final_segment
 from verifiers.math.words import split
 
 MAX_TEXT_CHARS = 60_000

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from verifiers.answers import Channel
 from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.commitment import Channel
 from verifiers.puzzles import arithmetic, puzzle
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
 
@@ -34,7 +34,7 @@ class CountdownParams(PuzzleParams):
 
 class Countdown(PuzzleVerifier[CountdownParams]):
     name = "countdown"
-    version = "9"
+    version = "10"
     params = CountdownParams
     summary = "An arithmetic expression of the given numbers, each used once, that equals the target (also the 24 game)"
 

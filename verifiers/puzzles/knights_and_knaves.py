@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from verifiers import answers
+from verifiers import commitment
 from verifiers.base import Example, Item, Resources, Status, Verdict
 from verifiers.puzzles import puzzle, statements
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
@@ -27,7 +27,7 @@ from verifiers.puzzles.statements import Statement
 
 class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
     name = "knights_and_knaves"
-    version = "7"
+    version = "8"
     params = PuzzleParams
     summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
 
@@ -147,7 +147,7 @@ def _told(reference: Mapping[str, Any], terms: Mapping[str, bool]) -> Roles:
     if not isinstance(text, str) or len(text) > 20_000:
         raise malformed("expected the solution as text, such as 'Zoey is a knight, and Oliver is a knave'")
     found: dict[str, bool] = {}
-    for name, role in _TOLD.findall(answers.fold(text)):
+    for name, role in _TOLD.findall(commitment.fold(text)):
         key, term = name.casefold(), role.casefold()
         if term in terms and found.setdefault(key, terms[term]) is not terms[term]:
             raise malformed(f"the solution gives {name[:40]!r} two roles")

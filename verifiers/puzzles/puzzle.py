@@ -1,7 +1,7 @@
 """What all puzzles share: reading the puzzle, finding the one answer a response commits to, and judging it.
 
     reference ──read──► puzzle           malformed, too large or impossible: `invalid`
-    response ──answers.extract──► text ──offers──► one answer ──check──► None (right) or a reason
+    response ──commitment.extract──► text ──offers──► one answer ──check──► None (right) or a reason
 
 *Commitment.* In an answer tag, a box or any other named channel everything offered must be the same; two different
 offers are `conflicting_answers`. In a plain text the last offer is the answer where it corrects or concludes from the
@@ -18,11 +18,12 @@ from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sandbox.workers import Workers
-from verifiers import answers
-from verifiers.answers import Channel
+from verifiers import commitment
 from verifiers.base import InvalidItem, Item, Verdict, Verifier
+from verifiers.commitment import Channel
 from verifiers.long_texts import INLINE_CHARS
-from verifiers.puzzles import commitment, structures
+from verifiers.puzzles import commitment as standing
+from verifiers.puzzles import structures
 from verifiers.rules import bounded, documents
 
 MAX_PARTS = 50_000
@@ -35,7 +36,7 @@ _QUICK_CHARS = 8_000
 AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.WHOLE)
 
 
-class PuzzleParams(answers.ExtractionParams):
+class PuzzleParams(commitment.ExtractionParams):
     """The puzzle, as its data set has it."""
 
     reference: Any
@@ -78,7 +79,7 @@ def _is_quick(item: Item[Q]) -> bool:
         return False
     if len(item.response) <= _QUICK_CHARS:
         return True
-    segment = answers.final_segment(item.response, item.params.think)
+    segment = commitment.final_segment(item.response, item.params.think)
     return segment.end - segment.start <= _QUICK_CHARS
 
 
@@ -139,7 +140,7 @@ def _judge(item: Item[Q], rules: Rules[Q, Z, A], puzzle: Z) -> Verdict:
 
 def _folded(text: str) -> str:
     """Also without what makes an emoji of a sign or a digit: ➡️ is ➡, and 1️⃣ is 1."""
-    folded = answers.fold(text)
+    folded = commitment.fold(text)
     return folded if folded.isascii() else folded.translate(_EMOJI_MARKS)
 
 
@@ -163,7 +164,7 @@ def find(
     is_whole: Callable[[A], bool] = lambda _: True,
 ) -> Found[A]:
     """The one answer that a response commits to."""
-    extraction = answers.extract(item.response, item.params, auto)
+    extraction = commitment.extract(item.response, item.params, auto)
     detail = extraction.detail(item.explain)
     if extraction.answer is None:
         return Found(None, extraction.reason, None, detail)
@@ -171,7 +172,7 @@ def find(
         return Found(None, "too_long", extraction.answer, detail)
     text = _folded(extraction.answer) if folds else extraction.answer
     is_plain = extraction.channel is Channel.WHOLE
-    offered = [offer for offer in offers(text) if not (is_plain and commitment.is_denied(text, offer))]
+    offered = [offer for offer in offers(text) if not (is_plain and standing.is_denied(text, offer))]
     if not offered:
         return Found(None, "no_answer", text, detail)
     last = offered[-1]
@@ -179,11 +180,11 @@ def find(
     if is_plain and item.params.on_conflict == "last":
         others = [offer for offer in others if is_whole(offer.answer)]
         restates = bool(others) and any(offer.answer == last.answer for offer in offered[: offered.index(others[-1])])
-        if others and not commitment.replaces(text, last, others, restates):
+        if others and not standing.replaces(text, last, others, restates):
             return Found(None, "conflicting_answers", text, detail)
     elif others:
         return Found(None, "conflicting_answers", text, detail)
-    if (reason := commitment.doubt(text, last, is_plain)) is not None:
+    if (reason := standing.doubt(text, last, is_plain)) is not None:
         return Found(None, reason, text, detail)
     return Found(last.answer, "found", text[last.start : last.end], detail)
 
@@ -273,7 +274,7 @@ def label(value: Any) -> str:
         raise malformed(f"expected a name or an integer, found {str(value)[:40]!r}")
     if isinstance(value, int) and abs(value) > _MAX_LABEL:
         raise malformed("a number is too large for a name")
-    name = " ".join(answers.fold(str(value)).split())
+    name = " ".join(commitment.fold(str(value)).split())
     if not name:
         raise malformed("a name is empty")
     return name

@@ -18,7 +18,7 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
-from verifiers import answers
+from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import structures
 from verifiers.puzzles.puzzle import MAX_PARTS, Offer, PuzzleParams, PuzzleVerifier, field, find, malformed, opened
@@ -33,7 +33,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "7"
+    version = "8"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 
@@ -151,7 +151,7 @@ _HOUSE = re.compile(r"^(?:house|position)?[\s_#:.-]*(?=\d)")
 def _form(value: Any) -> str:
     if isinstance(value, Mapping | list | tuple) or value is None:
         return ""
-    return " ".join(answers.fold(str(value)).replace("_", " ").casefold().strip(" *`'\".").split())
+    return " ".join(commitment.fold(str(value)).replace("_", " ").casefold().strip(" *`'\".").split())
 
 
 # --- the answer

@@ -25,9 +25,9 @@ from pydantic import Field
 from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Task as WorkerTask
 from sandbox.workers import WorkersUnavailable
-from verifiers import answers
-from verifiers.answers import Channel, ExtractionParams
+from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
+from verifiers.commitment import Channel, ExtractionParams
 from verifiers.long_texts import INLINE_CHARS, trouble
 from verifiers.reasoning_gym.entries import Entry, parse
 from verifiers.reasoning_gym.scoring import Outcome, Scored, Scorers
@@ -129,7 +129,7 @@ def create(resources: Resources) -> ReasoningGym:
 def extract_in_worker(payload: list[Any]) -> list[Any]:
     """The answer of a response, or None and why there is none; for long responses, runs in a worker."""
     response, fields, explain = payload
-    extraction = answers.extract(response, ExtractionParams.model_validate(fields), _AUTO)
+    extraction = commitment.extract(response, ExtractionParams.model_validate(fields), _AUTO)
     return [extraction.answer, extraction.reason, extraction.detail(explain)]
 
 

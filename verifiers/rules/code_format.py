@@ -19,8 +19,8 @@ from pydantic import Field
 
 from sandbox.workers import Exit, Workers
 from verifiers import code_blocks
-from verifiers.answers import Think, final_segment
 from verifiers.base import Example, Item, Params, Resources, Verdict, Verifier
+from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.rules import bounded
 from verifiers.rules.tags import has_text

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NoReturn
 import msgspec
 from pydantic import Field
 
-from verifiers import answers
-from verifiers.answers import Channel
+from verifiers import commitment
+from verifiers.commitment import Channel
 
 MAX_DEPTH = 100
 """Deeper nesting is nobody's data; readers and validators need room below their own limits."""
@@ -23,7 +23,7 @@ Fault = Literal[
 ]
 
 
-class DocumentParams(answers.ExtractionParams):
+class DocumentParams(commitment.ExtractionParams):
     """Where the document stands."""
 
     extract: Literal["auto"] | Channel | Annotated[tuple[Channel, ...], Field(min_length=1, max_length=7)] = (
@@ -57,10 +57,10 @@ def document(response: str, params: DocumentParams, tags: Iterable[str]) -> str:
 
 
 def _answer(response: str, params: DocumentParams) -> str:
-    segment = answers.final_segment(response, params.think)
+    segment = commitment.final_segment(response, params.think)
     if params.extract == Channel.WHOLE and segment.reason == "found":
         return response[segment.start : segment.end]
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE), segment)
+    extraction = commitment.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE), segment)
     if extraction.answer is None:
         raise Unreadable("truncated" if extraction.reason == "truncated" else "no_answer")
     return extraction.answer

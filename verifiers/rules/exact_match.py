@@ -11,16 +11,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sandbox.workers import Workers
-from verifiers import answers, long_texts
-from verifiers.answers import Channel
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.commitment import Channel
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 
 
-class ExactMatchParams(answers.ExtractionParams):
+class ExactMatchParams(commitment.ExtractionParams):
     """What the text must be."""
 
     reference: str | Annotated[tuple[str, ...], Field(min_length=1)]
@@ -33,7 +33,7 @@ class ExactMatchParams(answers.ExtractionParams):
 
 class ExactMatch(Verifier[ExactMatchParams]):
     name = "exact_match"
-    version = "7"
+    version = "8"
     params = ExactMatchParams
     summary = "The whole text, its last line or its extracted answer equals the reference exactly"
 
@@ -59,7 +59,7 @@ def judge(response: str, params: ExactMatchParams, explain: bool = False) -> Ver
     wanted = [_form(reference, params) for reference in references]
     if not all(wanted):
         return Verdict.invalid("empty_reference", "a reference must hold more than space")
-    extraction = answers.extract(response, params, _AUTO)
+    extraction = commitment.extract(response, params, _AUTO)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **extraction.detail(explain))
     found = _form(extraction.answer, params)

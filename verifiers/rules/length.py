@@ -28,8 +28,8 @@ from pydantic import Field, model_validator
 
 from sandbox.workers import Workers
 from verifiers import long_texts
-from verifiers.answers import Think, final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
+from verifiers.commitment import Think, final_segment
 from verifiers.long_texts import judge_all
 from verifiers.rules import comments
 from verifiers.rules.words import MAX_LENGTH, Unit, measure, visible

@@ -18,9 +18,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sandbox.workers import Workers
-from verifiers import answers, long_texts
-from verifiers.answers import Channel
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
+from verifiers.commitment import Channel
 from verifiers.long_texts import judge_all
 
 _Number = Annotated[float, Field(ge=-1e9, le=1e9)]
@@ -43,7 +43,7 @@ class Target(BaseModel):
         return self.bbox_2d or self.bbox or self.point_2d or self.point
 
 
-class PointParams(answers.ExtractionParams):
+class PointParams(commitment.ExtractionParams):
     """Where the point should be."""
 
     reference: (
@@ -69,7 +69,7 @@ class PointParams(answers.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "6"
+    version = "7"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 
@@ -86,7 +86,7 @@ def create(resources: Resources) -> Point:
 
 
 def judge(response: str, params: PointParams, explain: bool = False) -> Verdict:
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
+    extraction = commitment.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
@@ -139,7 +139,7 @@ _DENIED_CHARS = 16
 
 def _points(text: str) -> list[tuple[Fraction, Fraction]]:
     """The distinct points of the most explicit form that the text uses."""
-    text = answers.fold(text).replace("\u2212", "-")
+    text = commitment.fold(text).replace("\u2212", "-")
     for form in _FORMS:
         if found := list(dict.fromkeys(_some(form, text))):
             return found

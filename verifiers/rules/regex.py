@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers import answers, long_texts
-from verifiers.answers import Channel, Extraction
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.commitment import Channel, Extraction
 from verifiers.long_texts import INLINE_CHARS
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
@@ -42,7 +42,7 @@ _SLOW = Task(
 _LONG = Task(module="verifiers.rules.regex", function="judge_in_worker", time_limit_s=5.0)
 
 
-class RegexParams(answers.ExtractionParams):
+class RegexParams(commitment.ExtractionParams):
     """What the text must match."""
 
     reference: Annotated[str, Field(max_length=_MAX_PATTERN_CHARS)]
@@ -55,7 +55,7 @@ class RegexParams(answers.ExtractionParams):
 
 class Regex(Verifier[RegexParams]):
     name = "regex"
-    version = "8"
+    version = "9"
     params = RegexParams
     summary = "The whole text, its last line or its extracted answer fully matches the reference pattern"
     concurrency = None
@@ -104,11 +104,11 @@ def create(resources: Resources) -> Regex:
 
 def extract(response: str, params: RegexParams) -> Extraction:
     """The text to match; of a whole text, every character counts, those that show nothing too."""
-    extraction = answers.extract(response, params, _AUTO)
+    extraction = commitment.extract(response, params, _AUTO)
     if extraction.channel is not Channel.WHOLE or extraction.span is None:
         return extraction
     start, end = extraction.span
-    if answers.final_segment(response[:start], "none").reason == "empty":
+    if commitment.final_segment(response[:start], "none").reason == "empty":
         start = 0
     rest = _NO_CHAT_TOKEN.match(response, end)
     assert rest is not None
@@ -169,7 +169,7 @@ def _compile(pattern: bytes, ignore_case: bool) -> Any:
 def _long_verdict(outcome: Outcome) -> Verdict:
     if outcome.exit is Exit.OK:
         return long_texts.verdict_of(outcome.value)
-    return _verdict(outcome, answers.Extraction(None, None, None, "no_answer"), False)
+    return _verdict(outcome, commitment.Extraction(None, None, None, "no_answer"), False)
 
 
 def _verdict(outcome: Outcome, extraction: Extraction, explain: bool) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
 
 from sandbox.workers import Workers
-from verifiers import answers, long_texts
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
@@ -23,7 +23,7 @@ from verifiers.rules import numeric
 _Positive = Annotated[float, Field(gt=0)]
 
 
-class RegressionParams(answers.ExtractionParams):
+class RegressionParams(commitment.ExtractionParams):
     """What the number should be, and how far from it something is left of the score."""
 
     reference: StrictInt | StrictFloat | StrictStr
@@ -41,7 +41,7 @@ class RegressionParams(answers.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "13"
+    version = "14"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 

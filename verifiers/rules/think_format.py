@@ -27,8 +27,8 @@ from pydantic import model_validator
 
 from sandbox.workers import Workers
 from verifiers import long_texts
-from verifiers.answers import final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
+from verifiers.commitment import final_segment
 from verifiers.long_texts import judge_all
 from verifiers.rules.tags import Tag, TagName, fault_of_sequence, hides
 

@@ -27,8 +27,8 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from sandbox.workers import Exit, Workers
-from verifiers.answers import Think
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Verdict, Verifier
+from verifiers.commitment import Think
 from verifiers.conversation import Turn
 from verifiers.rules import bounded
 from verifiers.rules.tool_call import expected

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from verifiers.answers import ExtractionParams
+from verifiers.commitment import ExtractionParams
 from verifiers.math import MathParams
 from verifiers.math.diagnosis import diagnose
 from verifiers.math.options import DEFAULT

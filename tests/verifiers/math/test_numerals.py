@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.growth import ends
 from tests.tables import table
-from verifiers.math.numerals import followed, value
+from verifiers.numerals import followed, value
 
 UP_TO_999_999_999 = st.integers(min_value=0, max_value=999_999_999)
 UNITS = (

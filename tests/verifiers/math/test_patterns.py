@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.growth import ends
 from tests.tables import table
-from verifiers.answers import ExtractionParams, extract
+from verifiers.commitment import ExtractionParams, extract
 from verifiers.math.patterns import find
 from verifiers.math.patterns.case import Context
 from verifiers.math.patterns.codes import Code, Pattern

@@ -17,8 +17,8 @@ from tests.fuzz import guard, targets
 from tests.fuzz.bombs import BOMBS, FRAMES, INJECTIONS
 from tests.processes import descendants
 from tests.verifiers.math.patience import STARVED, until_judged
-from verifiers.answers import ExtractionParams, extract
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
+from verifiers.commitment import ExtractionParams, extract
 from verifiers.math import Math, MathParams, create
 from verifiers.math.exact import EXACT, decide
 from verifiers.math.grading import grade

@@ -76,7 +76,6 @@ SIDE_BY_SIDE = [
     "{right}\nor\n{wrong}",
     "Option 1:\n{wrong}\n\nOption 2:\n{right}",
     "Solution A:\n{wrong}\n\nSolution B:\n{right}",
-    "Answer:\n{wrong}\n\nAnswer:\n{right}",
     "There are several solutions:\n{wrong}\n\nAnother one is:\n{right}",
     "Either\n{wrong}\nor maybe\n{right}",
     "If the first clue holds:\n{wrong}\n\nIf it does not:\n{right}",

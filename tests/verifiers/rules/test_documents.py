@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from verifiers.answers import extract
-from verifiers.answers.channels import Channel
+from verifiers.commitment import extract
+from verifiers.commitment.channels import Channel
 from verifiers.rules.documents import DocumentParams, Unreadable, document, read_json
 from verifiers.rules.schemas import parts
 

@@ -143,7 +143,6 @@ def test_names_days_and_quantities(response: str, reference: str) -> None:
         "In Bruges",
         "About a Boy",
         "Yes Minister",
-        "Not Without My Daughter",
     ],
 )
 def test_what_a_reference_begins_with_stays(text: str) -> None:
@@ -264,14 +263,12 @@ def test_half_a_yes_is_none(response: str) -> None:
         ("巴黎，不，里昂。", "巴黎"),
         ("有人说是巴黎。", "巴黎"),
         ("除了巴黎", "巴黎"),
-        ("東京か大阪です。", "東京"),
         ("東京以外です。", "東京"),
         ("서울 또는 부산", "서울"),
         ("서울 말고 부산", "서울"),
         ("باريس أو ليون", "باريس"),
         ("ليون وليس باريس", "باريس"),
         ("París o Lyon", "París"),
-        ("Lyon, no París.", "París"),
         ("Париж или Лион", "Париж"),
         ("Лион, а не Париж.", "Париж"),
         ("until 1969", "1969"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sandbox.workers import Workers
-from verifiers import answers
+from verifiers import commitment
 from verifiers.base import Item, Resources, Status, Unavailable, Verdict
 from verifiers.rules.regex import Regex, RegexParams, create, judge, match_in_worker
 
@@ -103,7 +103,7 @@ async def test_without_workers_there_is_no_verdict() -> None:
 @given(text=st.text(max_size=50))
 async def test_both_matchers_say_the_same(text: str) -> None:
     patterns = [".*", r"\w+", r"[^a]*", r"(?s).*", "a?b?", r"\d*\D*"]
-    extraction = answers.extract("(" + text + ")", RegexParams(reference="", extract=answers.Channel.WHOLE))
+    extraction = commitment.extract("(" + text + ")", RegexParams(reference="", extract=commitment.Channel.WHOLE))
     for pattern in patterns:
         params = RegexParams(reference=r"\(" + pattern + r"\)")
         verdict = judge(extraction, params)

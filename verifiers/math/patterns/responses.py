@@ -3,8 +3,8 @@
 import re
 from fractions import Fraction
 
-from verifiers.answers import Channel, Extraction
 from verifiers.base import Item
+from verifiers.commitment import Channel, Extraction
 from verifiers.math.exact import number, plain
 from verifiers.math.patterns.codes import Code, Pattern
 from verifiers.math.patterns.wording import clipped

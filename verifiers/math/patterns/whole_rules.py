@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 
-from verifiers.answers import NUMBER
+from verifiers.commitment import NUMBER
 from verifiers.math import limits, units
 from verifiers.math.equations import computations
 from verifiers.math.exact import number

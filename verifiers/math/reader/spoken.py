@@ -3,11 +3,12 @@
 import re
 from fractions import Fraction
 
-from verifiers.math import moments, numerals, units
-from verifiers.math.numerals.spelling import MAX_CHARS
+from verifiers import numerals
+from verifiers.math import moments, units
 from verifiers.math.quantities import added
 from verifiers.math.reader.notation import CURRENCIES
 from verifiers.math.tree import Node
+from verifiers.numerals.spelling import MAX_CHARS
 
 _RATIO_IN_WORDS = re.compile(r"(\d{1,9})\s+to\s+(\d{1,9})")
 

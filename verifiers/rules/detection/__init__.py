@@ -23,9 +23,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue, StrictInt, StrictStr, model_validator
 
 from sandbox.workers import Workers
-from verifiers import answers, long_texts
-from verifiers.answers import Channel
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.commitment import Channel
 from verifiers.long_texts import INLINE_CHARS, judge_all
 from verifiers.rules.detection import boxes
 from verifiers.rules.detection.boxes import MAX_BOXES, Box, BoxFormat
@@ -36,7 +36,7 @@ _Threshold = Annotated[float, Field(gt=0, le=1)]
 _Pixels = Annotated[StrictInt, Field(gt=0, le=1_000_000)]
 
 
-class DetectionParams(answers.ExtractionParams):
+class DetectionParams(commitment.ExtractionParams):
     """The reference boxes and what makes others like them."""
 
     reference: Annotated[StrictStr, Field(max_length=boxes.MAX_TEXT_CHARS)] | list[JsonValue] | dict[str, JsonValue]
@@ -74,7 +74,7 @@ class DetectionParams(answers.ExtractionParams):
 
 class Detection(Verifier[DetectionParams]):
     name = "detection"
-    version = "8"
+    version = "9"
     params = DetectionParams
     summary = "Boxes and labels against reference boxes: F1, mean IoU, COCO and VOC AP, GIoU, ROLL's shaped reward"
 
@@ -115,7 +115,7 @@ def judge(response: str, params: DetectionParams, explain: bool = False) -> Verd
     if isinstance(gold, Verdict):
         return gold
     counts_labels = params.label_match != "ignore" and any(box.label for box in gold)
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG,))
+    extraction = commitment.extract(response, params, (Channel.ANSWER_TAG,))
     detail = extraction.detail(explain)
     answer = extraction.answer
     if answer is None and (last := _last_of_adjacent(response, extraction, params.on_conflict)) is not None:
@@ -188,7 +188,7 @@ def _exact(value: float) -> Fraction:
 def _gold(params: DetectionParams) -> list[Box] | Verdict:
     given = params.reference
     if isinstance(given, str):
-        tagged = answers.extract(given, answers.ExtractionParams(think="none", extract=Channel.ANSWER_TAG))
+        tagged = commitment.extract(given, commitment.ExtractionParams(think="none", extract=Channel.ANSWER_TAG))
         text = tagged.answer if tagged.answer is not None else given
         found = boxes.from_text(text, params.box_format, needs_label=False)
     else:
@@ -208,8 +208,8 @@ _MAX_COMMITTED = 2
 
 
 def _last_of_adjacent(
-    response: str, extraction: answers.Extraction, on_conflict: answers.OnConflict
-) -> answers.Candidate | None:
+    response: str, extraction: commitment.Extraction, on_conflict: commitment.OnConflict
+) -> commitment.Candidate | None:
     """The last of two lists in tags, one behind the other, with nothing said between them: it corrects the first.
 
     Three are a flood, and tags inside each other hold no list.

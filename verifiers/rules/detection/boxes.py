@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 
 BoxFormat = Literal["xyxy", "xywh", "cxcywh", "yxyx"]
 

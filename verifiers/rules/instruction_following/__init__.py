@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers import answers, long_texts
-from verifiers.answers import Think, fold
+from verifiers import commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier
+from verifiers.commitment import Think, fold
 from verifiers.rules import comments
 from verifiers.rules.instruction_following.constraints import Check
 from verifiers.rules.instruction_following.counting import Text
@@ -66,7 +66,7 @@ class InstructionFollowingParams(Params):
 
 class InstructionFollowing(Verifier[InstructionFollowingParams]):
     name = "instruction_following"
-    version = "10"
+    version = "11"
     params = InstructionFollowingParams
     summary = "The response follows its IFEval, IFBench or open-instruct instructions; the share that it follows"
     chunk_items = 8
@@ -174,7 +174,7 @@ def _judged_text(response: str, params: InstructionFollowingParams) -> tuple[str
     think = params.think or ("auto" if params.profile == "fixed" else "none")
     if think == "none":
         return response, None
-    segment = answers.final_segment(response, think)
+    segment = commitment.final_segment(response, think)
     return response[segment.start : segment.end], segment.reason if segment.start == segment.end else None
 
 

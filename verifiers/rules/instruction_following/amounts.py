@@ -9,7 +9,7 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
 from verifiers.rules.instruction_following.constraints import (
     STOP_WORDS,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifiers.answers import fold
 from verifiers.base import InvalidItem
+from verifiers.commitment import fold
 
 Check = Callable[..., bool]
 Read = Callable[[Any], Any]

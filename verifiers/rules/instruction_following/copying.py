@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import (
     Constraint,
@@ -52,15 +52,11 @@ def _official_phrases(view: Text, phrase: str, small_n: int) -> bool:
 
 
 def _one_word_differs(found: Sequence[Sequence[str]], wanted: Sequence[str]) -> bool:
-    """Every phrase is as long and differs in one word at most, and the last differs in one."""
-    changes = 0
-    for said in found:
-        if len(said) != len(wanted):
-            return False
-        changes = sum(mine != theirs for mine, theirs in zip(said, wanted, strict=True))
-        if changes > 1:
-            return False
-    return changes == 1
+    """Every phrase is as long and differs in exactly one word."""
+    return all(
+        len(said) == len(wanted) and sum(mine != theirs for mine, theirs in zip(said, wanted, strict=True)) == 1
+        for said in found
+    )
 
 
 def _phrases(view: Text, phrase: str, small_n: int) -> bool:

@@ -17,7 +17,7 @@ from typing import Final
 
 import regex
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
 from verifiers.rules.instruction_following.constraints import word_set
 

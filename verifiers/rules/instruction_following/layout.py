@@ -8,7 +8,7 @@ import re
 import string
 from collections import Counter
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following.constraints import Constraint, stripped, word_set
 from verifiers.rules.instruction_following.counting import Text, grows, is_emoji, sentences
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import patterns
 from verifiers.rules.instruction_following.constraints import Constraint, count, stripped, word
 from verifiers.rules.instruction_following.counting import HANGUL, UNSPACED, Text, placeholders

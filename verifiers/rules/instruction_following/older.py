@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import classic, languages, markup
 from verifiers.rules.instruction_following.constraints import (
     Constraint,

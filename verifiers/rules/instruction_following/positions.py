@@ -2,7 +2,7 @@
 
 import re
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
 from verifiers.rules.instruction_following.constraints import (
     Constraint,

@@ -6,7 +6,7 @@ Profile fixed counts words where the published check counts characters.
 import string
 from collections.abc import Callable, Sequence
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following.constraints import Constraint, count, text
 from verifiers.rules.instruction_following.counting import Text, words
 from verifiers.rules.instruction_following.layout import key_of

@@ -7,7 +7,7 @@ something to be there.
 import re
 from collections.abc import Sequence
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries
 from verifiers.rules.instruction_following.amounts import kinds
 from verifiers.rules.instruction_following.constraints import Constraint, text

@@ -12,7 +12,7 @@ from collections import Counter
 
 import syllapy
 
-from verifiers.answers import fold
+from verifiers.commitment import fold
 from verifiers.rules.instruction_following import boundaries, verbs
 from verifiers.rules.instruction_following.constraints import (
     Constraint,

@@ -30,8 +30,8 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from sandbox.workers import Workers
-from verifiers.answers import final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier
+from verifiers.commitment import final_segment
 from verifiers.long_texts import INLINE_CHARS
 from verifiers.rules import bounded
 from verifiers.rules.arrays import np

@@ -1,41 +1,32 @@
 r"""The response commits to the right option, and to no other.
 
-Looked at in this order, the first that is used decides: the answer tag, the box, a JSON field `answer`, a response that
-is nothing but an option, statements ("the answer is C", "C is correct", "so it's C", "so C it is", 故选C), ticks (✅ C), a
-list that ends the response and calls one option right and the others wrong ("A: no. B: no. C: yes."), a
-last sentence that says nothing but that an option is the one ("C fits", "that leaves C", "so the total is 15", 对应C选项, and
-of three or more "the exception is C"), the last line, the first line, a plain sentence at either end of a short response that
-names no other option ("the capital is Paris"). An option is named by its label (`C`, `(c)`, `C) Paris`, `\text{C}`, Ｃ, and
-by its place ③, 丙 or ج), by its whole text (`Paris`; numbers compare as numbers) or, where all texts are given, as "the third
-option" (as "option 3" only where no text has a digit). Labels are words of their own: the A in "A plant needs light" and the C
-in "Correct!" are none, and only labels that exist count. A look-alike from another alphabet (Cyrillic С) is none: the third
-Russian letter looks like a B. An option crossed out (❌ C) is none either.
+Where it commits is what `commitment` finds; here is what an option looks like (values). It is named by its label (`C`, `(c)`,
+`C) Paris`, `\text{C}`, Ｃ, and by its place ③, 丙 or ج), by its text (`Paris`; numbers and formulas compare as what they are) or,
+where all texts are given, as "the third option". Labels are words of their own: the A in "A plant needs light" and the C in
+"Correct!" are none, and only labels that exist count. A label beside another option's text names none.
 
-A later statement corrects an earlier one, but "A or B", several options where one is asked for, another one let stand beside
-the last ("the answer is C. D is also right"), one that is taken back right behind it ("the answer is C. It isn't.") and three
-different ones in a row commit to nothing. Options that are only called right before one is told ("A is correct. B is correct. So
-the answer is C") count with `on_conflict="reject"` alone, and those called true beside it not at all: a false statement may be
-asked for. With `multi` the set named must equal the reference set; a superset earns nothing, and parts of the set may be named
-before it.
+With `multi` the set named must equal the reference set; a superset earns nothing. With `on_conflict="reject"` no two different
+options may be called right at all.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from sandbox.workers import Workers
-from verifiers import long_texts
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.commitment.commit import Commitment, commit, content
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
 from verifiers.rules.multiple_choice.choices import MultipleChoiceParams
-from verifiers.rules.multiple_choice.places import find
+from verifiers.rules.multiple_choice.values import Options
 
 __all__ = ["EXAMPLES", "MultipleChoice", "MultipleChoiceParams", "create", "judge"]
 
 
 class MultipleChoice(Verifier[MultipleChoiceParams]):
     name = "multiple_choice"
-    version = "17"
+    version = "18"
     params = MultipleChoiceParams
     summary = "The one committed option, by label or text, is the reference; with `multi`, the set of them"
 
@@ -59,7 +50,7 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
     if isinstance(question, Verdict):
         return question
     options, expected = question.options, question.expected
-    found = find(response, params, options)
+    found = _found(response, params, options)
     detail: dict[str, Any] = {}
     if found.channel:
         detail["channel"] = found.channel
@@ -67,19 +58,38 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
         detail["span"] = list(found.span)
     if explain:
         detail["candidates"] = [clip(text) for text in found.seen]
-    if found.labels is None:
+    if found.value is None:
         return Verdict.wrong(found.reason, **detail)
-    detail["options"] = [label for label in options.texts if label in found.labels]
+    detail["options"] = [label for label in options.texts if label in found.value]
     if explain:
         detail["compared"] = {"answer": detail["options"], "reference": sorted(expected)}
     extracted = response[slice(*found.span)] if found.span else None
-    if found.labels == expected:
+    if found.value == expected:
         score, reason = 1.0, "correct"
-    elif params.partial and params.multi and found.labels < expected:
-        score, reason = len(found.labels) / len(expected), "partial"
+    elif params.partial and params.multi and found.value < expected:
+        score, reason = len(found.value) / len(expected), "partial"
     else:
         score, reason = 0.0, "wrong_answer"
     return Verdict(Status.OK, score, reason, clip(extracted), detail)
+
+
+def _found(response: str, params: MultipleChoiceParams, options: Options) -> Commitment:
+    text = commitment.without_html(commitment.without_struck(response))
+    if params.extract != "auto":
+        extraction = commitment.extract(text, params)
+        channel = extraction.channel.value if extraction.channel else ""
+        seen = tuple(each.text for each in extraction.candidates)
+        if extraction.answer is None:
+            return Commitment(None, extraction.reason, channel, None, seen)
+        named = content(extraction.answer, options, params.on_conflict)
+        reason = "found" if named else "unparseable" if named is None else "conflicting_answers"
+        return Commitment(named or None, reason, channel, extraction.span, seen)
+    segment = commitment.final_segment(text, params.think)
+    if segment.reason != "found":
+        return Commitment(None, segment.reason)
+    found = commit(text[segment.start : segment.end], options, params.on_conflict)
+    span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
+    return found._replace(span=span)
 
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifiers import answers
-from verifiers.answers import Channel
+from verifiers import commitment
 from verifiers.base import Verdict, clip
-from verifiers.rules.multiple_choice.forms import EDGES
-from verifiers.rules.multiple_choice.options import Options
+from verifiers.commitment.commit import commit
 from verifiers.rules.multiple_choice.scripts import ALPHABET, labels_like
+from verifiers.rules.multiple_choice.values import EDGES, Options
 
 _Text = Annotated[str, Field(max_length=10_000)]
 _Label = Annotated[str, Field(min_length=1, max_length=8)]
@@ -35,7 +34,7 @@ class Question(msgspec.Struct, frozen=True):
     expected: frozenset[str]
 
 
-class MultipleChoiceParams(answers.ExtractionParams):
+class MultipleChoiceParams(commitment.ExtractionParams):
     """The options and which of them is right."""
 
     reference: _Text | Annotated[tuple[_Text, ...], Field(min_length=1, max_length=64)]
@@ -91,7 +90,8 @@ def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] 
 
 @lru_cache(maxsize=256)
 def _named(options: Options, reference: str) -> frozenset[str] | None:
-    return options.named(reference, is_declared=False)
+    """The options that a reference names; one that is a whole response is read as one."""
+    return options.named(reference) or commit(reference, options, "reject").value
 
 
 def _labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:
@@ -131,7 +131,7 @@ _SHOWN_LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([A-Z])\)|\[([A-Z])\]|([A-Z])[.):ï
 
 def _labels_for(reference: str, letters: Sequence[str]) -> dict[str, str]:
     """The labels of the alphabet that a reference is from, when nothing tells the options."""
-    return labels_like(answers.fold(reference).strip(EDGES)) or dict.fromkeys(letters, "")
+    return labels_like(commitment.fold(reference).strip(EDGES)) or dict.fromkeys(letters, "")
 
 
 def _shown(choices: str) -> dict[str, str]:
@@ -156,12 +156,3 @@ def _without_labels(choices: Sequence[str], letters: Sequence[str]) -> Sequence[
     ):
         return choices
     return [choice.lstrip()[match.end() :] for match, choice in zip(found, choices, strict=True) if match]
-
-
-def only(params: MultipleChoiceParams, channel: Channel) -> answers.ExtractionParams:
-    return _only(channel, params.on_conflict)
-
-
-@cache
-def _only(channel: Channel, on_conflict: answers.OnConflict) -> answers.ExtractionParams:
-    return answers.ExtractionParams(think="none", extract=channel, on_conflict=on_conflict)

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
 
 from sandbox.workers import Workers
-from verifiers import answers, long_texts
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.long_texts import judge_all
 from verifiers.own_answers import written
@@ -48,7 +48,7 @@ __all__ = [
 _Reference = StrictInt | StrictFloat | StrictStr
 
 
-class NumericParams(answers.ExtractionParams):
+class NumericParams(commitment.ExtractionParams):
     """What the number must be, and how near."""
 
     reference: _Reference | Annotated[tuple[_Reference, ...], Field(min_length=1, max_length=64)]
@@ -67,7 +67,7 @@ class NumericParams(answers.ExtractionParams):
 
 class Numeric(Verifier[NumericParams]):
     name = "numeric"
-    version = "17"
+    version = "18"
     params = NumericParams
     summary = "The one committed number equals the reference, exactly or within a tolerance"
 

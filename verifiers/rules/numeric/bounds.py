@@ -1,51 +1,30 @@
-"""Words that make a bound or a denial of the number beside them, in languages other than English and Chinese.
+"""Words that make a limit or a denial of the number beside them, in all languages of the lexicon."""
 
-They stand before it in German, French, Spanish, Portuguese, Italian and Russian, behind it in Japanese and Korean.
-"""
+from verifiers.commitment.cues import Kind, cues, words
 
-import re
-
-_PHRASES = (
-    *(
-        "mindestens",
-        "höchstens",
-        "mehr als",
-        "weniger als",
-        "größer als",
-        "kleiner als",
-        "über",
-        "unter",
-        "nicht",
-        "kein",
-        "keine",
-    ),
-    *("au moins", "au plus", "du moins", "du plus", "plus de", "moins de", "supérieur à", "inférieur à", "pas"),
-    *("al menos", "por lo menos", "como máximo", "como mínimo", "no es", "no son", "no era", "no fue"),
-    *(f"{more} {than}" for more in ("más", "menos", "mayor", "menor") for than in ("de", "que")),
-    *("pelo menos", "no máximo", "no mínimo", "mais de", "não é", "não são"),
-    *("almeno", "al massimo", "al meno", "più di", "meno di", "non è", "non sono"),
-    *("не", "менее", "более", "меньше", "больше", "менее чем", "более чем", "меньше чем", "больше чем"),
-    *("не менее", "не более", "не меньше", "не больше"),
-)
-_LAST_WORDS = frozenset(phrase.rpartition(" ")[2] for phrase in _PHRASES)
-"""Looked up before the phrases are: most numbers follow none of them."""
-BEHIND = (
-    r"(?:\s?[^\W\d_a-zA-Z]{0,2}\s?(?:이상|이하|미만|초과)|[^\W\d_a-zA-Z]{0,3}?(?:未満|を超え|(?:では|じゃ)(?:な|あり))"
-    r"|[^\W\d_a-zA-Z]{0,3}?[은는이가]?\s?아[니닙닌])"
-)
-_BEFORE_END = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\s?\Z", re.IGNORECASE)
-_BEHIND = re.compile(BEHIND)
-_CHARS = 24
+_CHARS = 40
+_BEFORE = frozenset([Kind.BOUND, Kind.NOT])
+_BEHIND = frozenset([Kind.LIMIT, Kind.WRONG])
+_MAX_COUNTED = 3
+"""Characters of a counter between a number and what stands behind it: 20個以上."""
 
 
 def bound_before(head: str) -> str:
-    """The words at the end of a text that make a bound, or a denial, of the number behind it."""
+    """The words at the end of a text that make a limit, or a denial, of the number behind it."""
     bare = head[-_CHARS:].rstrip(" $*(")
-    if bare.rpartition(" ")[2].rpartition("\n")[2].lower() not in _LAST_WORDS:
+    if not bare[-1:].isalpha():
         return ""
-    found = _BEFORE_END.search(bare)
-    return found[0] + " " if found else ""
+    said = words(bare)
+    found = [cue for cue in cues(said) if cue.stop == len(said) and cue.kind in _BEFORE]
+    return bare[said[min(cue.first for cue in found)].start :] + " " if found else ""
 
 
-def is_bound_behind(after: str) -> bool:
-    return not after.isascii() and _BEHIND.match(after) is not None
+def bound_behind(after: str) -> str:
+    """The same of what a text begins with."""
+    if after.isascii():
+        return ""
+    said = words(after[:_CHARS])
+    found = [cue for cue in cues(said) if cue.kind in _BEHIND and cue.first <= _MAX_COUNTED]
+    if not found or any(word.text.isascii() for word in said[: found[0].first]):
+        return ""
+    return after[: said[found[0].stop - 1].end]

@@ -2,7 +2,7 @@
 
 import re
 
-from verifiers import answers
+from verifiers import commitment
 from verifiers.rules.numeric import scales
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -90,7 +90,7 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
     Units have no powers behind it (`30 cm^3` as `30 cm  `), a power of ten is `1e6`, and with `decimal_comma` millions with
     points between their digits have narrow spaces there.
     """
-    end = answers.last_digit_end(text, 0, len(text))
+    end = commitment.last_digit_end(text, 0, len(text))
     for _ in range(_MAX_POWERS):
         if end is None:
             return text
@@ -100,7 +100,7 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
             break
         start, stop = found.span("power" if found["power"] else "digit")
         text = text[:start] + " " * (stop - start) + text[stop:]
-        end = answers.last_digit_end(text, 0, start)
+        end = commitment.last_digit_end(text, 0, start)
     if end is None:
         return text
     ten = _TEN_RAISED.search(text, max(0, end - _TEN_CHARS), min(len(text), end + _TEN_CHARS))
@@ -117,7 +117,7 @@ def plain(text: str, decimal_comma: bool) -> str:
     """Without the markup that changes no value; superscript digits become powers before NFKC makes them digits."""
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
     text = re.sub(r"(\d)(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])", r"\1 ", text)
-    text = answers.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
+    text = commitment.fold(text).translate(_ARABIC_MARKS).replace("−", "-").replace("﹣", "-").strip()
     if "\\" in text:
         text = _UNIT_POWER.sub("", _UNIT_COMMAND.sub(lambda unit: _UNIT_COMMANDS[unit[1]], text))
     text = re.sub(r"^–(?=\d)", "-", _WRAPPER.sub(r" \1 ", _COMMANDS.sub("", text)))

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from verifiers.math import numerals
-from verifiers.math.numerals.chinese import HAN_NUMBER
+from verifiers import numerals
+from verifiers.numerals.chinese import HAN_NUMBER
 from verifiers.rules.numeric import bounds, currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
 
@@ -90,7 +90,7 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     scale, after = scales.scale_behind(after, bool(currency))
     if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)) or _MORE_BEHIND.match(after):
         return Unreadable("conflicting_answers")
-    if bounds.bound_before(before) or bounds.is_bound_behind(after):
+    if bounds.bound_before(before) or bounds.bound_behind(after):
         return Unreadable("conflicting_answers")
     if _RELATION_BEFORE.search(before) or _RELATION_BEHIND.match(after):
         return Unreadable("conflicting_answers")

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verifiers.math import numerals
-from verifiers.math.numerals.english import CARDINALS, number_of, number_words
+from verifiers import numerals
+from verifiers.numerals.english import CARDINALS, number_of, number_words
 
 _TAIL_CHARS = 300
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？\n]")

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from verifiers import answers
-from verifiers.answers import Channel
-from verifiers.math import numerals
+from verifiers import commitment, numerals
+from verifiers.commitment import Channel
+from verifiers.commitment.cues import Kind, cues, words
 from verifiers.rules.numeric import asides, bounds, notation, scales, spelled
 from verifiers.rules.numeric.currencies import CURRENCY_NAME
 from verifiers.rules.numeric.reading import read
@@ -27,7 +27,7 @@ _WORDS_BEHIND = re.compile(
     r"(?:[kKMBT](?![A-Za-zΩ\u2126])|\s?lakhs?\scrores?(?![A-Za-z])|\s?(?:bn|tn|mn|mio|mrd|lakhs?|crores?|percent|per\scent)(?![A-Za-z])|\s?[十百千]?[亿億万萬]|[克米瓦]"
     rf"|\s?{scales.WORDS_OF_OTHERS}|\s?(?:{scales.HANGUL}))?"
     rf"(?:\s?(?:{CURRENCY_NAME})(?![A-Za-z]))?"
-    rf"(?:{bounds.BEHIND}|"
+    r"(?:"
     r"\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z])"
     r"|(?:\s[A-Za-z]{1,16}){0,2}(?:,?\sat\s(?:least|most)|\s(?:or|and)\s(?:more|less|fewer|above|below|higher|lower|over|under|up))"
     r"(?=[*_]{0,2}(?:[.,;!?)\n]|\s{0,4}\Z))"
@@ -78,21 +78,23 @@ class _Scene(NamedTuple):
     """A response, and what is its answer by those who know figures only."""
 
     response: str
-    segment: answers.Segment
-    extraction: answers.Extraction
+    segment: commitment.Segment
+    extraction: commitment.Extraction
 
     @property
     def final(self) -> str:
         return self.response[self.segment.start : self.segment.end]
 
 
-def statement(response: str, params: answers.ExtractionParams, decimal_comma: bool, explain: bool = False) -> Statement:
+def statement(
+    response: str, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool = False
+) -> Statement:
     """The number that the response commits to, in figures or in words."""
-    response = answers.without_citations(answers.without_html(answers.without_struck(response)))
+    response = commitment.without_citations(commitment.without_html(commitment.without_struck(response)))
     response = notation.with_ascii_marks(response)
     scene = _scene(asides.without_asides(notation.without_modulus(notation.without_remark(response))), params)
     if (span := scene.extraction.span) is not None:
-        bare = answers.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
+        bare = commitment.without_confidence(scene.response, max(0, span[0] - _WIDER_CHARS), span[1] + _WIDER_CHARS)
         scene = scene if bare == scene.response else _scene(bare, params)
     if _has_none(scene.extraction) or _is_of_a_power(scene):
         known = notation.in_other_signs(scene.response, decimal_comma)
@@ -107,7 +109,7 @@ def _as_written(response: str, said: Statement) -> Statement:
     return said if said.answer is None or span is None else replace(said, answer=response[slice(*span)])
 
 
-def _of(scene: _Scene, params: answers.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
+def _of(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
     words = _in_figures(scene, params)
     if words is not None:
         figures = _scene(words.text, params)
@@ -121,12 +123,12 @@ def _of(scene: _Scene, params: answers.ExtractionParams, decimal_comma: bool, ex
     return _statement(scene, params, decimal_comma, explain)
 
 
-def _scene(response: str, params: answers.ExtractionParams) -> _Scene:
-    segment = answers.final_segment(response, params.think)
-    extraction = answers.uncorrected(response, answers.extract(response, params, segment=segment))
+def _scene(response: str, params: commitment.ExtractionParams) -> _Scene:
+    segment = commitment.final_segment(response, params.think)
+    extraction = commitment.uncorrected(response, commitment.extract(response, params, segment=segment))
     if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
-        said = answers.without_courtesy(response, segment.start, segment.end)
-        segment = answers.Segment(segment.start, said, "found")
+        said = commitment.without_courtesy(response, segment.start, segment.end)
+        segment = commitment.Segment(segment.start, said, "found")
     return _Scene(response, segment, extraction)
 
 
@@ -139,7 +141,7 @@ def _is_of_a_power(scene: _Scene) -> bool:
     return response.startswith("⁻", end) or response.endswith(("^-", "^−"), max(0, start - 2), start)
 
 
-def _in_figures(scene: _Scene, params: answers.ExtractionParams) -> spelled.Spelled | None:
+def _in_figures(scene: _Scene, params: commitment.ExtractionParams) -> spelled.Spelled | None:
     """The response with its last words in figures, where they may be its number."""
     response, segment, extraction = scene
     is_open = extraction.channel is Channel.LAST_NUMBER or _has_none(extraction)
@@ -154,14 +156,14 @@ def _in_figures(scene: _Scene, params: answers.ExtractionParams) -> spelled.Spel
     return spelled.in_figures(response, start, segment.end, has_figures)
 
 
-def _has_none(extraction: answers.Extraction) -> bool:
+def _has_none(extraction: commitment.Extraction) -> bool:
     return extraction.channel is None and extraction.reason == "no_answer"
 
 
 _FIGURE = re.compile(r"\d")
 
 
-def _statement(scene: _Scene, params: answers.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
+def _statement(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool, explain: bool) -> Statement:
     detail = scene.extraction.detail(explain)
     answer = _stated(scene, params)
     if answer is None:
@@ -178,7 +180,7 @@ _IS = re.compile(r"(?:(?<=it)|(?<=he)|(?<=that)|(?<=here))['’]s\s", re.IGNOREC
 """So that `s` is no variable."""
 
 
-def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
+def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     """The answer. A last number gets back what stands beside its digits and makes another number of it.
 
     `3,5` and `1 000` are several numbers to those who look for numbers, and `$3bn` and `5 cents` are 3 and 5.
@@ -186,6 +188,8 @@ def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
     response, _, extraction = scene
     if _has_none(extraction) and params.extract == "auto":
         return _bare(scene)
+    if extraction.channel is Channel.ANSWER_TAG and extraction.answer is not None and extraction.span is not None:
+        return response[slice(*commitment.stated(response, *extraction.span))]
     if extraction.channel is not Channel.LAST_NUMBER or not extraction.candidates:
         return extraction.answer
     if extraction.reason not in ("found", "conflicting_answers"):
@@ -206,7 +210,10 @@ def _stated(scene: _Scene, params: answers.ExtractionParams) -> str | None:
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in shown else None
     lead = bound[0] if bound else bounds.bound_before(head) or (name[0] if name else sign)
-    return lead + (before[0] if before else "") + shown + (behind[0] if behind else "")
+    told = behind[0] if behind else ""
+    return (
+        lead + (before[0] if before else "") + shown + (told or bounds.bound_behind(response[end : end + _WIDER_CHARS]))
+    )
 
 
 def _bare(scene: _Scene) -> str | None:
@@ -235,14 +242,8 @@ def _fault(scene: _Scene) -> str | None:
     if extraction.span is None:
         return None
     start = extraction.span[0]
-    if extraction.channel is Channel.ANSWER_LINE:
-        return "no_answer" if _ANSWER_SUPPOSED.search(response[max(0, start - _SUPPOSED_CHARS) : start]) else None
-    if extraction.channel is Channel.BARE:
-        return "no_answer" if _is_disowned(scene, *extraction.span) else None
     if extraction.channel is not Channel.LAST_NUMBER:
         return None
-    if _is_supposed(scene, *extraction.span) or _is_disowned(scene, *extraction.span):
-        return "no_answer"
     if _is_of_a_power(scene):
         return "unparseable"
     head = response[max(0, start - _WIDER_CHARS) : start]
@@ -251,92 +252,18 @@ def _fault(scene: _Scene) -> str | None:
     return "conflicting_answers" if _is_one_of_two(scene) or _is_list(scene.final) else None
 
 
-_SUPPOSED_CHARS = 80
-_ANSWER_SUPPOSED = re.compile(
-    r"(?:\A|[.!?\n,;:]\s{0,4})(?:(?:but|and|so|now)\s)?(?:if|suppos(?:e|ing)|assum(?:e|ing)|imagine|pretend)\s(?:that\s)?"
-    r"(?:(?:the|my|our)\s)?(?:(?:final|correct|right)\s)?answer\s(?:is|was|were)[\s$*(]{0,4}\Z",
-    re.IGNORECASE,
-)
-_SUPPOSED = re.compile(
-    r"\W{0,4}(?:(?:but|and|so|now|well|okay)\b,?\s)?(?:(?:if|unless)\s(?:[^\s,;]{1,12}\s){1,3}(?:is|was|were|equals|equalled|=|had\sbeen)"
-    r"|were\s[^\s,;]{1,12}(?:\sequal\sto)?|had\s[^\s,;]{1,12}\sbeen)\s[$*(\\]{0,4}",
-    re.IGNORECASE,
-)
-"""All of a sentence that stands before a number whose consequences follow."""
-_CONSEQUENCE = re.compile(
-    r"[$*)\\%]{0,4}(?:\s[a-z]{1,12})?(?:,\s|\sthen\b|\s(?:it|we|they|both|everything|all|that|this)\b)\s?(?P<told>[^.!?\n]{1,120})",
-    re.IGNORECASE,
-)
-_HOLDS = re.compile(
-    r"\b(?:would|could|will|works?|holds?|fits?|match(?:es)?|fine|done)\b|['’](?:d|ll)\b", re.IGNORECASE
-)
-_TRIED = re.compile(
-    r"\W{0,4}(?:(?:so|now|then|next|okay)\b,?\s)?(?:let['’]?s\s|let\sus\s|we\s(?:can\s|could\s)?|i['’]ll\s)?try(?:ing)?\s[^,;:.\d]{0,24}",
-    re.IGNORECASE,
-)
-_RULED_OUT = re.compile(
-    r"\brul(?:e|es|ed|ing)\sout\s(?:[a-z]\s?=\s?|the\s(?:value|answer)\s)?[$*(]{0,3}\Z", re.IGNORECASE
-)
-_SENTENCE_BEGINS = ("\n", ". ", "! ", "? ")
-
-
-def _is_disowned(scene: _Scene, start: int, end: int) -> bool:
-    """Whether the last number is disowned, or the first of what is nothing but a quantity. One stated before is not."""
-    response, segment, extraction = scene
-    if extraction.channel is Channel.BARE:
-        figure = _FIGURES.search(response, start, end)
-        if figure is None:
-            return False
-        start, end = figure.span()
-    stated = extraction.candidates[-1].text
-    if any(candidate.text == stated for candidate in extraction.candidates[:-1]):
-        return False
-    head = response[max(segment.start, start - _SUPPOSED_CHARS) : start]
-    return asides.is_disowned(head, response[end : end + _WIDER_CHARS])
-
-
-_FIGURES = re.compile(r"\d[\d.,/]*")
-
-
-def _is_supposed(scene: _Scene, start: int, end: int) -> bool:
-    """Whether the last number is only tried, ruled out, or supposed: "If x were 12, it would work." One stated before is not."""
-    response, segment, extraction = scene
-    first = max(segment.start, start - _SUPPOSED_CHARS)
-    begins = max(first, *(response.rfind(mark, first, start) + 1 for mark in _SENTENCE_BEGINS))
-    head = response[begins:start]
-    if not head.strip():
-        return False
-    stated = extraction.candidates[-1].text
-    if any(candidate.text == stated for candidate in extraction.candidates[:-1]):
-        return False
-    if _RULED_OUT.search(head):
-        return True
-    if _TRIED.fullmatch(head):
-        return not any(map(str.isalnum, response[end : segment.end]))
-    if _SUPPOSED.fullmatch(head) is None:
-        return False
-    consequence = _CONSEQUENCE.match(response, end)
-    return consequence is not None and _HOLDS.search(consequence["told"]) is not None
-
-
-_CHOICE = re.compile(
-    r"[^\W\d_a-zA-Z]{0,2}\s?(?:か|または|あるいは|から|o|или|에서|부터|또는|혹은|이나)\s?", re.IGNORECASE
-)
-_END_OF_RANGE = re.compile(r"\s?(?:y|e|et|und|и|a|à)\s?", re.IGNORECASE)
-_START_OF_RANGE = re.compile(r"\b(?:entre|zwischen|tra|fra|между)\s[$*(]{0,3}\Z", re.IGNORECASE)
-
-
 def _is_one_of_two(scene: _Scene) -> bool:
     """Whether the two last numbers are a choice or a range, in words that those do not know who look for the last one."""
     response, _, extraction = scene
     if len(extraction.candidates) < 2:
         return False
     (start, end), (last, _) = (each.span for each in extraction.candidates[-2:])
-    if _CHOICE.fullmatch(response, end, last):
-        return True
-    if _END_OF_RANGE.fullmatch(response, end, last) is None:
-        return False
-    return _START_OF_RANGE.search(response, max(0, start - _WIDER_CHARS), start) is not None
+    said = words(response, max(0, start - _WIDER_CHARS), last)
+    first = next((place for place, word in enumerate(said) if word.start >= start), 0)
+    behind = next((place for place, word in enumerate(said) if word.start >= end), len(said))
+    between = [cue for cue in cues(said) if cue.first in (behind, behind + 1) and cue.stop == len(said)]
+    is_range = any(cue.kind is Kind.BOUND and cue.stop == first for cue in cues(said))
+    return any(cue.kind is Kind.OR or (is_range and cue.kind is Kind.JOINS) for cue in between)
 
 
 def _is_list(text: str) -> bool:

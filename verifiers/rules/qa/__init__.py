@@ -2,7 +2,7 @@
 
     exact      the same words                              SQuAD, Search-R1, open-instruct's flan and string matcher
     f1         words in common                             SQuAD, HotpotQA, slime, open-instruct
-    contains   the reference's words in a row, undenied, unasked, in an answer not much longer      Search-R1's sub-match
+    contains   the reference's words in a row, stood by      Search-R1's sub-match
     drop       aligned spans, numbers must be met          DROP
     wer rouge bleu chrf   likeness of longer texts         Video-R1, translation, summaries
     list bool date        answers with a form of their own
@@ -25,15 +25,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from sandbox.workers import Workers
-from verifiers import answers, long_texts
-from verifiers.answers import Channel
+from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
+from verifiers.commitment import Channel
 from verifiers.long_texts import INLINE_CHARS, judge_all
 from verifiers.own_answers import written
 from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
+from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.similarity import Rouge
 from verifiers.rules.qa.unanswerable import says_none
-from verifiers.rules.qa.words import Normalise, has_cjk, visible
+from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
 
 Metric = Literal["exact", "f1", "contains", "drop", "wer", "rouge", "bleu", "chrf", "list", "bool", "date"]
 
@@ -69,7 +70,7 @@ class Target(BaseModel):
     target: _Value | _Several
 
 
-class QaParams(answers.ExtractionParams):
+class QaParams(commitment.ExtractionParams):
     """The references, and what makes an answer like one of them."""
 
     reference: _Value | _Several | DropAnswer | Target
@@ -84,7 +85,7 @@ class QaParams(answers.ExtractionParams):
     rouge: Rouge = "l"
     """For `rouge`: single words, pairs, the longest common subsequence, or the mean of the three (Video-R1)."""
     max_words: Annotated[int, Field(ge=1)] | None = None
-    """For `contains`: an answer with more words is none. Left out: 4 times the reference's, and at least 16."""
+    """For `contains`: an answer with more words is none (`too_long`). Left out, as long as it likes."""
     ordered: bool = False
     """For `list`: whether the elements must stand in the reference's order."""
     alternatives: Literal["reject", "allow", "reject_lists"] = "reject"
@@ -110,7 +111,7 @@ class QaParams(answers.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "13"
+    version = "14"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -161,7 +162,7 @@ _MAX_SHOWN = 16
 
 
 def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
-    response = answers.without_html(response if params.metric in _LIKENESS else answers.without_struck(response))
+    response = commitment.without_html(response if params.metric in _LIKENESS else commitment.without_struck(response))
     references = params.parts
     may_have_none = params.unanswerable and params.metric in ("exact", "f1")
     if may_have_none and any(not visible(parts[0]) for parts in references):
@@ -169,14 +170,14 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
             return verdict
         references = [parts for parts in references if visible(parts[0])]
         if not references:
-            extraction = answers.extract(response, params, _AUTO)
+            extraction = commitment.extract(response, params, _AUTO)
             reason = "wrong_answer" if extraction.answer is not None else extraction.reason
             return Verdict.wrong(reason, extraction.answer, **extraction.detail(explain))
     if fault := params.fault if references is params.parts else _fault(references, params.metric):
         return Verdict.invalid(*fault)
-    extraction = answers.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
+    extraction = commitment.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
     if params.metric not in _LIKENESS:
-        extraction = answers.uncorrected(response, extraction)
+        extraction = commitment.uncorrected(response, extraction)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
@@ -204,6 +205,8 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
             "references": shown,
             "scores": list(map(float, scores[:_MAX_SHOWN])),
         }
+    if params.metric == "contains" and not scores[best]:
+        return Verdict.wrong(_why_not(answer, references, params), extraction.answer, **detail)
     if params.threshold is None:
         return _verdict(float(scores[best]), extraction.answer, detail)
     detail["likeness"] = float(scores[best])
@@ -216,7 +219,7 @@ _ABBREVIATION = re.compile(
 _REST_OF_NAME = re.compile(r"\.\s?(?=\w)(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.){1,100}")
 
 
-def _past_abbreviation(response: str, extraction: answers.Extraction) -> str:
+def _past_abbreviation(response: str, extraction: commitment.Extraction) -> str:
     """The answer of a line that was thought to end at an abbreviation's point: "The answer is St. Louis."."""
     answer = extraction.answer or ""
     if extraction.channel is not Channel.ANSWER_LINE or extraction.span is None or len(extraction.candidates) > 1:
@@ -267,7 +270,7 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     describes one that is emphasised ("**Paris**, the capital"), how sure it is, and marks of sources ("Paris [1]").
     """
     if channel is Channel.WHOLE:
-        answer = answer[: answers.without_courtesy(answer, 0, len(answer))]
+        answer = answer[: commitment.without_courtesy(answer, 0, len(answer))]
     if lead := _ANNOUNCED.match(answer):
         answer = answer[lead.end() :]
     if (adverb := _ADVERB.match(answer)) and not any(
@@ -277,12 +280,12 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     if not answer.isascii() and (copula := _COPULA.search(answer)) and not _any_ends(references, copula["word"]):
         answer = answer[: copula.start()]
     if not any("onfiden" in part for parts in references for part in parts):
-        answer = answers.without_confidence(answer, 0, len(answer)).rstrip()
+        answer = commitment.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
         answer = described["answer"]
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
         return answer
-    return answers.without_citations_at_end(answer)
+    return commitment.without_citations_at_end(answer)
 
 
 def _apart(
@@ -317,8 +320,8 @@ def _may_name(answer: str, references: Sequence[tuple[str, ...]]) -> bool:
 
 def _says_none(response: str, params: QaParams) -> Verdict | None:
     """Right where a response says that a question has no answer; None where it does not."""
-    extraction = answers.extract(response, params, _AUTO)
-    segment = answers.final_segment(response, params.think)
+    extraction = commitment.extract(response, params, _AUTO)
+    segment = commitment.final_segment(response, params.think)
     answer = None if extraction.answer is None else _untexted(extraction.answer)
     if segment.reason != "found" or not says_none(response[segment.start : segment.end], answer):
         return None
@@ -348,7 +351,7 @@ def _parts(given: Any) -> tuple[str, ...]:
     if isinstance(given, DropAnswer):
         return given.parts()
     given = given if isinstance(given, tuple) else (given,)
-    return tuple(answers.without_html(str(part)) for part in given)
+    return tuple(commitment.without_html(str(part)) for part in given)
 
 
 def _lists(given: Any) -> list[tuple[str, ...]]:
@@ -383,7 +386,7 @@ def _fault(references: Sequence[tuple[str, ...]], metric: Metric) -> tuple[str, 
 
 # --- the answer
 
-_ALTERNATIVES_REJECTED = frozenset(["f1", "contains", "drop"])
+_ALTERNATIVES_REJECTED = frozenset(["f1", "drop"])
 
 
 def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str | None:
@@ -393,12 +396,28 @@ def _trouble(answer: str, references: Sequence[tuple[str, ...]], params: QaParam
     longest = max(sum(map(len, parts)) for parts in references)
     if len(answer) > _MAX_RATIO * longest + _MAX_EXTRA_CHARS:
         return "too_long"
+    if params.metric == "contains":
+        if params.max_words is not None and len(words(answer, "cjk")) > params.max_words:
+            return "too_long"
+        is_list = params.alternatives == "reject_lists" and all(
+            _is_list(answer, " ".join(parts)) for parts in references
+        )
+        return "several_candidates" if is_list else None
     if params.alternatives == "allow" or params.metric not in _ALTERNATIVES_REJECTED:
         return None
     is_open = all(overlap.names_alternatives(answer, " ".join(parts)) for parts in references)
     if params.alternatives == "reject_lists":
         is_open = is_open or all(_is_list(answer, " ".join(parts)) for parts in references)
     return "conflicting_answers" if is_open else None
+
+
+def _why_not(answer: str, references: Sequence[tuple[str, ...]], params: QaParams) -> str:
+    """Why an answer does not say any reference: the telling reason, if it names one."""
+    found = {
+        contained(answer, parts[0], params.normalise or ("cjk" if has_cjk(parts[0]) else "squad"))
+        for parts in references
+    }
+    return "several_candidates" if "several_candidates" in found else "denied" if "denied" in found else "wrong_answer"
 
 
 def _is_list(answer: str, reference: str) -> bool:
@@ -417,7 +436,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "f1":
             return overlap.f1(answer, reference, short)
         case "contains":
-            return Fraction(overlap.contains(answer, reference, short, params.max_words))
+            return Fraction(contained(answer, reference, short) == "found")
         case "drop":
             return drop.score(answer, parts)
         case "wer":

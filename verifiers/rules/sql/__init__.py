@@ -30,15 +30,15 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
-from verifiers import answers, code_blocks, long_texts
-from verifiers.answers import Channel
+from verifiers import code_blocks, commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
+from verifiers.commitment import Channel
 from verifiers.rules.sql import database, rows
 from verifiers.rules.sql.database import MAX_CPU_S, MAX_ROWS, Budget, QueryFault, Result
 from verifiers.rules.sql.reference import Prepared, Reference, Wanted, prepare
 
 
-class SqlParams(answers.ExtractionParams):
+class SqlParams(commitment.ExtractionParams):
     """What is wanted, and how rows are compared."""
 
     reference: Reference
@@ -148,7 +148,7 @@ def _size_bytes(known: tuple[SqlParams, Prepared | InvalidItem]) -> int:
 
 
 def judge(response: str, params: SqlParams, prepared: Prepared, explain: bool = False) -> Verdict:
-    extraction = answers.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
+    extraction = commitment.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **extraction.detail(explain))
     query, is_whole = _query(extraction.answer)

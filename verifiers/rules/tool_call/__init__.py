@@ -31,8 +31,8 @@ import msgspec
 from pydantic import Field, model_validator
 
 from sandbox.workers import Exit, Workers
-from verifiers.answers import Think, final_segment
 from verifiers.base import Example, Item, Params, Resources, Status, Verdict, Verifier, clip
+from verifiers.commitment import Think, final_segment
 from verifiers.rules import bounded
 from verifiers.rules.schemas import parts
 from verifiers.rules.tool_call import expected, forms, said, tools

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifiers.answers import Think, final_segment
+from verifiers.commitment import Think, final_segment
 from verifiers.conversation import Conversation, Step, Turn
 from verifiers.rules.documents import Unreadable, check_depth
 from verifiers.rules.tool_call import forms, turns

@@ -1,0 +1,90 @@
+"""docs/answers.md, made from the verdicts themselves: `python -m tests.verifiers.commitment.page` writes it anew."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.verifiers.found import Found
+
+PAGE = Path(__file__).parents[3] / "docs" / "answers.md"
+CHOICES = ["London", "Berlin", "Paris", "Madrid"]
+VERIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "math": ("12", "13", {"reference": "12"}),
+    "numeric": ("12", "13", {"reference": 12}),
+    "expression": ("12", "13", {"reference": "12"}),
+    "multiple_choice": ("C", "B", {"reference": "C", "choices": CHOICES}),
+    "qa": ("12", "13", {"reference": "12", "in_sentences": True}),
+}
+"""What each is asked: the right answer, a wrong one, the parameters."""
+RULES = (
+    (
+        "The last mark decides",
+        "A mark is a tag, a box, a line behind `####`, a JSON field, or words that announce an answer. Marks are read in the order of "
+        "the text. Where the last one is empty or broken off there is no answer: nothing earlier takes its place.",
+        ["\\boxed{{wrong}}\n\nThe answer is {right}.", "The answer is {right}.\n\n\\boxed{}"],
+    ),
+    (
+        "What is denied, taken back, supposed or others' opinion is no answer",
+        "In every language that has a lexicon.",
+        [
+            "The answer is not {right}.",
+            "The answer is {right}. Wait, that's wrong.",
+            "My friend says the answer is {right}.",
+        ],
+    ),
+    (
+        "Doubt before an answer does not commit; modesty behind it does",
+        "",
+        ["Maybe the answer is {right}.", "The answer is {right}, I guess."],
+    ),
+    (
+        "Different answers in one breath commit to none",
+        "In paragraphs of their own, or with a correction between them, the later one counts; with `on_conflict` set to `reject` none does.",
+        ["\\boxed{{right}} or \\boxed{{wrong}}", "\\boxed{{wrong}}\n\n\\boxed{{right}}"],
+    ),
+    (
+        "Without a mark the last sentence counts that states exactly one answer",
+        "For numbers the last number of all comes after that. `extract` names the channels that may be used.",
+        ["We add it up. So it is {right}.", "It is {wrong} or {right}."],
+    ),
+)
+HEAD = """# How an answer is found
+
+    response ──► the text after thinking, without end tokens ──► marks, in order ──► stances ──► one answer, or why there is none
+                                                        └─ none ──► the last sentence ──► the last number ─┘
+
+One layer does this for every verifier, `verifiers/commitment/`; a verifier brings what its values look like. What words do to an answer
+stands in `verifiers/commitment/lexicon/`, one file for each language. `detail.channel` and `detail.span` of a verdict tell where its answer
+was found.
+
+This page is made from verdicts: the right answer of each verifier is put in for `{right}`, another one for `{wrong}`.
+"""
+
+
+def rendered(found: Found) -> str:
+    parts = [HEAD]
+    for number, (title, about, examples) in enumerate(RULES, 1):
+        parts += [f"## {number}. {title}\n", *([f"{about}\n"] if about else [])]
+        parts.append("| response | " + " | ".join(VERIFIERS) + " |\n|---|" + "---|" * len(VERIFIERS))
+        for example in examples:
+            shown = example.replace("\n", "⏎").replace("|", "\\|")
+            parts.append(f"| `{shown}` | " + " | ".join(_told(found, name, example) for name in VERIFIERS) + " |")
+        parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _told(found: Found, name: str, example: str) -> str:
+    right, wrong, params = VERIFIERS[name]
+    verdict = found.judge(name, example.replace("{right}", right).replace("{wrong}", wrong), **params)
+    return f"{verdict.score:g} {verdict.reason}"
+
+
+def main() -> None:
+    found = Found()
+    try:
+        PAGE.write_text(rendered(found), "utf-8")
+    finally:
+        found.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Every verifier reads every cue alike: what unmakes an answer for one unmakes it for all, in all languages."""
+
+from typing import Any
+
+import pytest
+
+from tests.verifiers.found import Found
+from verifiers.commitment.cues import languages, phrases
+
+CHOICES = ["London", "Berlin", "Paris", "Madrid"]
+VERIFIERS: list[tuple[str, str, dict[str, Any]]] = [
+    ("math", "12", {"reference": "12"}),
+    ("numeric", "12", {"reference": 12}),
+    ("regression", "12", {"reference": 12}),
+    ("expression", "12", {"reference": "12"}),
+    ("qa", "12", {"reference": "12", "in_sentences": True}),
+    ("multiple_choice", "C", {"reference": "C", "choices": CHOICES}),
+]
+
+
+def judged(found: Found, text: str) -> dict[str, float | None]:
+    """What each verifier makes of a sentence about its own value."""
+    return {name: found.judge(name, text.replace("{}", value), **params).score for name, value, params in VERIFIERS}
+
+
+@pytest.mark.parametrize("language", sorted(languages()))
+def test_every_language_announces_and_denies(language: str, found: Found) -> None:
+    lexicon = languages()[language]
+    assert lexicon["answer"]
+    assert lexicon.get("not") or lexicon.get("wrong"), "a language that cannot deny announces nothing"
+    assert set(judged(found, lexicon["says"]).values()) == {1.0}
+    assert set(judged(found, lexicon["denies"]).values()) == {0.0}
+
+
+def spoken(kind: str) -> list[str]:
+    """The phrases of a kind in English, longer ones, as they are said."""
+    return sorted(
+        {
+            phrase.replace(" 's", "'s").replace(" n't", "n't")
+            for entry in languages()["en"][kind]
+            for phrase in phrases(entry)
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", ["back"])
+def test_what_takes_back_takes_back_for_all(kind: str, found: Found) -> None:
+    paid = {
+        phrase: told
+        for phrase in spoken(kind)
+        if 1.0 in (told := judged(found, f"The answer is {{}}. {phrase.capitalize()}.")).values()
+    }
+    assert paid == {}
+
+
+DOUBTED = [
+    "Maybe",
+    "Perhaps",
+    "Possibly",
+    "If",
+    "Unless",
+    "Suppose",
+    "Assume",
+    "I doubt that",
+    "I don't think that",
+    "It is false that",
+]
+DOUBTED += [
+    "My friend says that",
+    "Some people think that",
+    "The user claims that",
+    "I am not sure that",
+    "It is unlikely that",
+]
+
+
+@pytest.mark.parametrize("lead", DOUBTED)
+def test_what_is_doubted_supposed_or_others_opinion_is_no_answer(lead: str, found: Found) -> None:
+    assert set(judged(found, f"{lead} the answer is {{}}.").values()) == {0.0}
+
+
+STOOD_BY = [
+    "The answer is {}, I guess.",
+    "I have no doubt that the answer is {}.",
+    "The answer is {}, not 7.",
+    "So the answer is {}.",
+]
+STOOD_BY += [
+    "The answer is definitely {}.",
+    "The final answer is: {}",
+    "**Answer:** {}",
+    "The answer to the question is {}.",
+]
+STOOD_BY += [
+    "If I am right, the answer is {}.",
+    "The answer is {} because it is told.",
+    "The answer is {}.\n\nI hope this helps!",
+]
+
+
+@pytest.mark.parametrize("text", STOOD_BY)
+def test_what_is_stood_by_is_paid_by_all(text: str, found: Found) -> None:
+    assert set(judged(found, text).values()) == {1.0}
+
+
+UNMADE = [
+    "{} is wrong.",
+    "The answer is {}. Hmm, that can't be right.",
+    "Is the answer {}?",
+    "The answer is {}. Wait, no, it's 13.",
+]
+UNMADE += [
+    "\\boxed{{}} is not the answer.",
+    "<answer>not {}</answer>",
+    "The answer is not {}, but 7.",
+    "The wrong answer is {}.",
+]
+
+
+@pytest.mark.parametrize("text", UNMADE)
+def test_what_is_unmade_is_paid_by_none(text: str, found: Found) -> None:
+    assert 1.0 not in judged(found, text).values()

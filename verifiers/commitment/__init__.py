@@ -1,0 +1,190 @@
+r"""The one place of answer extraction: which part of a response is its answer.
+
+    response ──segment──► the text after thinking ──readers, channels in order──► offers ──commitment──► one answer
+
+*Final segment* (segment). Text after the last closing think tag, without the chat tokens a tokenizer leaves at the end.
+Thinking that was opened and never closed is a truncated response: nothing in it is an answer.
+
+*HTML* (markup). Those who judge what words mean look at a text without the tags that are mere emphasis, and without what
+is struck out.
+
+*Channels* (channels; parameters: what a caller may ask for; readers: which module finds the offers of which channel).
+The first channel that is used at all decides. An explicit channel that is used badly (an empty or unclosed last box, an
+answer tag never closed) gives no answer; it never makes an earlier number one.
+
+    tags, json_fields    <answer>…</answer>, {"answer": …}       statements    what the last sentence states
+    boxes, neighbours    \boxed{…}, and what stands beside it    last_number   the last number that stands alone
+    hashes               #### …                                    ├ numerals    how a number is written
+    lines, triggers      "The final answer is …"                   ├ roles       labels and bounds are none
+    bare                 nothing but an answer                     └ doubt       nor is what is denied or asked
+
+*Context.* What stands beside an offer can unmake it. A box with a factor, sign, bound or function, or one that is asked
+about or taken back, is no answer (`2\boxed{21}`, "\boxed{42} is wrong"); a unit directly behind it belongs to it. An
+answer line that denies or doubts, with no number after it, ends the search. A last number counts where a sentence
+states it: not where it is denied, asked, supposed, a label, a bound or a part of an expression.
+
+*Commitment* (commitment, links). Several different offers in one channel: a later one corrects an earlier one. Offers
+made in one breath do not commit to any ("\boxed{1} or \boxed{2}", boxes side by side, three in a short run):
+`conflicting_answers`, whatever the policy; nor do offers made for one case each, or with "maybe". Boxes linked by "and"
+or a comma are parts of one answer, given as "a, b", or as "x=a, y=b" if each has a name. `on_conflict="reject"` accepts
+no two different offers at all. What directly follows an answer may correct it in no channel's form (corrections: "Wait, it's
+13."); those who judge what words mean take neither. How sure a response says it is ("12 (confidence: 95%)") is no part of its answer
+for those who ask (confidence).
+
+Every step is linear in the length of the response, whatever is in it, and looks at the last `MAX_OFFERS` offers of a
+channel. The regular expressions here hold no nested or unbounded-then-unbounded repetition.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from verifiers.commitment.behind import is_taken_back, replacement
+from verifiers.commitment.channels import DEFAULT_CHANNELS, MATH_CHANNELS, Channel
+from verifiers.commitment.citations import without_citations, without_citations_at_end
+from verifiers.commitment.confidence import without_confidence
+from verifiers.commitment.courtesies import without_courtesy
+from verifiers.commitment.extraction import Candidate, Extraction, Reason
+from verifiers.commitment.figures import NUMBER, last_digit_end
+from verifiers.commitment.folding import fold
+from verifiers.commitment.groups import committed
+from verifiers.commitment.lines import clause_end
+from verifiers.commitment.links import names_alternatives
+from verifiers.commitment.markup import without_html, without_struck
+from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offers
+from verifiers.commitment.parameters import ExtractionParams, OnConflict, Think
+from verifiers.commitment.readers import READERS, READERS_IF_NAMED
+from verifiers.commitment.segment import Segment, final_segment
+from verifiers.commitment.stance import Sentence
+from verifiers.commitment.statements import narrowed
+
+__all__ = [
+    "DEFAULT_CHANNELS",
+    "MATH_CHANNELS",
+    "MAX_OFFERS",
+    "NUMBER",
+    "Candidate",
+    "Channel",
+    "Extraction",
+    "ExtractionParams",
+    "OnConflict",
+    "Reason",
+    "Segment",
+    "Think",
+    "extract",
+    "final_segment",
+    "fold",
+    "last_digit_end",
+    "names_alternatives",
+    "stated",
+    "uncorrected",
+    "without_citations",
+    "without_citations_at_end",
+    "without_confidence",
+    "without_courtesy",
+    "without_html",
+    "without_struck",
+]
+
+
+def extract(
+    response: str,
+    params: ExtractionParams,
+    auto: Sequence[Channel] = DEFAULT_CHANNELS,
+    segment: Segment | None = None,
+) -> Extraction:
+    """Find the answer. Never raises; `auto` is the order of channels for `extract="auto"`; `segment`: the final one of
+    the response, for callers who have looked for it.
+    """
+    segment = segment or final_segment(response, params.think)
+    if segment.reason != "found":
+        return Extraction(None, None, None, segment.reason)
+    readers = READERS if params.extract == "auto" else READERS_IF_NAMED
+    end = segment.end
+    channels = _channels(params.extract, auto)
+    if params.extract == "auto":
+        found = _marked(response, segment, [channel for channel in channels if channel in _MARKS], params.on_conflict)
+        if found is not None:
+            return found
+        channels = [channel for channel in channels if channel not in _MARKS]
+    for channel in channels:
+        if end == segment.end and channel in _SAID_LAST:
+            end = without_courtesy(response, segment.start, end)
+        offers = readers[channel](response, segment.start, end if channel in _SAID_LAST else segment.end)
+        if offers.reason is None and not offers.items:
+            continue
+        return committed(response, channel, offers, params.on_conflict)
+    return Extraction(None, None, None, "no_answer")
+
+
+def _marked(response: str, segment: Segment, channels: Sequence[Channel], on_conflict: OnConflict) -> Extraction | None:
+    """What the last mark holds, whatever its form; None where there is no mark.
+
+    A mark within another one is a part of it. What an announcement says behind a mark counts where it holds another value.
+    """
+    used: list[tuple[int, Channel, Offers]] = []
+    begin = segment.start
+    for channel in channels:
+        offers = READERS[channel](response, begin, segment.end) if begin < segment.end else NO_OFFERS
+        if offers.items or offers.reason is not None:
+            last = offers.items[-1].outer_end if offers.reason is None else min(offers.at, segment.end)
+            used.append((last, channel, offers))
+            if channel is not Channel.ANSWER_LINE:
+                begin = max(begin, last)
+    if not used:
+        return None
+    first = used[0]
+    for other in used[1:]:
+        if other[0] > first[0] and _is_another(response, first[2], other[2], other[1]):
+            first = other
+    return committed(response, first[1], first[2], on_conflict)
+
+
+def _is_another(response: str, one: Offers, other: Offers, channel: Channel) -> bool:
+    """Whether a later mark holds something else than an earlier one, and a value."""
+    if not other.items or other.reason is not None:
+        return False
+    later = other.items[-1]
+    if one.items and one.reason is None and later.outer_start < one.items[-1].outer_end:
+        return False
+    shown = response[later.start : later.end]
+    if channel is not Channel.ANSWER_LINE:
+        return True
+    return any(char.isdigit() or char in "$\\" for char in shown)
+
+
+_MARKS = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
+_SAID_LAST = frozenset([Channel.BARE, Channel.FINAL_STATEMENT, Channel.LAST_NUMBER, Channel.LAST_LINE])
+"""Channels that look at the last thing a response says, or at whether it says anything else."""
+
+
+def stated(response: str, start: int, end: int) -> tuple[int, int]:
+    """Where the value is that a tag or an announcement holds, for those who look for a formula or a number."""
+    if end - start > _MAX_STATED_CHARS or "\n" in response[start:end]:
+        return start, end
+    end = max(start, clause_end(Sentence(response, start, end, "")))
+    return narrowed(response, start, end)
+
+
+_MAX_STATED_CHARS = 400
+
+
+def uncorrected(response: str, extraction: Extraction) -> Extraction:
+    """The same; without the answer where it is taken back, or another one put in its place, directly behind it."""
+    if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:
+        return extraction
+    end = extraction.span[1]
+    may_go_on = extraction.channel in _MARKS
+    if is_taken_back(response, end) or (may_go_on and replacement(response, end, extraction.answer) is not None):
+        return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
+    return extraction
+
+
+_MIN_CHARS = len(" no 3")
+
+
+def _channels(wanted: Literal["auto"] | Channel | tuple[Channel, ...], auto: Sequence[Channel]) -> Sequence[Channel]:
+    if isinstance(wanted, Channel):
+        return (wanted,)
+    return wanted if isinstance(wanted, tuple) else auto

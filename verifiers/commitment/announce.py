@@ -1,0 +1,174 @@
+"""Announcements: "The final answer is …", "Answer: …", "**Answer**" above a line, 答案是…, in all languages of the lexicon."""
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+import re2
+
+from verifiers.commitment.cues import Cue, Kind, adverbs, languages, phrases
+from verifiers.commitment.stance import Sentence, Span, Stance, sentence_at
+
+
+class Announcement(NamedTuple):
+    """Where a response says that its answer is said."""
+
+    start: int
+    """Where the words begin that announce it."""
+    span: Span
+    """What they announce, up to where its sentence or line ends; empty where nothing follows."""
+    has_verb: bool
+    stance: Stance
+
+
+_MAX = 256
+"""Earlier ones are not looked at."""
+_MAX_CHARS = 4000
+_DISPLAY = {"$$": "$$", "\\[": "\\]"}
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def announcements(text: str, start: int, end: int) -> list[Announcement]:
+    """The last announcements between two places, in order."""
+    places = [each.start() for each in _nouns().finditer(_SURROGATE.sub("\ufffd", text), start, end)][-_MAX:]
+    found: list[Announcement] = []
+    for place in places:
+        if found and place < found[-1].span[0]:
+            continue
+        sentence = sentence_at(text, place, start, end)
+        if (one := _announcement(sentence, place, end)) is not None:
+            found.append(one)
+    return found
+
+
+def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | None:
+    at = sentence.place((place, place + 1))[0]
+    nouns = [cue for cue in sentence.cues if cue.kind is Kind.ANSWER and cue.first <= at < cue.stop]
+    if not nouns:
+        return None
+    noun = max(nouns, key=lambda cue: (cue.stop, -cue.first))
+    told = _told(sentence, noun)
+    if told is None:
+        return None
+    begin, has_verb = told
+    if not has_verb and any(
+        cue.kind is Kind.FIND and sentence.skipped(noun.first) <= cue.stop <= noun.first for cue in sentence.cues
+    ):
+        return None
+    stance = sentence.led_stance(noun.first, begin)
+    if stance is Stance.ANNOUNCED and any(
+        cue.kind in (Kind.DOUBT, Kind.MAYBE) and cue.first == begin for cue in sentence.cues
+    ):
+        stance = Stance.HEDGED
+    if any(cue.kind is Kind.NOT and cue.first == begin for cue in sentence.cues):
+        denied = max(cue.stop for cue in sentence.cues if cue.kind is Kind.NOT and cue.first == begin)
+        is_led = any(cue.kind in (Kind.THE, Kind.NOUN) and cue.first == denied for cue in sentence.cues)
+        if _is_value(sentence, denied) or is_led:
+            stance = Stance.DENIED
+        elif has_verb:
+            return None
+        is_doubt = any(cue.kind is Kind.DOUBT and cue.first == begin for cue in sentence.cues)
+        swap = [
+            cue.stop
+            for cue in sentence.cues
+            if cue.kind in (Kind.BUT, Kind.CHOOSE) and cue.first > denied and not is_doubt
+        ]
+        begin, stance = (max(swap), Stance.ANNOUNCED) if swap else (begin, stance)
+    first = sentence.skipped(noun.first)
+    at = sentence.words[begin - 1].end
+    return Announcement(sentence.words[first].start, (at, end), has_verb, stance)
+
+
+def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
+    """Behind which word an announcement is over, and whether it has a verb; None where it announces nothing."""
+    said, place = sentence.words, noun.stop
+    if said[place - 1].text in _VERBS:
+        place += place < len(said) and said[place].text in ":："
+        is_label = place < len(said) and sentence.text[said[place].start : said[place].end].isupper()
+        return (place, True) if is_label else None
+    while place < len(said):
+        here = [cue for cue in sentence.cues if cue.first == place]
+        if verbs := [cue.stop for cue in here if cue.kind is Kind.IS]:
+            stop = max(verbs)
+            if said[place].text == "'s" and not _is_value(sentence, stop):
+                return None
+            if stop < len(said) and said[stop].text in ",，" and (aside := _aside(sentence, stop)) is not None:
+                stop = aside
+            while stop < len(said) and said[stop].text in adverbs() and _is_value(sentence, stop + 1):
+                stop += 1
+            return (stop + 1, True) if stop < len(said) and said[stop].text in ":：" else (stop, True)
+        if said[place].text in ":：=—" or (said[place].text in "-–" and place > noun.stop - 1):
+            return place + 1, False
+        if any(cue.kind is Kind.NOT for cue in here):
+            return place, True
+        if led := [cue.stop for cue in here if cue.kind in (Kind.RIGHT, Kind.BAD)]:
+            place = max(led)
+        elif said[place].text in _CLOSING:
+            place += 1
+        elif (aside := _aside(sentence, place)) is not None:
+            place = aside
+        else:
+            break
+    if place >= len(said):
+        return (place, False) if sentence.skipped(noun.first) == 0 and "\n" in sentence.stop else None
+    is_marked = said[place - 1].text == "】"
+    if sentence.skipped(noun.first) == 0 and (is_marked or (place == noun.stop and _is_value(sentence, place))):
+        return place, False
+    return None
+
+
+def _is_value(sentence: Sentence, place: int) -> bool:
+    """Whether a word may begin a value: a number, a formula, a capital, another script."""
+    if place >= len(sentence.words):
+        return False
+    word = sentence.words[place]
+    return (
+        word.text[0].isdigit()
+        or word.text in "$\\(-−+"
+        or not word.text.isascii()
+        or sentence.text[word.start].isupper()
+    )
+
+
+_VERBS = frozenset("选選择擇")
+_CLOSING = frozenset("\"'”’)]】»」")
+_PREPOSITIONS = frozenset(
+    ["to", "for", "of", "in", "here", "above", "below", "de", "du", "auf", "zu", "à", "da", "di", "a", "al"]
+)
+
+
+def _aside(sentence: Sentence, place: int) -> int | None:
+    """Where what an answer is to, or an aside, is over: "to the question", ", in this case,", "(in cm)"."""
+    said = sentence.words
+    word = said[place].text
+    if word in _PREPOSITIONS:
+        for stop in range(place + 1, min(len(said), place + _MAX_ASIDE_WORDS)):
+            if said[stop].text in ":：=" or any(cue.kind is Kind.IS and cue.first == stop for cue in sentence.cues):
+                return stop
+            if said[stop].text in ".;":
+                return None
+        return None
+    closing = {",": ",", "(": ")", "，": "，"}.get(word)
+    if closing is None:
+        return None
+    for stop in range(place + 1, min(len(said), place + _MAX_ASIDE_WORDS)):
+        if any(cue.first == stop and cue.kind is Kind.OR for cue in sentence.cues):
+            return None
+        if said[stop].text == closing:
+            return stop + 1
+    return None
+
+
+_MAX_ASIDE_WORDS = 18
+
+
+@cache
+def _nouns() -> Any:
+    """What finds the nouns, by the last words of their phrases."""
+    found = {
+        phrase.split()[-1]
+        for lexicon in languages().values()
+        for entry in lexicon.get(Kind.ANSWER.value, ())
+        for phrase in phrases(entry)
+    }
+    return re2.compile("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True))))

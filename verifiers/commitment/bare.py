@@ -1,0 +1,108 @@
+"""The channel `bare`: a response that is nothing but an answer: one formula, one quantity, a few words."""
+
+import re
+from collections.abc import Sequence
+
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.figures import ANY_DIGIT
+from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.spans import trim
+from verifiers.commitment.stance import Sentence
+
+_BARE_CHARS = 600
+_BARE_WORDS = 5
+_BARE_COUNTED_WORDS = 3
+_NOT_WORDS = re.compile(
+    r"\\(?:text[a-z]{0,6}|mathrm|mathbf|operatorname\*?|mbox)\s?\{[^{}]*\}|\\(?:begin|end)\{[^{}]*\}|\\[a-zA-Z]+"
+)
+_BARE_WORD = re.compile(r"[^\W\d_²³¹⁰-⁹₀-₉]{2,}")
+_NAMES_OF_FUNCTIONS = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sec",
+        "csc",
+        "log",
+        "ln",
+        "exp",
+        "sqrt",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "pi",
+        "or",
+        "and",
+        "mod",
+        "gcd",
+        "lcm",
+        "max",
+        "min",
+        "sinh",
+        "cosh",
+        "tanh",
+        "am",
+        "pm",
+        "AM",
+        "PM",
+        "inf",
+        "infty",
+    ]
+)
+_HAN_SENTENCE = re.compile(r"[\u3400-\u9fff]{5,}|[。，：]")
+_SENTENCE_WORD = re.compile(
+    r"\b(?:is|are|was|were|be|has|have|had|so|thus|therefore|hence|then|because|since|we|it|there|this|that|she|he|they|you"
+    r"|i|get|gets|got|find|need|needs|will|would|can|cannot|not|never|let|if|suppose|step|answer|guess|think|know)\b",
+    re.IGNORECASE,
+)
+_STARTS_AS_QUANTITY = re.compile(r"[-+−$€£¥\\({\s]{0,4}[\d.\\]")
+_OPENS_DISPLAY = ("$$", "\\[", "\\begin", "\\left")
+_CALCULATION = re.compile(r"\d\s?[-+*/×÷]\s?\d[^=,;]{0,80}=[^,;]{0,80}[,;]")
+
+
+def read_bare(text: str, start: int, end: int) -> Offers:
+    """The whole segment, when it is short and no sentence."""
+    if end - start > _BARE_CHARS:
+        return NO_OFFERS
+    segment = text[start:end]
+    if "\n" in segment and not segment.startswith(_OPENS_DISPLAY):
+        return NO_OFFERS
+    if not segment.isascii() and _HAN_SENTENCE.search(segment):
+        return NO_OFFERS
+    if "?" in segment or "？" in segment or "<" in segment[:1] or _CALCULATION.search(segment):
+        return NO_OFFERS
+    words = [word for word in _BARE_WORD.findall(_NOT_WORDS.sub(" ", segment)) if _is_word(word)]
+    if words and not _is_phrase(segment, words):
+        return NO_OFFERS
+    inner = trim(text, start, end)
+    return Offers((Offer(*inner, start, end),)) if inner[0] < inner[1] else NO_OFFERS
+
+
+_UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.BUT, Kind.BACK, Kind.FIND])
+
+
+def _is_unsettled(segment: str) -> bool:
+    """Whether it denies, doubts or supposes, or only says what is to be done."""
+    said = Sentence(segment, 0, len(segment), "")
+    return any(cue.kind in _UNSETTLED for cue in said.cues) or "?" in segment
+
+
+def _is_word(run: str) -> bool:
+    """Two letters that are no word are factors."""
+    return run not in _NAMES_OF_FUNCTIONS and (len(run) > 2 or not run.isascii() or run.lower() in _TWO_LETTER_WORDS)
+
+
+_TWO_LETTER_WORDS = frozenset(
+    ["is", "of", "to", "in", "no", "it", "he", "we", "if", "so", "at", "on", "by", "be", "do", "my"]
+)
+
+
+def _is_phrase(segment: str, words: Sequence[str]) -> bool:
+    """Whether the words are a unit, a noun phrase, or the few that go with a formula."""
+    if len(words) > _BARE_WORDS or _SENTENCE_WORD.search(segment) or _is_unsettled(segment):
+        return False
+    numbers = ANY_DIGIT.findall(segment)
+    if not numbers or (segment.endswith("$") and segment.count("$") % 2 == 0):
+        return not segment.endswith(":")
+    return len(numbers) == 1 and len(words) <= _BARE_COUNTED_WORDS and _STARTS_AS_QUANTITY.match(segment) is not None

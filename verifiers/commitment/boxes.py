@@ -1,0 +1,163 @@
+r"""The channel `boxed`: what stands in `\boxed{…}` and its like, with braces matched and boxes inside boxes.
+
+Whether a box is the answer depends on what stands beside it, too: neighbours.py.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from verifiers.commitment.behind import is_denied
+from verifiers.commitment.extraction import Reason
+from verifiers.commitment.neighbours import INSTRUCTION, beside, stands_alone, with_name
+from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offer, Offers
+from verifiers.commitment.spans import strip, unwrap
+
+_BOX_OPENING = re.compile(r"(?:\s{0,8}\[[^\]\n]{0,40}\]){0,2}\s{0,8}\{")
+_BOX_BARE = re.compile(r"\s{0,8}((?:[-+−]?\d|\\[A-Za-z])[^\s$]{0,200}|[A-Za-z](?![A-Za-z]))")
+_BRACES = re.compile(r"(?P<box>\\{1,2}(?:boxed|fbox|framebox)(?![A-Za-z]))|\\[^A-Za-z]|(?P<open>\{+)|(?P<close>\}+)")
+
+
+def with_boxes(text: str, offers: Sequence[Offer]) -> Offers:
+    """The same offers, each narrowed to the boxes inside it; the last one decides whether there is an answer."""
+    items: list[Offer] = []
+    reason: Reason | None = None
+    for offer in offers:
+        inner = read_boxes(text, offer.start, offer.end)
+        reason = inner.reason or ("no_answer" if offer.start == offer.end else None)
+        if reason is None and not inner.items:
+            items.append(offer)
+        elif reason is None:
+            first, last = inner.items[0], inner.items[-1]
+            items.extend(inner.items)
+            items[-len(inner.items)] = msgspec.structs.replace(first, outer_start=offer.outer_start)
+            items[-1] = msgspec.structs.replace(items[-1], outer_end=max(offer.outer_end, last.outer_end))
+    return Offers(items, reason)
+
+
+@dataclass(slots=True)
+class _OpenBox:
+    depth: int
+    outer_start: int
+    start: int
+
+
+def read_boxes(text: str, start: int, end: int) -> Offers:
+    """Closed boxes that are in no other closed box; a box that holds just another box is that one."""
+    places = _box_commands(text, start, end)
+    if not places:
+        return NO_OFFERS
+    commands = iter(places)
+    position = next(commands)
+    closed: list[Offer] = []
+    opened: list[_OpenBox] = []
+    depth = 0
+    while match := _BRACES.search(text, position, end):
+        position = match.end()
+        kind = match.lastgroup
+        if kind == "box":
+            if opening := _BOX_OPENING.match(text, position, end):
+                depth, position = depth + 1, opening.end()
+                opened.append(_OpenBox(depth, match.start(), position))
+            elif bare := _BOX_BARE.match(text, position, end):
+                stop = bare.start(1) + len(bare[1].rstrip(".,;:!?)*。，"))
+                position = max(stop, bare.start(1) + 1)
+                closed.append(Offer(bare.start(1), stop, match.start(), stop))
+            elif not _has_text_after(text, position, end):
+                opened.append(_OpenBox(depth + 1, match.start(), end))
+        elif kind == "open":
+            depth += position - match.start()
+        elif kind == "close":
+            after = max(depth - position + match.start(), 0)
+            while opened and opened[-1].depth > after:
+                box = opened.pop()
+                _close(text, closed, box, match.start() + depth - box.depth)
+            depth = after
+        if not opened:
+            if len(places) == 1:
+                break
+            # What stands between two boxes belongs to neither, nor do the braces in it.
+            depth, following = 0, next((command for command in commands if command >= position), None)
+            if following is None:
+                break
+            position = _command_start(text, position, following)
+    if opened and (not closed or opened[-1].outer_start > closed[-1].outer_start):
+        return Offers(closed, "truncated")
+    if closed and closed[-1].start >= closed[-1].end:
+        while closed and closed[-1].start >= closed[-1].end and INSTRUCTION.search(text, *beside(start, closed[-1])):
+            closed.pop()
+        if closed and closed[-1].start >= closed[-1].end:
+            return Offers([box for box in closed if box.start < box.end], "no_answer")
+    if not closed:
+        return NO_OFFERS
+    if len(closed) > 1:
+        closed = _usable(text, start, end, closed)
+    if not closed or not stands_alone(text, start, end, closed[-1]):
+        return Offers(closed, "no_answer")
+    return Offers(closed)
+
+
+def _usable(text: str, start: int, end: int, boxes: Sequence[Offer]) -> list[Offer]:
+    """Of several boxes those that hold something and, of the last, are not said to be none; with their names."""
+    filled = [box for box in boxes if box.start < box.end]
+    denied = [box for box in filled[-_MAX_JUDGED:] if is_denied(text, start, (box.outer_start, box.outer_end), end)]
+    if denied and denied[-1] is filled[-1] and not _is_contrast(filled):
+        denied.pop()
+    return [with_name(text, start, box) for box in filled if box not in denied]
+
+
+def _is_contrast(boxes: Sequence[Offer]) -> bool:
+    """Whether the last box is only what the answer in the one before it is not: "12, not 15"."""
+    return len(boxes) > 1 and boxes[-1].outer_start - boxes[-2].outer_end <= _MAX_CONTRAST_CHARS
+
+
+_MAX_CONTRAST_CHARS = 24
+_MAX_JUDGED = 8
+
+
+def _box_commands(text: str, start: int, end: int) -> list[int]:
+    """Where the last boxes may begin: the last backslash before each `box`."""
+    if text.find("\\", start, end) < 0:
+        return []
+    places: list[int] = []
+    at = end
+    for _ in range(MAX_OFFERS):
+        at = text.rfind("box", start, at)
+        if at < 0:
+            break
+        if at > start and text[at - 1] == "\\":
+            places.append(at - 1)
+            continue
+        before = text[max(start, at - 6) : at]
+        if before.endswith("\\f"):
+            places.append(at - 2)
+        elif before.endswith("\\frame"):
+            places.append(at - 6)
+    return places[::-1]
+
+
+def _command_start(text: str, start: int, last_backslash: int) -> int:
+    """Where a command begins: backslashes in a row are pairs, and the last pair of them, or the odd one, is its own."""
+    first = last_backslash
+    while first > start and text[first - 1] == "\\":
+        first -= 1
+    return last_backslash - (last_backslash - first) % 2
+
+
+def _has_text_after(text: str, position: int, end: int) -> bool:
+    r"""Whether there is anything at all after a bare `\boxed`: then it is a word about boxes, else a cut one."""
+    return strip(text, position, end)[0] < end
+
+
+def _close(text: str, closed: list[Offer], box: _OpenBox, stop: int) -> None:
+    inner: list[Offer] = []
+    while closed and closed[-1].outer_start > box.outer_start:
+        inner.append(closed.pop())
+    start, end = box.start, stop
+    if start == end or not (text[start].isalnum() and text[end - 1].isalnum()):
+        start, end = unwrap(text, *strip(text, start, end))
+    if len(inner) == 1 and (inner[0].outer_start, inner[0].outer_end) == (start, end):
+        start, end = inner[0].start, inner[0].end
+    closed.append(Offer(start, end, box.outer_start, stop + 1, stop + 1))

@@ -1,0 +1,720 @@
+"""Which value a response commits to, if it commits to one.
+
+marks (tags, boxes, ####, fields) ──┐
+sentences that say which is right ──┴─► offers in the order of the text ──► the last, if nothing behind unmakes it
+none of these: a last or first line that is a value; a last or first sentence that states exactly one
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from verifiers import commitment
+from verifiers.commitment.behind import replacement
+from verifiers.commitment.boxes import read_boxes
+from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.hashes import read_hashes
+from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
+from verifiers.commitment.tags import read_tags
+
+Names = frozenset[Any]
+"""What a text names: one value, several where several are wanted; none where it contradicts itself."""
+CONFLICT: Names = frozenset()
+
+
+class Mention(NamedTuple):
+    """What a text names, and where."""
+
+    value: Names
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return self.start, self.end
+
+
+class Values(Protocol):
+    """What the values of a verifier look like."""
+
+    multi: bool
+    """Several values may be meant together."""
+    may_ask: bool
+    """A value may be a question itself."""
+
+    has_formulas: bool
+    """A value may be written in other ways than its own."""
+
+    def places(self, text: str) -> Sequence[int]:
+        """Where values may be named, in order: a quick look at a whole text."""
+
+    def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
+        """The values that a text names between two others, in order; `places`: those of them where to look."""
+
+    def named(self, text: str) -> Names | None:
+        """What a short text is the name of, if it says nothing else."""
+
+    def measured(self, text: str) -> Any | None:
+        """The value that a number with a unit is, where values are bare numbers."""
+
+    def one(self, text: str) -> Any | None:
+        """The value that a text is written as, also as a formula."""
+
+
+class Commitment(NamedTuple):
+    """What a response commits to, or why it commits to nothing."""
+
+    value: Names | None
+    reason: str
+    channel: str = ""
+    span: Span | None = None
+    seen: tuple[str, ...] = ()
+
+
+_MANY = 3
+_MAX_SENTENCES = 400
+_FORMULA_SENTENCES = 6
+_MAX_MENTIONS = 32
+"""Of one sentence; earlier ones are not looked at."""
+_MAX_FOLLOWING = 8
+_MAX_SHORT_CHARS = 600
+_STRONG = {Stance.ANNOUNCED: 4, Stance.CONCLUDED: 3, Stance.CALLED: 2, Stance.TRUE: 1}
+_MARK = 5
+
+
+class Offer(NamedTuple):
+    names: Names
+    span: Span
+    sentence: int
+    strength: int
+    channel: str
+
+
+class Read(NamedTuple):
+    sentence: Sentence
+    mentions: Sequence[Mention]
+
+
+class Mark(NamedTuple):
+    """A place that says by its form that it holds the answer; `names` None: it holds none."""
+
+    channel: str
+    names: Names | None
+    start: int
+    end: int
+    reason: str = "unparseable"
+
+
+def commit(text: str, values: Values, on_conflict: str) -> Commitment:
+    """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all."""
+    text = text.translate(_WIDE)
+    marks = list(_marks(text, values, on_conflict))
+    reader = _Reader(text, values, marks)
+    offers = reader.offers()
+    last_mark = marks[-1] if marks else None
+    if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
+        return Commitment(None, last_mark.reason, last_mark.channel)
+    if offers:
+        return reader.last(offers, on_conflict)
+    return reader.lines()
+
+
+_WIDE = {0xFF01 + n: 0x21 + n for n in range(94) if chr(0xFF01 + n) not in "，：；？！（）"}
+_WIDE |= {0x24B6 + n: ord("A") + n for n in range(26)}
+"""Full-width and circled letters and digits, one character each."""
+
+
+def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
+    """The marks, in order; one within another is a part of it."""
+    found: list[Mark] = []
+    for channel, reader in (("answer_tag", read_tags), ("boxed", read_boxes), ("hash4", read_hashes)):
+        offers = reader(text, 0, len(text))
+        for each in offers.items:
+            names = content(_unwrapped(text[each.start : each.end]), values, on_conflict)
+            found.append(Mark(channel, names, each.outer_start, each.outer_end))
+        if offers.reason is not None and channel != "hash4":
+            found.append(Mark(channel, None, len(text), len(text), offers.reason))
+    for field in _FIELD.finditer(text):
+        inner = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
+        found.append(Mark("json", values.named(inner), *field.span()))
+    found.sort(key=lambda mark: (mark.start, -mark.end))
+    outer: list[Mark] = []
+    for mark in found:
+        if not outer or mark.start >= outer[-1].end:
+            outer.append(mark)
+    return outer
+
+
+_FIELD = re.compile(
+    r"\"(?:final_?)?(?:answer|choice|option|label|letter)\"\s{0,4}:\s{0,4}"
+    r"(?:(?P<text>\"[^\"\\\n]{0,300}\")|(?P<list>\[[^\[\]]{0,300}\])|(?P<object>\{[^{}]{0,300}\})|(?P<bare>\w{1,8}))",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"\"\w{1,20}\"\s?:")
+
+
+_SENTENCE_BEGINS = re.compile(r"\$?\s+(?:The|My|So|Thus|Hence|Therefore)\s")
+_TAGGED = re.compile(r"\s*<(?P<name>\w{1,20})>(?P<inner>[^<>]{1,200})</(?P=name)>\s*")
+_NUMBERED = re.compile(
+    r"(?:(?:question|answer|ans|problem|no|q)\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)", re.I
+)
+"""Before an answer to the one question that has a number: "1. C"."""
+_ENTRY = re.compile(r".?[)\].:]\s")
+_MAY_BE_FORMULA = re.compile(r"[\\$\d]")
+_FORMULA = re.compile(r"\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)")
+_FONT = re.compile(r"\\(?:bf|rm|it|sf|tt|left|right)(?![A-Za-z])")
+_WRAPPER = re.compile(r"\\(?:text\w{0,6}|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|operatorname|[mh]box)\s?\{([^{}]*)\}")
+
+
+def _unwrapped(text: str) -> str:
+    return _FONT.sub("", _WRAPPER.sub(r"\1", text)) if "\\" in text else text
+
+
+def content(text: str, values: Values, on_conflict: str) -> Names | None:
+    """What a mark holds: the name of an option, or a sentence that commits to one."""
+    if (named := values.named(text)) is not None:
+        return named
+    if (measured := values.measured(text)) is not None:
+        return frozenset({measured})
+    reader = _Reader(f"Answer: {text}" if "\n" not in text.strip() else text, values, ())
+    offers = reader.offers()
+    if offers:
+        return reader.last(offers, on_conflict).value or CONFLICT
+    return None
+
+
+class _Reader:
+    """A text with its sentences, and what options each mentions."""
+
+    def __init__(self, text: str, values: Values, marks: Sequence[Mark]) -> None:
+        self._text, self._values, self._marks = text, values, marks
+        told = []
+        places = deque(values.places(text))
+        every = list(self._sentences())[-_MAX_SENTENCES:]
+        for left, each in zip(range(len(every), 0, -1), every, strict=True):
+            while places and places[0] < each.start:
+                places.popleft()
+            inside = [
+                mark for mark in marks if each.start <= mark.start < each.end or each.start < mark.end <= each.end
+            ]
+            mentions: list[Mention] = []
+            here: list[int] = []
+            while places and places[0] < each.end:
+                here.append(places.popleft())
+            if here:
+                found = values.mentions(text, each.start, each.end, here)
+                mentions = [one for one in found if not _within(one, marks) and not _is_neutral(each, one)]
+            if values.has_formulas and not inside and not mentions and left <= _FORMULA_SENTENCES:
+                mentions = self._with_formula(each)
+            mentions += [
+                Mention(mark.names, mark.start, min(mark.end, each.end))
+                for mark in inside
+                if mark.names is not None and mark.start >= each.start
+            ]
+            told.append(Read(each, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:]))
+        self._told = told
+        self._known: dict[int, Sequence[Stance]] = {}
+
+    def _with_formula(self, sentence: Sentence) -> list[Mention]:
+        """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
+        if not _MAY_BE_FORMULA.search(sentence.text, sentence.start, sentence.end):
+            return []
+        places = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
+        leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
+            n + 1 for n, word in enumerate(sentence.words) if word.text == ":"
+        ]
+        places += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
+        found = [(place, self._values.one(sentence.text[slice(*place)])) for place in places]
+        return [Mention(frozenset({label}), *place) for place, label in found[-1:] if label]
+
+    def _sentences(self) -> Iterator[Sentence]:
+        """The sentences; a tag is one of its own."""
+        start = 0
+        for mark in self._marks:
+            if mark.channel == "answer_tag" and mark.start < mark.end:
+                yield from sentences(self._text, start, mark.start)
+                yield Sentence(self._text, mark.start, mark.end, "\n")
+                start = mark.end
+            elif mark.channel == "boxed" and _SENTENCE_BEGINS.match(self._text, mark.end):
+                yield from sentences(self._text, start, mark.end)
+                start = mark.end
+        yield from sentences(self._text, start, len(self._text))
+
+    def offers(self) -> list[Offer]:
+        found: list[Offer] = []
+        for place, (sentence, mentions) in enumerate(self._told):
+            entry = self._entry(place) if found and found[-1].strength > 3 else None
+            if mentions and (offer := self._offer(sentence, mentions, place)) is not None:
+                found.append(offer)
+            elif entry and not entry <= found[-1].names and place == found[-1].sentence + 1:
+                names = found[-1].names | entry if self._values.multi else CONFLICT
+                found[-1] = found[-1]._replace(names=names, sentence=place)
+        return found
+
+    def _entry(self, place: int) -> Names | None:
+        """The options that a line is, and nothing else."""
+        sentence, mentions = self._told[place]
+        if "\n" not in self._told[place - 1].sentence.stop or any(cue.kind in _AGAINST for cue in sentence.cues):
+            return None
+        text = sentence.text[sentence.start : sentence.end]
+        if (named := self._values.named(text)) is not None or not mentions:
+            return named
+        first = sentence.place(mentions[0].span)[0]
+        is_entry = sentence.skipped(first) == 0 and _ENTRY.match(sentence.text, mentions[0].end - 1, sentence.end)
+        return mentions[0].value if is_entry and not any(cue.kind is Kind.IS for cue in sentence.cues) else None
+
+    def _offer(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Offer | None:
+        """What a sentence commits to."""
+        stances = self._stances(sentence, mentions, place)
+        strong = [(stance, each) for stance, each in zip(stances, mentions, strict=True) if stance in _STRONG]
+        marked = [
+            each for stance, each in zip(stances, mentions, strict=True) if self._is_mark(each) and stance not in UNMADE
+        ]
+        if not strong and not marked:
+            return None
+        best = max((_STRONG[stance] for stance, _ in strong), default=0)
+        chosen = marked or [each for stance, each in strong if _STRONG[stance] == best]
+        first = chosen[0]
+        for later in chosen[1:]:
+            if self._turns(sentence, first, later):
+                first = later
+        channel = self._channel(first)
+        names = set(first.value or ())
+        for each, stance in zip(mentions, stances, strict=True):
+            if each.value == first.value:
+                continue
+            if stance in UNMADE and not (
+                stance is Stance.HEDGED and not sentence.asks and self._joined_by_or(sentence, first, each, mentions)
+            ):
+                continue
+            if marked and not self._is_mark(each) and each.end <= first.start:
+                continue
+            if not self._is_apart(sentence, first, each, mentions):
+                names |= set(each.value or ()) or {"", "?"}
+        if any(
+            stance in _STRONG
+            and each.start > first.end
+            and each.value != first.value
+            and stance is not Stance.TRUE
+            and self._is_apart(sentence, first, each, mentions)
+            and not self._is_reason(sentence, first, each)
+            for each, stance in zip(mentions, stances, strict=True)
+        ):
+            names |= {"", "?"}
+        is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
+        if not is_false and first.value in {
+            each.value for each, stance in zip(mentions, stances, strict=True) if stance is Stance.DENIED
+        }:
+            names |= {"", "?"}
+        if (
+            best < 3
+            and not marked
+            and any(
+                each.start > first.end and stance is Stance.STATED and self._turns(sentence, first, each)
+                for each, stance in zip(mentions, stances, strict=True)
+            )
+        ):
+            names |= {"", "?"}
+        whole = frozenset(names)
+        if not first.value or (
+            len(whole) > 1 and (not self._values.multi or self._has_or(sentence, mentions) or "" in whole)
+        ):
+            whole = CONFLICT
+        if best == 2 and any(
+            cue.kind is Kind.SO and cue.stop <= sentence.place(first.span)[0] for cue in sentence.cues
+        ):
+            best = 3
+        return Offer(whole, first.span, place, _MARK if marked else best, channel)
+
+    def _stances(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
+        if (known := self._known.get(place)) is None:
+            known = self._known[place] = self._judged(sentence, mentions, place)
+        return known
+
+    def _judged(self, sentence: Sentence, mentions: Sequence[Mention], place: int) -> Sequence[Stance]:
+        spans = [each.span for each in mentions]
+        found = []
+        for each in mentions:
+            stance = sentence.stance(each.span, [span for span in spans if span != each.span])
+            if stance is Stance.STATED and each is mentions[0] and place and self._is_headed(place, each):
+                stance = Stance.ANNOUNCED
+            is_number = not any(map(str.isalpha, sentence.text[each.start : each.end]))
+            if stance is Stance.CONCLUDED and (
+                not sentence.ends(sentence.place(each.span)[1]) or (is_number and place < len(self._told) - 2)
+            ):
+                stance = Stance.STATED
+            found.append(stance)
+        return found
+
+    def _is_reason(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
+        first, stop = sentence.place((one.end, other.start))
+        return any(cue.kind is Kind.BECAUSE and first <= cue.first < stop for cue in sentence.cues)
+
+    def _is_mark(self, mention: Mention) -> bool:
+        return any(mark.start == mention.start for mark in self._marks)
+
+    def _channel(self, mention: Mention) -> str:
+        return next((mark.channel for mark in self._marks if mark.start == mention.start), "statement")
+
+    def _turns(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
+        first, stop = sentence.place((one.end, other.start))
+        return any(cue.kind in (Kind.BUT, Kind.SO) and first <= cue.first < stop for cue in sentence.cues)
+
+    def _is_apart(self, sentence: Sentence, one: Mention, other: Mention, mentions: Sequence[Mention]) -> bool:
+        """Whether another mention is in a clause of its own, which says nothing for it."""
+        left, right = sorted((one, other), key=lambda each: each.start)
+        first, stop = sentence.place((left.end, right.start))
+        if sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)):
+            return False
+        if sentence.ends_in(frozenset([Kind.BUT]), sentence.skipped(stop)) and sentence.ends(
+            sentence.place(right.span)[1]
+        ):
+            return False
+        places = [sentence.place(each.span) for each in mentions]
+        if sentence.is_list(first, stop, places):
+            behind = sentence.ends(sentence.list_end(sentence.place(right.span)[1], places))
+            return not behind and all(word.text in ",;，；" for word in sentence.words[first:stop])
+        kinds = (Kind.BECAUSE, Kind.SO, Kind.BUT)
+        if any(cue.kind in kinds and first <= cue.first < stop for cue in sentence.cues):
+            return True
+        between = [word.text for word in sentence.words[first:stop]]
+        if not any(sign in between for sign in ",;:—–(，；：、"):
+            return False
+        is_item = sentence.skipped(stop) == stop and between[-1] in ",;，；、(/"
+        return not (is_item and sentence.ends(sentence.place(right.span)[1]))
+
+    def _joined_by_or(self, sentence: Sentence, one: Mention, other: Mention, mentions: Sequence[Mention]) -> bool:
+        left, right = sorted((one, other), key=lambda each: each.start)
+        first, stop = sentence.place((left.end, right.start))
+        places = [sentence.place(each.span) for each in mentions]
+        if sentence.is_list(first, stop, places) and sentence.has(Kind.OR, first, stop):
+            return True
+        return sentence.ends_in(frozenset([Kind.OR, Kind.MAYBE]), sentence.skipped(stop)) is not None
+
+    def _has_or(self, sentence: Sentence, mentions: Sequence[Mention]) -> bool:
+        first, stop = sentence.place((mentions[0].start, mentions[-1].end))
+        return sentence.has(Kind.OR, first, stop)
+
+    def _is_headed(self, place: int, mention: Mention) -> bool:
+        """Whether a line above announces what the sentence begins with."""
+        above, sentence = self._told[place - 1].sentence, self._told[place].sentence
+        if "\n" not in above.stop or not above.words or sentence.skipped(sentence.place(mention.span)[0]) != 0:
+            return False
+        kinds = [cue for cue in above.cues if cue.kind in (Kind.ANSWER, Kind.RESULT)]
+        if any(cue.kind in (Kind.BAD, Kind.NOT, Kind.SAID) for cue in above.cues):
+            return False
+        if above.words[-1].text in ":：":
+            return bool(kinds)
+        return any(cue.stop == len(above.words) for cue in kinds) and len(above.words) <= 5
+
+    # --- what follows
+
+    def last(self, offers: Sequence[Offer], on_conflict: str) -> Commitment:
+        seen = tuple(self._text[slice(*each.span)] for each in offers[-16:])
+        told = [each for each in offers if each.strength > 2]
+        if any(each.strength > 1 for each in offers):
+            offers = [each for each in offers if each.strength > 1]
+        last = offers[-1]
+        if told and on_conflict != "reject":
+            offers = [each for each in offers if each.strength > 2 or each.span > told[-1].span]
+            last = offers[-1]
+        elif not told and self._values.multi:
+            last = last._replace(names=frozenset().union(*(each.names for each in offers)))
+        refused: Commitment = Commitment(None, "conflicting_answers", last.channel, None, seen)
+        distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
+            last.names
+        }
+        if last.strength == 3 and any(
+            each.strength > 3 and each.names != last.names and not self._is_parted(each, last) for each in offers
+        ):
+            return refused
+        if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):
+            return refused
+        if last.strength < 3 and len(distinct) > 1:
+            return refused
+        if self._is_unmade(last) or self._are_alternatives(last):
+            return refused
+        return Commitment(last.names, "found", last.channel, last.span, seen)
+
+    def _is_unmade(self, last: Offer) -> bool:
+        """Whether what follows takes an offer back, or lets another one stand."""
+        told = self._told
+        other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
+        if other is not None and self._values.named(other) != last.names:
+            return True
+        for place in range(last.sentence, min(len(told), last.sentence + _MAX_FOLLOWING)):
+            sentence, mentions = told[place]
+            stances = self._stances(sentence, mentions, place)
+            if place == last.sentence + 1 and sentence.opens_with(Kind.BACK):
+                return True
+            if place == last.sentence and self._is_turned(sentence, sentence.place(last.span)[1]):
+                return True
+            for each, stance in zip(mentions, stances, strict=True):
+                if each.start <= last.span[0] or not each.value:
+                    continue
+                if each.value <= last.names:
+                    is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
+                    if (
+                        place > last.sentence
+                        and stance is Stance.DENIED
+                        and not is_false
+                        and self._is_denial(sentence, each)
+                    ):
+                        return True
+                    continue
+                first, stop = sentence.place(each.span)
+                if stance is Stance.DENIED:
+                    continue
+                if any(0 <= cue.first - stop <= 3 for cue in sentence.also()):
+                    return True
+                if any(0 <= first - cue.stop <= 2 for cue in sentence.also()):
+                    return True
+                opens = sentence.opening()
+                places = [sentence.place(one.span) for one in mentions]
+                stop = sentence.list_end(stop, places)
+                if place > last.sentence and opens and opens >= sentence.skipped(first) and sentence.ends(stop):
+                    return True
+        if told[-1].mentions and len(told) - 1 > last.sentence:
+            sentence, mentions = told[-1]
+            named = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(len(told) - 1)
+            alive = [
+                stance for stance in self._stances(sentence, mentions, len(told) - 1) if stance is not Stance.DENIED
+            ]
+            return bool(alive) and named is not None and not (named and named <= last.names)
+        return False
+
+    def _is_parted(self, one: Offer, other: Offer) -> bool:
+        """Whether a sentence between two offers, or the second one's that concludes, begins with a turn."""
+        last = self._told[other.sentence].sentence
+        concludes = any(cue.kind is Kind.SO for cue in last.cues) and one.sentence < other.sentence
+        between = self._told[one.sentence + 1 : other.sentence + concludes]
+        return any(cue.kind is Kind.BUT and cue.first == 0 for each in between for cue in each.sentence.cues)
+
+    def _are_alternatives(self, last: Offer) -> bool:
+        """Whether a mark stands beside one that holds something else, with nothing said between them."""
+        before = [mark for mark in self._marks if mark.end <= last.span[0] and mark.names is not None]
+        if (
+            last.strength < _MARK
+            or not before
+            or before[-1].names == last.names
+            or before[-1].channel != last.channel
+            or "\n\n" in self._text[before[-1].end : last.span[0]]
+        ):
+            return False
+        said = words(self._text, before[-1].end, last.span[0])
+        spared = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.MAYBE)]
+        return not any(map(str.isalnum, "".join(word.text for word in said))) or bool(spared)
+
+    def _is_turned(self, sentence: Sentence, stop: int) -> bool:
+        """Whether the sentence goes on to take back what it says."""
+        turns = [cue.stop for cue in sentence.cues if cue.kind is Kind.BUT and cue.first >= stop]
+        turns += [stop] + [
+            place + 1 for place in range(stop, len(sentence.words)) if sentence.words[place].text in "(,—–;."
+        ]
+        return any(cue.kind is Kind.BACK and cue.first in turns and sentence.ends(cue.stop) for cue in sentence.cues)
+
+    def _denied(self, told: Sequence[Read]) -> set[Names | None]:
+        return {
+            each.value
+            for place, (sentence, mentions) in enumerate(told)
+            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
+            if stance is Stance.DENIED
+        }
+
+    def _is_among_denied(self, place: int, word: int) -> bool:
+        """Whether an "or" stands before something that is denied."""
+        sentence, mentions = self._told[place]
+        stances = zip(mentions, self._stances(sentence, mentions, place), strict=True)
+        return any(stance is Stance.DENIED and sentence.place(each.span)[0] > word for each, stance in stances)
+
+    def _is_bracketed(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a mention is a label in brackets that ends a sentence, or all of it in one with its text."""
+        shown = sentence.text[mention.start : mention.end]
+        rest = sentence.text[mention.end : sentence.end].strip(" *_$.")
+        return ("(" in shown[:1] or sentence.text[mention.start - 1 : mention.start] == "(") and not rest.strip(")")
+
+    def _is_subject(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a sentence only says what an option, by its text, is."""
+        first, stop = sentence.place(mention.span)
+        shown = sentence.text[mention.start : mention.end].strip("*_ ")
+        is_text = len(shown) > 2 and first == 0
+        is_text = is_text and not any(cue.kind is Kind.OTHER for cue in sentence.cues)
+        return is_text and any(
+            cue.kind is Kind.IS
+            and cue.first == stop
+            and any(the.kind is Kind.THE and the.first == cue.stop for the in sentence.cues)
+            for cue in sentence.cues
+        )
+
+    def _is_entry(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a sentence begins with a label and its text."""
+        shown = sentence.text[mention.start : mention.end]
+        return sentence.place(mention.span)[0] == 0 and len(shown) > 3 and shown.strip("(*")[1:2] in ").:"
+
+    def _goes_on_plainly(self, sentence: Sentence, stop: int) -> bool:
+        """Whether what follows a comma is no other thing of the same kind."""
+        stop = sentence.past(stop, _CLOSING)
+        if stop + 1 >= len(sentence.words) or sentence.words[stop].text not in ",;":
+            return True
+        if any(cue.kind is Kind.IS and cue.first > stop for cue in sentence.cues):
+            return True
+        behind = sentence.words[stop + 1]
+        return sentence.text[behind.start].islower() and stop + 2 < len(sentence.words)
+
+    def _leads_to(self, sentence: Sentence, at: int) -> bool:
+        before = sentence.words[at - 1].text
+        if before == "=":
+            return at < 2 or sentence.words[at - 2].text not in "<>!≤≥≠~"
+        if before == ",":
+            return any(cue.kind is Kind.BECAUSE and cue.first == 0 for cue in sentence.cues)
+        return before in ":—–" or before in _AT
+
+    def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a clause with a mention has a word against it."""
+        first, stop = sentence.place(mention.span)
+        reasons = {cue.first for cue in sentence.cues if cue.kind is Kind.BECAUSE}
+        while stop < len(sentence.words) and sentence.words[stop].text not in ",;—–-(，" and stop not in reasons:
+            stop += 1
+        others = [
+            sentence.place(each.span)[0] for each in self._values.mentions(sentence.text, sentence.start, sentence.end)
+        ]
+        for cue in sentence.cues:
+            if cue.kind in _AGAINST and (
+                cue.stop <= first or first < sentence.place(mention.span)[1] <= cue.first < stop
+            ):
+                if cue.kind is Kind.NOT and cue.first > first and any(other >= cue.stop for other in others):
+                    continue
+                return True
+        return False
+
+    def _is_denial(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a sentence does nothing but deny what it mentions."""
+        first, stop = sentence.place(mention.span)
+        return first <= 6 and sentence.ends(stop)
+
+    # --- where no sentence says which
+
+    def lines(self) -> Commitment:
+        text, values = self._text, self._values
+        end = commitment.without_courtesy(text, 0, len(text))
+        if tagged := _TAGGED.fullmatch(text, 0, end):
+            return self._found(values.named(tagged["inner"]) or CONFLICT, "bare", tagged.span("inner"))
+        if len(self._told) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
+            return self._found(named, "bare", (0, end))
+        lines = [line for line in re.finditer(r"[^\n]+", text[:end]) if _is_line(line[0])]
+        if any(self._is_or(line[0]) for line in lines):
+            return Commitment(None, "conflicting_answers", "line")
+        numbered = _NUMBERED.match(text, 0, end)
+        if numbered and len(lines) == 1 and (named := values.named(text[numbered.end() : end])) is not None:
+            return self._found(named, "bare", (numbered.end(), end))
+        named_lines = [values.named(line[0].strip()) for line in lines]
+        if values.multi and len(lines) > 1 and all(named_lines):
+            return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
+        for place, beside in ((-1, -2), (0, 1)):
+            if (
+                not lines
+                or (names := named_lines[place]) is None
+                or lines[place][0].rstrip(" *_").endswith((":", "："))
+                or self._are_unmade(*lines[place].span())
+            ):
+                continue
+            other = named_lines[beside] if len(lines) > 1 else None
+            if other is not None and other != names:
+                return Commitment(None, "conflicting_answers", "line")
+            offer = Offer(names, lines[place].span(), self._sentence_at(lines[place].start()), 2, "line")
+            if names and self._is_unmade(offer):
+                return Commitment(None, "conflicting_answers", "line")
+            return self._found(names, "line", lines[place].span())
+        return self._stated(end)
+
+    def _is_or(self, line: str) -> bool:
+        """Whether a line is nothing but "or"."""
+        said = words(line)
+        return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
+
+    def _are_unmade(self, start: int, end: int) -> bool:
+        """Whether what a line mentions is asked or denied there."""
+        for place, (sentence, mentions) in enumerate(self._told):
+            if start <= sentence.start < end:
+                if sentence.asks and not self._values.may_ask:
+                    return True
+                if any(stance in UNMADE for stance in self._stances(sentence, mentions, place)):
+                    return True
+        return False
+
+    def _sentence_at(self, place: int) -> int:
+        return next((n for n, each in enumerate(self._told) if each.sentence.end > place), len(self._told) - 1)
+
+    def _found(self, names: Names, channel: str, span: Span) -> Commitment:
+        if not names:
+            return Commitment(None, "conflicting_answers", channel)
+        return Commitment(names, "found", channel, span)
+
+    def _stated(self, end: int) -> Commitment:
+        """The one option that the last or the first sentence of a short response states."""
+        none: Commitment = Commitment(None, "no_answer")
+        told = [each for each in self._told if each.sentence.start < end]
+        if not told or end > _MAX_SHORT_CHARS:
+            return none
+        alive = {
+            each.value
+            for place, (sentence, mentions) in enumerate(told)
+            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
+            if stance not in UNMADE
+        }
+        if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(told):
+            return none
+        for place in (len(told) - 1, 0):
+            sentence, mentions = told[place]
+            if sentence.asks:
+                continue
+            for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
+                first, stop = sentence.place(each.span)
+                if stop < len(sentence.words) and sentence.words[stop].text in ":：":
+                    continue
+                if (
+                    stance in UNMADE
+                    or not (sentence.ends(stop) or self._is_entry(sentence, each) or self._is_subject(sentence, each))
+                    or self._is_told_against(sentence, each)
+                ):
+                    continue
+                if place == 0 and len(told) > 1 and not any(map(str.isalpha, sentence.text[each.start : each.end])):
+                    continue
+                at = sentence.skipped(first)
+                if any(
+                    cue.kind in _OPEN and (cue.stop <= first or cue.kind is not Kind.OTHER) for cue in sentence.cues
+                ):
+                    continue
+                if any(cue.kind is Kind.OR and not self._is_among_denied(place, cue.first) for cue in sentence.cues):
+                    continue
+                if at == 0 and not self._goes_on_plainly(sentence, stop):
+                    continue
+                if (
+                    self._is_bracketed(sentence, each)
+                    or at == 0
+                    or sentence.ends_in(frozenset([Kind.IS, Kind.SO, Kind.CHOOSE]), at)
+                    or self._leads_to(sentence, at)
+                ):
+                    offer = Offer(each.value or CONFLICT, each.span, place, 2, "line")
+                    return none if self._is_unmade(offer) else self._found(offer.names, "line", each.span)
+        return none
+
+
+_AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
+_CLOSING = frozenset(')]*_"”$')
+_AT = frozenset(["in", "on", "at", "during", "by"])
+_OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
+
+
+def _is_line(line: str) -> bool:
+    return any(map(str.isalnum, line)) and not line.startswith(("```", "~~~"))
+
+
+def _within(mention: Mention, marks: Sequence[Mark]) -> bool:
+    return any(mark.start < mention.end and mention.start < mark.end for mark in marks)
+
+
+def _is_neutral(sentence: Sentence, mention: Mention) -> bool:
+    first, _ = sentence.place(mention.span)
+    return any(cue.kind is Kind.NEUTRAL and cue.first <= first < cue.stop for cue in sentence.cues)

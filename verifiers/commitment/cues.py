@@ -1,0 +1,239 @@
+"""What words say about an answer beside them: the cues of all languages, found in one pass over the words of a text.
+
+A lexicon (`lexicon/*.yaml`) lists phrases by kind; `(a|b|)` in a phrase stands for a, b or nothing. Phrases are sequences of
+words, so that space, emphasis and case between them do not count. In scripts without spaces each character is a word.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+LEXICON = Path(__file__).parent / "lexicon"
+
+
+class Kind(StrEnum):
+    """What a cue says, and of what: of what is behind it, before it, or on both sides of it."""
+
+    ANSWER = "answer"
+    """A noun that announces an answer where a verb or a colon is behind it."""
+    RESULT = "result"
+    """One that announces what may be only a step on the way."""
+    FIND = "find"
+    """Before an answer's noun: it is spoken of, not given."""
+    REMARK = "remark"
+    """What is said of an answer behind its verb without giving it."""
+    NOUN = "noun"
+    """One that may stand before an option's label."""
+    BAD = "bad"
+    """An adjective that makes of an answer's noun what is none."""
+    JOINS = "joins"
+    """A word with which an option may go on."""
+    OTHER = "other"
+    """A sentence with it tells of something else than the answer."""
+    RIGHT = "right"
+    """An adjective or adverb that may stand at these, and changes nothing."""
+    THE = "the"
+    IS = "is"
+    SO = "so"
+    """What is behind it is concluded."""
+    CHOOSE = "choose"
+    """What is behind it is chosen."""
+    FITS = "fits"
+    """What is before it is the one."""
+    CALLED = "called"
+    """What is before it is called the answer."""
+    ONLY = "only"
+    NOT = "not"
+    """What is behind it is denied, up to the verb of another clause."""
+    DOUBT = "doubt"
+    """All that the clause behind it says is denied or doubted."""
+    MAYBE = "maybe"
+    IF = "if"
+    SAID = "said"
+    """What is behind it is others' opinion, or an earlier one."""
+    WRONG = "wrong"
+    """What is before it is no answer."""
+    TRUE = "true"
+    """What is before it is called true, which is asked for or not."""
+    FALSE = "false"
+    ENDS = "ends"
+    """With what a sentence goes on behind an answer whose verb comes last."""
+    NEUTRAL = "neutral"
+    """What its words say alone does not count: "no doubt"."""
+    OR = "or"
+    YES = "yes"
+    """A verdict: a word or sign that stands alone beside what it judges."""
+    NO = "no"
+    BUT = "but"
+    """Something else follows, or a correction."""
+    BACK = "back"
+    """A sentence that takes back the one before it."""
+    ALSO = "also"
+    """What it stands beside is right, too."""
+    BECAUSE = "because"
+    """What is behind it is about the answer, no part of it."""
+    ASIDE = "aside"
+    """What is behind it goes with the answer: "2 left after subtracting 5"."""
+    GUESS = "guess"
+    """Modesty: behind a plain statement it changes nothing."""
+    BOUND = "bound"
+    """The number behind it is a limit."""
+    LIMIT = "limit"
+    """The number before it is one."""
+    PART = "part"
+    """The number behind it is a part of an expression."""
+    LABEL = "label"
+    """The number behind it says which, not how much."""
+
+
+class Cue(NamedTuple):
+    """A phrase of the lexicon, by the places of its words."""
+
+    kind: Kind
+    first: int
+    stop: int
+
+
+class Word(NamedTuple):
+    """A word, a number, a character of a script without spaces, or a sign."""
+
+    text: str
+    start: int
+    end: int
+
+
+_ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_LETTER = rf"(?:[^\W\d_{_ALONE}]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])"
+_APOSTROPHE = "['\u2019]"
+_NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
+_WORD = re.compile(
+    rf"(?P<command>\\(?:text[a-z]{{0,8}}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{{?)|n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])|(?:{_NOT_NT}{_LETTER})+"
+    rf"|[{_ALONE}]|\d+(?:[.,]\d+)*|[^\s*_`\ufe0f]"
+)
+_CHOICE = re.compile(r"\(([^()]*)\)")
+_Trie = dict[Any, Any]
+
+
+def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
+    """The words between two places; emphasis is none, nor are commands for words within mathematics."""
+    found = _WORD.finditer(text, start, len(text) if end is None else end)
+    return [
+        Word(each[0].lower().replace("\u2019", "'"), each.start(), each.end()) for each in found if not each["command"]
+    ]
+
+
+def cues(said: Sequence[Word]) -> list[Cue]:
+    """The longest phrase of each kind that begins at each word, in order; less those within a neutral one.
+
+    A word that means something else in English counts where a longer or plainer one tells of its language, or where nothing is
+    English and a letter is none of ASCII's.
+    """
+    trie, skipped = _trie(), adverbs()
+    found: list[tuple[Cue, set[str]]] = []
+    spoken = {"en"}
+    neutral = 0
+    for first, word in enumerate(said):
+        node, place = trie.get(word.text), first + 1
+        longest: dict[Kind, tuple[int, set[str]]] = {}
+        while node is not None:
+            for kind, language, is_plain in node.get(None, ()):
+                if is_plain:
+                    spoken.add(language)
+                if kind in longest and longest[kind][0] == place:
+                    longest[kind][1].add(language)
+                else:
+                    longest[kind] = place, {language}
+            while place < len(said) and said[place].text not in node and said[place].text in skipped:
+                place += 1
+            node = node.get(said[place].text) if place < len(said) else None
+            place += 1
+        if Kind.NEUTRAL in longest:
+            neutral = max(neutral, longest[Kind.NEUTRAL][0])
+        found += [
+            (Cue(kind, first, stop), known)
+            for kind, (stop, known) in longest.items()
+            if stop > neutral or kind is Kind.NEUTRAL
+        ]
+    if not any("en" in known for _, known in found) and (_is_foreign(said) or _is_covered(said, found)):
+        return [cue for cue, _ in found]
+    return [cue for cue, known in found if not known.isdisjoint(spoken)]
+
+
+def _is_foreign(said: Sequence[Word]) -> bool:
+    return any(not word.text.isascii() for word in said)
+
+
+def _is_covered(said: Sequence[Word], found: Sequence[tuple[Cue, set[str]]]) -> bool:
+    """Whether all words are those of a lexicon: "10 o 20"."""
+    covered = {place for cue, _ in found for place in range(cue.first, cue.stop)}
+    return all(place in covered for place, word in enumerate(said) if word.text.isalpha())
+
+
+def phrases(text: str) -> Iterator[str]:
+    """A phrase of the lexicon with its choices made, in all ways."""
+    parts = _CHOICE.split(text)
+    for chosen in product(*(part.split("|") if place % 2 else (part,) for place, part in enumerate(parts))):
+        yield " ".join("".join(chosen).split())
+
+
+@cache
+def languages() -> Mapping[str, Mapping[str, Any]]:
+    """The lexicons, by the names of their files."""
+    return {path.stem: _read(path) for path in sorted(LEXICON.glob("*.yaml"))}
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """A lexicon, all of whose words are texts: yes and no are no truths here."""
+    lexicon: Mapping[str, Any] = yaml.load(path.read_text("utf-8"), Loader=yaml.BaseLoader)  # noqa: S506  # makes texts alone
+    return lexicon
+
+
+@cache
+def adverbs() -> frozenset[str]:
+    """Words that may stand anywhere within a phrase."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get("adverbs", ()))
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """All words of the lexicons."""
+    return adverbs() | {
+        word.text
+        for language in languages()
+        for _, entry in _entries(language)
+        for phrase in phrases(entry)
+        for word in words(phrase)
+    }
+
+
+@cache
+def _trie() -> _Trie:
+    trie: _Trie = {}
+    english = {word.text for entry in _entries("en") for phrase in phrases(entry[1]) for word in words(phrase)}
+    english |= {*languages()["en"]["english"]}
+    for language in languages():
+        for kind, entry in _entries(language):
+            for phrase in phrases(entry):
+                node = trie
+                said = words(phrase)
+                for word in said:
+                    node = node.setdefault(word.text, {})
+                is_plain = len(phrase) >= _PLAIN_CHARS or not phrase.isascii()
+                is_plain = is_plain and not all(word.text in english for word in said)
+                node.setdefault(None, set()).add((kind, language, is_plain))
+    return trie
+
+
+_PLAIN_CHARS = 3
+
+
+def _entries(language: str) -> Iterator[tuple[Kind, str]]:
+    for kind in Kind:
+        for entry in languages()[language].get(kind.value, ()):
+            yield kind, entry

@@ -1,0 +1,30 @@
+"""Whether `!` is a sign of mathematics (`5!`) or the tone of a sentence ("It is 5!")."""
+
+import re
+
+from verifiers.commitment.offers import Offer
+
+FORMULA_GOES_ON = re.compile(r"\$|\\[)\]]|\s?[+*/^=×·÷<>≤≥]|\s[-−]\s?\d|[\w(\[{!]")
+"""What stands behind a `!` inside a formula."""
+_MAX_FORMULA_CHARS = 200
+_SYMBOLIC = re.compile(
+    r"(?=.*[a-z0-9])(?:\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^_=(){}\[\],.·×])*(?:(?<![A-Za-z])[a-z]|[)}\]])"
+)
+"""A formula without words that ends in a variable or a bracket. Only a variable that is no capital, which would be a choice."""
+_PROSE_BEFORE = re.compile(r"[A-Za-z]{2,}[\s,:]+[A-Za-z]{2,}\W{0,12}$|[㐀-鿿]{2}\W{0,3}$")
+
+
+def takes_factorial(text: str, start: int, first: int, stop: int) -> bool:
+    """Whether the `!` from `first` to `stop` may be a sign: `5!`, `n!`, `(2n-1)!!`, but not `42!!`, `B!` or `Yes!`."""
+    if start < first and text[first - 1].isdigit():
+        return first == stop
+    return first - start <= _MAX_FORMULA_CHARS and _SYMBOLIC.fullmatch(text, start, first) is not None
+
+
+def is_factorial(text: str, start: int, end: int, number: Offer) -> bool:
+    """Whether `!` behind a number is the sign, not the tone: of words before it the latter, in a formula the former."""
+    if not text.startswith("!", number.end):
+        return False
+    if number.end + 1 < end and (FORMULA_GOES_ON.match(text, number.end + 1, end)):
+        return True
+    return _PROSE_BEFORE.search(text[max(start, number.start - 40) : number.start]) is None

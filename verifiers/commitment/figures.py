@@ -1,0 +1,32 @@
+"""How a number is written in text, and where the last digits are."""
+
+import re
+
+from verifiers.commitment.offers import last_matches
+
+_DIGITS = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|，|[\u2009\u202f\u00a0])\d{3})+(?!\d)|\d+)(?:[.．]\d+)?|[.]\d+"
+_POWER = (
+    r"(?:[eE][-+−]?\d{1,9}|\s?(?:\\times|\\cdot|[x×*·])\s?10\s?(?:\^\s?\{?\s?[-+−]?\d{1,9}\s?\}?|[⁻⁺]?[⁰¹²³⁴-⁹]{1,9}))?"
+)
+_LATEX_FRACTION = r"\\[dt]?frac\s?(?:\{\s?-?\d+\s?\}\s?\{\s?-?\d+\s?\}|\d\d)"
+NUMBER = (
+    rf"[-+−－＋]?\s?(?:[$€£¥￥₹]|\\\$)?\s?[-−]?"
+    rf"(?:(?:\d+\s?)?{_LATEX_FRACTION}|\d+[ \u00a0]\d+\s?[/⁄]\s?\d+|\d*\s?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
+    rf"|(?:{_DIGITS}){_POWER}(?:\s?[/⁄]\s?(?:{_DIGITS}))?)(?:\s?(?:\\?%|％))?"
+)
+"""A number as it stands in text: sign, currency, thousands separators, decimals, powers of ten, fractions, percent."""
+ANY_DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]+")
+"""A run of digits, or of fractions that are one character."""
+_FIRST_CHUNK, _MAX_CHUNK = 1 << 7, 1 << 16
+
+
+def last_digit_end(text: str, start: int, end: int) -> int | None:
+    """End of the last run of digits, looked for from the end in ever longer pieces."""
+    stop, size = end, _FIRST_CHUNK
+    while stop > start:
+        chunk = max(start, stop - size)
+        runs = last_matches(ANY_DIGIT.finditer(text, chunk, stop), 1)
+        if runs:
+            return runs[0].end()
+        stop, size = chunk, min(2 * size, _MAX_CHUNK)
+    return None

@@ -1,0 +1,93 @@
+"""Which of the offers of the deciding channel is the answer, if the response commits to one."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from verifiers.commitment.channels import Channel
+from verifiers.commitment.extraction import MAX_CANDIDATES, Candidate, Extraction
+from verifiers.commitment.folding import fold
+from verifiers.commitment.links import Link, link_of_numbers, link_of_offers, names_alternatives
+from verifiers.commitment.neighbours import SPAN_ENDS, unit_behind
+from verifiers.commitment.offers import Offer, Offers
+from verifiers.commitment.parameters import OnConflict
+
+_FLOOD = 3
+_SPACE = re.compile(r"\s+|\\[,;:! ]|\$")
+
+
+def candidates(text: str, channel: Channel, offers: Offers) -> tuple[Candidate, ...]:
+    """The last offers of a channel."""
+    last = offers.items[-MAX_CANDIDATES:]
+    return tuple([Candidate(text[item.start : item.end], channel, (item.start, item.end)) for item in last])
+
+
+def committed(text: str, channel: Channel, offers: Offers, on_conflict: OnConflict) -> Extraction:
+    """The answer among the offers of the channel that decides, or why there is none."""
+    items = offers.items
+    seen = candidates(text, channel, offers)
+    if offers.reason is not None:
+        return Extraction(None, channel, None, offers.reason, seen)
+    if len(items) == 1 and channel is not Channel.ANSWER_LINE:
+        is_plain = not items[0].box_end or text.startswith(SPAN_ENDS, items[0].box_end)
+        if is_plain or _unit(text, items[0]) is None:
+            return Extraction(seen[0].text, channel, seen[0].span, "found", seen)
+    group, conflicting = _last_group(text, items, link_of_numbers if channel is Channel.LAST_NUMBER else link_of_offers)
+    if conflicting or (channel is Channel.ANSWER_LINE and names_alternatives(seen[-1].text)):
+        return Extraction(None, channel, None, "conflicting_answers", seen)
+    if on_conflict == "reject" and _has_others(text, items, group):
+        return Extraction(None, channel, None, "conflicting_answers", seen)
+    unit = _unit(text, group[-1])
+    end = group[-1].end if unit is None else unit[1]
+    return Extraction(_joined(text, group), channel, (group[0].start, end), "found", seen)
+
+
+def _joined(text: str, group: Sequence[Offer]) -> str:
+    """The parts of an answer with their units; with their names too, if there are several and each has one."""
+    named = len(group) > 1 and all(each.name for each in group)
+    return ", ".join((f"{each.name}=" if named else "") + _written(text, each) for each in group)
+
+
+def _written(text: str, offer: Offer) -> str:
+    unit = _unit(text, offer)
+    return text[offer.start : offer.end] + ("" if unit is None else text[slice(*unit)])
+
+
+def _unit(text: str, offer: Offer) -> tuple[int, int] | None:
+    """The percent sign, degree sign or unit directly behind a box, which belongs to the answer."""
+    return unit_behind(text, offer.box_end, len(text)) if offer.box_end else None
+
+
+def _last_group(
+    text: str, items: Sequence[Offer], link_of: Callable[[str, int, int], Link]
+) -> tuple[Sequence[Offer], bool]:
+    """The offers that make up the last answer, and whether they are alternatives rather than parts."""
+    if len(items) == 1:
+        return items, False
+    parts = [items[-1]]
+    breath = {_key(text, items[-1])}
+    run = set(breath)
+    in_parts = in_breath = True
+    for earlier, later in zip(items[-2::-1], items[:0:-1], strict=True):
+        link = link_of(text, earlier.outer_end, later.outer_start)
+        if link is Link.APART or len(run) >= _FLOOD:
+            break
+        run |= set() if link is Link.PARTS else {_key(text, earlier)}
+        in_breath = in_breath and link is not Link.NEAR
+        in_parts = in_parts and link is Link.PARTS
+        if in_parts:
+            parts.append(earlier)
+        elif in_breath:
+            breath |= {_key(text, earlier)}
+    if len({_key(text, part) for part in parts}) == 1:
+        parts = parts[:1]
+    return parts[::-1], len(breath) > 1 or len(run) >= _FLOOD
+
+
+def _has_others(text: str, items: Sequence[Offer], group: Sequence[Offer]) -> bool:
+    keys = {_key(text, item) for item in group}
+    return any(_key(text, item) not in keys for item in items)
+
+
+def _key(text: str, offer: Offer) -> str:
+    """What makes two offers the same answer, as far as characters tell."""
+    return _SPACE.sub("", fold(text[offer.start : offer.end])).rstrip(".")

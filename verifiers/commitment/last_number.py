@@ -1,0 +1,182 @@
+"""The channel `last_number`: the last number of a text, where it stands alone.
+
+It is none as a part of an expression, a range or a time; nor, by what the words around it say, as a label or a bound
+(roles.py) or in doubt (doubt.py).
+"""
+
+import re
+from collections.abc import Sequence
+
+from verifiers.commitment.behind import is_doubted
+from verifiers.commitment.factorials import is_factorial
+from verifiers.commitment.figures import NUMBER, last_digit_end
+from verifiers.commitment.measures import whole_measure
+from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.roles import is_bound_to_words, is_label
+from verifiers.commitment.spans import strip
+from verifiers.commitment.stance import UNMADE, Stance, sentence_at
+
+_NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
+"""What a number begins with is looked at first: letters are passed over in two thirds of the time."""
+_NUMBER_CHARS = 400
+_PART_BEFORE = re.compile(
+    r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?|\\(?:times|cdot|div|le|ge|leq|geq|lt|gt)|(?<!\\text)(?<!\\textbf)(?<!\\mathbf)"
+    r"(?<!\\mathrm)\{)[ $]{0,2}$"
+)
+_TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
+"""The number begins what is in a tag; an index, a power or what is struck out is none."""
+_PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{x(")
+_PART_AFTER = re.compile(
+    r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d|\.\(\d"
+    r"|\\(?![%$,;!: )\]\\]|text|mathrm|quad|qquad|degree|circ|end)|[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])"
+    r"|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹⁻⁺√]|(?:squared|cubed|doubled|tripled|halved|factorial|mod)\b|[ ]?(?:degrees?\s|°[CF]?\s)?below\s(?:zero|freezing)\b|times\s\$?\d)|[ ][xyznk](?!\w)|以[上下内]|[多余餘](?![于於])"
+)
+_SCALE = re.compile(
+    r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",
+    re.IGNORECASE,
+)
+"""What makes another number of digits, and so belongs to it."""
+_SIGNS = "-−－+＋"
+_DASH_BEFORE = re.compile(r"(?:^|\n|[A-Za-z]{2,}|\d)[ ]?$")
+_TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
+_DASH_ENDS = re.compile(r"[A-Za-z]{2,}[ ][-−][ ]$")
+_RANGE = re.compile(r"\s?(?:[-−–—~～]|to|until|through|bis|至|到)\s?|:", re.IGNORECASE)
+
+
+def read_numbers(text: str, start: int, end: int) -> Offers:
+    """The numbers near the end of the text; none when the last one is part of something larger."""
+    last_digit = last_digit_end(text, start, end)
+    offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
+    if not offers or last_digit is None or offers[-1].end < last_digit:
+        return NO_OFFERS
+    if len(offers) > 1 and _RANGE.fullmatch(text, offers[-2].end, offers[-1].start):
+        return Offers(offers, "conflicting_answers")
+    if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
+        offers.pop()
+    last = offers[-1]
+    if _is_part(text, start, end, last):
+        return NO_OFFERS
+    restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
+    if is_label(text, start, end, last) or (not restated and is_doubted(text, start, (last.start, last.end), end)):
+        return Offers(offers, "no_answer")
+    if is_bound_to_words(text, start, last):
+        counted = _counted(text, start, end, offers)
+        return NO_OFFERS if counted is None else Offers((counted,))
+    if _is_one_of_a_list(text, start, end, last):
+        return Offers(offers, "conflicting_answers")
+    return Offers(_whole(text, start, end, offers))
+
+
+def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
+    """The numbers in the characters up to the last digit."""
+    window = max(start, last_digit - _NUMBER_CHARS), min(end, last_digit + 8)
+    offers: list[Offer] = []
+    for match in _NUMBER.finditer(text, *window):
+        begin = match.start()
+        if text[begin] == " ":
+            begin += 1
+        if not text[begin].isdigit():
+            begin = strip(text, _without_dash(text, start, match), match.end())[0]
+        if text[begin] == "$" and text.startswith("$", match.end(), end):
+            begin += 1
+        offers.append(Offer(begin, match.end(), begin, match.end()))
+    return offers
+
+
+def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
+    """Whether a number is a part of an expression, by the signs beside it."""
+    before = text[max(start, last.start - 24) : last.start]
+    if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):
+        before = before[: tag.start()]
+    may_be_part = before.rstrip(" $")[-1:] in _PART_ENDS or "\\" in before
+    if may_be_part and _PART_BEFORE.search(before) and not _DASH_ENDS.search(before):
+        return True
+    return _PART_AFTER.match(text, last.end, end) is not None or is_factorial(text, start, end, last)
+
+
+def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
+    """The numbers, of which the last one has all that belongs to it."""
+    last = offers[-1]
+    if whole := whole_measure(text, start, (last.start, last.end), end):
+        return [*(offer for offer in offers if offer.end <= whole[0]), Offer(*whole, *whole)]
+    if scaled := _SCALE.match(text, last.end, end):
+        return [*offers[:-1], Offer(last.start, scaled.end(), last.start, scaled.end())]
+    return offers
+
+
+def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bool:
+    """Whether the last number is only what the one before it is not: "4, not 5", "4 instead of the usual 5"."""
+    if last.start - one.end > _MAX_CONTRAST_CHARS or "\n" in text[one.end : last.start]:
+        return False
+    sentence = sentence_at(text, last.start, start, end)
+    spans = (one.start, one.end), (last.start, last.end)
+    if one.start < sentence.start or sentence.stance(spans[1]) is not Stance.DENIED:
+        return False
+    return sentence.stance(spans[0], [spans[1]]) not in UNMADE
+
+
+_MAX_CONTRAST_CHARS = 48
+_MIN_WORDS = 3
+
+
+def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer | None:
+    """The one number that a sentence states beside limits and steps: "There are 2 bars with values larger than 4."."""
+    sentence = sentence_at(text, offers[-1].start, start, end)
+    if not sentence.bounds((offers[-1].start, offers[-1].end)):
+        return None
+    free = [
+        each
+        for each in offers
+        if each.start >= sentence.start
+        and not is_bound_to_words(text, sentence.start, each)
+        and sentence.stance((each.start, each.end)) not in UNMADE
+    ]
+    plain = sum(len(word.text) > 1 and word.text.isalpha() for word in sentence.words)
+    is_told = len(free) == 1 and plain >= _MIN_WORDS and _PART_AFTER.match(text, free[0].end, end) is None
+    return free[0] if is_told and "=" not in text[sentence.start : sentence.end] and not sentence.asks else None
+
+
+def _without_dash(text: str, start: int, match: re.Match[str]) -> int:
+    """Where a number starts when the sign before it is a dash ("Total - 5") or an operator ("x - 5")."""
+    position = match.start()
+    if text[position] not in _SIGNS:
+        return position
+    before = text[max(start, position - 24) : position]
+    spaced = text[position + 1].isspace()
+    if spaced and (_DASH_BEFORE.search(before) or _TERM_BEFORE.search(before)):
+        return position + 1
+    return position
+
+
+_LIST_LINE = re.compile(
+    r"(?P<mark>[-−–—*+•·>]\s{1,4}|[(\[]?(?:\d{1,3}|[A-Za-z]{1,4})[.):\]]\s{1,4})?[$*_`(\[{\\]{0,6}"
+    rf"(?:(?P<name>[A-Za-z]\w{{0,3}})\s?[=:≈]\s?)?(?P<number>{NUMBER})\s?[%°]?[$*_`)\]}}\\]{{0,6}}[.,;!]?"
+)
+_MAX_LIST_LINE_CHARS = 60
+_MAX_LIST_LINES = 64
+
+
+def _is_one_of_a_list(text: str, start: int, end: int, last: Offer) -> bool:
+    """Whether it is an entry of a list of different numbers, of which none is chosen.
+
+    That are lines with nothing but a number, or the same name and a number: two with the marks of a list, or three. Of two
+    without marks the second corrects the first.
+    """
+    stop = text.find("\n", last.end, end)
+    below = _list_line(text, start, end if stop < 0 else stop)
+    numbers = set[str]()
+    line = below
+    for _ in range(_MAX_LIST_LINES):
+        if below is None or line is None or line["name"] != below["name"]:
+            break
+        numbers.add(line["number"].strip())
+        if len(numbers) == (2 if line["mark"] else 3):
+            return True
+        line = _list_line(text, start, strip(text, start, max(start, line.start() - 1))[1])
+    return False
+
+
+def _list_line(text: str, start: int, end: int) -> re.Match[str] | None:
+    """The line that ends there, if it is one of a list."""
+    first, end = strip(text, max(start, text.rfind("\n", start, end) + 1), end)
+    return None if end - first > _MAX_LIST_LINE_CHARS else _LIST_LINE.fullmatch(text, first, end)

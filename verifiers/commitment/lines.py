@@ -1,0 +1,204 @@
+"""The channel `answer_line`: what announcements say, up to where their sentence or line ends."""
+
+import re
+from collections.abc import Sequence
+
+from verifiers import numerals
+from verifiers.commitment.announce import Announcement, announcements
+from verifiers.commitment.boxes import with_boxes
+from verifiers.commitment.cues import Kind, Word
+from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
+from verifiers.commitment.figures import last_digit_end
+from verifiers.commitment.json_fields import json_answer
+from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.spans import strip, trim
+from verifiers.commitment.stance import UNMADE, Sentence, Stance
+
+_LINE_END = re.compile(r"\n|[。！？；।]|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))")
+_DISPLAY = {"$$": "$$", "\\[": "\\]"}
+_MAX_CHARS = 4000
+_IS_VALUE = re.compile(r"[\d$\\=]")
+
+
+def read_lines(text: str, start: int, end: int) -> Offers:
+    if text[end - 1] in "}`" and (fields := json_answer(text, start, end)) is not None:
+        return with_boxes(text, [fields])
+    told = announcements(text, start, end)
+    offers: list[Offer] = []
+    used = False
+    for index, each in enumerate(told):
+        is_last = index + 1 == len(told)
+        limit = end if is_last else max(told[index + 1].start, each.span[0])
+        first, stop = content(text, each, limit)
+        inner = trim(text, first, stop)
+        sentence = Sentence(text, *inner, text[stop : stop + 1])
+        if inner[0] < inner[1] and each.has_verb and _is_remark(sentence):
+            continue
+        if each.stance in UNMADE or sentence.asks or _is_open(sentence):
+            is_other = each.stance in (Stance.SUPPOSED, Stance.ATTRIBUTED) and offers
+            used = is_last and not is_other and last_digit_end(text, stop, end) is None
+            continue
+        inner = _without_gloss(sentence, *inner)
+        if inner[0] < inner[1]:
+            offers.append(Offer(*inner, each.start, max(stop, inner[1])))
+        used = is_last and inner[0] == inner[1] and (each.has_verb or not offers)
+    if used:
+        return Offers(offers, "no_answer")
+    return with_boxes(text, offers) if offers else NO_OFFERS
+
+
+def content(text: str, told: Announcement, limit: int) -> tuple[int, int]:
+    """What an announcement announces: display math, or the rest of the sentence; the next line if this one is bare."""
+    after = told.span[0]
+    limit = min(limit, after + _MAX_CHARS)
+    start, _ = strip(text, after, limit, '*_#:：`"”’)】')
+    if text.startswith(">", start) and text.find("\n", after, start) >= 0:
+        start, _ = strip(text, start, limit, "*_#:：`>")
+    if not told.has_verb:
+        start = _past_lead_ins(text, start, limit)
+    if closing := _DISPLAY.get(text[start : start + 2]):
+        stop = text.find(closing, start + 2, limit)
+        return (start, stop + 2) if stop >= 0 else (start, limit)
+    stop = _stop(text, start, limit, told.has_verb)
+    start, stop = _matched(text, start, clause_end(Sentence(text, start, stop, "")))
+    return start, stop
+
+
+_LEAD_IN = re.compile(r"[^\n\d$\\]{1,200}[:：,，][*_ \t]*\n")
+_BULLET = re.compile(r"\s*(?:[-•·]\s+)?")
+_MAX_LEAD_INS = 4
+
+
+def _past_lead_ins(text: str, start: int, limit: int) -> int:
+    """Past the lines below a heading that only lead to the answer: "The area is:"."""
+    for _ in range(_MAX_LEAD_INS):
+        lead = _LEAD_IN.match(text, start, limit)
+        if lead is None:
+            break
+        bullet = _BULLET.match(text, lead.end(), limit)
+        start = bullet.end() if bullet else lead.end()
+    return start
+
+
+def _matched(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Without the end of a bracket that was opened before, or its beginning."""
+    while start < stop and text[start] in "} ":
+        start += 1
+    for opening, closing in (("\\[", "\\]"), ("\\(", "\\)"), ("{", "}")):
+        if text.count(opening, start, stop) < text.count(closing, start, stop) and text[start:stop].rstrip().endswith(
+            closing
+        ):
+            stop = text.rindex(closing, start, stop)
+    return start, stop
+
+
+def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
+    """Where the sentence or line ends. `!` behind a digit, a variable or a bracket may be a factorial."""
+    for match in _LINE_END.finditer(text, start, limit):
+        stop = match.start()
+        if match[0] != "!":
+            return stop
+        first = start + len(text[start:stop].rstrip("!"))
+        if not takes_factorial(text, start, first, stop):
+            return first
+        if not FORMULA_GOES_ON.match(text, stop + 1, limit):
+            is_value = not has_verb and strip(text, stop + 1, limit, "*_`")[0] == limit
+            return stop + 1 if is_value else first
+    return limit
+
+
+def clause_end(sentence: Sentence) -> int:
+    """Where what is announced ends before a reason, a consequence or a contrast."""
+    said = sentence.words
+    for place, word in enumerate(said[1:], 1):
+        here = [cue for cue in sentence.cues if cue.first == place]
+        if any(cue.kind is Kind.GUESS for cue in here) and said[place - 1].text in ",，—–":
+            return said[place - 1].start
+        if any(cue.kind is Kind.ASIDE for cue in here) and _has_digit(said[:place]) and _has_digit(said[place:]):
+            return _before(sentence, place)
+        if any(cue.kind is Kind.BECAUSE or (cue.kind is Kind.NOT and _is_contrast(sentence, place)) for cue in here):
+            return _before(sentence, place)
+        if word.text in ",，;；—–" and place + 1 < len(said):
+            behind = [cue for cue in sentence.cues if cue.first == place + 1]
+            if any(cue.kind in (Kind.SO, Kind.BUT, Kind.BECAUSE) for cue in behind):
+                return word.start
+            if word.text in ";；" and said[place + 1].text.isalpha():
+                return word.start
+            if (
+                any(cue.kind is Kind.JOINS for cue in behind)
+                and place + 2 < len(said)
+                and _is_clause(sentence, place + 2)
+            ):
+                return word.start
+    return sentence.end
+
+
+def _has_digit(said: Sequence[Word]) -> bool:
+    return any(word.text[0].isdigit() for word in said)
+
+
+def _is_contrast(sentence: Sentence, place: int) -> bool:
+    word = sentence.words[place].text
+    return word in ("rather", "instead") or (word == "not" and sentence.words[place - 1].text in ",，")
+
+
+def _is_clause(sentence: Sentence, place: int) -> bool:
+    return sentence.words[place].text in ("we", "i", "so", "that", "this", "it", "they", "he", "she", "you", "there")
+
+
+def _before(sentence: Sentence, place: int) -> int:
+    while place > 0 and sentence.words[place - 1].text in ",，(（;—–-":
+        place -= 1
+    return sentence.words[place - 1].end if place else sentence.start
+
+
+def _is_remark(sentence: Sentence) -> bool:
+    """Whether what is said of an answer gives none."""
+    if (
+        sentence.words
+        and sentence.text.startswith("in", sentence.words[0].start)
+        and sentence.words[0].text == "in"
+        and not any(word.text[0].isdigit() for word in sentence.words)
+    ):
+        return True
+    return any(cue.kind is Kind.REMARK and cue.first == 0 for cue in sentence.cues)
+
+
+def _is_open(sentence: Sentence) -> bool:
+    """Whether what is announced is in doubt, or denied behind."""
+    first = [cue.kind for cue in sentence.cues if cue.first == 0]
+    if Kind.MAYBE in first or Kind.DOUBT in first or Kind.BACK in first:
+        return True
+    if (
+        Kind.YES in first
+        and any(cue.kind is Kind.NO and cue.first == 2 for cue in sentence.cues)
+        and sentence.words[1].text == "/"
+    ):
+        return True
+    return any(cue.kind is Kind.WRONG and sentence.ends(cue.stop) and 0 < cue.first <= 4 for cue in sentence.cues)
+
+
+_SPELLED = re.compile(r"(?P<words>[A-Za-z][A-Za-z -]{1,60}) \((?P<figures>[-−$]?\d[\d,.]*)\)")
+_GLOSS = re.compile(r"(?<=[\d%$])\s\((?P<gloss>[^()\n]{1,80})\)$")
+
+
+def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
+    """Without a copula behind the answer, and what a bracket says of it in words."""
+    text = sentence.text
+    if start == end:
+        return start, end
+    if (spelled := _SPELLED.fullmatch(text, start, end)) and numerals.value(spelled["words"]) is not None:
+        return spelled.span("figures")
+    if gloss := _GLOSS.search(text, max(start, end - 100), end):
+        inner = Sentence(text, *gloss.span("gloss"), "")
+        if not any(char.isdigit() for char in gloss["gloss"]) or (inner.words and inner.words[0].text in _POINTS):
+            return start, gloss.start()
+    for cue in sentence.cues:
+        if cue.kind is Kind.ENDS and cue.stop == len(sentence.words) and cue.first:
+            return trim(text, start, sentence.words[cue.first - 1].end)
+    return start, end
+
+
+_POINTS = frozenset(
+    ["see", "cf", "from", "by", "as", "per", "using", "shown", "rounded", "approximately", "since", "because", "at"]
+)

@@ -1,0 +1,68 @@
+"""HTML's emphasis, which models write where others write asterisks: `The answer is <b>12</b>.`; and what is struck out."""
+
+import re
+
+from verifiers.commitment.spans import behind_thinking
+
+_INLINE = "b|strong|i|em|u|ins|mark|span|font|big|small|code|tt|kbd|samp|var"
+_BLOCKS = "p|div|center|h[1-6]|li|ul|ol"
+_MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", re.IGNORECASE)
+"""A tag that closes another, or a line break; most texts have neither."""
+_TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
+_VISIBLE = re.compile(r"\S")
+_BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
+_STRUCK = re.compile(
+    r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
+    r"|<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
+)
+"""`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
+
+
+def without_struck(text: str) -> str:
+    """A text of the same length with space in place of what is struck out, and so taken back: `~~12~~ 13`."""
+    if "<" not in text and "~" not in text:
+        return text
+    start = behind_thinking(text)
+    tag, tilde = text.find("</", start), text.find("~", start)
+    if tilde < 0 and tag < 0:
+        return text
+    if (tilde < 0 or text.find("~~", tilde) < 0) and (
+        tag < 0 or (text.find("</s", tag) < 0 and text.find("</del>", tag) < 0)
+    ):
+        return text
+    return text[:start] + _STRUCK.sub(lambda struck: " " * len(struck[0]), text[start:])
+
+
+def without_html(text: str) -> str:
+    """A text of the same length with space in place of the tags that change a text's looks only.
+
+    Those are pairs with something in them, and line breaks; other tags may be what is spoken of, or inequalities. Struck-out text
+    (`without_struck`), indices and powers (`<sub>`, `<sup>`) stay as they are: there the tag says something.
+    """
+    first = text.find("<")
+    if first < 0 or _MAY_BE.search(text, first, text.rfind(">") + 1) is None:
+        return text
+    pieces: list[str] = []
+    position = 0
+    for start, end in sorted(_mere_looks(text, first)):
+        is_block = _BLOCK.match(text, start) is not None
+        pieces += (text[position:start], ("\n" if is_block else " ") + " " * (end - start - 1))
+        position = end
+    return "".join((*pieces, text[position:]))
+
+
+def _mere_looks(text: str, first: int) -> list[tuple[int, int]]:
+    """Where line breaks are, and the tags around something."""
+    found: list[tuple[int, int]] = []
+    still_open: dict[str, list[tuple[int, int]]] = {}
+    for tag in _TAG.finditer(text, first):
+        name, place = tag["name"].lower(), tag.span()
+        if name == "br":
+            found.append(place)
+        elif not tag["closes"]:
+            still_open.setdefault(name, []).append(place)
+        elif opened := still_open.get(name):
+            opening = opened.pop()
+            if _VISIBLE.search(text, opening[1], place[0]):
+                found += (opening, place)
+    return found

@@ -1,0 +1,137 @@
+r"""What stands beside a box: it can unmake it (`2\boxed{21}`, "\boxed{42} is wrong"), name it, or give it a unit."""
+
+import re
+
+import msgspec
+
+from verifiers.commitment.behind import is_denied, is_taken_back
+from verifiers.commitment.offers import Offer
+
+_BESIDE_CHARS = 48
+INSTRUCTION = re.compile(
+    r"(?:\b(?:in|inside|within|into|using|use|with|an?|the|your|empty|format)|[里中用])[\s`\"'“‘$*(\\]{0,6}$",
+    re.IGNORECASE,
+)
+"""What makes an empty box one that is talked about: "put it in \\boxed{}"."""
+_OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "是", "为", "≈", ",", ";", "，", "。", "；", ".")
+"""With one of these before it, a box has no neighbour on its left."""
+_BINDS_LEFT = frozenset("+/^<>≤≥≠√∛×·÷±∓∑∏∫")
+_BINDS_IN_MATH = frozenset("-−*_|")
+_MARKUP_BEFORE = re.compile(
+    r"(?:<[/A-Za-z][^<>]{0,20}>|[-=]>|⇒|→|\\(?:implies|Rightarrow|Longrightarrow|rightarrow|to|therefore|quad"
+    r"|qquad|displaystyle"
+    r"|approx|equiv|in|[,;:! ])|\\end\{[a-z*]{1,12}\}|\\(?:text\w{0,6}|mathrm|mathbf|mbox|color|textcolor|tag)\s?\{[^{}]{0,40}\}"
+    r"|(?:^|[\s$])\(?(?:[a-h]|[ivx]{1,4}|\d{1,2})[.)])$"
+)
+_BINDING_COMMAND = re.compile(
+    r"\\(?:cdot|times|div|pm|mp|sqrt(?:\[[^\]]{0,9}\])?|[dt]?frac|log|ln|lg|exp|sin|cos|tan|cot|le|leq|leqslant|ge|geq"
+    r"|geqslant|lt|gt|ne|neq|not|sum|prod|int|binom|overline)\s{0,3}$"
+)
+_BINDS_RIGHT = re.compile(
+    r"(?:\s|\\[,;:! ]){0,4}(?:\^(?!\s?\{?\s?(?:\\circ|\\prime|°|'))|[²³⁰¹⁴-⁹√>≤≥≠×·÷±]|<(?![/A-Za-z|])"
+    r"|[-+−](?![->])|/(?!\w{0,8}>)|[*](?![*])"
+    r"|\\(?:cdot|times|div|pm|mp|sqrt|[dt]?frac|pi|le|leq|leqslant|ge|geq|geqslant|lt|gt|ne|neq)(?![A-Za-z]))"
+)
+_TOUCHES_RIGHT = re.compile(r"[\dπ(]|[a-bijknp-rt-zIXYZ](?![A-Za-z])")
+_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]{1,16}$")
+SPAN_ENDS = ("$", "\\)", "\\]", ".", ",", "\n", "}", ":")
+"""With one of these behind it, a box has no neighbour on its right, nor a unit."""
+_NAME = re.compile(r"(?:^|[\s,;$({&\[])(\\?[A-Za-z]+(?:_\{?\w{1,4}\}?)?)\s{0,2}=[\s$]{0,3}$")
+_UNIT_BEHIND = re.compile(
+    r"(?:\s|\\[,;:! ]){0,3}(?P<unit>\\?%|％|\^\s?(?:\\circ|\{\s?\\circ\s?\})(?![A-Za-z])"
+    r"|°|\\(?:text|mathrm|textrm|mbox)\s?\{[~\s]*"
+    r"(?!(?:and|or|so|if|is|for|as|by|in|to|at|the|of|on|we|it|not|when|with|from|only|then|thus|that|this)\b)"
+    r"[A-Za-z]{1,4}(?:/[A-Za-z]{1,4})?(?:\^?\{?[23²³]\}?)?\s?\}(?:\^\{?[23]\}?)?)"
+)
+
+
+def beside(start: int, box: Offer) -> tuple[int, int]:
+    """The span of the text before a box that is looked at."""
+    return max(start, box.outer_start - _BESIDE_CHARS), box.outer_start
+
+
+def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
+    r"""Whether a box is the answer: no factor, sign, bound or function of it is (`2\boxed{21}`), nor is it taken back.
+
+    `name = \boxed{…}` and the end of a chain of equations are the box; what stands outside its
+    formula does not touch it.
+    """
+    before = text[max(start, box.outer_start - _BESIDE_CHARS) : box.outer_start]
+    if not before.endswith(_OPENINGS) and not before.isspace() and _binds_left(text, start, box.outer_start, before):
+        return False
+    if text.startswith(SPAN_ENDS, box.outer_end):
+        if end - box.outer_end < 4:
+            return not text.startswith(("?", "？"), end - 1) and not is_denied(
+                text, start, (box.outer_start, box.outer_end), end
+            )
+    elif _binds_right(text, start, end, box.outer_end, before):
+        return False
+    span = box.outer_start, box.outer_end
+    return not is_denied(text, start, span, end) and not is_taken_back(text, box.outer_end)
+
+
+def _binds_left(text: str, start: int, position: int, before: str) -> bool:
+    head = before.rstrip()
+    last = head[-1:]
+    if not last or head.endswith(_OPENINGS):
+        return False
+    if _MARKUP_BEFORE.search(before) or _MARKUP_BEFORE.search(head):
+        return False
+    if last in "{(":
+        inner = head[:-1].rstrip()
+        if _BINDING_COMMAND.search(inner):
+            return True
+        if _ENDS_IN_COMMAND.search(inner) or _MARKUP_BEFORE.search(inner):
+            return False
+        return (inner[-1:].isalnum() or inner[-1:] == "}") and _in_math(text, start, position)
+    if last in _BINDS_LEFT:
+        return last != ">" or head.rpartition("\n")[2].strip("> ") != ""
+    if _BINDING_COMMAND.search(head):
+        return True
+    if last in _BINDS_IN_MATH:
+        adjacent = last in "-−|" and before == head and head[-2:-1] != last
+        return adjacent or _in_math(text, start, position)
+    return (last.isalnum() or last in ")}") and _in_math(text, start, position) and not _ends_with_word(head)
+
+
+def _ends_with_word(head: str) -> bool:
+    r"""Whether it ends with a word or a command without meaning of its own (`\Large`), rather than with a factor."""
+    return len(head) > 1 and head[-1].isalpha() and head[-2].isalpha()
+
+
+def _in_math(text: str, start: int, position: int) -> bool:
+    """Whether a position lies between delimiters of mathematics, as far as its paragraph tells."""
+    paragraph = max(start, position - 400, text.rfind("\n\n", start, position))
+    dollars = text.count("$", paragraph, position) - text.count("\\$", paragraph, position)
+    if (dollars - text.count("$$", paragraph, position)) % 2:
+        return True
+    opened = max(text.rfind("\\(", paragraph, position), text.rfind("\\[", paragraph, position))
+    return opened > max(text.rfind("\\)", paragraph, position), text.rfind("\\]", paragraph, position))
+
+
+def _binds_right(text: str, start: int, end: int, position: int, before: str) -> bool:
+    if position == end or text.startswith("**", position):
+        return False
+    if text[position] == "!":
+        return _in_math(text, start, position) or not any(map(str.isalpha, before.rpartition("\n")[2]))
+    if unit_behind(text, position, end) is not None:
+        return False
+    if _TOUCHES_RIGHT.match(text, position, end):
+        return text[position] != "(" or _in_math(text, start, position)
+    if _BINDS_RIGHT.match(text, position, end) is None:
+        return False
+    return not text[position].isspace() or _in_math(text, start, position)
+
+
+def with_name(text: str, start: int, box: Offer) -> Offer:
+    r"""The same box, with its name if it has one: `x` in `x = \boxed{42}`."""
+    named = _NAME.search(text, *beside(start, box))
+    return box if named is None else msgspec.structs.replace(box, name=named[1])
+
+
+def unit_behind(text: str, position: int, end: int) -> tuple[int, int] | None:
+    """The unit directly behind a box, in the same formula."""
+    if position == end or text[position] not in " \\%％^°" or text.startswith(SPAN_ENDS, position):
+        return None
+    match = _UNIT_BEHIND.match(text, position, end)
+    return None if match is None else match.span("unit")

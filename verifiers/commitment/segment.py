@@ -1,0 +1,160 @@
+"""The final segment: what a response says after its thinking, and before the chat tokens at its end."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from verifiers.commitment.extraction import Reason
+from verifiers.commitment.parameters import Think
+from verifiers.commitment.spans import strip
+from verifiers.sightings import Scan
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """The part of a response that may hold the answer."""
+
+    start: int
+    end: int
+    reason: Reason
+    """`found`, or why there is nothing to look at (`truncated`, `no_answer`, `empty`)."""
+
+
+_NAME = r"(?:th(?:ink(?:ing)?|ought)|reasoning|seed:think)\s{0,4}>"
+_THINK_TAG = re.compile(
+    rf"<(?:(?P<close>/){_NAME}|{_NAME}|\|(?:begin|(?P<end>end))_of_thought\|>)",
+    re.IGNORECASE,
+)
+"""Alternatives begin differently, so that most tags are told from these by one character."""
+_MAX_THINK_TAG_CHARS = 32
+_THINK_TAG_BEGINS = Scan(r"(?i)<(?:/?(?:think|thought|reasoning|seed:think)|\|(?:begin|end)_of_thought)")
+_FEW_TAGS = 6
+"""At the end of a text: those of an answer and the one that closes thinking."""
+_FEW_CHARS = 200
+"""Between the first and the last tag; `_THINK_TAG` itself looks through so many in less time than that."""
+_OTHER_THINK_TAG = re.compile(r"\[(?P<close>/?)THINK\]|◁(?P<end>/?)think▷")
+_CHAT_TOKENS = (
+    "<|endoftext|>",
+    "<|im_end|>",
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|end_of_text|>",
+    "<|end|>",
+    "<|return|>",
+    "<|END_RESPONSE|>",
+    "<|end_of_solution|>",
+    "<|begin_of_solution|>",
+    "<|end_of_sentence|>",
+    "<｜end▁of▁sentence｜>",
+    "<end_of_turn>",
+    "<eos>",
+    "<pad>",
+    "<|pad|>",
+    "<s>",
+    "</s>",
+    "[PAD]",
+    "[EOS]",
+)
+_CHAT_TOKEN_ENDS = frozenset(token[-1] for token in _CHAT_TOKENS)
+_MAX_CHAT_TOKENS = 100_000
+
+
+def final_segment(response: str, think: Think = "auto") -> Segment:
+    """The text after thinking, without surrounding space and without the chat tokens at its end."""
+    start, end = 0, len(response)
+    if think != "none":
+        last_open, last_close = _think_tags(response)
+        if last_open > last_close:
+            return Segment(end, end, "truncated")
+        if think == "required" and last_close < 0:
+            return Segment(end, end, "no_answer")
+        start = max(last_close, 0)
+        spoken = _behind_thought_tokens(response, start)
+        if spoken is None:
+            return Segment(end, end, "truncated")
+        start = spoken
+    end = _without_chat_tokens(response, start, end)
+    start, end = strip(response, start, end)
+    return Segment(start, end, "found" if start < end else "empty")
+
+
+def _think_tags(text: str) -> tuple[int, int]:
+    """End positions of the last opening and the last closing tag; -1 where there is none, or another kind is later.
+
+    Looking for one character is many times faster than any other search, so that comes first.
+    """
+    last_open = last_close = -1
+    if (last := text.rfind("<")) >= 0:
+        last_open, last_close = _last_think_tag(text, last)
+    if ("K" in text and text.rfind("THINK]") >= 0) or "▷" in text:
+        other_open, other_close = _last_tags(_OTHER_THINK_TAG.finditer(text))
+        last_open, last_close = max(last_open, other_open), max(last_close, other_close)
+    return last_open, last_close
+
+
+def _last_think_tag(text: str, last: int) -> tuple[int, int]:
+    """The same of the tags that begin with `<`; the last of these is at `last`."""
+    end = last + _MAX_THINK_TAG_CHARS
+    place = last
+    for _ in range(_FEW_TAGS):
+        if tag := _THINK_TAG.match(text, place, end):
+            return _last_tags((tag,))
+        place = text.rfind("<", 0, place)
+        if place < 0:
+            return -1, -1
+    first = text.find("<")
+    if place - first <= _FEW_CHARS or _may_hold_think_tag(text, first, end):
+        return _last_tags(_THINK_TAG.finditer(text, first, place + _MAX_THINK_TAG_CHARS))
+    return -1, -1
+
+
+def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
+    last_open = last_close = -1
+    for tag in tags:
+        if tag["close"] or tag["end"]:
+            last_close = tag.end()
+        else:
+            last_open = tag.end()
+    return last_open, last_close
+
+
+def _may_hold_think_tag(text: str, start: int, end: int) -> bool:
+    """Most documents with many tags hold no such one."""
+    if text.isascii():
+        return _THINK_TAG_BEGINS.find(text.encode(), start, min(end, len(text))) is not None
+    return _WIDER_THINK_TAG_BEGINS.is_in(text[start:end].encode("utf-8", "surrogatepass"))
+
+
+_I, _S, _K = "(?:i|İ|ı)", "(?:s|ſ)", "(?:k|\u212a)"
+_WIDER_THINK_TAG_BEGINS = Scan(
+    rf"(?i)<(?:/?(?:th(?:{_I}n{_K}|ought)|rea{_S}on{_I}ng|{_S}eed:th{_I}n{_K})|\|(?:beg{_I}n|end)_of_thought)"
+)
+"""In UTF-8, with the letters beyond ASCII that are some of these when case does not count."""
+_THOUGHT_TOKENS = (("<|channel|>analysis<|message|>", "<|end|>"), ("<|START_THINKING|>", "<|END_THINKING|>"))
+"""What begins and ends thinking: gpt-oss (Harmony), Cohere's models."""
+_ANY_TOKEN = re.compile(r"<\|")
+"""What they all begin with: looked for twice as fast as by `in`, and a text without one of its signs many times."""
+_SPOKEN = re.compile(r"\s{0,8}(?:(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>|<\|START_RESPONSE\|>)")
+"""What begins an answer behind that."""
+
+
+def _behind_thought_tokens(text: str, start: int) -> int | None:
+    """Where thinking in a model's own tokens is over; None where it never is."""
+    if "|" not in text or "<" not in text or _ANY_TOKEN.search(text, start) is None:
+        return start
+    for opening, closing in _THOUGHT_TOKENS:
+        if (place := text.rfind(opening, start)) >= 0:
+            if (stop := text.find(closing, place + len(opening))) < 0:
+                return None
+            start = stop + len(closing)
+    spoken = _SPOKEN.match(text, start)
+    return start if spoken is None else spoken.end()
+
+
+def _without_chat_tokens(text: str, start: int, end: int) -> int:
+    for _ in range(_MAX_CHAT_TOKENS):
+        _, end = strip(text, start, end)
+        if start == end or text[end - 1] not in _CHAT_TOKEN_ENDS or not text.endswith(_CHAT_TOKENS, start, end):
+            break
+        end -= next(len(token) for token in _CHAT_TOKENS if text.endswith(token, start, end))
+    return end

@@ -1,0 +1,568 @@
+"""Whether a response stands by what it mentions: each mention by the cues of its own sentence."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cached_property
+
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, words
+
+Span = tuple[int, int]
+
+
+class Stance(StrEnum):
+    """How a response stands by one mention."""
+
+    ANNOUNCED = "announced"
+    """It is called the answer: "the answer is C"."""
+    CALLED = "called"
+    """It is called right: "C is correct"."""
+    TRUE = "true"
+    """It is called true: what a question asks for, or not."""
+    CONCLUDED = "concluded"
+    """It is chosen, or what follows: "so it's C", "I'd go with C"."""
+    STATED = "stated"
+    HEDGED = "hedged"
+    SUPPOSED = "supposed"
+    ATTRIBUTED = "attributed"
+    DENIED = "denied"
+
+
+UNMADE = frozenset([Stance.HEDGED, Stance.SUPPOSED, Stance.ATTRIBUTED, Stance.DENIED])
+
+_GOVERNS = {
+    Kind.NOT: Stance.DENIED,
+    Kind.BAD: Stance.DENIED,
+    Kind.DOUBT: Stance.DENIED,
+    Kind.MAYBE: Stance.HEDGED,
+    Kind.IF: Stance.SUPPOSED,
+    Kind.SAID: Stance.ATTRIBUTED,
+}
+_ENDS_SCOPE = frozenset([Kind.SO, Kind.BUT, Kind.BECAUSE])
+_SKIPPED = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT])
+_COMMAS = frozenset(",，、،؛;；:：—–()（）")
+_OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
+_TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
+_JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
+_QUESTION = frozenset("?？؟")
+_MAX_SENTENCE_CHARS = 600
+_STOP = re.compile(r"\n+|[。！？｡।]+|…|[.!?؟]+(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z))")
+_NO_STOP = re.compile(
+    r"(?:(?:\A|\n|[.!?]\s)[\s*_#>(-]{0,6}(?:[A-Za-z]|\d{1,2})|\b(?:e\.g|i\.e|vs|approx|no|st|mr|mrs|dr|eq|fig))\Z", re.I
+)
+
+
+def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
+    """The sentences between two places, in order; a line that ends is the end of one."""
+    first = start
+    for stop in _STOP.finditer(text, start, end):
+        if stop[0] == "." and _NO_STOP.search(text, max(start, stop.start() - 12), stop.start()):
+            continue
+        if text[first : stop.start()].strip():
+            yield Sentence(text, first, stop.start(), stop[0])
+        first = stop.end()
+    if text[first:end].strip():
+        yield Sentence(text, first, end, "")
+
+
+class Sentence:
+    """A sentence with its words and cues; `stop` is what ends it."""
+
+    def __init__(self, text: str, start: int, end: int, stop: str) -> None:
+        self.text, self.start, self.end, self.stop = text, start, end, stop
+        self.asks = not _QUESTION.isdisjoint(stop) or text.endswith("吗", start, end)
+
+    @cached_property
+    def words(self) -> Sequence[Word]:
+        return words(self.text, max(self.start, self.end - _MAX_SENTENCE_CHARS), self.end)
+
+    @cached_property
+    def cues(self) -> Sequence[Cue]:
+        return cues(self.words)
+
+    def place(self, span: Span) -> Span:
+        """The words at a span, from the first to behind the last."""
+        first = bisect_left(self.words, span[0], key=lambda word: word.end - 1)
+        return first, max(first, bisect_left(self.words, span[1], key=lambda word: word.start))
+
+    def has(self, kind: Kind, first: int, stop: int) -> bool:
+        return any(cue.kind is kind and first <= cue.first and cue.stop <= stop for cue in self.cues)
+
+    def ends_in(self, kinds: frozenset[Kind], stop: int) -> Cue | None:
+        """The longest cue of these kinds that ends before a word."""
+        found = [cue for cue in self.cues if cue.stop == stop and cue.kind in kinds]
+        return min(found, key=lambda cue: cue.first, default=None)
+
+    def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
+        """How the sentence stands by what it mentions there; `others` are its other mentions."""
+        first, stop = self.place(span)
+        if self.asks:
+            return Stance.HEDGED
+        places = [self.place(other) for other in others]
+        behind = self._behind(self.list_end(stop, places), places)
+        if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
+            return Stance.DENIED
+        if behind is Kind.IF and others:
+            return Stance.SUPPOSED
+        if behind in (Kind.ALSO, Kind.MAYBE):
+            return Stance.HEDGED
+        if (governed := self._governed(first, others)) is not None:
+            return governed
+        if behind is Kind.CALLED:
+            return Stance.ANNOUNCED
+        if behind is Kind.FITS or self._ticked(first) is Kind.YES:
+            is_open = self._is_conditional() or self._is_reason(first)
+            if not is_open and any(cue.kind is Kind.MAYBE and cue.first >= stop for cue in self.cues):
+                return Stance.HEDGED
+            if not is_open and not others and any(cue.kind is Kind.BUT and cue.first > stop for cue in self.cues):
+                return Stance.HEDGED
+            return Stance.STATED if is_open else Stance.CALLED
+        if behind is Kind.TRUE:
+            return Stance.STATED if self._is_conditional() or self._is_reason(first) else Stance.TRUE
+        if self._is_only(first) and behind is None and not self.has(Kind.OR, 0, len(self.words)):
+            return Stance.CALLED
+        led = self._led(first, stop)
+        is_open = self._is_conditional() or any(cue.kind is Kind.OTHER and cue.stop <= first for cue in self.cues)
+        return Stance.STATED if led is Stance.CONCLUDED and is_open else led
+
+    def _is_only(self, first: int) -> bool:
+        """Whether a clause says something of what is mentioned alone: "only C is in France"."""
+        cue = self.ends_in(frozenset([Kind.ONLY]), self.skipped(first))
+        open_ = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
+        return cue is not None and not any(each.kind in open_ for each in self.cues)
+
+    def _is_reason(self, first: int) -> bool:
+        """Whether a clause only gives a reason, or concedes something."""
+        for cue in self.cues:
+            is_reason = cue.kind is Kind.BECAUSE and cue.stop <= first
+            if is_reason and _COMMAS.isdisjoint(word.text for word in self.words[cue.stop : first]):
+                return True
+        return False
+
+    def _is_conditional(self) -> bool:
+        return any(cue.kind is Kind.IF for cue in self.cues)
+
+    def _ticked(self, first: int) -> Kind | None:
+        """The verdict of a sign before a mention."""
+        place = self.skipped(first)
+        found = [cue.kind for cue in self.cues if cue.stop == place and _is_sign(cue, self.words)]
+        return next((kind for kind in found if kind in (Kind.YES, Kind.NO)), None)
+
+    def _behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
+        """What is said right behind a mention, past what it is a mention of."""
+        place = self.past(stop, _CLOSES)
+        if any(cue.kind is Kind.IF and cue.first == place for cue in self.cues):
+            return Kind.IF
+        if "%" in [word.text for word in self.words[place : place + 3]]:
+            return Kind.MAYBE
+        if (verdict := self._verdict(place) or self._entry_verdict(stop)) is not None:
+            return verdict
+        if place < len(self.words) and self.words[place].text == ",":
+            place = self._past_aside(place)
+        if self._is_the_only(place):
+            return Kind.CALLED
+        first, is_counted = place, False
+        for _ in range(_MAX_COUNTED_WORDS + 1):
+            if place > stop and any(begin == place for begin, _ in others):
+                return None
+            here = [cue for cue in self.cues if cue.first == place]
+            if (said := self._predicate(here, place, first, is_counted)) is not None:
+                return said
+            led = [cue.stop for cue in here if cue.kind in (Kind.NOUN, Kind.RIGHT)]
+            if not led and any(cue.kind is Kind.IS for cue in here):
+                return self._within_verb(here, place)
+            if place >= len(self.words) or not self.words[place].text.isalpha():
+                return None
+            if not led and any(cue.kind in _SAYS_BEHIND or cue.kind is Kind.TRUE for cue in here):
+                return None
+            is_counted = is_counted or not (led or self.words[place].text in adverbs())
+            place = max([place + 1, *led])
+        return None
+
+    def _verdict(self, place: int) -> Kind | None:
+        """A verdict that stands alone behind a mention: "C: correct", "C ✓", "C (rejected)"."""
+        judged = self.past(place, _TELLS | {"|", "(", "-"})
+        for cue in self.cues:
+            if cue.first != judged or not self.ends(cue.stop):
+                continue
+            if cue.kind in (Kind.YES, Kind.NO) and (judged > place or _is_sign(cue, self.words)):
+                return Kind.FITS if cue.kind is Kind.YES else Kind.WRONG
+            if cue.kind is Kind.WRONG and judged > place:
+                return Kind.WRONG
+        return None
+
+    def _predicate(self, here: Sequence[Cue], place: int, first: int, is_counted: bool) -> Kind | None:
+        """What the cues at a place say of the mention before it; `is_counted`: words of its own stand between."""
+        if any(cue.kind in (Kind.WRONG, Kind.FALSE) and self._is_whole(cue) for cue in here) or self._is_unsaid(here):
+            return Kind.WRONG
+        if any(cue.kind is Kind.TRUE for cue in here) and not is_counted:
+            return Kind.TRUE
+        if any(cue.kind is Kind.NOT for cue in here) and self._is_denial(place):
+            return Kind.WRONG
+        fits = [(cue.stop, cue.kind) for cue in here if cue.kind in (Kind.FITS, Kind.CALLED)]
+        if not fits or is_counted or not self.goes_well(max(fits)[0]):
+            return None
+        return Kind.ALSO if self._is_also(first, max(fits)[0]) else max(fits)[1]
+
+    def _within_verb(self, here: Sequence[Cue], place: int) -> Kind | None:
+        """What begins within a verb: the "be wrong" of "would be wrong"."""
+        stop = max(cue.stop for cue in here if cue.kind is Kind.IS)
+        inner = [cue.kind for cue in self.cues if place < cue.first <= stop]
+        return next((kind for kind in inner if kind in (Kind.WRONG, Kind.FITS)), None)
+
+    def _past_aside(self, place: int) -> int:
+        """Behind a comma, and behind the second one of an aside: "C, as I said, is wrong"."""
+        for stop in range(place + 2, min(len(self.words), place + _MAX_ASIDE_WORDS)):
+            if self.words[stop].text == ",":
+                behind = [cue.kind for cue in self.cues if cue.first == stop + 1]
+                return stop + 1 if Kind.WRONG in behind else place + 1
+        return place + 1
+
+    def _is_the_only(self, place: int) -> bool:
+        """Whether something is called the only one, and of its kind not one that is sorted out."""
+        if not any(cue.kind is Kind.IS and cue.first == place for cue in self.cues):
+            return False
+        only = [
+            cue
+            for cue in self.cues
+            if cue.kind is Kind.ONLY
+            and place < cue.first <= place + 2
+            and (cue.first == place + 1 or self.words[cue.first - 1].text == "the")
+        ]
+        against = (Kind.NOT, Kind.WRONG, Kind.OTHER, Kind.BAD, Kind.MAYBE, Kind.IF)
+        return bool(only) and not any(cue.kind in against for cue in self.cues if cue.first >= place)
+
+    def _is_unsaid(self, here: Sequence[Cue]) -> bool:
+        """Whether a denial follows a predicate, in languages whose verb comes last."""
+        stops = [cue.stop for cue in here if cue.kind in (Kind.FITS, Kind.CALLED)]
+        return bool(stops) and any(
+            cue.kind is Kind.WRONG and max(stops) <= cue.first <= max(stops) + 1
+            for cue in self.cues
+            if not self.words[cue.first].text.isascii()
+        )
+
+    def _is_whole(self, cue: Cue) -> bool:
+        """Whether a predicate is one: "is not" alone is where the clause ends behind it."""
+        last = self.words[cue.stop - 1].text
+        if last in _ADJECTIVES and cue.stop - cue.first == 1:
+            return self.ends(cue.stop)
+        return self.ends(cue.stop) is not (last == "too") if last in ("not", "n't", "nicht", "too") else True
+
+    def list_end(self, stop: int, others: Sequence[Span]) -> int:
+        """Where a list ends that goes on behind a mention."""
+        begun, joined, count = stop, stop, 0
+        for begin, end in others:
+            if begin >= stop and self.is_list(stop, begin, ()):
+                joint = {word.text for word in self.words[stop:begin]}
+                is_joint = not joint.isdisjoint("、/&和与及") or any(
+                    cue.kind in (Kind.OR, Kind.JOINS) and stop <= cue.first < begin for cue in self.cues
+                )
+                if is_joint or joint <= {","}:
+                    stop, count = end, count + 1
+                    joined = stop if is_joint or count > 1 else joined
+        verb = self.words[stop].text if stop < len(self.words) else ""
+        if verb in ("are", "were"):
+            return stop
+        return begun if verb in ("is", "was", "'s", "has", "does") and not self.has(Kind.OR, begun, stop) else joined
+
+    def _is_denial(self, place: int) -> bool:
+        """Whether a clause from a "not" on denies that something is right."""
+        stop = place
+        while stop < len(self.words) and not self.ends(stop):
+            found = [cue.stop for cue in self.cues if cue.first == stop and cue.kind in _DENIAL]
+            if not found:
+                return False
+            stop = max(found)
+        return stop > place + 1
+
+    def _is_also(self, first: int, stop: int) -> bool:
+        """Whether a clause says that something else is right, too."""
+        return any(first - 2 <= cue.first <= stop + 2 for cue in self.also())
+
+    def also(self) -> Sequence[Cue]:
+        """The cues for something else that is right; "too" only at the end of a clause."""
+        joint = [cue for cue in self.cues if cue.kind is Kind.JOINS]
+        found = [cue for cue in self.cues if cue.kind is Kind.ALSO]
+        found = [cue for cue in found if not any(other.first <= cue.first < other.stop for other in joint)]
+        return [cue for cue in found if self.words[cue.stop - 1].text not in _COMPARED or self.ends(cue.stop)]
+
+    def _entry_verdict(self, stop: int) -> Kind | None:
+        """What the end of a line says of what it begins with: "A) London: wrong"."""
+        if stop > _MAX_ENTRY_WORDS or any(cue.kind in _BREAKS and cue.first >= stop for cue in self.cues):
+            return None
+        line = self.text.find("\n", self.end)
+        behind = (
+            cues(words(self.text, self.end, len(self.text) if line < 0 else line)) if stop > 0 and self.stop else []
+        )
+        if len(behind) == 1 and behind[0].first <= 1 and behind[0].kind in (Kind.YES, Kind.NO):
+            return Kind.FITS if behind[0].kind is Kind.YES else Kind.WRONG
+        for cue in self.cues:
+            if (
+                cue.kind in (Kind.YES, Kind.NO)
+                and cue.first > stop
+                and self.past(cue.stop, _CLOSES | {"!", "|", "]"}) == len(self.words)
+            ) and (self.words[cue.first - 1].text in _TELLS | {"-", "|", "(", ","} or _is_sign(cue, self.words)):
+                return Kind.FITS if cue.kind is Kind.YES else Kind.WRONG
+        return None
+
+    def past(self, place: int, signs: frozenset[str] | set[str]) -> int:
+        """The place behind some signs."""
+        while place < len(self.words) and self.words[place].text in signs:
+            place += 1
+        return place
+
+    def ends(self, place: int) -> bool:
+        """Whether a clause ends before a word."""
+        place = self.past(place, _CLOSES)
+        while endings := [cue.stop for cue in self.cues if cue.first == place and cue.kind is Kind.ENDS]:
+            place = self.past(max(endings), _CLOSES)
+        if place >= len(self.words) or self.words[place].text in _STOPS:
+            return True
+        return any(cue.first == place and cue.kind in _GOES_ON for cue in self.cues)
+
+    def goes_well(self, place: int) -> bool:
+        """Whether what is behind a predicate leaves it as it is: the clause ends, or has an object."""
+        if any(cue.first == place and cue.kind in (Kind.NOT, Kind.MAYBE) for cue in self.cues):
+            return False
+        if self.ends(place) or "\u0e00" <= self.words[place - 1].text[-1] <= "\ud7af":
+            return True
+        word = self.words[place].text
+        return (
+            word in adverbs()
+            or word in _OBJECTS
+            or any(cue.first == place and cue.kind in _SKIPPED for cue in self.cues)
+        )
+
+    def _is_other(self, first: int, stop: int) -> bool:
+        return any(cue.kind in _BREAKS and first <= cue.first < stop for cue in self.cues)
+
+    def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
+        """What a cue before a mention makes of it."""
+        places = [self.place(other) for other in others]
+        for cue in reversed(self.cues):
+            stance = _GOVERNS.get(cue.kind)
+            if stance is None or cue.stop > first:
+                continue
+            if cue.kind is Kind.BAD and any(
+                other.kind in _ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
+            ):
+                continue
+            if self._reaches(cue, first, places):
+                return stance
+        return None
+
+    def _reaches(self, cue: Cue, first: int, others: Sequence[Span]) -> bool:
+        """Whether the scope of a cue includes the words at a place."""
+        if any(cue.stop <= begin < first for begin, _ in others) and self.is_list(cue.stop, first, others):
+            return True
+        between = [word.text for word in self.words[cue.stop : first]]
+        if between and between[0] in ",，" and cue.kind is not Kind.NOT:
+            between = between[1:]
+        if not _COMMAS.isdisjoint(between[:-1] if between and between[-1] in _OPENS | _TELLS else between):
+            return False
+        inner = [other for other in self.cues if cue.stop <= other.first and other.stop <= first]
+        if any(other.kind in _ENDS_SCOPE for other in inner):
+            return False
+        if cue.kind is Kind.IF and any(word == "then" or word[0].isdigit() for word in between):
+            return False
+        if cue.kind is Kind.NOT and any(other.kind is Kind.WRONG for other in inner):
+            return False
+        if cue.kind is Kind.NOT and between[-1:] in ([":"], ["："]):
+            return all(self._is_told(place) for place in range(cue.stop, first))
+        if cue.kind is Kind.BAD:
+            return all(self._is_told(place) for place in range(cue.stop, first))
+        if cue.kind in (Kind.NOT, Kind.MAYBE) and "=" in between and any(word[0].isdigit() for word in between):
+            return False
+        return cue.kind is not Kind.NOT or not any(other.kind is Kind.IS and other.first > cue.stop for other in inner)
+
+    def _is_told(self, place: int) -> bool:
+        """Whether a word only leads from a noun to its value."""
+        if self.words[place].text in _TELLS | _OPENS:
+            return True
+        return any(cue.first <= place < cue.stop and cue.kind in _LEADS for cue in self.cues)
+
+    def is_list(self, first: int, stop: int, others: Sequence[Span]) -> bool:
+        """Whether nothing but other mentions stands between two places."""
+        place = first
+        while place < stop:
+            item = next((end for begin, end in others if begin == place), None)
+            if (
+                item is None
+                and any(cue.first == place and cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.cues)
+                and not any(cue.first == place and cue.kind is Kind.OR for cue in self.cues)
+            ):
+                return False
+            if item is not None:
+                place = item
+            elif self.words[place].text in _JOINS | _OPENS | _CLOSES or any(
+                cue.first == place and cue.kind in (Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN)
+                for cue in self.cues
+            ):
+                place += 1
+            else:
+                return False
+        return True
+
+    def led_stance(self, noun: int, stop: int) -> Stance:
+        """What stands before and within an announcement makes of what it announces."""
+        return self._governed(stop, ()) or Stance.ANNOUNCED
+
+    def _led(self, first: int, stop: int) -> Stance:
+        """What leads to a mention."""
+        place = self.skipped(first)
+        if self.ends_in(frozenset([Kind.BUT]), place):
+            denied = [cue.first for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
+            place = self.skipped(denied[-1]) if denied else place
+        if only := self.ends_in(frozenset([Kind.ONLY]), place):
+            place = only.first
+        tells = place > 0 and self.words[place - 1].text in _TELLS
+        verb = self.ends_in(frozenset([Kind.IS]), place - 1 if tells else place)
+        at = verb.first if verb else place - 1 if tells else place
+        if self.announces(at, place if verb or tells else first):
+            return Stance.ANNOUNCED
+        if self.ends_in(frozenset([Kind.CHOOSE]), place) or self.ends_in(frozenset([Kind.CHOOSE]), at):
+            return Stance.CONCLUDED
+        if verb and self.words[verb.first - 1].text in _PRONOUNS and verb.first:
+            return Stance.CONCLUDED
+        comma = place and self.words[place - 1].text in ",，:："
+        is_arrow = (tells and self.words[place - 1].text in "→⇒➜⟹∴") or [
+            w.text for w in self.words[place - 2 : place]
+        ] == ["=", ">"]
+        if is_arrow or self.ends_in(frozenset([Kind.SO]), place - 1 if comma else place):
+            return Stance.CONCLUDED
+        return Stance.STATED
+
+    def skipped(self, first: int) -> int:
+        """Where begins what stands before a mention and belongs to it: an article, "option", a bracket."""
+        place = first
+        while place > 0:
+            if self.words[place - 1].text in _OPENS or (place == 1 and self.words[0].text in "-•·–—"):
+                place -= 1
+            elif place < first and self.ends_in(frozenset([Kind.CHOOSE]), place):
+                break
+            elif cue := self.ends_in(_SKIPPED, place):
+                if self.ends_in(frozenset([Kind.CHOOSE]), place):
+                    break
+                place = cue.first
+            elif self.words[place - 1].text in adverbs() and (
+                not self.ends_in(frozenset([Kind.SO]), place) or self.ends_in(frozenset([Kind.IS]), place - 1)
+            ):
+                place -= 1
+            elif (aside := self._aside(place)) is not None:
+                place = aside
+            else:
+                break
+        return place
+
+    def _aside(self, place: int) -> int | None:
+        """Where an aside between commas begins that ends before a word."""
+        if self.words[place - 1].text != ",":
+            return None
+        for begin in range(place - 2, max(-1, place - 8), -1):
+            if self.words[begin].text == ",":
+                inner = [cue for cue in self.cues if begin < cue.first and cue.stop < place]
+                return None if any(cue.kind in _GOVERNS or cue.kind in _BREAKS for cue in inner) else begin
+        return None
+
+    def bounds(self, span: Span) -> bool:
+        """Whether a mention is a limit: "at least 3"."""
+        place = self.place(span)[0]
+        while place and self.words[place - 1].text in _OPENS:
+            place -= 1
+        return self.ends_in(frozenset([Kind.BOUND]), place) is not None
+
+    def opening(self) -> int:
+        """Where end the words of a correction or an alternative with which the sentence begins."""
+        place = 0
+        while place < len(self.words):
+            found = [cue.stop for cue in self.cues if cue.first == place and cue.kind in _TURNS]
+            if not found and place:
+                found = [cue.stop for cue in self.cues if cue.first == place and cue.kind in _TURNS_ON]
+            if found:
+                place = max(found)
+            elif place and self.words[place].text in _TURN_SIGNS:
+                place += 1
+            else:
+                break
+        return place
+
+    def opens_with(self, kind: Kind) -> bool:
+        """Whether the sentence begins with a cue, past words that only turn to it."""
+        place = 0
+        while place < len(self.words):
+            here = [cue for cue in self.cues if cue.first == place]
+            if any(cue.kind is kind and self.ends(cue.stop) for cue in here):
+                return True
+            found = [cue.stop for cue in here if cue.kind is Kind.BUT]
+            if found:
+                place = max(found)
+            elif self.words[place].text in ",:;.—–-!…":
+                place += 1
+            else:
+                return False
+        return False
+
+    def announces(self, at: int, first: int) -> bool:
+        """Whether a noun that announces an answer leads to a verb or a colon at a place."""
+        for cue in reversed(self.cues):
+            if cue.kind not in _ANNOUNCES or cue.stop > first:
+                continue
+            if cue.stop >= at:
+                return True
+            between = self.words[cue.stop : at]
+            if between and sum(word.text == "=" for word in self.words) > 1:
+                return False
+            if len(between) > _MAX_ABOUT_WORDS or (len(between) > 2 and any(word.text in ".;:：=" for word in between)):
+                return False
+            inner = [c for c in self.cues if cue.stop <= c.first and c.stop <= at]
+            return not any(c.kind in (Kind.IS, Kind.SO, Kind.BUT, Kind.NOT) for c in inner)
+        return False
+
+
+_TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
+_TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
+_TURN_SIGNS = frozenset([",", ":", ";", ".", "—", "–", "-", "!", "…", "it", "that", "this", "i", "，", "、", "："])
+
+
+def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
+    return not said[cue.first].text.isalnum()
+
+
+_GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
+_DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
+_STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")
+_OBJECTS = frozenset(
+    ["best", "well", "here", "all", "both", "with", "what", "this", "it", "them", "every", "each", "these", "those"]
+)
+_ADJECTIVES = frozenset(["wrong", "incorrect", "rejected", "excluded", "eliminated"])
+_COMPARED = frozenset(["too", "better", "likely", "plausible"])
+_SAYS_BEHIND = frozenset(
+    [Kind.WRONG, Kind.FITS, Kind.IS, Kind.NOT, Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.JOINS]
+)
+_BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
+_ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
+_LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
+_CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
+_PRONOUNS = frozenset(["it", "that", "this", "which", "they", "these"])
+_MAX_COUNTED_WORDS = 3
+_MAX_ENTRY_WORDS = 4
+_MAX_ASIDE_WORDS = 8
+_MAX_ABOUT_WORDS = 16
+
+
+def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
+    """The sentence at a place, of those between two others."""
+    first = max(start, place - _MAX_SENTENCE_CHARS)
+    line = text.rfind("\n", first, place)
+    first = line + 1 if line >= 0 else first
+    stop = text.find("\n", place, end)
+    stop = end if stop < 0 else stop
+    for each in sentences(text, first, stop):
+        if each.end >= place:
+            return (
+                each
+                if each.end < stop or each.stop
+                else Sentence(text, each.start, each.end, "\n" if stop < end else "")
+            )
+    return Sentence(text, first, stop, "\n")

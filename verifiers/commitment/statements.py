@@ -1,0 +1,171 @@
+"""The channel `final_statement`: what the last sentence of a text commits to; and what a sentence that is announced states.
+
+A yes or no, an option, a formula, a bold phrase, no solution: behind a verb or a conclusion, or before "is the solution".
+A number alone is left to `last_number`.
+"""
+
+import re
+
+from verifiers import numerals
+from verifiers.commitment.bare import read_bare
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.figures import NUMBER
+from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
+from verifiers.commitment.spans import strip, trim, unwrap
+from verifiers.commitment.stance import Sentence, Span, Stance, sentences
+
+_CHARS = 400
+_OPTION_LINE = re.compile(r"[*_\s]{0,4}\(?[A-H](?:\)?[*_\s]{0,4}|[.)][*_\s]{0,4}(?:\S[^\n]{0,100})?)")
+_OPTION_ITEM = re.compile(r"[*_\s-]{0,4}\(?[A-H][.)]")
+_OPTION = re.compile(r"\(?(?<![^\W_])[A-H](?![^\W_])\)?")
+_WORD = re.compile(r"[*_\s]{0,4}(?P<word>yes|no|true|false)\b(?:[*_.,:;]{0,4}$|[*_]{0,3}[.,:;—–][*_]{0,3}\s)", re.I)
+_TRUTH = re.compile(r"(?<![^\W_])[*_]{0,3}(?P<word>true|false)[*_]{0,3}$", re.IGNORECASE)
+_SOLUTIONS = re.compile(
+    r"\b(?:has|have|is|are|exists?)\s[*_]{0,3}(?P<word>(?:no|infinitely\smany)\s(?:[a-z]{3,9}\s)?solutions?)[*_]{0,3}$",
+    re.I,
+)
+_FORMULA = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|\*\*[^*\n]{1,80}\*\*")
+_ONLY_NUMBER = re.compile(rf"\s?{NUMBER}\s?[°%]?\s?(?:[A-Za-z]{{1,16}})?")
+_ROOTS = re.compile(
+    rf"^(?:[A-Za-z]{{2,12}},?\s)?(?P<all>\$?(?P<name>[a-z])\s?=\s?{NUMBER}\$?(?:,?\s?(?:or|and|,)\s\$?(?P=name)\s?=\s?{NUMBER}\$?){{1,4}})$",
+    re.I,
+)
+_OPEN = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.FIND, Kind.OR, Kind.WRONG])
+_VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
+
+
+def read_statement(text: str, start: int, end: int) -> Offers:
+    """What the last sentence commits to, if it commits to one thing; nothing when it denies, supposes or asks."""
+    line_start = strip(text, max(start, text.rfind("\n", start, end) + 1, end - _CHARS), end)[0]
+    found = _option_line(text, start, line_start, end) or _yes_or_no(text, line_start, end)
+    if found is None:
+        told = list(sentences(text, line_start, end))
+        found = _stated(told[-1]) if told else None
+    return NO_OFFERS if found is None else Offers((Offer(*found, *found),))
+
+
+def _option_line(text: str, start: int, line_start: int, end: int) -> Span | None:
+    """A last line that is a letter, or one option written out; the last item of a list of options is neither."""
+    if not _OPTION_LINE.fullmatch(text, line_start, end):
+        return None
+    before = text[max(start, line_start - _CHARS) : line_start].rstrip().rpartition("\n")[2]
+    return None if _OPTION_ITEM.match(before) else trim(text, line_start, end)
+
+
+def _yes_or_no(text: str, line_start: int, end: int) -> Span | None:
+    """The word that begins a last line without a number, a doubt or its opposite in it."""
+    word = _WORD.match(text, line_start, end)
+    if word is None:
+        return None
+    rest = Sentence(text, word.end(), end, "")
+    said = [cue.kind for cue in rest.cues]
+    is_open = any(kind in (Kind.BUT, Kind.BACK, Kind.YES, Kind.NO) for kind in said) or "?" in text[word.end() : end]
+    return None if is_open or any(map(str.isdigit, text[word.end() : end])) else word.span("word")
+
+
+def _stated(sentence: Sentence) -> Span | None:
+    """What a sentence states in its end, or of a formula before "is the solution"."""
+    text, (start, end) = sentence.text, strip(sentence.text, sentence.start, sentence.end, ".。")
+    if sentence.asks or start >= end:
+        return None
+    shown = text[start:end]
+    if solutions := _SOLUTIONS.search(shown):
+        return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
+    if roots := _ROOTS.search(shown):
+        return start + roots.start("all"), start + roots.end("all")
+    if _is_open(sentence, start):
+        return None
+    for option in _OPTION.finditer(text, start, end):
+        if sentence.stance(option.span()) in (Stance.ANNOUNCED, Stance.CALLED, Stance.CONCLUDED):
+            return option.span()
+    if (truth := _TRUTH.search(shown)) and sentence.ends_in(_VERBS, sentence.place((start + truth.start(), end))[0]):
+        return start + truth.start("word"), start + truth.end("word")
+    if (counted := _in_words(sentence)) is not None:
+        return counted
+    formulas = list(_FORMULA.finditer(text, start, end))
+    if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
+        return unwrap(text, *formulas[0].span())
+    return _behind_verb(sentence, start, end)
+
+
+def _in_words(sentence: Sentence) -> Span | None:
+    """The one number in words that a sentence without figures tells: "There are two objects left"."""
+    if any(word.text[0].isdigit() for word in sentence.words):
+        return None
+    found = [place for place, word in enumerate(sentence.words) if _counts(word.text)]
+    if len(found) != 1 or not sentence.ends_in(_VERBS, found[0]):
+        return None
+    word = sentence.words[found[0]]
+    return word.start, word.end
+
+
+def _counts(word: str) -> bool:
+    return len(word) > 2 and word.isascii() and word != "one" and numerals.value(word) is not None
+
+
+def _is_open(sentence: Sentence, start: int) -> bool:
+    """Whether a sentence denies, doubts or supposes something."""
+    return any(cue.kind in _OPEN for cue in sentence.cues)
+
+
+def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
+    """The formula or the few bold words that end a sentence, behind its last verb, colon or conclusion."""
+    text = sentence.text
+    leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
+    leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":：是为"]
+    leads += [0] if text[start] == "$" or text.startswith("\\(", start) else []
+    for lead in sorted({*leads}, reverse=True):
+        if lead >= len(sentence.words):
+            continue
+        first = strip(text, sentence.words[lead].start if lead else start, end)[0]
+        first = _past_emphasis(text, start, first)
+        if (found := _expression(text, first, end)) is not None:
+            return found
+    return None
+
+
+def _past_emphasis(text: str, start: int, place: int) -> int:
+    while place > start and text[place - 1] in "*_$(\\-−":
+        place -= 1
+    return place
+
+
+def _expression(text: str, start: int, end: int) -> Span | None:
+    """What is all formula, or all bold, between two places, and more than a number."""
+    inner = trim(text, start, end)
+    if inner[0] >= inner[1] or inner[1] - inner[0] > _CHARS:
+        return None
+    shown = text[inner[0] : inner[1]]
+    is_marked = text[start] in "*$" or text.startswith("\\(", start)
+    value = shown.rpartition("=")[2] if shown.count("=") == 1 and re.match(r"[a-z]\s?=", shown, re.I) else shown
+    if _ONLY_NUMBER.fullmatch(shown.strip("$* ")) or _ONLY_NUMBER.fullmatch(value.strip("$ ")):
+        return None
+    if not is_marked and not _SIGNS.search(shown):
+        return None
+    if text[start] == "*" and not any(map(str.isdigit, shown)):
+        return inner
+    return inner if "$" not in shown and read_bare(text, *inner).items else None
+
+
+_SIGNS = re.compile(r"[=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d")
+
+
+def narrowed(text: str, start: int, end: int) -> Span:
+    """Of a sentence that is announced, the value it states: "The largest n is 34", "There are 2 bars left"."""
+    sentence = Sentence(text, start, end, "")
+    plain = [word for word in sentence.words if len(word.text) > 1 and word.text.isalpha()]
+    if len(plain) < _MIN_WORDS or _is_open(sentence, start):
+        return start, end
+    verbs = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS and cue.stop < len(sentence.words)]
+    if verbs:
+        first = _past_emphasis(text, start, sentence.words[max(verbs)].start)
+        inner = trim(text, first, end)
+        if _ONLY_NUMBER.fullmatch(text, *inner) or _expression(text, first, end):
+            return inner
+    numbers = [each for each in _ONLY_NUMBER.finditer(text, start, end) if not sentence.bounds(each.span())]
+    if len(numbers) == 1 and not _SIGNS.search(text, start, end):
+        return strip(text, *numbers[0].span())
+    return start, end
+
+
+_MIN_WORDS = 3

@@ -1,0 +1,69 @@
+"""The channel `answer_tag`: what stands between `<answer>` and `</answer>`."""
+
+import re
+from itertools import pairwise
+
+from verifiers.commitment.boxes import with_boxes
+from verifiers.commitment.json_fields import json_answer
+from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offer, Offers, last_matches
+from verifiers.commitment.spans import strip, trim, unwrap
+
+_ANSWER_TAG = re.compile(r"<(/?)answer\s{0,4}>", re.IGNORECASE)
+_MAX_ANSWER_TAG_CHARS = 16
+_PLACEHOLDERS = ("...", "…")
+"""What stands in tags that show the form of an answer."""
+_MENTION_CHARS = 24
+_MENTIONED_BEFORE = re.compile(
+    r"(?:[`\"'“‘]|\b(?:in|inside|within|into|between|use|using|with|by|the|an?|of|and|called)|[在用以把][^\n]{0,4})\s{0,4}$",
+    re.IGNORECASE,
+)
+_MENTIONED_BEHIND = re.compile(
+    r"[`\"'”’]|\s{0,4}(?:(?:xml\s|html\s)?(?:tags?|elements?|blocks?)\b|and\b|\.\.\.|…|标签)", re.IGNORECASE
+)
+
+
+def read_tags(text: str, start: int, end: int) -> Offers:
+    """What stands in the answer tags; one that is never closed is a truncated response.
+
+    A tag inside another divides it, and each part that holds something is an offer of its own: no answer is chosen by
+    how tags are nested.
+    """
+    first = text.find("<", start, end)
+    if first < 0:
+        return NO_OFFERS
+    last = min(end, text.rfind("<", start, end) + _MAX_ANSWER_TAG_CHARS)
+    tags = last_matches(_ANSWER_TAG.finditer(text, first, last), 2 * MAX_OFFERS)
+    if not tags:
+        return NO_OFFERS
+    offers: list[Offer] = []
+    depth = 0
+    for tag, following in pairwise(tags):
+        closes, ends = bool(tag[1]), bool(following[1])
+        if not closes and not ends and depth == 0 and _is_mentioned(text, tag):
+            continue
+        depth = max(depth - 1, 0) if closes else depth + 1
+        begin, stop = strip(text, tag.end(), following.start())
+        if following is not tags[-1] and text[begin:stop] in _PLACEHOLDERS:
+            continue
+        if depth and ((ends and not closes) or (begin < stop and (ends or not closes))):
+            outer_end = following.end() if ends else following.start()
+            offers.append(Offer(*_tagged(text, begin, stop), tag.start(), outer_end))
+    if not tags[-1][1]:
+        return Offers(offers, "truncated")
+    return with_boxes(text, offers)
+
+
+def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
+    """Whether an opening tag, behind which the next one is not a closing one, is spoken of: "in <answer> tags"."""
+    before = text[max(0, tag.start() - _MENTION_CHARS) : tag.start()]
+    return _MENTIONED_BEFORE.search(before) is not None or _MENTIONED_BEHIND.match(text, tag.end()) is not None
+
+
+def _tagged(text: str, start: int, end: int) -> tuple[int, int]:
+    """The answer inside a tag, which may be marked a second time, as in `#### 18` or `{"answer": 18}`."""
+    if text.startswith("####", start, end):
+        return trim(text, start + 4, end)
+    if text.endswith("}", start, end) and text.find("{", start, end) == start:
+        fields = json_answer(text, start, end)
+        return (start, end) if fields is None else (fields.start, fields.end)
+    return unwrap(text, start, end)

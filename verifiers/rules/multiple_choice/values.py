@@ -1,0 +1,415 @@
+"""What the options of a question look like in a text: labels, texts, places."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import re2
+
+from verifiers import commitment
+from verifiers.commitment.commit import CONFLICT, Mention, Names
+from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
+from verifiers.math.exact import number, plain
+from verifiers.rules import numeric
+from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
+
+_MAX_NAME_CHARS = 400
+_MAX_NUMBER_CHARS = 40
+_MAX_BETWEEN_CHARS = 12
+_MOST_BEFORE = 2
+"""Characters between where a quick look finds something, and where its name begins: brackets and space."""
+_STYLE = r"\\(?:text\w{0,6}|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|operatorname|underline|emph|[mh]box)\s?"
+_WRAPPER = re.compile(_STYLE + r"\{([^{}]*)\}")
+_STYLED = re.compile(_STYLE + r"\Z")
+_COMMAND = re.compile(r"\\(?:left|right|displaystyle|q?quad|[,;:!~ ()\[\]])|[$*`~]|(?<![^\W_])_+|_+(?![^\W_])|\\_")
+_SIZED = re.compile(r"\\[dtc]frac(?![A-Za-z])")
+_ARTICLE = re.compile(r"(?:the|an?)\s(?=\w)")
+EDGES = "# \t\n.,;:!?'\"()[]{}<>*_`$~-–—•●▪◦‣、。“”‘’«»‹›「」『』【】《》〈〉〔〕"
+_BETWEEN = re.compile(
+    r"(?:\s?[)\]}.:,=|*_\"'、．：，（）】」~-]|\\[,;:! ]|\s?[—–]){0,4}\s?(?:\(|\$|\*\*|\\\(|\\text\{|is\s)?[\"“*$(]{0,3}",
+    re.IGNORECASE,
+)
+
+
+def form_of(text: str) -> str:
+    """What makes two texts the same: case, space, markup, articles do not count."""
+    text = _SIZED.sub(r"\\frac", commitment.fold(text))
+    for _ in range(3):
+        text, count = _WRAPPER.subn(r"\1", text)
+        if not count:
+            break
+    text = " ".join(_COMMAND.sub(" ", text).casefold().split()).strip(" .,;:!?\"'。")
+    article = _ARTICLE.match(text)
+    return text[article.end() :] if article else text
+
+
+class Options:
+    """Names and texts, and where a text names them."""
+
+    def __init__(self, texts: Mapping[str, str], multi: bool) -> None:
+        self.texts, self.multi = texts, multi
+        self.may_ask = any(text.rstrip().endswith(("?", "？")) for text in texts.values())
+        self._by_label = {commitment.fold(label).casefold(): label for label in texts}
+        self._by_sign = {
+            sign: label for signs in (*PLACES, *CIRCLED) for sign, label in zip(signs, texts, strict=False)
+        }
+        if "1" in self._by_label:
+            self._by_sign = {sign: str(n) for signs in CIRCLED for n, sign in enumerate(signs, 1) if str(n) in texts}
+        forms: dict[str, list[str]] = {}
+        for label, text in texts.items():
+            if form := form_of(text):
+                forms.setdefault(form, []).append(label)
+        self.by_form = {form: labels[0] for form, labels in forms.items() if len(labels) == 1}
+        self._by_tight = _alone({label: "".join(form.split()) for form, label in self.by_form.items()})
+        self._by_formula = _alone({label: _formula(form) for form, label in self.by_form.items()})
+        numbers = {label: numeric.read(form) for form, label in self.by_form.items()}
+        self._numbers = {label: number for label, number in numbers.items() if isinstance(number, numeric.Number)}
+        self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
+        self._pattern = _pattern(texts, self.by_form, "".join(self._by_sign), self._by_ordinal, multi)
+        self._sights = _sights(texts, [*self.by_form, *self._by_ordinal], "".join(self._by_sign))
+        self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
+        self.named = lru_cache(maxsize=256)(self._named)
+
+    def label(self, text: str) -> str | None:
+        return self._by_label.get(text.casefold()) or self._by_sign.get(text)
+
+    # --- a short text
+
+    def _named(self, text: str) -> Names | None:
+        """The options that a short text is the name of, and says nothing else."""
+        if len(text) > _MAX_NAME_CHARS:
+            return None
+        if one := self.one(text):
+            return frozenset({one})
+        found = self.mentions(text, 0, len(text))
+        if not found or not self._is_only(text, found):
+            return None
+        if len({each.value for each in found}) > 1 and any(cue.kind is Kind.OR for cue in cues(words(text))):
+            return CONFLICT
+        return self.union(found)
+
+    def union(self, found: Sequence[Mention]) -> Names:
+        values = {each.value for each in found}
+        if None in values or CONFLICT in values:
+            return CONFLICT
+        labels = frozenset().union(*(value for value in values if value))
+        return labels if self.multi or len(labels) == 1 else CONFLICT
+
+    def _is_only(self, text: str, found: Sequence[Mention]) -> bool:
+        """Whether nothing stands in a text but what may stand beside options."""
+        rest = list(text)
+        for each in found:
+            rest[each.start : each.end] = " " * (each.end - each.start)
+        said = words("".join(rest))
+        if any(word.text[0].isdigit() or word.text in "=<>≤≥≠+^~" for word in said):
+            return False
+        spared: set[int] = set()
+        for cue in cues(said):
+            if cue.kind in _BESIDE:
+                spared |= set(range(cue.first, cue.stop))
+        spared |= {place for place, word in enumerate(said) if word.text in adverbs()}
+        return all(place in spared or not any(map(str.isalnum, word.text)) for place, word in enumerate(said))
+
+    def one(self, text: str) -> str | None:
+        """The option whose label or text, number or formula is all of a text."""
+        bare = _WRAPPER.sub(r"\1", commitment.fold(text)).strip(EDGES)
+        if label := self.label(bare):
+            return label
+        form = form_of(text)
+        if label := self.by_form.get(form) or self._by_ordinal.get(form):
+            return label
+        if label := self._by_formula.get(_formula(form)):
+            return label
+        if not form or len(form) > _MAX_NUMBER_CHARS or not self._numbers or any(map(str.isalpha, form)):
+            return None
+        read = numeric.read(form)
+        if not isinstance(read, numeric.Number):
+            return None
+        same = [label for label, other in self._numbers.items() if other == read]
+        return same[0] if len(same) == 1 else None
+
+    def measured(self, text: str) -> str | None:
+        """The option that a named value is, or a number with a unit, where all options are bare: `x = 18`, "15 apples"."""
+        named = _NAMED.fullmatch(text.strip(" $"))
+        if named and not any("=" in form for form in self.by_form):
+            label = self.one(named["value"])
+            return label if named["name"] not in self.texts or named["name"] == label else None
+        if len(self._numbers) < len(self.texts) or any(map(str.isalpha, "".join(self.texts.values()))):
+            return None
+        form = form_of(_DEGREES.sub("", text))
+        measure = _MEASURE.fullmatch(form)
+        return self.one(measure["number"]) if measure and len(form) <= _MAX_NUMBER_CHARS else None
+
+    # --- a longer one
+
+    def places(self, text: str) -> Sequence[int]:
+        return [match.start() for match in self._sights.finditer(_SURROGATE.sub("\ufffd", text))]
+
+    def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
+        found: list[Mention] = []
+        for match in self._matches(text, start, end, places):
+            kind = "label" if match["label"] else match.lastgroup
+            if kind == "label":
+                label = self.label(match["label"])
+                if label is None and len(match["label"]) > 1 and len({*match["label"]}) == len(match["label"]):
+                    found.append(Mention(frozenset(match["label"]), *match.span()))
+                    continue
+                if label is None or not self._is_label(text, match, start, end):
+                    continue
+            elif kind == "sign":
+                label = self._by_sign.get(match[0])
+            else:
+                form = form_of(match[0])
+                label = (
+                    self.by_form.get(form) or self._by_ordinal.get(form) or self._by_tight.get("".join(form.split()))
+                )
+            if label is None or (kind == "text" and label in self._numbers and self._is_else(text, match, label, end)):
+                continue
+            mention = Mention(frozenset({label}), *match.span())
+            if found and kind != "sign" and self._is_same_place(text, found[-1], mention, kind == "label"):
+                same = found[-1].value == mention.value
+                found[-1] = Mention(mention.value if same else CONFLICT, found[-1].start, mention.end)
+                continue
+            found.append(mention)
+        return found
+
+    def _matches(self, text: str, start: int, end: int, places: Sequence[int] | None) -> Iterator[re.Match[str]]:
+        """Labels and texts between two places, looked for where they may begin."""
+        position = start
+        for place in self.places(text[start:end]) if places is None else places:
+            place += start if places is None else 0
+            for begin in range(max(position, place - _MOST_BEFORE), min(end, place + _MOST_BEFORE + 1)):
+                match = self._pattern.match(text, begin, end)
+                if match is not None and match.end() > place:
+                    yield match
+                    position = max(match.end(), begin + 1)
+                    break
+
+    def _is_same_place(self, text: str, one: Mention, other: Mention, is_label: bool) -> bool:
+        """Whether a label stands beside a text: "C) Paris", "Paris (C)"."""
+        if other.start < one.end or other.start - one.end > _MAX_BETWEEN_CHARS:
+            return False
+        if is_label:
+            return not self._is_bare(text, one) and _IN_BRACKETS.fullmatch(text, one.end, other.start + 1) is not None
+        return self._is_bare(text, one) and _BETWEEN.fullmatch(text, one.end, other.start) is not None
+
+    def _is_else(self, text: str, match: re.Match[str], label: str, end: int) -> bool:
+        """Whether words behind a number make another one of it: "15 thousand"."""
+        behind = _WORDS_BEHIND.match(text, match.end(), end)
+        if behind is None:
+            return False
+        read = numeric.read(match[0] + behind[0])
+        return read not in (self._numbers[label], numeric.Unreadable("unparseable"))
+
+    def _is_bare(self, text: str, mention: Mention) -> bool:
+        """Whether a mention is by a label."""
+        named = text[mention.start : mention.end].strip(EDGES)
+        return self.label(named) is not None or form_of(named) in self._by_ordinal
+
+    def _is_label(self, text: str, match: re.Match[str], start: int, end: int) -> bool:
+        """Whether a letter is a label, and no article, pronoun, name or variable."""
+        if match["open"] and match["close"]:
+            before = text[max(start, match.start() - 24) : match.start()]
+            return not before[-1:].isalnum() or _STYLED.search(before) is not None
+        label = match["label"]
+        if label.isdigit() and re.match(r"[.,]\d", text[match.end() : match.end() + 2]):
+            return False
+        if label.islower():
+            said = words(text, max(start, match.start() - 40), match.start())
+            led = any(cue.stop == len(said) and cue.kind in _LEAD_TO_LABEL for cue in cues(said))
+            led = led or (bool(said) and said[-1].text in ":(")
+            if label in ("a", "i") and text[match.end() : end].strip(" *_.)"):
+                return False
+            if match["close"] and led:
+                return True
+            return (
+                led
+                and re.match(r"[\s*_)\]]{0,3}(?:[.,;!\n]|\Z|\s(?:is|because|since)\b)", text[match.end() : end])
+                is not None
+            )
+        behind = text[match.end() : min(end, match.end() + 24)]
+        if re.match(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b", behind) and not self.texts.get(
+            self.label(label) or ""
+        ):
+            return False
+        if label in ("A", "I") and re.match(r"\s+[a-z]", behind):
+            said = words(behind)
+            ok = any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in cues(said))
+            if not ok or label == "I":
+                return False
+        before = text[max(start, match.start() - 40) : match.start()]
+        said = words(before)
+        if not said or not said[-1].text[-1].isalnum():
+            return True
+        return said[-1].text in _LEADS or said[-1].text in vocabulary()
+
+
+_IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
+_WORDS_BEHIND = re.compile(r"\s?[a-z]{1,12}(?:\s\d{1,4}\s[a-z]{1,12}|\sa\s(?:half|third|quarter))?", re.IGNORECASE)
+_LEADS = frozenset(
+    [
+        "and",
+        "both",
+        "of",
+        "among",
+        "that",
+        "to",
+        "by",
+        "as",
+        "over",
+        "either",
+        "only",
+        "just",
+        "with",
+        "from",
+        "than",
+        "so",
+        "then",
+        "through",
+        "while",
+        "answered",
+        "say",
+    ]
+)
+_BESIDE = frozenset(
+    [
+        Kind.THE,
+        Kind.NOUN,
+        Kind.RIGHT,
+        Kind.JOINS,
+        Kind.ANSWER,
+        Kind.RESULT,
+        Kind.IS,
+        Kind.SO,
+        Kind.OR,
+        Kind.FITS,
+        Kind.CALLED,
+        Kind.CHOOSE,
+        Kind.GUESS,
+        Kind.YES,
+        Kind.ONLY,
+        Kind.BUT,
+    ]
+)
+_LEAD_TO_LABEL = frozenset([Kind.NOUN, Kind.ANSWER, Kind.RESULT, Kind.IS])
+_BEHIND_LABEL = frozenset(
+    [Kind.IS, Kind.FITS, Kind.WRONG, Kind.OR, Kind.BECAUSE, Kind.JOINS, Kind.BUT, Kind.ALSO, Kind.SO, Kind.NOT]
+)
+
+
+def _formula(form: str) -> str | Fraction:
+    """What makes two formulas the same: a number's value, and of others how they are written."""
+    shown = plain(form)
+    value = number(_RATIO.sub(r"\1/\2", shown))
+    return "".join(shown.split()) if value is None else value
+
+
+_DEGREES = re.compile(r"\^?\{?\\circ\}?|°")
+_NAMED = re.compile(r"(?P<name>\\?[^\W\d_][^\W_]{0,11}(?:_\{?\w{1,4}\}?)?)\s?=\s?(?P<value>[^=,;]+)")
+_MEASURE = re.compile(r"(?P<number>[-−]?[$€£]?\d[\d.,/]*)\s?(?:[^\W\d_]{2,16}(?:\s[a-z]{2,16})?)?")
+_RATIO = re.compile(r"^\s*(\d+)\s?:\s?(\d+)\s*$")
+
+
+def _alone(texts: Mapping[str, str | Fraction]) -> dict[str | Fraction, str]:
+    """By text: the label that alone has it."""
+    found: dict[str | Fraction, list[str]] = {}
+    for label, text in texts.items():
+        found.setdefault(text, []).append(label)
+    return {text: labels[0] for text, labels in found.items() if len(labels) == 1 and text}
+
+
+def _ordinals(texts: Mapping[str, str]) -> dict[str, str]:
+    nouns = ("option", "choice", "alternative", "one", "answer")
+    found = {
+        f"{word} {noun}": label
+        for names, label in zip(ORDINALS, texts, strict=False)
+        for word in names
+        for noun in nouns
+    }
+    found |= {f"last {noun}": list(texts)[-1] for noun in nouns[:3]}
+    for (han, digit), label in zip(ORDINALS_CJK, texts, strict=False):
+        found |= {f"第{number}{noun}": label for number in (han, digit) for noun in ("个选项", "个", "项", "個選項")}
+    if not any(map(str.isdigit, "".join((*texts, *texts.values())))):
+        for number, label in enumerate(texts, 1):
+            found |= {
+                f"{noun} {sign}{number}": label
+                for noun in ("option", "choice")
+                for sign in ("", "number ", "#", "no. ")
+            }
+    return found
+
+
+def _pattern(
+    texts: Mapping[str, str], forms: Mapping[str, str], signs: str, ordinals: Mapping[str, str], multi: bool
+) -> re.Pattern[str]:
+    names = sorted({*forms, *ordinals}, key=len, reverse=True)
+    parts = []
+    if names:
+        parts.append(rf"(?P<text>{'|'.join(map(_literal, names))})")
+    if signs:
+        free = "".join(sign for sign in signs if not sign.isalpha() or "\u3400" < sign < "\u9fff")
+        bound = "".join(sign for sign in signs if sign not in free)
+        parts.append(
+            "(?P<sign>"
+            + "|".join([*map(re.escape, free), *(rf"(?<![^\W_]){re.escape(sign)}(?![^\W_])" for sign in bound)])
+            + ")"
+        )
+    labels = "|".join(sorted((re.escape(label) for label in texts), key=len, reverse=True))
+    lower = "|".join(re.escape(label.lower()) for label in texts if label.lower() != label)
+    letters = "".join(re.escape(label) for label in texts if len(label) == 1 and label.isupper())
+    run = rf"[{letters}]{{2,26}}|" if multi and letters else ""
+    both = f"{labels}|{lower}" if lower else labels
+    parts.append(
+        rf"(?P<open>[(\[{{<]\s?)?{_ALONE}(?P<label>{run}{both})(?![^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f])(?P<close>\s?[)\]}}>])?"
+    )
+    return re.compile("|".join(f"(?:{part})" if "text" in part or "sign" in part else part for part in parts))
+
+
+_ALONE = r"(?<![^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f])"
+
+
+_PIECES = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\s*|\d[\d.,]*\s*|\S\s*")
+_SPACE, _ANY_SPACE = r"[\s*_$]+", r"[\s*_$]*"
+
+
+def _spaced(pieces: Sequence[str]) -> str:
+    """Words and signs with the space between them, which matters between words alone."""
+    found = []
+    for piece, following in zip(pieces, [*pieces[1:], "."], strict=True):
+        bare = piece.rstrip()
+        is_between = piece != bare and bare[-1].isalpha() and following[0].isalpha()
+        found.append(re.escape(bare) + (_SPACE if is_between else _ANY_SPACE))
+    return "".join(found)
+
+
+_MAY_BE_FORMULA = re.compile(r"[\d\\^=]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str) -> Any:
+    """What finds, in one pass, where an option may be named: labels, the first words of texts, signs."""
+    first = {words(name)[0].text if words(name) else name[0] for name in names}
+    labels = sorted((re.escape(label) for label in texts), key=len, reverse=True)
+    small = [label.lower() for label in labels if label.lower() != label]
+    parts = ["|".join(labels)]
+    parts += (
+        [rf"[(\[{{<:]\s?(?:{'|'.join(small)})\b|\b(?:{'|'.join(small)})(?:\b[.)\]!]|\s*(?:\n|$|is\b))"] if small else []
+    )
+    parts += [f"(?i:{'|'.join(map(re.escape, sorted(first, key=len, reverse=True)))})"] if first else []
+    parts += [f"[{re.escape(signs)}]"] if signs else []
+    return re2.compile("(?m)" + "|".join(parts))
+
+
+def _literal(name: str) -> str:
+    """A text to be found in any case, with any space."""
+    inner = _spaced(_PIECES.findall(name))
+    inner = inner[: -len(_ANY_SPACE)] if inner.endswith(_ANY_SPACE) else inner
+    before = r"(?<![^\W_])" if name[0].isalnum() and not "\u3040" <= name[0] <= "\u9fff" else ""
+    behind = r"(?![^\W_])" if name[-1].isalnum() and not "\u3040" <= name[-1] <= "\u9fff" else ""
+    if name[-1].isdigit():
+        behind += r"(?![.,]\d|\s?[-+/^×÷%°]|\s?\*\s?\d|\s\d)"
+    if name[0].isdigit():
+        before += r"(?<!\d[.,])(?<![-+/^×÷])(?<!\d\*)"
+    return rf"{before}(?i:{inner}){behind}"

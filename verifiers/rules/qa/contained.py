@@ -1,0 +1,160 @@
+"""Whether an answer says a reference: its words in a row, at least once stood by.
+
+What a sentence denies, asks, supposes or calls others' opinion does not count (commitment), nor does one of several guesses:
+"Paris or Rome", "Paris, London, Rome, Berlin".
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
+from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.stance import UNMADE, Sentence, Span, sentence_at, sentences
+from verifiers.rules.qa.words import Normalise, has_cjk, visible
+
+Outcome = Literal["found", "absent", "denied", "several_candidates"]
+_TOKEN = re.compile(
+    r"(?<![^\W_])(?:[A-Z]\.){1,4}[A-Z]\b\.?|\d+(?:[.,]\d+)*(?![^\W_])|[^\W\d_]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_ARTICLES = frozenset(["a", "an", "the"])
+_HYPHENS = ("-", "‐", "‑", "–")
+_MAX_PLACES = 64
+_MOST_WORDS = 16
+"""Of an answer that says nothing but names."""
+_LIMITS = frozenset([Kind.BOUND, Kind.ASIDE])
+
+
+def contained(answer: str, reference: str, normalise: Normalise) -> Outcome:
+    """How an answer says a reference."""
+    answer = visible(answer)
+    if (truth := reference.strip(" .").lower()) in _OPPOSITE:
+        return says_truth(answer, truth)
+    if _is_stuffed(answer):
+        return "several_candidates"
+    outcome: Outcome = "absent"
+    for place, span in enumerate(_places(answer, visible(reference), normalise)):
+        if place == _MAX_PLACES:
+            break
+        sentence = sentence_at(answer, span[0], 0, len(answer))
+        said = _said(sentence, span, reference)
+        if said == "found":
+            return "found"
+        outcome = said if outcome != "several_candidates" else outcome
+    return outcome
+
+
+_OPPOSITE = {"yes": "no", "no": "yes"}
+
+
+def says_truth(answer: str, reference: str) -> Outcome:
+    """How an answer says a yes or a no: not both, and "no idea" is none."""
+    said = set(_truths(answer))
+    if reference not in said:
+        return "absent"
+    return "several_candidates" if _OPPOSITE[reference] in said else "found"
+
+
+def _truths(answer: str) -> Iterator[str]:
+    """The words yes and no that stand alone: before a sign, or at an end."""
+    for sentence in sentences(visible(answer), 0, len(answer)):
+        for place, word in enumerate(sentence.words):
+            if word.text in _OPPOSITE and (
+                sentence.ends(place + 1) or sentence.words[place + 1].text in ("and", "or", "for")
+            ):
+                yield word.text
+
+
+def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
+    if _is_asked(sentence) and "?" not in reference:
+        return "denied"
+    text = sentence.text
+    if is_taken_back(text, span[1]) or replacement(text, span[1], text[slice(*span)]) is not None:
+        return "denied"
+    if sentence.stance(span) in UNMADE and not sentence.asks:
+        return "denied"
+    first, stop = sentence.place(span)
+    if reference[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
+        return "denied"
+    if any(cue.first >= stop and sentence.words[cue.first].text in ("as", "so") for cue in sentence.also()):
+        return "several_candidates"
+    if not any(cue.kind is Kind.OR for cue in cues(words(reference))) and _is_a_choice(sentence, first, stop):
+        return "several_candidates"
+    return "found"
+
+
+def _is_stuffed(answer: str) -> bool:
+    """Whether an answer is many words that say nothing of one another."""
+    said = words(answer[:_LOOKED_THROUGH_CHARS])
+    return len(said) > _MOST_WORDS and not any(cue.kind in _TELLING for cue in cues(said)) and answer.isascii()
+
+
+_LOOKED_THROUGH_CHARS = 600
+_TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind.JOINS, Kind.ANSWER])
+
+
+def _is_asked(sentence: Sentence) -> bool:
+    """Whether a sentence asks, and nobody says yes."""
+    opens = [word.text for word in sentence.words[:2]]
+    asks = sentence.asks or (
+        len(opens) == 2 and opens[0] in ("is", "was", "could") and opens[1] in ("it", "that", "this")
+    )
+    return asks and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
+
+
+def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:
+    """Whether an "or" offers something else beside a mention."""
+    behind = sentence.past(stop, frozenset("\"'”’)»,("))
+    before = sentence.skipped(first)
+    said = [word.text for word in sentence.words]
+    if said[behind : behind + 1] == ["/"] or said[before - 1 : before] == ["/"]:
+        return True
+    if any(
+        cue.kind is Kind.MAYBE
+        and cue.first == behind > stop
+        and sentence.text[sentence.words[cue.stop].start].isupper()
+        for cue in sentence.cues
+        if cue.stop < len(said)
+    ):
+        return True
+    for cue in sentence.cues:
+        if cue.kind is not Kind.OR:
+            continue
+        if cue.first == behind and not any(
+            bound.kind is Kind.BOUND and bound.first <= cue.stop for bound in sentence.cues if bound.first == cue.stop
+        ):
+            return True
+        if cue.stop == before or said[cue.stop : before] == ["."]:
+            return True
+    return False
+
+
+def _places(answer: str, reference: str, normalise: Normalise) -> Iterator[Span]:
+    """Where the words of a reference stand in a row."""
+    token = _CJK if normalise == "cjk" or has_cjk(reference) else _TOKEN
+    wanted = [_form(each[0]) for each in token.finditer(reference)]
+    wanted = [word for word in wanted if word not in _ARTICLES] or wanted
+    if not wanted:
+        return
+    said = [
+        (form, each.start(), each.end())
+        for each in token.finditer(answer)
+        if (form := _form(each[0])) not in _ARTICLES or form in wanted
+    ]
+    forms = [form for form, _, _ in said]
+    is_negative = reference.startswith(("-", "−"))
+    for place in range(len(said) - len(wanted) + 1):
+        if forms[place] == wanted[0] and forms[place : place + len(wanted)] == wanted:
+            start, end = said[place][1], said[place + len(wanted) - 1][2]
+            sign = answer[max(0, start - 2) : start]
+            if sign[-1:] in _HYPHENS and sign[:1].isalpha():
+                continue
+            if wanted[0][0].isdigit() and (sign[-1:] in ("-", "−") and not sign[:1].isalnum()) is not is_negative:
+                continue
+            yield start, end
+
+
+def _form(word: str) -> str:
+    word = word.replace(".", "").casefold() if word[0].isalpha() else word.casefold()
+    return word.replace(",", "") if word[0].isdigit() else word
