@@ -46,9 +46,28 @@ class _OpenBox:
 
 def read_boxes(text: str, start: int, end: int) -> Offers:
     """Closed boxes that are in no other closed box; a box that holds just another box is that one."""
+    closed, opened = _closed_and_open(text, start, end)
+    if opened and (not closed or opened[-1].outer_start > closed[-1].outer_start):
+        return Offers(closed, "truncated")
+    if closed and closed[-1].start >= closed[-1].end:
+        while closed and closed[-1].start >= closed[-1].end and INSTRUCTION.search(text, *beside(start, closed[-1])):
+            closed.pop()
+        if closed and closed[-1].start >= closed[-1].end:
+            return Offers([box for box in closed if box.start < box.end], "no_answer")
+    if not closed:
+        return NO_OFFERS
+    if len(closed) > 1:
+        closed = _usable(text, start, end, closed)
+    if not closed or not stands_alone(text, start, end, closed[-1]):
+        return Offers(closed, "no_answer")
+    return Offers(closed)
+
+
+def _closed_and_open(text: str, start: int, end: int) -> tuple[list[Offer], list[_OpenBox]]:
+    """The boxes that end, in no other that does, and those that do not."""
     places = _box_commands(text, start, end)
     if not places:
-        return NO_OFFERS
+        return [], []
     commands = iter(places)
     position = next(commands)
     closed: list[Offer] = []
@@ -83,20 +102,7 @@ def read_boxes(text: str, start: int, end: int) -> Offers:
             if following is None:
                 break
             position = _command_start(text, position, following)
-    if opened and (not closed or opened[-1].outer_start > closed[-1].outer_start):
-        return Offers(closed, "truncated")
-    if closed and closed[-1].start >= closed[-1].end:
-        while closed and closed[-1].start >= closed[-1].end and INSTRUCTION.search(text, *beside(start, closed[-1])):
-            closed.pop()
-        if closed and closed[-1].start >= closed[-1].end:
-            return Offers([box for box in closed if box.start < box.end], "no_answer")
-    if not closed:
-        return NO_OFFERS
-    if len(closed) > 1:
-        closed = _usable(text, start, end, closed)
-    if not closed or not stands_alone(text, start, end, closed[-1]):
-        return Offers(closed, "no_answer")
-    return Offers(closed)
+    return closed, opened
 
 
 def _usable(text: str, start: int, end: int, boxes: Sequence[Offer]) -> list[Offer]:

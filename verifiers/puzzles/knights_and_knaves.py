@@ -277,65 +277,98 @@ def _last_complete(claims: Sequence[_Claim], names: Sequence[str]) -> int:
 
 def _claims(text: str, puzzle_: _Puzzle) -> list[_Claim]:
     """Every place where names get a role; a question gives none."""
-    found: list[_Claim] = []
-    known = {name.partition(" ")[0]: name for name in puzzle_.names}
-    beginnings = {term.partition(" ")[0] for term in puzzle_.terms}
-    reserved = _BETWEEN.intersection(known)
-    terms = puzzle_.terms
-    names: list[str] = []
-    heading: bool | None = None
-    at, sentence, begin = 0, 0, 0
-    places = list(_TOKEN.finditer(text.translate(_IGNORED)))
-    written = [place[0] for place in places]
-    tokens = [word.casefold() for word in written]
-    is_linked = False
-    while at < len(tokens):
-        word = tokens[at]
-        term, width = _term(tokens, at, terms) if word in beginnings else (None, 1)
-        if word == "\n":
-            names, heading, is_linked, sentence = [], None, False, len(found)
-        elif term is not None:
-            role = None if _is_choice(tokens, at, width, terms) else term
-            following = tokens[at + width : at + width + 2]
-            if len(following) == 2 and following[0] in ("is", "are") and following[1] in known and not reserved:
-                names, heading = [], role
-            elif names and is_linked:
-                found.append(_Claim(begin, places[min(at + width, len(places)) - 1].end(), tuple(names), role))
-                names, heading = [], None
-            elif (not names or heading is not None) and following[:1] == [":"]:
-                names, heading = [], role
-            is_linked = False
+    return _Claims(text, puzzle_).read()
+
+
+class _Claims:
+    """One reading of a text, from its first word to its last."""
+
+    def __init__(self, text: str, puzzle_: _Puzzle) -> None:
+        self._terms, self._all = puzzle_.terms, puzzle_.names
+        self._known = {name.partition(" ")[0]: name for name in puzzle_.names}
+        self._beginnings = {term.partition(" ")[0] for term in puzzle_.terms}
+        self._reserved = _BETWEEN.intersection(self._known)
+        self._places = list(_TOKEN.finditer(text.translate(_IGNORED)))
+        self._written = [place[0] for place in self._places]
+        self._tokens = [word.casefold() for word in self._written]
+        self._found: list[_Claim] = []
+        self._names: list[str] = []
+        """Named last, together."""
+        self._heading: bool | None = None
+        """The role that a colon gives to the names behind it."""
+        self._is_linked = False
+        self._sentence = self._begin = 0
+
+    def read(self) -> list[_Claim]:
+        at = 0
+        while at < len(self._tokens):
+            word = self._tokens[at]
+            term, width = _term(self._tokens, at, self._terms) if word in self._beginnings else (None, 1)
+            if word == "\n":
+                self._names, self._heading, self._is_linked, self._sentence = [], None, False, len(self._found)
+            elif term is not None:
+                self._give(at, width, term)
+            elif word in self._known and (word not in self._reserved or self._written[at] != word):
+                width = self._name(at, self._known[word])
+            else:
+                self._pass(at, word)
             at += width
-            continue
-        elif word in known and (word not in reserved or written[at] != word):
-            name = known[word]
-            joins = not is_linked and tokens[at - 1] in (",", "and", "&")
-            names = [*names, name] if names and (joins or heading is not None) else [name]
-            begin = places[at].start() if len(names) == 1 or heading is not None else begin
-            if heading is not None:
-                found.append(_Claim(begin, places[at].end(), (name,), heading))
-            is_linked = False
-            at += name.count(" ")
-        elif word in _BETWEEN or word in _SIGNS_BETWEEN:
-            is_linked = bool(names)
-        elif heading is not None and names and word in ("or", "/"):
-            found.append(_Claim(begin, places[at].end(), tuple(names), None))
-        elif word in _OTHERS and found and "if" not in tokens[max(0, at - 2) : at]:
-            names, is_linked, begin = _others(found, puzzle_.names), False, places[at].start()
-        elif word == "else" and names:
-            is_linked = False
+        return self._found
+
+    def _claim(self, at: int, role: bool | None, names: Sequence[str]) -> None:
+        end = self._places[min(at, len(self._places) - 1)].end()
+        self._found.append(_Claim(self._begin, end, tuple(names), role))
+
+    def _give(self, at: int, width: int, term: bool) -> None:
+        """A role: of the names before it, or behind it."""
+        role = None if _is_choice(self._tokens, at, width, self._terms) else term
+        following = self._tokens[at + width : at + width + 2]
+        names_next = len(following) == 2 and following[0] in ("is", "are") and following[1] in self._known
+        if names_next and not self._reserved:
+            self._names, self._heading = [], role
+        elif self._names and self._is_linked:
+            self._claim(at + width - 1, role, self._names)
+            self._names, self._heading = [], None
+        elif (not self._names or self._heading is not None) and following[:1] == [":"]:
+            self._names, self._heading = [], role
+        self._is_linked = False
+
+    def _name(self, at: int, name: str) -> int:
+        """A name, which may be of more words."""
+        joins = not self._is_linked and self._tokens[at - 1] in (",", "and", "&")
+        self._names = [*self._names, name] if self._names and (joins or self._heading is not None) else [name]
+        if len(self._names) == 1 or self._heading is not None:
+            self._begin = self._places[at].start()
+        if self._heading is not None:
+            self._claim(at, self._heading, (name,))
+        self._is_linked = False
+        return 1 + name.count(" ")
+
+    def _pass(self, at: int, word: str) -> None:
+        """Any other word or sign."""
+        if word in _BETWEEN or word in _SIGNS_BETWEEN:
+            self._is_linked = bool(self._names)
+        elif self._heading is not None and self._names and word in ("or", "/"):
+            self._claim(at, None, self._names)
+        elif word in _OTHERS and self._found and "if" not in self._tokens[max(0, at - 2) : at]:
+            self._names, self._is_linked = _others(self._found, self._all), False
+            self._begin = self._places[at].start()
+        elif word == "else" and self._names:
+            self._is_linked = False
         elif word == "not" or word.endswith("n’t"):
-            if names:
-                found.append(_Claim(begin, places[at].end(), tuple(names), None))
-            names = []
+            if self._names:
+                self._claim(at, None, self._names)
+            self._names = []
         elif word not in (",", "and", "&", "1", ")") and unicodedata.category(word[0]) != "So":
-            names, is_linked = [], False
-            if word == "?":
-                del found[sentence:]
-            if word in _STOPS:
-                heading, sentence = None, len(found)
-        at += 1
-    return found
+            self._end(word)
+
+    def _end(self, word: str) -> None:
+        """A word that belongs to no names and no role; a question gives none."""
+        self._names, self._is_linked = [], False
+        if word == "?":
+            del self._found[self._sentence :]
+        if word in _STOPS:
+            self._heading, self._sentence = None, len(self._found)
 
 
 def _term(tokens: Sequence[str], at: int, terms: Mapping[str, bool]) -> tuple[bool | None, int]:

@@ -1,5 +1,6 @@
 """Commands: fractions, roots, functions, accents, and sums and integrals as text."""
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from verifiers.math.reader.brackets import BRACKET_COMMANDS, read_bracket_command, read_many
@@ -33,20 +34,8 @@ def read_command(reader: Levels, name: str, bare: bool) -> Node:
     name = FUNCTION_SYNONYMS.get(name, name)
     if name in CURRENCIES:
         return _currency(reader, name)
-    if name == "pi":
-        return reader.node("const", leaf="pi")
-    if name == "infty":
-        return reader.node("const", leaf="infty")
-    if name in ("imath", "jmath"):
-        return reader.node("const", leaf="i") if name == "imath" else reader.node("sym", leaf="j")
-    if name == "frac":
-        return reader.node("/", reader.nested(reader.argument), reader.nested(reader.argument))
-    if name == "sqrt":
-        return _root(reader)
-    if name in ("binom", "dbinom", "tbinom"):
-        return reader.node("binom", reader.nested(reader.argument), reader.nested(reader.argument))
-    if name == "log":
-        return _logarithm(reader)
+    if (read := _OWN.get(name)) is not None:
+        return read(reader)
     if name in FUNCTIONS or name == "cis":
         return _function(reader, name)
     if name in ("gcd", "lcm", "max", "min"):
@@ -62,11 +51,8 @@ def read_command(reader: Levels, name: str, bare: bool) -> Node:
     if name == "partial" and reader.is_at("id"):
         return reader.node("sym", leaf=f"\\partial {reader.next().value}")
     if name in SYMBOLS:
-        return (
-            read_symbol(reader, SYMBOL_SYNONYMS.get(name, name), bare)
-            if name not in LETTERS_LIKE
-            else read_symbol(reader, "\\" + SYMBOL_SYNONYMS.get(name, name), bare)
-        )
+        symbol = SYMBOL_SYNONYMS.get(name, name)
+        return read_symbol(reader, f"\\{symbol}" if name in LETTERS_LIKE else symbol, bare)
     raise Unreadable(f"unknown command {name[:20]!r}")
 
 
@@ -165,3 +151,21 @@ def _latex(token: Token) -> str:
     if token.kind == "text":
         return rf"\text{{{token.value}}}"
     return token.kind if token.kind in ("\\{", "\\}") else token.value
+
+
+def _pair(kind: str) -> Callable[[Levels], Node]:
+    """Reads a command with two arguments."""
+    return lambda reader: reader.node(kind, reader.nested(reader.argument), reader.nested(reader.argument))
+
+
+_OWN: Mapping[str, Callable[[Levels], Node]] = {
+    "pi": lambda reader: reader.node("const", leaf="pi"),
+    "infty": lambda reader: reader.node("const", leaf="infty"),
+    "imath": lambda reader: reader.node("const", leaf="i"),
+    "jmath": lambda reader: reader.node("sym", leaf="j"),
+    "frac": _pair("/"),
+    "sqrt": _root,
+    **dict.fromkeys(("binom", "dbinom", "tbinom"), _pair("binom")),
+    "log": _logarithm,
+}
+"""Commands that are read in ways of their own."""

@@ -68,7 +68,7 @@ class Options:
         self._numbers = {label: number for label, number in numbers.items() if isinstance(number, numeric.Number)}
         self._by_ordinal = _ordinals(texts) if all(texts.values()) else {}
         self._pattern = _pattern(texts, self.by_form, "".join(self._by_sign), self._by_ordinal, multi)
-        self._sights = _sights(texts, [*self.by_form, *self._by_ordinal], "".join(self._by_sign))
+        self._sights = _sights(texts, [*self.by_form, *self._by_ordinal], "".join(self._by_sign), multi)
         self.has_formulas = any(map(_MAY_BE_FORMULA.search, texts.values()))
         self.named = lru_cache(maxsize=256)(self._named)
 
@@ -388,18 +388,26 @@ _MAY_BE_FORMULA = re.compile(r"[\d\\^=]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str) -> Any:
-    """What finds, in one pass, where an option may be named: labels, the first words of texts, signs."""
-    first = {words(name)[0].text if words(name) else name[0] for name in names}
-    labels = sorted((re.escape(label) for label in texts), key=len, reverse=True)
+def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: bool) -> Any:
+    """What finds, in one pass, where an option may be named: labels, how texts begin, signs."""
+    labels = sorted(map(re.escape, texts), key=len, reverse=True)
+    alone = [label for label in labels if label.isascii() and label.isalnum()]
+    begins = {_spaced(_PIECES.findall(name)[:2]).removesuffix(_ANY_SPACE).replace(r"\s", r"\s\pZ") for name in names}
+    spelled = [begin for begin in begins if begin[0].isascii() and begin[0].isalnum()]
     small = [label.lower() for label in labels if label.lower() != label]
-    parts = ["|".join(labels)]
+    one = f"(?:{'|'.join(alone)})" + ("{1,26}" if multi else "")
+    parts = [rf"{_EDGE}{one}{_EDGE}"] if alone else []
+    parts += [label for label in labels if label not in alone]
     parts += (
         [rf"[(\[{{<:]\s?(?:{'|'.join(small)})\b|\b(?:{'|'.join(small)})(?:\b[.)\]!]|\s*(?:\n|$|is\b))"] if small else []
     )
-    parts += [f"(?i:{'|'.join(map(re.escape, sorted(first, key=len, reverse=True)))})"] if first else []
+    parts += [f"{_EDGE}(?i:{'|'.join(sorted(spelled, key=len, reverse=True))})"] if spelled else []
+    parts += [f"(?i:{begin})" for begin in begins if begin not in spelled]
     parts += [f"[{re.escape(signs)}]"] if signs else []
     return re2.compile("(?m)" + "|".join(parts))
+
+
+_EDGE = r"(?:\b|_)"
 
 
 def _literal(name: str) -> str:

@@ -181,11 +181,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
-    answer = _untexted(visible(_past_abbreviation(response, extraction)))
-    if params.metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
-        answer = typed.listed_from(response, extraction.span[0]) or answer
-    if params.metric not in _LIKENESS and (answer,) not in references:
-        answer = _alone(answer, extraction.channel, references)
+    answer = _answer(response, extraction, params.metric, references)
     trouble = _trouble(answer, references, params)
     scores = [] if trouble else [_score(answer, parts, params) for parts in references]
     is_said = params.in_sentences and params.metric in _SHORT
@@ -211,6 +207,18 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return _verdict(float(scores[best]), extraction.answer, detail)
     detail["likeness"] = float(scores[best])
     return _verdict(float(scores[best] >= Fraction(str(params.threshold))), extraction.answer, detail)
+
+
+def _answer(
+    response: str, extraction: commitment.Extraction, metric: str, references: Sequence[tuple[str, ...]]
+) -> str:
+    """What is compared: an answer without what stands around it."""
+    answer = _untexted(visible(_past_abbreviation(response, extraction)))
+    if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
+        answer = typed.listed_from(response, extraction.span[0]) or answer
+    if metric not in _LIKENESS and (answer,) not in references:
+        answer = _alone(answer, extraction.channel, references)
+    return answer
 
 
 _ABBREVIATION = re.compile(
