@@ -202,14 +202,19 @@ def adverbs() -> frozenset[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """All words of the lexicons."""
-    return adverbs() | {
-        word.text
-        for language in languages()
-        for _, entry in _entries(language)
-        for phrase in phrases(entry)
-        for word in words(phrase)
-    }
+    """All words of the lexicons, also those that may stand before a label and say nothing."""
+    leads = frozenset(word for lexicon in languages().values() for word in lexicon.get("leads", ()))
+    return (
+        adverbs()
+        | leads
+        | {
+            word.text
+            for language in languages()
+            for _, entry in _entries(language)
+            for phrase in phrases(entry)
+            for word in words(phrase)
+        }
+    )
 
 
 @cache

@@ -243,36 +243,11 @@ class Options:
         said = words(before)
         if not said or not said[-1].text[-1].isalnum():
             return True
-        return said[-1].text in _LEADS or said[-1].text in vocabulary()
+        return said[-1].text in vocabulary()
 
 
 _IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
 _WORDS_BEHIND = re.compile(r"\s?[a-z]{1,12}(?:\s\d{1,4}\s[a-z]{1,12}|\sa\s(?:half|third|quarter))?", re.IGNORECASE)
-_LEADS = frozenset(
-    [
-        "and",
-        "both",
-        "of",
-        "among",
-        "that",
-        "to",
-        "by",
-        "as",
-        "over",
-        "either",
-        "only",
-        "just",
-        "with",
-        "from",
-        "than",
-        "so",
-        "then",
-        "through",
-        "while",
-        "answered",
-        "say",
-    ]
-)
 _BESIDE = frozenset(
     [
         Kind.THE,
