@@ -73,10 +73,28 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
             for cue in sentence.cues
             if cue.kind in (Kind.BUT, Kind.CHOOSE) and cue.first > denied and not is_doubt
         ]
+        swap = swap or _restated(sentence, denied)
         begin, stance = (max(swap), Stance.ANNOUNCED) if swap else (begin, stance)
     first = sentence.skipped(noun.first)
     at = sentence.words[begin - 1].end
     return Announcement(sentence.words[first].start, (at, end), has_verb, stance)
+
+
+def _restated(sentence: Sentence, denied: int) -> list[int]:
+    """Where a clause behind a denial says what it is instead: "is not 15, it's 12"."""
+    said = sentence.words
+    return [
+        cue.stop
+        for cue in sentence.cues
+        if cue.kind is Kind.IS
+        and cue.first > denied + 2
+        and said[cue.first - 2].text in _CLAUSES
+        and said[cue.first - 1].text.isalpha()
+        and _is_value(sentence, cue.stop)
+    ]
+
+
+_CLAUSES = frozenset(",;—–，；、")
 
 
 def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
@@ -132,16 +150,13 @@ def _is_value(sentence: Sentence, place: int) -> bool:
 
 _VERBS = frozenset("选選择擇")
 _CLOSING = frozenset("\"'”’)]】»」")
-_PREPOSITIONS = frozenset(
-    ["to", "for", "of", "in", "here", "above", "below", "de", "du", "auf", "zu", "à", "da", "di", "a", "al"]
-)
 
 
 def _aside(sentence: Sentence, place: int) -> int | None:
     """Where what an answer is to, or an aside, is over: "to the question", ", in this case,", "(in cm)"."""
     said = sentence.words
     word = said[place].text
-    if word in _PREPOSITIONS:
+    if any(cue.kind is Kind.COMPLEMENT and cue.first == place for cue in sentence.cues):
         for stop in range(place + 1, min(len(said), place + _MAX_ASIDE_WORDS)):
             if said[stop].text in ":：=" or any(cue.kind is Kind.IS and cue.first == stop for cue in sentence.cues):
                 return stop

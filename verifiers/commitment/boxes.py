@@ -53,13 +53,14 @@ def read_boxes(text: str, start: int, end: int) -> Offers:
         while closed and closed[-1].start >= closed[-1].end and INSTRUCTION.search(text, *beside(start, closed[-1])):
             closed.pop()
         if closed and closed[-1].start >= closed[-1].end:
-            return Offers([box for box in closed if box.start < box.end], "no_answer")
+            return Offers([box for box in closed if box.start < box.end], "no_answer", closed[-1].outer_end)
     if not closed:
         return NO_OFFERS
+    last = closed[-1].outer_end
     if len(closed) > 1:
         closed = _usable(text, start, end, closed)
     if not closed or not stands_alone(text, start, end, closed[-1]):
-        return Offers(closed, "no_answer")
+        return Offers(closed, "no_answer", last)
     return Offers(closed)
 
 

@@ -134,7 +134,8 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
             names = content(_unwrapped(text[each.start : each.end]), values, on_conflict)
             found.append(Mark(channel, names, each.outer_start, each.outer_end))
         if offers.reason is not None and channel != "hash4":
-            found.append(Mark(channel, None, len(text), len(text), offers.reason))
+            at = min(offers.at, len(text))
+            found.append(Mark(channel, None, at, at, offers.reason))
     for field in _FIELD.finditer(text):
         inner = field["text"] or field["list"] or field["bare"] or _KEY.sub(" ", field["object"])
         found.append(Mark("json", values.named(inner), *field.span()))
@@ -350,6 +351,12 @@ class _Reader:
     def _is_reason(self, sentence: Sentence, one: Mention, other: Mention) -> bool:
         first, stop = sentence.place((one.end, other.start))
         return any(cue.kind is Kind.BECAUSE and first <= cue.first < stop for cue in sentence.cues)
+
+    def _is_in_reason(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a mention is part of the reason for what stands before it."""
+        first = sentence.place(mention.span)[0]
+        parts = [cue for cue in sentence.cues if cue.kind in _PARTS and cue.first > 0 and cue.stop <= first]
+        return bool(parts) and parts[-1].kind is Kind.BECAUSE
 
     def _is_mark(self, mention: Mention) -> bool:
         return any(mark.start == mention.start for mark in self._marks)
@@ -661,7 +668,7 @@ class _Reader:
             each.value
             for place, (sentence, mentions) in enumerate(told)
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
-            if stance not in UNMADE
+            if stance not in UNMADE and not self._is_in_reason(sentence, each)
         }
         if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(told):
             return none
@@ -702,6 +709,7 @@ class _Reader:
 
 
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
+_PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _CLOSING = frozenset(')]*_"”$')
 _AT = frozenset(["in", "on", "at", "during", "by"])
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])

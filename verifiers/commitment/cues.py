@@ -86,6 +86,8 @@ class Kind(StrEnum):
     """The number behind it is a limit."""
     LIMIT = "limit"
     """The number before it is one."""
+    COMPLEMENT = "complement"
+    """What is called the answer is so with it: "the answer to this question"."""
     PART = "part"
     """The number behind it is a part of an expression."""
     LABEL = "label"

@@ -201,9 +201,19 @@ class Sentence:
         if any(cue.kind is Kind.NOT for cue in here) and self._is_denial(place):
             return Kind.WRONG
         fits = [(cue.stop, cue.kind) for cue in here if cue.kind in (Kind.FITS, Kind.CALLED)]
-        if not fits or is_counted or not self.goes_well(max(fits)[0]):
+        if not fits or is_counted:
+            return None
+        is_called = max(fits)[1] is Kind.CALLED and self._has_complement(max(fits)[0])
+        if not is_called and not self.goes_well(max(fits)[0]):
             return None
         return Kind.ALSO if self._is_also(first, max(fits)[0]) else max(fits)[1]
+
+    def _has_complement(self, place: int) -> bool:
+        """Whether behind "the answer" only follows what it is the answer to."""
+        behind = [cue.kind for cue in self.cues if cue.first >= place]
+        begins = any(cue.kind is Kind.COMPLEMENT and cue.first == place for cue in self.cues)
+        is_answer = self.ends_in(frozenset([Kind.ANSWER]), place) is not None
+        return begins and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in behind)
 
     def _within_verb(self, here: Sequence[Cue], place: int) -> Kind | None:
         """What begins within a verb: the "be wrong" of "would be wrong"."""

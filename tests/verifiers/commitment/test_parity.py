@@ -19,8 +19,13 @@ VERIFIERS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def judged(found: Found, text: str) -> dict[str, float | None]:
-    """What each verifier makes of a sentence about its own value."""
-    return {name: found.judge(name, text.replace("{}", value), **params).score for name, value, params in VERIFIERS}
+    """What each verifier makes of a sentence about its own value, `{}`, and another one."""
+    return {
+        name: found.judge(
+            name, text.replace("{other}", "15" if value == "12" else "B").replace("{}", value), **params
+        ).score
+        for name, value, params in VERIFIERS
+    }
 
 
 @pytest.mark.parametrize("language", sorted(languages()))
@@ -96,6 +101,12 @@ STOOD_BY += [
     "The answer is {} because it is told.",
     "The answer is {}.\n\nI hope this helps!",
 ]
+STOOD_BY += [
+    "The answer isn't {other}, it's {}.",
+    "\\boxed{{other}}\n\nWait, that's wrong. The answer is {}.",
+    "The answer is {}, since {other} is too much.",
+    "The correct answer to this question is {}.",
+]
 
 
 @pytest.mark.parametrize("text", STOOD_BY)
@@ -114,6 +125,9 @@ UNMADE += [
     "<answer>not {}</answer>",
     "The answer is not {}, but 7.",
     "The wrong answer is {}.",
+    "The answer is {}, which is incorrect.",
+    "The answer isn't {}, it's {other}.",
+    "\\boxed{{}}\n\nWait, that's wrong. The answer is {other}.",
 ]
 
 
