@@ -559,6 +559,15 @@ class _Reader:
         shown = sentence.text[mention.start : mention.end]
         return sentence.place(mention.span)[0] == 0 and len(shown) > 3 and shown.strip("(*")[1:2] in ").:"
 
+    def _is_led(self, sentence: Sentence, mentions: Sequence[Mention]) -> bool:
+        """Whether a text begins with a label and its text, so that what it says of other texts explains it."""
+        return bool(mentions) and self._is_entry(sentence, mentions[0])
+
+    def _is_short(self, mention: Mention) -> bool:
+        """Whether a mention is by a label, or begins with one."""
+        shown = self._text[mention.start : mention.end].strip("*_([ ")
+        return len(shown) < 3 or shown[1:2] in ").:"
+
     def _goes_on_plainly(self, sentence: Sentence, stop: int) -> bool:
         """Whether what follows a comma is no other thing of the same kind."""
         stop = sentence.past(stop, _CLOSING)
@@ -664,15 +673,18 @@ class _Reader:
         told = [each for each in self._told if each.sentence.start < end]
         if not told or end > _MAX_SHORT_CHARS:
             return none
+        is_led = self._is_led(*told[0])
         alive = {
             each.value
             for place, (sentence, mentions) in enumerate(told)
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True)
-            if stance not in UNMADE and not self._is_in_reason(sentence, each)
+            if stance not in UNMADE
+            and not self._is_in_reason(sentence, each)
+            and not (is_led and place and stance is Stance.STATED and not self._is_short(each))
         }
         if len(alive) != 1 or not next(iter(alive)) or alive & self._denied(told):
             return none
-        for place in (len(told) - 1, 0):
+        for place in (0,) if is_led else (len(told) - 1, 0):
             sentence, mentions = told[place]
             if sentence.asks:
                 continue

@@ -51,6 +51,8 @@ class Kind(StrEnum):
     ONLY = "only"
     NOT = "not"
     """What is behind it is denied, up to the verb of another clause."""
+    EXCEPT = "except"
+    """What is behind it is left out of what is said of the rest."""
     DOUBT = "doubt"
     """All that the clause behind it says is denied or doubted."""
     MAYBE = "maybe"

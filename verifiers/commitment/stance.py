@@ -100,7 +100,9 @@ class Sentence:
         if self.asks:
             return Stance.HEDGED
         places = [self.place(other) for other in others]
-        behind = self._behind(self.list_end(stop, places), places)
+        behind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, places), places)
+        if behind is Kind.WRONG and self.ends_in(frozenset([Kind.EXCEPT]), self.skipped(first)):
+            return Stance.CALLED
         if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
         if behind is Kind.IF and others:
@@ -125,6 +127,11 @@ class Sentence:
         led = self._led(first, stop)
         is_open = self._is_conditional() or any(cue.kind is Kind.OTHER and cue.stop <= first for cue in self.cues)
         return Stance.STATED if led is Stance.CONCLUDED and is_open else led
+
+    def _is_verdict(self, first: int, stop: int) -> bool:
+        """Whether a mention is a yes or no, of which nothing behind its comma is said: "No, it is not"."""
+        is_word = any(cue.kind in (Kind.YES, Kind.NO) and (cue.first, cue.stop) == (first, stop) for cue in self.cues)
+        return is_word and stop < len(self.words) and self.words[stop].text in _COMMAS
 
     def _is_only(self, first: int) -> bool:
         """Whether a clause says something of what is mentioned alone: "only C is in France"."""
