@@ -53,7 +53,7 @@ def read_boxes(text: str, start: int, end: int) -> Offers:
         while closed and closed[-1].start >= closed[-1].end and INSTRUCTION.search(text, *beside(start, closed[-1])):
             closed.pop()
         if closed and closed[-1].start >= closed[-1].end:
-            return Offers([box for box in closed if box.start < box.end], "no_answer", closed[-1].outer_end)
+            return Offers([box for box in closed if box.start < box.end], "no_answer")
     if not closed:
         return NO_OFFERS
     last = closed[-1].outer_end
