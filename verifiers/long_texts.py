@@ -15,7 +15,7 @@ from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
 from verifiers.base import Item, Params, Status, Unavailable, Verdict
 
 INLINE_CHARS = 32_000
-"""About 10 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
+"""About 60 ms for the most hostile texts tried, 0.2 ms for ordinary ones."""
 TURN_CHARS = 65_536
 """After so many, judged where we are, others on the event loop have their turn."""
 TOGETHER_CHARS = 2 * TURN_CHARS

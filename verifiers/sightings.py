@@ -15,7 +15,6 @@ _LATIN_OR_SIGNS = bytes({*range(0xD0), 0xE2})
 _ASCII = bytes(range(0x80))
 _FIRST_BYTES, _OTHER_BYTES = _ASCII + b"?" * 0x80, bytes(range(0x80, 0xC0))
 """Of the bytes of a character in UTF-8 the first as a shadow shows it, and those to leave out."""
-_ASCII_CHARS = frozenset(map(chr, _ASCII))
 
 
 def beyond_ascii(text: str, encoded: bytes | None = None) -> str:

@@ -23,8 +23,6 @@ class Announcement(NamedTuple):
 
 _MAX = 256
 """Earlier ones are not looked at."""
-_MAX_CHARS = 4000
-_DISPLAY = {"$$": "$$", "\\[": "\\]"}
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -32,10 +30,12 @@ def announcements(text: str, start: int, end: int) -> list[Announcement]:
     """The last announcements between two places, in order."""
     places = [each.start() for each in _nouns().finditer(_SURROGATE.sub("\ufffd", text), start, end)][-_MAX:]
     found: list[Announcement] = []
+    sentence: Sentence | None = None
     for place in places:
         if found and place < found[-1].span[0]:
             continue
-        sentence = sentence_at(text, place, start, end)
+        if sentence is None or place >= sentence.end:
+            sentence = sentence_at(text, place, start, end)
         if (one := _announcement(sentence, place, end)) is not None:
             found.append(one)
     return found

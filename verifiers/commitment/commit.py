@@ -432,10 +432,10 @@ class _Reader:
         distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
             last.names
         }
-        if last.strength == 3 and any(
-            each.strength > 3 and each.names != last.names and not self._is_parted(each, last) for each in offers
-        ):
-            return refused
+        if last.strength == 3:
+            turn = self._last_turn(last)
+            if any(each.strength > 3 and each.names != last.names and each.sentence >= turn for each in offers):
+                return refused
         if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):
             return refused
         if last.strength < 3 and len(distinct) > 1:
@@ -491,12 +491,13 @@ class _Reader:
             return bool(alive) and named is not None and not (named and named <= last.names)
         return False
 
-    def _is_parted(self, one: Offer, other: Offer) -> bool:
-        """Whether a sentence between two offers, or the second one's that concludes, begins with a turn."""
-        last = self._told[other.sentence].sentence
-        concludes = any(cue.kind is Kind.SO for cue in last.cues) and one.sentence < other.sentence
-        between = self._told[one.sentence + 1 : other.sentence + concludes]
-        return any(cue.kind is Kind.BUT and cue.first == 0 for each in between for cue in each.sentence.cues)
+    def _last_turn(self, last: Offer) -> int:
+        """The last sentence before an offer, or its own if it concludes, that begins with a turn; -1 where none does."""
+        concludes = any(cue.kind is Kind.SO for cue in self._told[last.sentence].sentence.cues)
+        for place in range(last.sentence - (not concludes), -1, -1):
+            if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].sentence.cues):
+                return place
+        return -1
 
     def _are_alternatives(self, last: Offer) -> bool:
         """Whether a mark stands beside one that holds something else, with nothing said between them."""

@@ -17,7 +17,6 @@ from verifiers.commitment.stance import UNMADE, Sentence, Stance
 _LINE_END = re.compile(r"\n|[。！？；।]|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))")
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}
 _MAX_CHARS = 4000
-_IS_VALUE = re.compile(r"[\d$\\=]")
 
 
 def read_lines(text: str, start: int, end: int) -> Offers:

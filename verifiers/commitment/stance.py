@@ -308,10 +308,10 @@ class Sentence:
         """What the end of a line says of what it begins with: "A) London: wrong"."""
         if stop > _MAX_ENTRY_WORDS or any(cue.kind in _BREAKS and cue.first >= stop for cue in self.cues):
             return None
-        line = self.text.find("\n", self.end)
-        behind = (
-            cues(words(self.text, self.end, len(self.text) if line < 0 else line)) if stop > 0 and self.stop else []
-        )
+        line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
+        line = len(self.text) if line < 0 else line
+        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
+        behind = cues(words(self.text, self.end, line)) if is_near else []
         if len(behind) == 1 and behind[0].first <= 1 and behind[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if behind[0].kind is Kind.YES else Kind.WRONG
         for cue in self.cues:
@@ -350,9 +350,6 @@ class Sentence:
             or word in _OBJECTS
             or any(cue.first == place and cue.kind in _SKIPPED for cue in self.cues)
         )
-
-    def _is_other(self, first: int, stop: int) -> bool:
-        return any(cue.kind in _BREAKS and first <= cue.first < stop for cue in self.cues)
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """What a cue before a mention makes of it."""
@@ -564,6 +561,8 @@ _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
 _PRONOUNS = frozenset(["it", "that", "this", "which", "they", "these"])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
+_MAX_VERDICT_CHARS = 40
+"""Of what stands behind a sentence on its line, if it is a verdict of it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_ABOUT_WORDS = 16
 

@@ -71,7 +71,6 @@ _OPERAND = re.compile(
     r"|\\pi(?![A-Za-z])|π|(?<![A-Za-z\\])pi(?![A-Za-z])|\)"
 )
 _BETWEEN = re.compile(r"(?:\s|~|\\[,;:!])*")
-_MAX_UNIT_CHARS = 48
 _UNIT_CHARS = re.compile(
     r"(?:\\(?:text|mathrm|mbox|operatorname|circ|degree|cdot|mu|Omega|,|;)|[A-Za-zÅμΩ°$€£¥\u4e00-\u9fff·⋅/^{}\- *()0-9²³]){1,48}"
 )

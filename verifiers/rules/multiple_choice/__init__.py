@@ -34,10 +34,18 @@ class MultipleChoice(Verifier[MultipleChoiceParams]):
         self._workers = workers
 
     async def score(self, items: Sequence[Item[MultipleChoiceParams]]) -> Sequence[Verdict]:
-        return await judge_all(self._workers, judge, items)
+        return await judge_all(self._workers, judge, items, _is_inline)
 
     def own_answer(self, params: MultipleChoiceParams) -> str | None:
         return written(params.reference if isinstance(params.reference, str) else ", ".join(params.reference), params)
+
+
+_INLINE_CHARS = 4_000
+"""Each sentence that names an option is read by its words: up to ten times what finding a mark takes."""
+
+
+def _is_inline(item: Item[MultipleChoiceParams]) -> bool:
+    return len(item.response) <= _INLINE_CHARS
 
 
 def create(resources: Resources) -> MultipleChoice:

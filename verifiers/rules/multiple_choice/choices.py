@@ -90,8 +90,12 @@ def _expected(params: MultipleChoiceParams, options: Options) -> frozenset[str] 
 
 @lru_cache(maxsize=256)
 def _named(options: Options, reference: str) -> frozenset[str] | None:
-    """The options that a reference names; one that is a whole response is read as one."""
-    return options.named(reference) or commit(reference, options, "reject").value
+    """The options that a reference names; one that is a whole response, and short, is read as one."""
+    named = options.named(reference)
+    return named if named or len(reference) > _MAX_READ_CHARS else commit(reference, options, "reject").value
+
+
+_MAX_READ_CHARS = 400
 
 
 def _labelled(params: MultipleChoiceParams) -> Mapping[str, str] | Verdict:

@@ -370,8 +370,9 @@ def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: b
     begins = {_spaced(_PIECES.findall(name)[:2]).removesuffix(_ANY_SPACE).replace(r"\s", r"\s\pZ") for name in names}
     spelled = [begin for begin in begins if begin[0].isascii() and begin[0].isalnum()]
     small = [label.lower() for label in labels if label.lower() != label]
-    one = f"(?:{'|'.join(alone)})" + ("{1,26}" if multi else "")
-    parts = [rf"{_EDGE}{one}{_EDGE}"] if alone else []
+    letters = "".join(label for label in alone if len(label) == 1 and label.isupper())
+    runs = [f"[{letters}]{{2,26}}"] if multi and letters else []
+    parts = [rf"{_EDGE}(?:{'|'.join([*runs, *alone])}){_EDGE}"] if alone else []
     parts += [label for label in labels if label not in alone]
     parts += (
         [rf"[(\[{{<:]\s?(?:{'|'.join(small)})\b|\b(?:{'|'.join(small)})(?:\b[.)\]!]|\s*(?:\n|$|is\b))"] if small else []
