@@ -190,32 +190,33 @@ class _Reader:
 
     def __init__(self, text: str, values: Values, marks: Sequence[Mark]) -> None:
         self._text, self._values, self._marks = text, values, marks
-        told = []
         places = deque(values.places(text))
         every = list(self._sentences())[-_MAX_SENTENCES:]
-        for left, each in zip(range(len(every), 0, -1), every, strict=True):
-            while places and places[0] < each.start:
-                places.popleft()
-            inside = [
-                mark for mark in marks if each.start <= mark.start < each.end or each.start < mark.end <= each.end
-            ]
-            mentions: list[Mention] = []
-            here: list[int] = []
-            while places and places[0] < each.end:
-                here.append(places.popleft())
-            if here:
-                found = values.mentions(text, each.start, each.end, here)
-                mentions = [one for one in found if not _within(one, marks) and not _is_neutral(each, one)]
-            if values.has_formulas and not inside and not mentions and left <= _FORMULA_SENTENCES:
-                mentions = self._with_formula(each)
-            mentions += [
-                Mention(mark.names, mark.start, min(mark.end, each.end))
-                for mark in inside
-                if mark.names is not None and mark.start >= each.start
-            ]
-            told.append(Read(each, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:]))
-        self._told = told
+        last = len(every) - _FORMULA_SENTENCES
+        self._told = [self._read(each, places, place >= last) for place, each in enumerate(every)]
         self._known: dict[int, Sequence[Stance]] = {}
+
+    def _read(self, sentence: Sentence, places: deque[int], is_last: bool) -> Read:
+        """A sentence with what it mentions; `places` are left for those behind it."""
+        text, start, end = sentence.text, sentence.start, sentence.end
+        while places and places[0] < start:
+            places.popleft()
+        here: list[int] = []
+        while places and places[0] < end:
+            here.append(places.popleft())
+        inside = [mark for mark in self._marks if start <= mark.start < end or start < mark.end <= end]
+        mentions: list[Mention] = []
+        if here:
+            found = self._values.mentions(text, start, end, here)
+            mentions = [one for one in found if not _within(one, self._marks) and not _is_neutral(sentence, one)]
+        if is_last and self._values.has_formulas and not inside and not mentions:
+            mentions = self._with_formula(sentence)
+        mentions += [
+            Mention(mark.names, mark.start, min(mark.end, end))
+            for mark in inside
+            if mark.names is not None and mark.start >= start
+        ]
+        return Read(sentence, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ())
 
     def _with_formula(self, sentence: Sentence) -> list[Mention]:
         """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
@@ -737,5 +738,7 @@ def _within(mention: Mention, marks: Sequence[Mark]) -> bool:
 
 
 def _is_neutral(sentence: Sentence, mention: Mention) -> bool:
+    if Kind.NEUTRAL not in sentence.kinds:
+        return False
     first, _ = sentence.place(mention.span)
     return any(cue.kind is Kind.NEUTRAL and cue.first <= first < cue.stop for cue in sentence.cues)

@@ -144,6 +144,8 @@ def cues(said: Sequence[Word]) -> list[Cue]:
     neutral = 0
     for first, word in enumerate(said):
         node, place = trie.get(word.text), first + 1
+        if node is None:
+            continue
         longest: dict[Kind, tuple[int, set[str]]] = {}
         while node is not None:
             for kind, language, is_plain in node.get(None, ()):

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 
@@ -47,7 +47,10 @@ _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
 _MAX_SENTENCE_CHARS = 600
-_STOP = re.compile(r"\n+|[。！？｡।]+|…|[.!?؟]+(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z))")
+_STOP = re.compile(
+    r"[\n.!?…。！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
+)
+"""The first sign stands alone before the choice, so that a search runs from sign to sign."""
 _NO_STOP = re.compile(
     r"(?:(?:\A|\n|[.!?]\s)[\s*_#>(-]{0,6}(?:[A-Za-z]|\d{1,2})|\b(?:e\.g|i\.e|vs|approx|no|st|mr|mrs|dr|eq|fig))\Z", re.I
 )
@@ -66,12 +69,20 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
         yield Sentence(text, first, end, "")
 
 
+def _grouped(pairs: Iterator[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
+    found: dict[int, list[Cue]] = {}
+    for place, cue in pairs:
+        found.setdefault(place, []).append(cue)
+    return found
+
+
 class Sentence:
     """A sentence with its words and cues; `stop` is what ends it."""
 
     def __init__(self, text: str, start: int, end: int, stop: str) -> None:
         self.text, self.start, self.end, self.stop = text, start, end, stop
         self.asks = not _QUESTION.isdisjoint(stop) or text.endswith("吗", start, end)
+        self._places: dict[Span, Span] = {}
 
     @cached_property
     def words(self) -> Sequence[Word]:
@@ -81,18 +92,43 @@ class Sentence:
     def cues(self) -> Sequence[Cue]:
         return cues(self.words)
 
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Of all its cues."""
+        return frozenset(cue.kind for cue in self.cues)
+
+    @cached_property
+    def _by_first(self) -> Mapping[int, Sequence[Cue]]:
+        return _grouped((cue.first, cue) for cue in self.cues)
+
+    @cached_property
+    def _by_stop(self) -> Mapping[int, Sequence[Cue]]:
+        return _grouped((cue.stop, cue) for cue in self.cues)
+
     def place(self, span: Span) -> Span:
         """The words at a span, from the first to behind the last."""
-        first = bisect_left(self.words, span[0], key=lambda word: word.end - 1)
-        return first, max(first, bisect_left(self.words, span[1], key=lambda word: word.start))
+        if (known := self._places.get(span)) is None:
+            first = bisect_left(self.words, span[0], key=lambda word: word.end - 1)
+            stop = bisect_left(self.words, span[1], key=lambda word: word.start)
+            known = self._places[span] = first, max(first, stop)
+        return known
+
+    def at(self, place: int) -> Sequence[Cue]:
+        """The cues that begin at a word."""
+        return self._by_first.get(place, ())
+
+    def begins(self, kinds: frozenset[Kind], place: int) -> bool:
+        """Whether a cue of one of these kinds begins at a word."""
+        return any(cue.kind in kinds for cue in self.at(place))
 
     def has(self, kind: Kind, first: int, stop: int) -> bool:
-        return any(cue.kind is kind and first <= cue.first and cue.stop <= stop for cue in self.cues)
+        return kind in self.kinds and any(
+            cue.kind is kind and first <= cue.first and cue.stop <= stop for cue in self.cues
+        )
 
     def ends_in(self, kinds: frozenset[Kind], stop: int) -> Cue | None:
         """The longest cue of these kinds that ends before a word."""
-        found = [cue for cue in self.cues if cue.stop == stop and cue.kind in kinds]
-        return min(found, key=lambda cue: cue.first, default=None)
+        return next((cue for cue in self._by_stop.get(stop, ()) if cue.kind in kinds), None)
 
     def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
         """How the sentence stands by what it mentions there; `others` are its other mentions."""
@@ -137,7 +173,7 @@ class Sentence:
         """Whether a clause says something of what is mentioned alone: "only C is in France"."""
         cue = self.ends_in(frozenset([Kind.ONLY]), self.skipped(first))
         open_ = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
-        return cue is not None and not any(each.kind in open_ for each in self.cues)
+        return cue is not None and open_.isdisjoint(self.kinds)
 
     def _is_reason(self, first: int) -> bool:
         """Whether a clause only gives a reason, or concedes something."""
@@ -148,18 +184,18 @@ class Sentence:
         return False
 
     def _is_conditional(self) -> bool:
-        return any(cue.kind is Kind.IF for cue in self.cues)
+        return Kind.IF in self.kinds
 
     def _ticked(self, first: int) -> Kind | None:
         """The verdict of a sign before a mention."""
         place = self.skipped(first)
-        found = [cue.kind for cue in self.cues if cue.stop == place and _is_sign(cue, self.words)]
+        found = [cue.kind for cue in self._by_stop.get(place, ()) if _is_sign(cue, self.words)]
         return next((kind for kind in found if kind in (Kind.YES, Kind.NO)), None)
 
     def _behind(self, stop: int, others: Sequence[Span]) -> Kind | None:
         """What is said right behind a mention, past what it is a mention of."""
         place = self.past(stop, _CLOSES)
-        if any(cue.kind is Kind.IF and cue.first == place for cue in self.cues):
+        if any(cue.kind is Kind.IF for cue in self.at(place)):
             return Kind.IF
         if "%" in [word.text for word in self.words[place : place + 3]]:
             return Kind.MAYBE
@@ -173,7 +209,7 @@ class Sentence:
         for _ in range(_MAX_COUNTED_WORDS + 1):
             if place > stop and any(begin == place for begin, _ in others):
                 return None
-            here = [cue for cue in self.cues if cue.first == place]
+            here = self.at(place)
             if (said := self._predicate(here, place, first, is_counted)) is not None:
                 return said
             led = [cue.stop for cue in here if cue.kind in (Kind.NOUN, Kind.RIGHT)]
@@ -190,8 +226,8 @@ class Sentence:
     def _verdict(self, place: int) -> Kind | None:
         """A verdict that stands alone behind a mention: "C: correct", "C ✓", "C (rejected)"."""
         judged = self.past(place, _TELLS | {"|", "(", "-"})
-        for cue in self.cues:
-            if cue.first != judged or not self.ends(cue.stop):
+        for cue in self.at(judged):
+            if not self.ends(cue.stop):
                 continue
             if cue.kind in (Kind.YES, Kind.NO) and (judged > place or _is_sign(cue, self.words)):
                 return Kind.FITS if cue.kind is Kind.YES else Kind.WRONG
@@ -218,7 +254,7 @@ class Sentence:
     def _has_complement(self, place: int) -> bool:
         """Whether behind "the answer" only follows what it is the answer to."""
         behind = [cue.kind for cue in self.cues if cue.first >= place]
-        begins = any(cue.kind is Kind.COMPLEMENT and cue.first == place for cue in self.cues)
+        begins = any(cue.kind is Kind.COMPLEMENT for cue in self.at(place))
         is_answer = self.ends_in(frozenset([Kind.ANSWER]), place) is not None
         return begins and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in behind)
 
@@ -232,13 +268,13 @@ class Sentence:
         """Behind a comma, and behind the second one of an aside: "C, as I said, is wrong"."""
         for stop in range(place + 2, min(len(self.words), place + _MAX_ASIDE_WORDS)):
             if self.words[stop].text == ",":
-                behind = [cue.kind for cue in self.cues if cue.first == stop + 1]
+                behind = [cue.kind for cue in self.at(stop + 1)]
                 return stop + 1 if Kind.WRONG in behind else place + 1
         return place + 1
 
     def _is_the_only(self, place: int) -> bool:
         """Whether something is called the only one, and of its kind not one that is sorted out."""
-        if not any(cue.kind is Kind.IS and cue.first == place for cue in self.cues):
+        if not any(cue.kind is Kind.IS for cue in self.at(place)):
             return False
         only = [
             cue
@@ -287,7 +323,7 @@ class Sentence:
         """Whether a clause from a "not" on denies that something is right."""
         stop = place
         while stop < len(self.words) and not self.ends(stop):
-            found = [cue.stop for cue in self.cues if cue.first == stop and cue.kind in _DENIAL]
+            found = [cue.stop for cue in self.at(stop) if cue.kind in _DENIAL]
             if not found:
                 return False
             stop = max(found)
@@ -299,6 +335,8 @@ class Sentence:
 
     def also(self) -> Sequence[Cue]:
         """The cues for something else that is right; "too" only at the end of a clause."""
+        if Kind.ALSO not in self.kinds:
+            return ()
         joint = [cue for cue in self.cues if cue.kind is Kind.JOINS]
         found = [cue for cue in self.cues if cue.kind is Kind.ALSO]
         found = [cue for cue in found if not any(other.first <= cue.first < other.stop for other in joint)]
@@ -332,24 +370,20 @@ class Sentence:
     def ends(self, place: int) -> bool:
         """Whether a clause ends before a word."""
         place = self.past(place, _CLOSES)
-        while endings := [cue.stop for cue in self.cues if cue.first == place and cue.kind is Kind.ENDS]:
+        while endings := [cue.stop for cue in self.at(place) if cue.kind is Kind.ENDS]:
             place = self.past(max(endings), _CLOSES)
         if place >= len(self.words) or self.words[place].text in _STOPS:
             return True
-        return any(cue.first == place and cue.kind in _GOES_ON for cue in self.cues)
+        return self.begins(_GOES_ON, place)
 
     def goes_well(self, place: int) -> bool:
         """Whether what is behind a predicate leaves it as it is: the clause ends, or has an object."""
-        if any(cue.first == place and cue.kind in (Kind.NOT, Kind.MAYBE) for cue in self.cues):
+        if any(cue.kind in (Kind.NOT, Kind.MAYBE) for cue in self.at(place)):
             return False
         if self.ends(place) or "\u0e00" <= self.words[place - 1].text[-1] <= "\ud7af":
             return True
         word = self.words[place].text
-        return (
-            word in adverbs()
-            or word in _OBJECTS
-            or any(cue.first == place and cue.kind in _SKIPPED for cue in self.cues)
-        )
+        return word in adverbs() or word in _OBJECTS or self.begins(_SKIPPED, place)
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """What a cue before a mention makes of it."""
@@ -403,16 +437,13 @@ class Sentence:
             item = next((end for begin, end in others if begin == place), None)
             if (
                 item is None
-                and any(cue.first == place and cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.cues)
-                and not any(cue.first == place and cue.kind is Kind.OR for cue in self.cues)
+                and any(cue.kind in (Kind.CHOOSE, Kind.IS) for cue in self.at(place))
+                and not any(cue.kind is Kind.OR for cue in self.at(place))
             ):
                 return False
             if item is not None:
                 place = item
-            elif self.words[place].text in _JOINS | _OPENS | _CLOSES or any(
-                cue.first == place and cue.kind in (Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN)
-                for cue in self.cues
-            ):
+            elif self.words[place].text in _BETWEEN_ITEMS or self.begins(_JOINTS, place):
                 place += 1
             else:
                 return False
@@ -490,9 +521,9 @@ class Sentence:
         """Where end the words of a correction or an alternative with which the sentence begins."""
         place = 0
         while place < len(self.words):
-            found = [cue.stop for cue in self.cues if cue.first == place and cue.kind in _TURNS]
+            found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS]
             if not found and place:
-                found = [cue.stop for cue in self.cues if cue.first == place and cue.kind in _TURNS_ON]
+                found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS_ON]
             if found:
                 place = max(found)
             elif place and self.words[place].text in _TURN_SIGNS:
@@ -505,7 +536,7 @@ class Sentence:
         """Whether the sentence begins with a cue, past words that only turn to it."""
         place = 0
         while place < len(self.words):
-            here = [cue for cue in self.cues if cue.first == place]
+            here = self.at(place)
             if any(cue.kind is kind and self.ends(cue.stop) for cue in here):
                 return True
             found = [cue.stop for cue in here if cue.kind is Kind.BUT]
@@ -558,6 +589,8 @@ _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 _ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
+_BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
+_JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _PRONOUNS = frozenset(["it", "that", "this", "which", "they", "these"])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4

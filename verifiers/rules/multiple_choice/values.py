@@ -214,38 +214,33 @@ class Options:
             before = text[max(start, match.start() - 24) : match.start()]
             return not before[-1:].isalnum() or _STYLED.search(before) is not None
         label = match["label"]
-        if label.isdigit() and re.match(r"[.,]\d", text[match.end() : match.end() + 2]):
+        if label.isdigit() and _DECIMALS.match(text, match.end(), end):
             return False
         if label.islower():
-            said = words(text, max(start, match.start() - 40), match.start())
-            led = any(cue.stop == len(said) and cue.kind in _LEAD_TO_LABEL for cue in cues(said))
-            led = led or (bool(said) and said[-1].text in ":(")
             if label in ("a", "i") and text[match.end() : end].strip(" *_.)"):
                 return False
-            if match["close"] and led:
-                return True
-            return (
-                led
-                and re.match(r"[\s*_)\]]{0,3}(?:[.,;!\n]|\Z|\s(?:is|because|since)\b)", text[match.end() : end])
-                is not None
-            )
-        behind = text[match.end() : min(end, match.end() + 24)]
-        if re.match(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b", behind) and not self.texts.get(
-            self.label(label) or ""
-        ):
-            return False
-        if label in ("A", "I") and re.match(r"\s+[a-z]", behind):
-            said = words(behind)
-            ok = any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in cues(said))
-            if not ok or label == "I":
+            if not match["close"] and not _CLAUSE_ENDS.match(text[match.end() : end]):
                 return False
-        before = text[max(start, match.start() - 40) : match.start()]
-        said = words(before)
-        if not said or not said[-1].text[-1].isalnum():
-            return True
-        return said[-1].text in vocabulary()
+            said = words(text, max(start, match.start() - 40), match.start())
+            led = any(cue.stop == len(said) and cue.kind in _LEAD_TO_LABEL for cue in cues(said))
+            return led or (bool(said) and said[-1].text in ":(")
+        behind = text[match.end() : min(end, match.end() + 24)]
+        if _OF_A_FORMULA.match(behind) and not self.texts.get(self.label(label) or ""):
+            return False
+        if label == "I" and _GOES_ON.match(behind):
+            return False
+        if label == "A" and _GOES_ON.match(behind):
+            told = cues(words(behind))
+            if not any(cue.first == 0 and cue.kind in _BEHIND_LABEL for cue in told):
+                return False
+        said = words(text[max(start, match.start() - 40) : match.start()])
+        return not said or not said[-1].text[-1].isalnum() or said[-1].text in vocabulary()
 
 
+_DECIMALS = re.compile(r"[.,]\d")
+_CLAUSE_ENDS = re.compile(r"[\s*_)\]]{0,3}(?:[.,;!\n]|\Z|\s(?:is|because|since)\b)")
+_OF_A_FORMULA = re.compile(r"\s?[=+^<>≤≥](?!>)|\(|['\u2019](?:s|m|ll|ve|d)\b")
+_GOES_ON = re.compile(r"\s+[a-z]")
 _IN_BRACKETS = re.compile(r"[\"”*_$]{0,3}(?:\s\(|\(|,\s)(?:(?:option|choice|answer)\s)?[^\W_]?\(?", re.IGNORECASE)
 _WORDS_BEHIND = re.compile(r"\s?[a-z]{1,12}(?:\s\d{1,4}\s[a-z]{1,12}|\sa\s(?:half|third|quarter))?", re.IGNORECASE)
 _BESIDE = frozenset(
