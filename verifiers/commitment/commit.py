@@ -199,7 +199,7 @@ class _Reader:
     def _read(self, sentence: Sentence, places: deque[int], is_last: bool) -> Read:
         """A sentence with what it mentions; `places` are left for those behind it."""
         text, start, end = sentence.text, sentence.start, sentence.end
-        while places and places[0] < start:
+        while places and places[0] < sentence.heard_from:
             places.popleft()
         here: list[int] = []
         while places and places[0] < end:

@@ -82,11 +82,13 @@ class Sentence:
     def __init__(self, text: str, start: int, end: int, stop: str) -> None:
         self.text, self.start, self.end, self.stop = text, start, end, stop
         self.asks = not _QUESTION.isdisjoint(stop) or text.endswith("吗", start, end)
+        self.heard_from = max(start, end - _MAX_SENTENCE_CHARS)
+        """Where the part of it begins whose words count."""
         self._places: dict[Span, Span] = {}
 
     @cached_property
     def words(self) -> Sequence[Word]:
-        return words(self.text, max(self.start, self.end - _MAX_SENTENCE_CHARS), self.end)
+        return words(self.text, self.heard_from, self.end)
 
     @cached_property
     def cues(self) -> Sequence[Cue]:
