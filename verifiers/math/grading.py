@@ -36,6 +36,7 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
         unparseable_reference, reference_too_complex   with `message`: the item's author must mend it
         equal, different, wrong_form                   with `method` and both sides as read
         unparseable, too_complex                       the answer is nothing that could equal the reference
+        undecided                                      with `message`: it could, but the reference is too large to tell
     """
     references, answer, packed = payload
     options = Options.unpacked(packed)
@@ -72,9 +73,10 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
         return Fault(reason, "too long, nested too deeply, or more like code than like an answer")
     try:
         node = _with_unit(read(text), unit)
-        if not Comparison(DEFAULT).checks(node):
+        comparison = Comparison(DEFAULT)
+        if not comparison.checks(node):
             return Fault("unparseable_reference", "it does not equal itself as it was read")
-        return Reading(text, node)
+        return Reading(text, node, comparison.is_large)
     except Unreadable as error:
         return Fault("unparseable_reference", f"not read as mathematics or as words: {error}")
     except TooComplex as error:
@@ -108,7 +110,8 @@ def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict
                 outcome = "equal" if fits(given.node, options.form) else "wrong_form"
                 return {"outcome": outcome, "method": comparison.method, **shown, "reference": _shown(reference)}
         except (TooComplex, RecursionError) as error:
-            outcome, shown["message"] = "too_complex", str(error)
+            outcome = "undecided" if reference.is_large else "too_complex"
+            shown["message"] = str(error)
         except Unreadable as error:
             outcome, shown["message"] = "unparseable", str(error)
     return {"outcome": outcome, "method": comparison.method, **shown}

@@ -12,12 +12,13 @@ A sum is what its largest term is, until the exact pass has to see the smaller o
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
 from verifiers.math import values
-from verifiers.math.tree import Node, TooComplex
+from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue, Number
 
 _FIRST_BITS = 320
@@ -46,6 +47,9 @@ def same(reference: Node, answer: Node) -> bool:
         TooComplex: that cannot be decided with the precision allowed.
     """
     with mp.workprec(_FIRST_BITS):
+        if _is_beyond(reference):
+            _of_answer(answer)  # has a logarithm, or is as large
+            return False
         left, right = _logarithm(reference), _of_answer(answer)
         if right is None or left.sign != right.sign:
             return False
@@ -65,6 +69,39 @@ def same(reference: Node, answer: Node) -> bool:
         if abs(again.log - left.log) > mpmath.ldexp(size, -_FIRST_BITS // 2):
             raise NoValue("more digits change it, as those of a quotient by what should be 0")
         return bool(abs(again.log - right.log) <= mpmath.ldexp(1, needed + 64 - bits))
+
+
+def _is_beyond(node: Node) -> bool:
+    """Whether a constant is larger than all that have a logarithm here: its exponent, or what it is the factorial of, is huge."""
+    if node.kind == "!":
+        return _is_vast(node.args[0])
+    if node.kind != "^" or not _is_vast(node.args[1]):
+        return False
+    foot = _logarithm(node.args[0])
+    return foot.sign > 0 and bool(foot.log > _LEAST_LOG)
+
+
+def _is_vast(node: Node) -> bool:
+    """Whether the logarithm of a number is itself as large as an exponent may be."""
+    if node.kind not in ("!", "^"):
+        return False
+    if _is_beyond(node):
+        return True
+    found = _logarithm(node)
+    return found.sign > 0 and bool(found.log > 0) and _bits(found.log) > _MAX_EXPONENT_BITS
+
+
+_LEAST_LOG = 0.1
+
+
+def differ_somewhere(reference: Node, answer: Node) -> bool:
+    """Whether two expressions with letters differ where each letter has one value; else nothing is known."""
+    letters = sorted(values.names(reference) | values.names(answer))
+    point = {letter: Node("num", leaf=Fraction(2 * place + 3, 2)) for place, letter in enumerate(letters)}
+    try:
+        return bool(letters) and not same(replace_names(reference, point), replace_names(answer, point))
+    except (NoValue, TooComplex):
+        return False
 
 
 def _is_product(node: Node) -> bool:

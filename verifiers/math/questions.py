@@ -44,6 +44,8 @@ class Question:
         detail = self._detail(result.get("method"))
         if result["outcome"] == "equal":
             return Verdict.correct(self.found.answer, **detail)
+        if result["outcome"] == "undecided":
+            return Verdict.failed("too_complex", f"the reference is too large to tell: {result['message']}")
         reason = "wrong_answer" if result["outcome"] == "different" else result["outcome"]
         return Verdict.wrong(reason, self.found.answer, **detail)
 

@@ -24,6 +24,8 @@ class Reading:
 
     text: str
     node: Node
+    is_large: bool = False
+    """Whether its value is beyond what is computed."""
 
 
 _CAPITALS = re.compile(r"(?<![\\a-zA-Z])[A-Z]{2,4}(?![a-zA-Z])")

@@ -14,7 +14,15 @@ from verifiers.math.grading import grade
 from verifiers.math.options import DEFAULT
 
 DATA = Path(__file__).parents[2] / "data" / "math"
-OUTCOMES = {"equal", "different", "too_complex", "unparseable", "unparseable_reference", "reference_too_complex"}
+OUTCOMES = {
+    "equal",
+    "different",
+    "undecided",
+    "too_complex",
+    "unparseable",
+    "unparseable_reference",
+    "reference_too_complex",
+}
 SIMPLE = (
     "3:45", "1:2", "5\\%", "2^{3}", "\\sqrt[3]{8}", "\\binom{5}{2}", "5!", "12_{7}", "3\\text{ cm}", "(1,2)", "[1,2)",
     "x>3", "x\\equiv 2\\pmod 5", "\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}", "y=3x-7", "10^{5}", "|x|>1", "f(x)=2x",

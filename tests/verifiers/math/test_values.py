@@ -194,7 +194,8 @@ def test_integrals_and_endless_sums_are_computed(reference: str, answer: str, ex
 def test_hundreds_of_functions_of_thousands_of_digits_are_too_complex_at_once() -> None:
     """With 12,000 bits, which the size of this product asks for, they would take half a minute."""
     many = "".join(rf"\arcsin\frac{{1}}{{{k}}}\ln{k}" for k in range(2, 300))
-    assert known(f"x+{many}") == "reference_too_complex"
+    assert outcome(f"x+{many}", f"{many}+x") == "equal"
+    assert outcome(f"x+{many}", f"x+{many[:-1]}7") == "undecided"
     assert outcome("x", f"x+{many}") == "too_complex"
     few = "".join(rf"\arcsin\frac{{1}}{{{k}}}\ln{k}" for k in range(2, 12))
     assert outcome(f"x+{few}", f"{few}+x") == "equal"

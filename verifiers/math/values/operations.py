@@ -86,10 +86,10 @@ def double_factorial(value: Number) -> Number:
 
 
 def _safe_binomial(n: Number, k: Number) -> Number:
-    check_gamma(n, k)
     if mpmath.isint(n) and mpmath.isint(k) and n >= 0:
         found = exact_binomial([Fraction(int(n)), Fraction(int(k))])
         return as_number(found if found is not None else Fraction(0))
+    check_gamma(n, k)
     try:
         return mpmath.binomial(n, k)
     except ValueError as error:

@@ -111,7 +111,7 @@ def exact_binomial(values: list[Fraction]) -> Fraction | None:
         return None
     if k < 0 or k > n:
         return Fraction(0)
-    if n > MAX_FACTORIAL:
+    if n > MAX_FACTORIAL and min(k, n - k) * n.numerator.bit_length() > MAX_EXACT_BITS:
         raise TooComplex("the binomial is too large")
     return Fraction(math.comb(n.numerator, k.numerator))
 
