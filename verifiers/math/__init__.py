@@ -30,7 +30,7 @@ __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "17"
+    version = "18"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency = None

@@ -30,6 +30,7 @@ def canonical(node: Node) -> Node:
     if node.kind == "list" and (whole := added(node.args)) is not None:
         return whole
     if node.kind in ("list", "or", "brace"):
+        node = _in_groups(node)
         items = tuple(part for item in node.args for part in alternatives(item))
         return Node(node.kind, _without_ellipsis(items), node.leaf)
     if node.kind == "where":
@@ -40,6 +41,17 @@ def canonical(node: Node) -> Node:
     if node.kind == "deg":
         return Node("quantity", node.args, "degree")
     return _computed(node)
+
+
+def _in_groups(node: Node) -> Node:
+    """`p = 5, q = 2; p = 7, q = 2` as two solutions: names that come round again in their order."""
+    names = [str(item.args[0].leaf) if item.kind == "=" and item.args[0].kind == "sym" else "" for item in node.args]
+    period = names.index(names[0], 1) if names[0] in names[1:] else 0
+    if period < 2 or "" in names or len(names) % period or names != names[:period] * (len(names) // period):
+        return node
+    starts = range(0, len(names), period)
+    groups = tuple(Node("list", node.args[start : start + period]) for start in starts)
+    return Node("list", groups) if node.kind == "list" else Node(node.kind, groups, node.leaf)
 
 
 def _computed(node: Node) -> Node:

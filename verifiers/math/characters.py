@@ -49,7 +49,7 @@ _COLOUR = re.compile(
     r"\\(?:textcolor|color|colorbox)\s*(?:\[[a-zA-Z]{1,10}\]\s*)?\{[a-zA-Z0-9.,# ]{1,40}\}|\\(?:underline|emph|ensuremath)(?=\s*\{)"
 )
 _BOX = re.compile(r"\\f?boxed\s*(?=\{)|\\fbox\s*(?=\{)")
-_BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?:\{,\}|,\\!|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
+_BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?:\{,\}|,\\! ?|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
 _NOT_DIGIT = re.compile(r"\D")
 _OPEN_CLOSE_BRACKETS = re.compile(r"^ ?(?:\\left)? ?([\]\[])(.*?)(?:\\right)?\s*([\]\[])\s*$", re.DOTALL)
 _FULL_STOP = re.compile(r"(?<![.\\])\.{1,2}\s*$")
@@ -69,6 +69,13 @@ _BASE_IN_WORDS = re.compile(
     re.IGNORECASE,
 )
 _ONLY = re.compile(r"(?<=[\d\w)}$])\s*(?:\\text\s*\{\s*only\s*\}|\s\(?only\)?)\s*\.?\s*$")
+_ONLY_BEFORE = re.compile(r"^\s*(?:\\text\s*\{\s*only\s*\}|only\b)", re.IGNORECASE)
+_SUFFIX = r"(?:st|nd|rd|th)"
+_RAISED_SUFFIX = rf"\\(?:text|mathrm|textsuperscript)\s?\{{\s?{_SUFFIX}\s?\}}"
+_ORDINAL = re.compile(
+    rf"(?:the\s)?(\d[\d,]{{0,20}})(?:{_SUFFIX}|\s?\^?(?:{_RAISED_SUFFIX}|\{{(?:{_SUFFIX}|{_RAISED_SUFFIX})\}}))",
+    re.IGNORECASE,
+)
 _COMMAS = re.compile(r"(?:,\s*){2,}")
 _EVALUATED = re.compile(
     r"\\left\s*\.((?:(?!\\right)[^\0]){1,200})\\right\s*\|\s*(?:_(?:\{[^{}]*\}|\w))?(?:\^(?:\{[^{}]*\}|\w))?"
@@ -152,6 +159,8 @@ def prepare(text: str) -> str:
         after = text[introduction.end() :]
         text = after if introduction[1] or "\\text" not in introduction[0] else text
     text = _FULL_STOP.sub("", unwrap(text)).strip(" ,;:")
+    if ordinal := _ORDINAL.fullmatch(text):
+        return ordinal[1]
     if numeral := _BASE_IN_WORDS.fullmatch(text):
         return f"{numeral[1]}_{{{numeral[2]}}}"
     if (words := TEXT.fullmatch(text)) and (
@@ -175,7 +184,8 @@ def _level(level: str, run: str) -> str:
 
 def _spelled_out(text: str) -> str:
     """Notations of programs, of money and of other languages in the usual one."""
-    text = _ONLY.sub("", _COMMAS.sub(", ", text)) if "only" in text or ", ," in text else text
+    if "only" in text or ", ," in text:
+        text = _ONLY_BEFORE.sub("", _ONLY.sub("", _COMMAS.sub(", ", text)))
     text = _UPRIGHT_DIGIT.sub(r"\1", text)
     text = _PROGRAMMED_BASE.sub(_with_base, _BRACKETED_BASE.sub(r"_{\1}", text))
     for groups in (_WHOLE_GROUPS, _DECIMAL_GROUPS):

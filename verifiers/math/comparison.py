@@ -379,8 +379,11 @@ class Comparison:
         return same_moment(reference, answer)
 
     def _choices(self, reference: Node, answer: Node) -> bool | None:
-        """Of `B. 42` the letter decides, where the other side has one; else what stands behind it."""
+        """Of `B. 42` the letter decides, where the other side has one; else what stands behind it. `b` answers `B`."""
         if "option" not in (reference.kind, answer.kind):
+            is_letter = reference.kind == answer.kind == "sym" and str(reference.leaf) in _CHOICES
+            if is_letter and str(answer.leaf).upper() == reference.leaf:
+                return True
             return same_letters(reference, answer)
         if reference.kind == answer.kind:
             return reference.args[0] == answer.args[0]

@@ -337,8 +337,9 @@ def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = Fals
 
     One constant that is no summand (K e^x) is arbitrary only in what is given to a name, as solutions are (`is_solution`).
     """
-    mine, its = (_constants(node, other) for node, other in ((reference, answer), (answer, reference)))
-    if not mine or len(mine) != len(its) or len(mine) > _MAX_PARAMETERS:
+    mine = _constants(reference, answer)
+    its = values.names(answer) - (values.names(reference) - mine)
+    if not mine or len(mine) != len(its) or len(mine) > _MAX_PARAMETERS or not its.isdisjoint(_VARIABLES):
         return False
     rest = values.names(reference) - mine
     if rest != values.names(answer) - its or not _is_function_of(rest):

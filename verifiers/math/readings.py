@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verifiers.math import values
+from verifiers.math import units, values
+from verifiers.math.reader.counts import count
 from verifiers.math.tree import Node
 
 Read = Callable[[str], Node]
@@ -32,7 +33,6 @@ _CAPITALS = re.compile(r"(?<![\\a-zA-Z])[A-Z]{2,4}(?![a-zA-Z])")
 _NAMED = re.compile(r"\\(?:vec|over|wide|angle|triangle|measuredangle|bar)|[∠△]")
 """What letters in a row are names in: vectors, lines, angles, triangles."""
 _CHOOSE = re.compile(r"([CAP])_(\d{1,4})")
-_MAX_ARGUMENT = 4_000
 _FUNCTIONS = frozenset(["\\Gamma", "\\zeta", "\\Phi", "\\phi", "\\psi", "\\Psi"])
 
 
@@ -48,6 +48,8 @@ def others(node: Node, text: str, other: Node, read_apart: Read) -> Iterator[Nod
         node.kind != "text" and not _NAMED.search(text) and _CAPITALS.search(text) and not _has_long_name(other)
     ):
         yield read_apart(text)
+    if not names and (spelled := _with_unit(node)) is not None:
+        yield spelled
     if not names and other.kind not in ("text", "prose"):
         counted = _as_counts(node)
         if counted != node:
@@ -64,6 +66,19 @@ def both_apart(reference: Reading, given: Reading, read_apart: Read) -> tuple[No
     if not names[0] or names[0] != names[1] or reference.text == given.text:
         return None
     return read_apart(reference.text), read_apart(given.text)
+
+
+def _with_unit(node: Node) -> Node | None:
+    r"""A product whose last letters spell a unit as a quantity: `2\pi cm`."""
+    if node.kind != "*":
+        return None
+    last = max((place for place, arg in enumerate(node.args) if arg.kind != "sym"), default=-1)
+    letters = "".join(str(arg.leaf) for arg in node.args[last + 1 :])
+    unit = units.key(letters.replace("_odot", "☉")) if last >= 0 and len(letters) > 1 else None
+    if unit is None or not units.is_known(unit):
+        return None
+    value = node.args[0] if last == 0 else Node("*", node.args[: last + 1])
+    return Node("quantity", (value,), unit)
 
 
 def _as_factors(node: Node, names: frozenset[str]) -> Node:
@@ -93,18 +108,8 @@ def _as_counts(node: Node) -> Node:
     args = tuple(_as_counts(arg) for arg in node.args)
     node = node if args == node.args else Node(node.kind, args, node.leaf)
     if node.kind == "^" and node.args[0].kind == "sym" and (match := _CHOOSE.fullmatch(str(node.args[0].leaf))):
-        return _count(match[1], Node("num", leaf=Fraction(match[2])), node.args[1]) or node
+        return count(match[1], Node("num", leaf=Fraction(match[2])), node.args[1]) or node
     if node.kind == "apply" and node.leaf in ("C", "A", "P") and len(node.args) == 1 and node.args[0].kind == "list":
         inner = node.args[0].args
-        return (_count(str(node.leaf), *inner) if len(inner) == 2 else None) or node
+        return (count(str(node.leaf), *inner) if len(inner) == 2 else None) or node
     return node
-
-
-def _count(letter: str, total: Node, chosen: Node) -> Node | None:
-    n, k = total.leaf, chosen.leaf
-    if not (isinstance(n, Fraction) and isinstance(k, Fraction)) or n.denominator != 1 or k.denominator != 1:
-        return None
-    if not 0 <= k <= n <= _MAX_ARGUMENT:
-        return None
-    choices = Node("binom", (total, chosen))
-    return choices if letter == "C" else Node("*", (choices, Node("!", (chosen,))))

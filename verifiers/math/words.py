@@ -100,7 +100,7 @@ _FUNCTION_OF_LETTER = re.compile(r"[a-z]?(?:sin|cos|tan|cot|sec|csc|ln|log)[a-zA
 _WEEKDAY = re.compile(r"(?:周|礼拜)(?=[一二三四五六日天])")
 _OPTION = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|rm|bf)\s*\{\s*\(?([A-J])\)?\s*[.):：]?\s*\}(?P<behind>.*)"
-    r"|\(([A-J])\)\s*(?P<bracketed>[^\s(+*/^=,.\-][^=]*)?|([A-J])\s*[.)：]\s*(?P<pointed>[^=]*)"
+    r"|\(([A-J])\)\s*(?P<bracketed>[^\s(+*/^=,.\-][^=]*)?|([A-J])\s*(?:[.)：]|:(?=\s))\s*(?P<pointed>[^=]*)"
     r"|(?:\\text\s*\{\s*)?(?i:the\s+)?(?i:correct\s+)?(?i:option|choice|answer)\s+\(?([A-J])\)?\s*\}?[.]?"
     r"|(?:选项?|選項?)\s*([A-J])",
     re.DOTALL,

@@ -150,7 +150,7 @@ def test_a_quantity(text: str, expected: Fraction, units: Mapping[str, int]) -> 
         ("10**10000 * 10**10000 * 10**10000 * 10**10000", TooComplex),
         ("10000!", TooComplex),
         ("factorial(factorial(20))", TooComplex),
-        ("comb(10**9, 5)", TooComplex),
+        ("comb(10**9, 5 * 10**8)", TooComplex),
         ("exp(10**9)", TooComplex),
         ("sin(10**9999)", TooComplex),
         ("(" * 100_000, TooComplex),

@@ -91,8 +91,11 @@ def _read_prepared(prepared: str, text: str) -> Node:
         raise unread from None
 
 
-_REMARK = re.compile(r"(.{0,300}\S)\s+(?:\\text\s*\{\s*)?\(\s*([A-Za-z]{3,}[^()]{0,100})\)\s*\}?", re.DOTALL)
-"""A value and a remark on it in parentheses, in words."""
+_REMARK = re.compile(
+    r"(.{0,300}[^\s{])(?:\s+|(?=\\text\s?\{\s))(?:\\text\s?\{\s?)?\(\s?(?:\\text\s?\{\s?)?([A-Za-z]{3}[^()]{0,160})\)\s?\}?",
+    re.DOTALL,
+)
+"""A value and a remark on it in parentheses, which begins with words."""
 _REJECTION = re.compile(
     r"\b(?:not|wrong|incorrect|invalid|rejected|extraneous|mod|false|impossible|base)\b", re.IGNORECASE
 )

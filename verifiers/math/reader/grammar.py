@@ -7,6 +7,7 @@ from fractions import Fraction
 from verifiers.math.limits import MAX_ITEMS
 from verifiers.math.reader.brackets import read_absolute, read_brackets, read_indexed, read_norm, read_set
 from verifiers.math.reader.commands import read_command
+from verifiers.math.reader.counts import read_count
 from verifiers.math.reader.environments import read_environment
 from verifiers.math.reader.factors import crossed, juxtaposed, starts_factor, times
 from verifiers.math.reader.levels import Levels
@@ -288,8 +289,10 @@ class Reader(Levels):
             case "(" | "[":
                 return read_brackets(self, token.kind)
             case "{":
+                return self._braced(bare)
+            case "^" | "_" if not bare:
                 self.at -= 1
-                return self._group()
+                return read_count(self)
             case "\\{":
                 return read_set(self, "\\}")
             case "|":
@@ -308,7 +311,22 @@ class Reader(Levels):
                 return read_command(self, token.value, bare)
         raise Unreadable(f"unexpected {token.value[:20]!r}")
 
+    def _braced(self, bare: bool) -> Node:
+        """A group; a letter alone with an index behind it, and an empty one with an index, are read with that."""
+        kinds = [token.kind if (token := self.peek(at)) else "" for at in range(3)]
+        if kinds[0] == "}" and kinds[1] in ("_", "^"):
+            self.at += 1
+            return read_count(self)
+        if kinds == ["id", "}", "_"]:
+            name = self.next().value
+            self.at += 1
+            return read_symbol(self, name, bare)
+        self.at -= 1
+        return self._group()
+
     def _text(self, value: str) -> Node:
+        if value.lower() in ("const", "constant"):
+            return self.node("sym", leaf="const")
         if value.isalpha() and value.isascii() and self.is_at("(") and not self.tokens[self.at].spaced:
             return read_applied(self, value)
         if not value.isalpha():

@@ -20,7 +20,7 @@ def read_postfixes(reader: Levels, node: Node) -> Node:
         elif reader.is_at("!") and not reader.next_is("="):
             reader.at += 1
             node = _double_factorial(reader, node) if reader.take("!") else reader.node("!", node)
-        elif reader.is_at("%") or (reader.is_at("unit") and reader.tokens[reader.at].value in ("percent", "pct")):
+        elif reader.is_at("%") or _is_percent(reader):
             reader.at += 1
             node = reader.node("%", node)
         elif reader.is_at_command("degree"):
@@ -39,6 +39,13 @@ def read_postfixes(reader: Levels, node: Node) -> Node:
             node = _primed(reader, node)
         else:
             return node
+
+
+def _is_percent(reader: Levels) -> bool:
+    return reader.is_at("unit", "text", "word") and reader.tokens[reader.at].value.lower() in _PERCENT
+
+
+_PERCENT = frozenset(["percent", "pct", "per cent", "percentage", "percentage point", "percentage points"])
 
 
 def _double_factorial(reader: Levels, node: Node) -> Node:

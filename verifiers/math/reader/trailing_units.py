@@ -68,7 +68,7 @@ def _with_unit(reader: Levels, node: Node) -> Node:
         )
         reader.at += 1
     text = "".join(written).strip()
-    unit = units.key(text)
+    unit = units.key(text) or (units.unlisted(text) if node.kind != "quantity" else None)
     if unit is None:
         raise Unreadable("words after the answer")
     if node.kind == "quantity":

@@ -68,6 +68,14 @@ PREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str, str]] = (
     ("Wh", Fraction(3600), _ENERGY, "watthour", "GMk"),
     ("rad", Fraction(1), {"rad": 1}, "radian", "m"),
     ("sr", Fraction(1), {"sr": 1}, "steradian", ""),
+    ("erg", Fraction(1, 10**7), _ENERGY, "erg", ""),
+    ("dyn", Fraction(1, 10**5), _MASS_FORCE, "dyne", ""),
+    ("gauss", Fraction(1, 10**4), {"kg": 1, "s": -2, "A": -1}, "gauss", "k"),
+    ("Ci", Fraction(37 * 10**9), {"s": -1}, "curie", "mμ"),
+    ("rem", Fraction(1, 100), {"m": 2, "s": -2}, "rem", "m"),
+    ("Jy", Fraction(1, 10**26), {"kg": 1, "s": -2}, "jansky", "mμ"),
+    ("Da", Fraction(1), {"Da": 1}, "dalton", "kM"),
+    ("bit", Fraction(1), {"bit": 1}, "bit", "kMGT"),
 )  # fmt: skip
 """Units that take prefixes."""
 _LENGTH: Mapping[str, int] = {"m": 1}
@@ -85,6 +93,8 @@ UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
     ("light year", Fraction(9_460_730_472_580_800), _LENGTH, "light years, lightyear, lightyears, ly, 光年"),
     ("au", Fraction(149_597_870_700), _LENGTH, "astronomical unit, astronomical units"),
     ("Å", Fraction(1, 10**10), _LENGTH, "angstrom, angstroms, ångström, ångströms"),
+    ("furlong", 220 * 36 * _INCH_M, _LENGTH, "furlongs"),
+    ("fathom", 72 * _INCH_M, _LENGTH, "fathoms"),
     ("picometer", Fraction(1, 10**12), _LENGTH, "picometers, picometre, picometres"),
     ("里", Fraction(500), _LENGTH, "华里"),
     ("acre", 4840 * (36 * _INCH_M) ** 2, _AREA, "acres, 英亩"),
@@ -101,6 +111,8 @@ UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
     ("oz", _POUND_KG / 16, _MASS, "ozs, ounce, ounces, 盎司"),
     ("ton", 2000 * _POUND_KG, _MASS, "tons, short ton, short tons"),
     ("t", Fraction(1000), _MASS, "tonne, tonnes, metric ton, metric tons, 吨, 公吨"),
+    ("carat", Fraction(1, 5000), _MASS, "carats, 克拉"),
+    ("amu", Fraction(1), {"Da": 1}, "atomic mass unit, atomic mass units"),
     ("斤", Fraction(1, 2), _MASS, "市斤"),
     ("min", Fraction(60), _TIME, "mins, minute, minutes, 分钟, 分鐘"),
     ("h", Fraction(3600), _TIME, "hr, hrs, hour, hours, 小时, 小時, 时, 時, 时间, 個小時, 个小时, 時間"),
@@ -111,6 +123,9 @@ UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
     ("year", Fraction(12), {"month": 1}, "years, yr, yrs, 年, 岁"),
     ("decade", Fraction(120), {"month": 1}, "decades"),
     ("century", Fraction(1200), {"month": 1}, "centuries, 世纪"),
+    ("kyr", Fraction(12 * 10**3), {"month": 1}, "kiloyear, kiloyears"),
+    ("Myr", Fraction(12 * 10**6), {"month": 1}, "megayear, megayears"),
+    ("Gyr", Fraction(12 * 10**9), {"month": 1}, "gigayear, gigayears"),
     ("°C", Fraction(1), {"K": 1}, "degree celsius, degrees celsius, celsius, degrees c, degree c, deg c, 摄氏度"),
     (
         "°F", Fraction(5, 9), {"K": 1},
@@ -119,14 +134,22 @@ UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
     ("atm", Fraction(101_325), _PRESSURE, "atmosphere, atmospheres, 大气压"),
     ("mmHg", Fraction("13.5951") * _STANDARD_GRAVITY, _PRESSURE, "mm hg, millimeters of mercury"),
     ("torr", Fraction(101_325, 760), _PRESSURE, "torrs"),
+    ("BTU", Fraction("1055.05585262"), _ENERGY, "btus, british thermal unit, british thermal units"),
+    ("diopter", Fraction(1), {"m": -1}, "diopters, dioptre, dioptres"),
+    ("dB", Fraction(1), {"dB": 1}, "decibel, decibels, 分贝"),
+    ("ppm", Fraction(1, 10**6), {}, ""),
+    ("ppb", Fraction(1, 10**9), {}, ""),
+    ("M☉", Fraction(1), {"M☉": 1}, "solar mass, solar masses"),
+    ("L☉", Fraction(1), {"L☉": 1}, "solar luminosity, solar luminosities"),
+    ("R☉", Fraction(1), {"R☉": 1}, "solar radius, solar radii"),
     ("lbf", _POUND_FORCE_N, _MASS_FORCE, "pound force, pounds force"),
     ("psi", _POUND_FORCE_N / _INCH_M**2, _PRESSURE, ""),
     ("hp", 550 * 12 * _INCH_M * _POUND_FORCE_N, _POWER, "horsepower"),
-    ("bit", Fraction(1), {"bit": 1}, "bits, 比特"),
     ("B", Fraction(8), {"bit": 1}, "byte, bytes, 字节"),
     ("KiB", Fraction(8 * 1024), {"bit": 1}, "kibibyte, kibibytes"),
     ("MiB", Fraction(8 * 1024**2), {"bit": 1}, "mebibyte, mebibytes"),
     ("GiB", Fraction(8 * 1024**3), {"bit": 1}, "gibibyte, gibibytes"),
+    ("TiB", Fraction(8 * 1024**4), {"bit": 1}, "tebibyte, tebibytes"),
     ("kB", Fraction(1), {"kB": 1}, "kilobyte, kilobytes"),
     ("MB", Fraction(1), {"MB": 1}, "megabyte, megabytes"),
     ("GB", Fraction(1), {"GB": 1}, "gigabyte, gigabytes"),
@@ -145,6 +168,8 @@ UNPREFIXED: Sequence[tuple[str, Fraction, Mapping[str, int], str]] = (
     ("paisa", Fraction(1, 100), {"INR": 1}, "paise"),
 )  # fmt: skip
 """Units that take none."""
+_PARSEC_M = 648_000 * Fraction(149_597_870_700)
+"""Over pi: an astronomical unit is seen under an angle of one second."""
 # key, one of it, the power of pi in it, spellings
 ANGLES: Sequence[tuple[str, Fraction, int, str]] = (
     ("degree", Fraction(1, 180), 1, "degrees, deg, degs, 度"),
@@ -153,6 +178,8 @@ ANGLES: Sequence[tuple[str, Fraction, int, str]] = (
     ("revolution", Fraction(2), 1, "revolutions, rev, revs, 转"),
 )
 """Units of angle."""
+PARSECS = {"": 0, "k": 3, "M": 6, "G": 9}
+"""The prefixes of a parsec, and their powers of ten."""
 SENSES: Mapping[str, Sequence[str]] = {
     "cent": ("US cent", "euro cent"), "penny": ("GB penny", "US cent"), "分": ("fen", "min", "arcmin"),
     "degree": ("degree", "°C", "°F"), "¥": ("yuan", "yen"), "'": ("ft", "arcmin"), "''": ("in", "arcsec"),
@@ -168,6 +195,7 @@ def _atom_table() -> dict[str, Scale]:
     table = {atom: Scale(rational, 0, exponents) for atom, rational, exponents, _ in UNPREFIXED}
     table |= {atom: Scale(rational, pi, {"rad": 1}) for atom, rational, pi, _ in ANGLES}
     table |= {word: table[senses[0]] for word, senses in SENSES.items() if senses[0] in table}
+    table |= {f"{prefix}pc": Scale(_PARSEC_M * 10**power, -1, _LENGTH) for prefix, power in PARSECS.items()}
     for symbol, rational, exponents, _, prefixes in PREFIXED:
         table[symbol] = Scale(rational, 0, exponents)
         for prefix in prefixes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from verifiers.math.units.definitions import ANGLES, ATOMS, PREFIXED, PREFIXES, UNPREFIXED
+from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
 from verifiers.math.words import split
 
 _CHINESE = {
@@ -10,7 +10,7 @@ _CHINESE = {
     "μm": "微米", "nm": "纳米", "g": "克 グラム", "kg": "千克 公斤 キログラム", "mg": "毫克", "μg": "微克", "L": "升 公升 リットル",
     "mL": "毫升", "s": "秒 秒钟 秒鐘 秒間", "ms": "毫秒", "A": "安 安培", "V": "伏 伏特", "W": "瓦 瓦特", "kW": "千瓦", "J": "焦 焦耳",
     "kJ": "千焦", "N": "牛 牛顿", "Pa": "帕 帕斯卡", "kPa": "千帕", "MPa": "兆帕", "Hz": "赫兹 赫", "Ω": "欧姆 欧", "C": "库仑 库",
-    "F": "法拉", "T": "特斯拉", "cal": "卡路里 卡", "kcal": "千卡 大卡", "kWh": "千瓦时", "mol": "摩尔", "rad": "弧度", "K": "开尔文",
+    "F": "法拉", "T": "特斯拉", "cal": "卡路里 卡", "kcal": "千卡 大卡", "kWh": "千瓦时", "bit": "比特", "mol": "摩尔", "rad": "弧度", "K": "开尔文",
 }  # fmt: skip
 _SENSE_NAMES = {"cent": "cents", "penny": "pennies", "分": "", "¥": ""}
 
@@ -26,6 +26,9 @@ def _name_table() -> dict[str, Mapping[str, int]]:
     for atom, spellings in [(row[0], row[3]) for row in (*UNPREFIXED, *ANGLES)]:
         table |= {spelling: {atom: 1} for spelling in spellings.split(", ") if spelling}
         table |= {} if len(atom) == 1 else {atom.casefold(): {atom: 1}}
+    for prefix in PARSECS:
+        name = f"{PREFIXES[prefix][0] if prefix else ''}parsec"
+        table |= {spelling: {f"{prefix}pc": 1} for spelling in (name, f"{name}s", f"{prefix}pc".casefold())}
     for symbol, words in _CHINESE.items():
         table |= {word: {symbol: 1} for word in words.split()}
     for atom, spellings in _SENSE_NAMES.items():

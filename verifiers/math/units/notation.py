@@ -31,7 +31,7 @@ _BRACES_OF_LAYOUT = str.maketrans("{}", "  ")
 _MATH_EXPONENT = re.compile(r"\$ ?(\^[^$]{1,8})\$")
 BLANKS = re.compile(r"\s+")
 """Blanks in a row."""
-_LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ"
+_LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ☉"
 _TOKEN = re.compile(
     rf" |(?P<word>°[CF](?![A-Za-z])|[{_LATIN}]+(?:-[{_LATIN}]+)*|[\u3040-\u30ff\u4e00-\u9fff]+)"
     r"|(?P<frac>\\frac)|(?P<exponent>\^-?\d)|(?P<sign>''|[$€£¥¢°'\"])|(?P<operator>[/·()]|\d|-)"

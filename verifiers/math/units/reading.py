@@ -18,6 +18,15 @@ def key(text: str) -> str | None:
     return _key(text) if len(text) <= MAX_CHARS else None
 
 
+def unlisted(text: str) -> str | None:
+    """A word behind a number that no table has, where it can be nothing but what is counted or measured."""
+    word = text.strip()
+    return noun([word], is_certain=True) if len(word) <= _MAX_UNLISTED_CHARS else None
+
+
+_MAX_UNLISTED_CHARS = 12
+
+
 @lru_cache(maxsize=4096)
 def _key(text: str) -> str | None:
     atoms = atoms_of(text)
@@ -227,7 +236,7 @@ def _chinese_rate(word: str) -> dict[str, int]:
 
 _PRODUCTS = {
     "mph": "mi/h", "kph": "km/h", "kmh": "km/h", "kmph": "km/h", "mps": "m/s", "fps": "ft/s", "rpm": "revolution/min",
-    "knot": "nmi/h", "knots": "nmi/h", "cc": "cm^3", "ccs": "cm^3", "sqft": "ft^2", "mpg": "mi/gal",
+    "knot": "nmi/h", "knots": "nmi/h", "cc": "cm^3", "ccs": "cm^3", "sqft": "ft^2", "mpg": "mi/gal", "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "gbps": "Gbit/s",
     "平方单位": "unit^2", "立方单位": "unit^3", "kilohm": "kΩ", "kilohms": "kΩ", "megohm": "MΩ", "megohms": "MΩ", "立方": "m^3", "平米": "m^2",
 }  # fmt: skip
 _SIGN_ATOMS = {

@@ -1,0 +1,107 @@
+"""Ways to write one answer, and references as data sets have them: what is read as the same, and what is not."""
+
+from typing import Any
+
+import pytest
+
+from verifiers.math.grading import grade
+from verifiers.math.params import MathParams
+
+SAME = [
+    # indices and counts
+    ("x_1+x_2", "{x}_{1}+{x}_{2}"),
+    ("{g}_{k}", "g_k"),
+    ("10", "{}_5C_2"),
+    ("10", "_5C_2"),
+    ("10", "{}^{5}C_{2}"),
+    ("20", r"2\cdot{}_{5}C_{2}"),
+    ("20", "{}_5P_2"),
+    # units of astronomy, of information and of others; words that no table has
+    ("4.5", r"4.5 \text{ erg/s}"),
+    ("4.5", r"4.5\ \text{ppm}"),
+    ("4.5", r"4.5\,M_\odot"),
+    ("4.5", r"4.5\ \text{kpc}"),
+    (r"4500 \text{ pc}", r"4.5 \text{ kpc}"),
+    (r"1 \text{ pc}", r"\frac{648000}{\pi} \text{ au}"),
+    (r"5 \text{ T}", r"50000 \text{ gauss}"),
+    ("8 Mbps", "8000 kbps"),
+    ("1 byte", "8 bits"),
+    ("4.5", r"4.5 \text{ zorg}"),
+    (r"4.5 \text{ zorg}", r"\frac92 \text{ zorg}"),
+    (r"2\pi", r"2\pi cm"),
+    (r"28\%", r"28 \text{ percentage points}"),
+    # constants under any letter
+    ("x^2+C", "x^2+k"),
+    ("x^2+C", r"x^2+\text{const}"),
+    ("y=Ce^{x}", "y=Ae^x"),
+    # ordinals, thousands, notes, letters of choices
+    ("12", r"12^{\mathrm{th}}"),
+    ("12", r"12\text{th}"),
+    ("12", "12th"),
+    ("11111111100", r"11,\! 111,\! 111,\! 100"),
+    ("42", r"42\text{ (since }6\cdot7=42)"),
+    ("A", "a"),
+    (r"\text{only }x=0", "0"),
+    # several solutions with the same names
+    ("p=5,q=2;p=7,q=2", "(5,2),(7,2)"),
+    ("p=5,q=2;p=7,q=2", r"p=7, q=2 \text{ or } p=5, q=2"),
+    # a reference that is a worked solution
+    (r"There are $\boxed{4}$ such integers.", "4"),
+    ("She pays 3*6 = 18. #### 18", "18"),
+    (r"The final answer is $\frac{1}{2}$. I hope it is correct.", "0.5"),
+    ("<answer>7</answer>", "7"),
+    ("C: 25", "25"),
+    ("C: 25", "C"),
+    ("western blot", "Western Blot"),
+]
+DIFFERENT = [
+    ("10", "{}_5C_1"),
+    ("4.5", r"4.5 \text{ million}"),
+    ("5", r"5 \text{ squared}"),
+    ("5", r"5 \text{ wrong}"),
+    ("5", r"5 \text{ or more}"),
+    (r"4.5 \text{ zorg}", r"4.5 \text{ blarg}"),
+    (r"4.5 \text{ ppm}", r"4.5 \text{ ppb}"),
+    (r"2\pi r", r"2\pi cm"),
+    (r"2\pi", r"3\pi cm"),
+    ("x^2+C", "x^2+x"),
+    ("x^2+C", "x^3+D"),
+    ("x^2+C", "x^2"),
+    ("y=Ce^{x}", "y=Ae^{2x}"),
+    ("12", "13th"),
+    ("42", r"43 \text{ (since 42 is too small)}"),
+    ("42", r"42 \text{ (not 43)}"),
+    ("A", "b"),
+    ("p=5,q=2;p=7,q=2", "(5,2),(2,7)"),
+    ("C: 25", "B"),
+]
+PROSE = [
+    "We know the child climbs twice as fast, and so on.",
+    "The last column must not be a pivot column of this matrix.",
+]
+
+
+def outcome(reference: str, answer: str, **params: Any) -> Any:
+    """What grading says of a reference and an answer."""
+    known = MathParams(reference=reference, **params)
+    return grade([known.references, answer, known.options.packed()])["outcome"]
+
+
+@pytest.mark.parametrize(("reference", "answer"), SAME)
+def test_the_same_in_other_notation(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) == "equal"
+
+
+@pytest.mark.parametrize(("reference", "answer"), DIFFERENT)
+def test_what_only_looks_like_it(reference: str, answer: str) -> None:
+    assert outcome(reference, answer) == "different"
+
+
+@pytest.mark.parametrize("reference", PROSE)
+def test_prose_without_an_answer_is_no_reference(reference: str) -> None:
+    assert outcome(reference, "9") == "unparseable_reference"
+    assert outcome(reference, reference) == "unparseable_reference"
+
+
+def test_units_that_nobody_listed_are_set_aside_where_units_are_not_compared() -> None:
+    assert outcome(r"4.5 \text{ zorg}", r"4.5 \text{ blarg}", unit_policy="ignore") == "equal"

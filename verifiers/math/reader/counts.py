@@ -1,0 +1,40 @@
+r"""Numbers of combinations and arrangements: `{}_5C_2`, `^5P_2`, and what `C_5^2` may mean."""
+
+from fractions import Fraction
+
+from verifiers.math.reader.levels import Levels
+from verifiers.math.tree import Node, Unreadable
+
+_MAX_ARGUMENT = 4_000
+
+
+def read_count(reader: Levels) -> Node:
+    """A letter with a number before and behind it, each raised or lowered."""
+    total = _index(reader)
+    letter = reader.next()
+    if letter.kind != "id" or letter.value not in ("C", "P", "A"):
+        raise Unreadable("an index without a base")
+    chosen = _index(reader)
+    found = count(letter.value, total, chosen)
+    if found is None and letter.value == "C":
+        found = reader.node("binom", total, chosen)
+    if found is None:
+        raise Unreadable("no count of arrangements")
+    return found
+
+
+def _index(reader: Levels) -> Node:
+    if not (reader.take("_") or reader.take("^")):
+        raise Unreadable("an index is expected")
+    return reader.nested(reader.argument)
+
+
+def count(letter: str, total: Node, chosen: Node) -> Node | None:
+    """How many ways there are to choose (C), or to choose and arrange (A, P); None unless both are small numbers."""
+    n, k = total.leaf, chosen.leaf
+    if not (isinstance(n, Fraction) and isinstance(k, Fraction)) or n.denominator != 1 or k.denominator != 1:
+        return None
+    if not 0 <= k <= n <= _MAX_ARGUMENT:
+        return None
+    choices = Node("binom", (total, chosen))
+    return choices if letter == "C" else Node("*", (choices, Node("!", (chosen,))))
