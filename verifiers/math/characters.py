@@ -50,6 +50,7 @@ _COLOUR = re.compile(
 )
 _BOX = re.compile(r"\\f?boxed\s*(?=\{)|\\fbox\s*(?=\{)")
 _BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?:\{,\}|,\\! ?|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
+_DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _NOT_DIGIT = re.compile(r"\D")
 _OPEN_CLOSE_BRACKETS = re.compile(r"^ ?(?:\\left)? ?([\]\[])(.*?)(?:\\right)?\s*([\]\[])\s*$", re.DOTALL)
 _FULL_STOP = re.compile(r"(?<![.\\])\.{1,2}\s*$")
@@ -147,6 +148,7 @@ def prepare(text: str) -> str:
     text = _SPACED_GROUPS.sub(lambda run: run[0].replace(" ", ""), text)
     text = _INDIAN_GROUPS.sub(lambda run: run[0].replace(",", ""), text)
     text = _BREAKING_THOUSANDS.sub(lambda run: _NOT_DIGIT.sub("", run[1]), text)
+    text = _DECIMAL_COMMA.sub(".", text)
     text = _CASES.sub(r"\\begin{cases}\1\\end{cases}", text)
     text = _QUAD_BEFORE_DECLARATION.sub(", ", text)
     if angles := _ANGLES.fullmatch(text):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract, uncorrected, without_html, without_struck
-from verifiers.math.grading import read_answer, read_reference
+from verifiers.math.grading import localized, read_answer, read_reference
 from verifiers.math.options import Options
 from verifiers.math.patterns import find
 from verifiers.math.patterns.case import Context
@@ -34,12 +34,12 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
     """
     references, answer, packed, reason, response, question, steps, extraction = payload
     options = Options.unpacked(packed)
-    known = [read_reference(text, options.unit) for text in references]
+    known = [read_reference(localized(text, options), options.unit) for text in references]
     reference = next((each for each in known if isinstance(each, Reading)), None)
     detail: dict[str, Any] = {}
     if reference is not None:
         detail["reference_as_read"] = show(reference.node)[:_MAX_SHOWN_CHARS]
-    given = _read(answer)
+    given = _read(answer if answer is None else localized(answer, options))
     if given is not None:
         detail["answer_as_read"] = show(given.node)[:_MAX_SHOWN_CHARS]
     found = [] if response is None else _of_response(response, question, extraction)

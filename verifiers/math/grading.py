@@ -11,6 +11,7 @@ sympy is asked last, for sums, products, integrals and limits that numbers do no
 of ours and never a text, since its own readers of text evaluate what they read.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,17 +45,30 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
     options = Options.unpacked(packed)
     read_references = []
     for reference in references:
-        known = read_reference(str(reference), options.unit)
+        known = read_reference(localized(str(reference), options), options.unit)
         if isinstance(known, Fault):
             return {"outcome": known.reason, "message": f"reference {reference[:200]!r}: {known.message}"}
         read_references.append(known)
     if answer is None:
         return {"outcome": "different", "method": "reference"}
+    answer = localized(answer, options)
     wanted = plain(answer)
     if options.is_plain and any(plain(reference.text) == wanted for reference in read_references):
         shown = wanted[:_MAX_SHOWN_CHARS]
         return {"outcome": "equal", "method": "text", "reference": shown, "answer": shown}
     return _grade(read_references, answer, options)
+
+
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d.,])")
+_GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
+
+
+def localized(text: str, options: Options) -> str:
+    """A text with its numbers in the usual notation: 1234.5 for 1.234,5."""
+    if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
+        return text
+    text = _DECIMAL_COMMA.sub(lambda number: f"{number[1].replace('.', '')}.{number[2]}", text)
+    return _GROUPS_BY_POINTS.sub(lambda number: number[0].replace(".", ""), text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,12 @@ from verifiers.math.exact import Tolerance
 
 UnitPolicy = Literal["ignore", "convert", "require"]
 Form = Literal["any", "simplified", "decimal", "fraction"]
+Locale = Literal[
+    "en", "zh", "ja", "ko", "th", "hi", "he",
+    "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi",
+]  # fmt: skip
+"""Languages by ISO 639-1; those of the second line write 1.234,5 (Unicode CLDR)."""
+_POINT_LOCALES = frozenset(["en", "zh", "ja", "ko", "th", "hi", "he"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,7 @@ class Options:
     ordered: bool = False
     """Whether elements separated by commas must stand in the reference's order."""
     form: Form = "any"
+    locale: Locale = "en"
 
     @classmethod
     def unpacked(cls, packed: list[Any]) -> "Options":
@@ -36,7 +43,13 @@ class Options:
     @property
     def is_plain(self) -> bool:
         """Whether two plain numbers are decided by their values and the tolerance alone."""
-        return self.form == "any" and self.unit is None and self.unit_policy != "require"
+        is_usual = self.form == "any" and self.unit is None and not self.has_decimal_comma
+        return is_usual and self.unit_policy != "require"
+
+    @property
+    def has_decimal_comma(self) -> bool:
+        """Whether numbers are written as 1.234,5."""
+        return self.locale not in _POINT_LOCALES
 
     def without_tolerance(self) -> "Options":
         return replace(self, abs_tol=0.0, rel_tol=0.0)

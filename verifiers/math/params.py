@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, 
 from verifiers.base import Params
 from verifiers.commitment import ExtractionParams
 from verifiers.math import units
-from verifiers.math.options import Form, Options, UnitPolicy
+from verifiers.math.options import Form, Locale, Options, UnitPolicy
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS
 
 
@@ -56,6 +56,9 @@ class MathParams(ExtractionParams):
     form: Form = "any"
     """How the right answer must be written. simplified: a fraction in lowest terms, nothing left to compute or cancel;
     decimal: as a decimal number or an integer; fraction: as a fraction or an integer."""
+    locale: Locale = "en"
+    """The language whose numbers these are. In `de`, `fr`, `es` and their like 3,5 is a decimal and 1.234 a thousand, in
+    the reference and in the answer; elements are then separated by a comma and a blank, or by a semicolon."""
 
     @property
     def options(self) -> Options:
@@ -64,7 +67,7 @@ class MathParams(ExtractionParams):
         if abs_tol is None:
             abs_tol = reference.tolerance if reference is not None and reference.tolerance is not None else 0.0
         unit = reference.unit if reference is not None else None
-        return Options(abs_tol, self.rel_tol, self.unit_policy, unit, self.ordered, self.form)
+        return Options(abs_tol, self.rel_tol, self.unit_policy, unit, self.ordered, self.form, self.locale)
 
     @property
     def steps(self) -> list[str]:

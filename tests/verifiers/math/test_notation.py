@@ -39,6 +39,8 @@ SAME = [
     ("12", r"12\text{th}"),
     ("12", "12th"),
     ("11111111100", r"11,\! 111,\! 111,\! 100"),
+    ("3.5", "3{,}5"),
+    ("1234567", "1{,}234{,}567"),
     ("42", r"42\text{ (since }6\cdot7=42)"),
     ("A", "a"),
     (r"\text{only }x=0", "0"),
@@ -105,3 +107,25 @@ def test_prose_without_an_answer_is_no_reference(reference: str) -> None:
 
 def test_units_that_nobody_listed_are_set_aside_where_units_are_not_compared() -> None:
     assert outcome(r"4.5 \text{ zorg}", r"4.5 \text{ blarg}", unit_policy="ignore") == "equal"
+
+
+LOCAL = [
+    # reference, answer, in German, in English
+    ("3,5", "3.5", "equal", "different"),
+    ("3,5", r"\frac{7}{2}", "equal", "different"),
+    ("3.5", "3,5", "equal", "different"),
+    ("1.234,5", "1234.5", "equal", "different"),
+    ("1.234", "1234", "equal", "different"),
+    ("3{,}5", "3,5", "equal", "different"),
+    (r"(1,5; 2)", r"(\frac32, 2)", "equal", "different"),
+    (r"\{1, 2, 3\}", r"\{3, 2, 1\}", "equal", "equal"),
+    ("1,2,3", "3, 2, 1", "equal", "equal"),
+]
+
+
+@pytest.mark.parametrize(("reference", "answer", "german", "english"), LOCAL)
+def test_a_decimal_comma_is_read_where_the_locale_says_so(
+    reference: str, answer: str, german: str, english: str
+) -> None:
+    assert outcome(reference, answer, locale="de") == german
+    assert outcome(reference, answer) == english
