@@ -5,7 +5,14 @@ from collections.abc import Callable, Sequence
 from verifiers.math import algebra, huge, members, relations, symbolic, values
 from verifiers.math.canonical import canonical
 from verifiers.math.exact import Tolerance
-from verifiers.math.families import as_family, family, is_conditional, same_family, same_up_to_constants
+from verifiers.math.families import (
+    as_family,
+    family,
+    is_conditional,
+    same_family,
+    same_up_to_constants,
+    same_without_constant,
+)
 from verifiers.math.integers import integers, listed
 from verifiers.math.members import LISTS, Members
 from verifiers.math.options import Options
@@ -397,7 +404,9 @@ class Comparison:
         """A percent sign on one side only may be a unit, when the number is not itself a part of one."""
         if (reference.kind == "%") == (answer.kind == "%"):
             return None
-        return self._expressions(reference, answer) or self._percent_as_unit(reference, answer)
+        if self._expressions(reference, answer):
+            return True
+        return self._options.percent == "unit" and self._percent_as_unit(reference, answer)
 
     def _percent_as_unit(self, reference: Node, answer: Node) -> bool:
         left = reference.args[0] if reference.kind == "%" else reference
@@ -420,6 +429,8 @@ class Comparison:
             return symbolic.same(reference, answer)
         try:
             if self._same_value(reference, answer) or same_up_to_constants(reference, answer):
+                return True
+            if self._options.constant == "optional" and same_without_constant(reference, answer):
                 return True
             if self._tolerance != Tolerance() and not values.names(reference) and not values.names(answer):
                 return values.close(reference, answer, self._tolerance.absolute, self._tolerance.relative)

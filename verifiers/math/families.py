@@ -355,6 +355,14 @@ def same_up_to_constants(reference: Node, answer: Node, is_solution: bool = Fals
     return False
 
 
+def same_without_constant(reference: Node, answer: Node) -> bool:
+    """Whether an answer is the reference but for the arbitrary constant that is added there."""
+    added = _constants(reference, answer)
+    if len(added) != 1 or not _is_added(reference, added) or added & values.names(answer):
+        return False
+    return _differ_by_constant(reference, added, answer, frozenset())
+
+
 def is_arbitrary(node: Node) -> bool:
     """Whether this is a letter that customarily stands for an arbitrary constant."""
     return node.kind == "sym" and _CONSTANT.fullmatch(str(node.leaf)) is not None

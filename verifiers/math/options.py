@@ -7,6 +7,8 @@ from verifiers.math.exact import Tolerance
 
 UnitPolicy = Literal["ignore", "convert", "require"]
 Form = Literal["any", "simplified", "decimal", "fraction"]
+PercentPolicy = Literal["unit", "factor"]
+ConstantPolicy = Literal["required", "optional"]
 Locale = Literal[
     "en", "zh", "ja", "ko", "th", "hi", "he",
     "bg", "cs", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi",
@@ -28,6 +30,8 @@ class Options:
     """Whether elements separated by commas must stand in the reference's order."""
     form: Form = "any"
     locale: Locale = "en"
+    percent: PercentPolicy = "unit"
+    constant: ConstantPolicy = "required"
 
     @classmethod
     def unpacked(cls, packed: list[Any]) -> "Options":

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, 
 from verifiers.base import Params
 from verifiers.commitment import ExtractionParams
 from verifiers.math import units
-from verifiers.math.options import Form, Locale, Options, UnitPolicy
+from verifiers.math.options import ConstantPolicy, Form, Locale, Options, PercentPolicy, UnitPolicy
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS
 
 
@@ -60,6 +60,12 @@ class MathParams(ExtractionParams):
     """The language whose numbers these are. In `de`, `fr`, `es` and their like 3,5 is a decimal and 1.234 a thousand, in
     the reference and in the answer; elements are then separated by a comma and a blank, or by a semicolon."""
 
+    percent: PercentPolicy = "unit"
+    """A percent sign on one side only. unit: it may be left out, so that 10 is right for 10 %, as 0.1 is; factor: it is a
+    hundredth, so that only 0.1 is."""
+    constant: ConstantPolicy = "required"
+    """The constant of integration. required: x^2 is not x^2 + C; optional: an answer may leave it out."""
+
     @property
     def options(self) -> Options:
         reference = self.reference if isinstance(self.reference, FinalAnswer) else None
@@ -67,7 +73,17 @@ class MathParams(ExtractionParams):
         if abs_tol is None:
             abs_tol = reference.tolerance if reference is not None and reference.tolerance is not None else 0.0
         unit = reference.unit if reference is not None else None
-        return Options(abs_tol, self.rel_tol, self.unit_policy, unit, self.ordered, self.form, self.locale)
+        return Options(
+            abs_tol,
+            self.rel_tol,
+            self.unit_policy,
+            unit,
+            self.ordered,
+            self.form,
+            self.locale,
+            self.percent,
+            self.constant,
+        )
 
     @property
     def steps(self) -> list[str]:

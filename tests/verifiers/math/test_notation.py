@@ -129,3 +129,23 @@ def test_a_decimal_comma_is_read_where_the_locale_says_so(
 ) -> None:
     assert outcome(reference, answer, locale="de") == german
     assert outcome(reference, answer) == english
+
+
+POLICIES: list[tuple[dict[str, Any], str, str, str, str]] = [
+    # parameters, reference, answer, without them, with them
+    ({"percent": "factor"}, r"10\%", "10", "equal", "different"),
+    ({"percent": "factor"}, "10", r"10\%", "equal", "different"),
+    ({"percent": "factor"}, r"10\%", "0.1", "equal", "equal"),
+    ({"constant": "optional"}, "x^2+C", "x^2", "different", "equal"),
+    ({"constant": "optional"}, "x^2+C", "x^2+5", "different", "equal"),
+    ({"constant": "optional"}, "x^2+C", "x^3", "different", "different"),
+    ({"constant": "optional"}, "x^2+1", "x^2", "different", "different"),
+    ({"rel_tol": 0.01}, r"\frac13", "0.333", "different", "equal"),
+    ({"locale": "fr"}, "3,5", "3.5", "different", "equal"),
+]
+
+
+@pytest.mark.parametrize(("params", "reference", "answer", "usual", "asked"), POLICIES)
+def test_a_policy_is_a_parameter(params: dict[str, Any], reference: str, answer: str, usual: str, asked: str) -> None:
+    assert outcome(reference, answer) == usual
+    assert outcome(reference, answer, **params) == asked
