@@ -40,6 +40,7 @@ def model(script: dict[str, list[dict[str, Any]]]) -> FastAPI:
     app = FastAPI()
 
     @app.post("/v1/responses")
+    @app.post("/ng-rollout/{rollout}/v1/responses")
     async def responses(body: dict[str, Any]) -> dict[str, Any]:
         asked = body["input"] if isinstance(body["input"], list) else [{"role": "user", "content": body["input"]}]
         question = next(item["content"] for item in asked if item.get("role") == "user")
