@@ -37,6 +37,7 @@ from service.interactions.openenv_shapes import (
     OpenEnvAction,
     OpenEnvHealth,
     OpenEnvMetadata,
+    OpenEnvOwn,
     OpenEnvResult,
     OpenEnvStep,
     begun,
@@ -57,8 +58,7 @@ _PATH: Final = re.compile(
 )
 ROUTES: Final = tuple(f"{BASE}/{what}" for what in ("ws", "reset", "step", "state", "health", "schema", "metadata"))
 _METHODS: Final = {"reset": "POST", "step": "POST", "state": "GET", "health": "GET", "schema": "GET", "metadata": "GET"}
-_OWN: Final = ("seed", "episode_id")
-"""Of a reset's arguments, those that are OpenEnv's."""
+_OWN: Final = OpenEnvOwn.__struct_fields__
 
 JSON = dict[str, Any]
 
@@ -153,15 +153,15 @@ class OpenEnv:
 
     async def _reset(self, named: JSON, given: JSON) -> tuple[View, OpenEnvResult]:
         """A new interaction, and the first observation."""
+        own = _own(given)
         fields = {name: value for name, value in given.items() if name not in _OWN and value is not None}
         if self._tasks and not any(name in fields for name in ("reference", "ground_truth", "test_cases")):
-            seed = given.get("seed")
-            at = CHANCE.randrange(len(self._tasks)) if not isinstance(seed, int) else seed % len(self._tasks)
+            at = CHANCE.randrange(len(self._tasks)) if own.seed is None else own.seed % len(self._tasks)
             fields = {**self._tasks[at], **fields}
         if not any(name in fields for name in ("verifier", "recipe", "tag", "domain", "data_source", "checks")):
             fields |= named
-        if isinstance(given.get("episode_id"), str):
-            fields["instance_id"] = given["episode_id"]
+        if own.episode_id is not None:
+            fields["instance_id"] = own.episode_id
         view, _ = await self._interactions.create(encode(fields))
         prompt = next((fields[name] for name in ("prompt", *ALIASES, "messages") if fields.get(name) is not None), "")
         return view, begun(view, prompt)
@@ -240,6 +240,17 @@ def _open(episode: View | None) -> View:
     if episode is None:
         raise Unprocessable("there is no episode yet: reset first")
     return episode
+
+
+def _own(given: JSON) -> OpenEnvOwn:
+    """
+    Raises:
+        Unprocessable: one of them is of another type.
+    """
+    try:
+        return msgspec.convert(given, OpenEnvOwn)
+    except msgspec.ValidationError as error:
+        raise unprocessable("reset", str(error)) from error
 
 
 def _action(data: JSON) -> OpenEnvAction:

@@ -10,6 +10,7 @@ from service.interactions.openenv import BASE
 from service.interactions.openenv_shapes import (
     OpenEnvHealth,
     OpenEnvMetadata,
+    OpenEnvOwn,
     OpenEnvResult,
     OpenEnvSchema,
     OpenEnvState,
@@ -52,11 +53,16 @@ _NONE: Final = {404: "It was never begun, or not used for as long as it is kept"
 
 def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     """The paths, and the schemas they refer to. `refusal` makes the answer of a refused request from what it is about."""
-    reset_shape = creation_shape("OpenEnvReset", ("seed", int | None, None), ("episode_id", str | None, None))
+    own = [(field.name, field.type, field.default) for field in msgspec.structs.fields(OpenEnvOwn)]
+    reset_shape = creation_shape("OpenEnvReset", *own)
     answers = (OpenEnvResult, OpenEnvState, OpenEnvHealth, OpenEnvSchema, OpenEnvMetadata)
     (reset, step, result, state, health, schema, metadata), schemas = msgspec.json.schema_components(
         (reset_shape, OpenEnvStep, *answers), ref_template="#/components/schemas/{name}"
     )
+
+    # What a row has no value for is left out.
+    properties = schemas["OpenEnvReset"]["properties"]
+    properties |= {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in properties.items()}
 
     def operation(name: str, summary: str, about: str, answer: JSON, refusals: dict[int, str]) -> JSON:
         told = {**refusals, 401: "No API key, or an unknown one"}
@@ -85,6 +91,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         *(_KIND, _NAME),
         example={**_TASK, "episode_id": f"{_EPISODE}-by-name"},
     )
+    named["responses"]["404"] = refusal("No such path")
     stepping = operation("step", "Take a turn of an episode of OpenEnv", "", result, {**_UNREADABLE, **_NONE})
     stepping["requestBody"] = body_of(step, _STEP)
     showing = operation(

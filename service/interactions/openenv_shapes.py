@@ -10,6 +10,13 @@ from service.wire import Message
 JSON = dict[str, Any]
 
 
+class OpenEnvOwn(msgspec.Struct):
+    """Of a reset's arguments, those that are OpenEnv's."""
+
+    seed: int | None = None
+    episode_id: str | None = None
+
+
 class OpenEnvAction(msgspec.Struct):
     """What the assistant says and does: one of these."""
 

@@ -82,6 +82,7 @@ def test_calls_are_judged(served: Served, action: JSON, reward: float) -> None:
         ("dance", None, "UNKNOWN_TYPE", "dance"),
         ("reset", {"nosuch": 1}, "VALIDATION_ERROR", "nosuch"),
         ("reset", {"verifier": "nosuch"}, "VALIDATION_ERROR", "nosuch"),
+        ("reset", {**TASK, "episode_id": {}}, "VALIDATION_ERROR", "episode_id"),
     ],
 )
 def test_what_cannot_be_done_is_an_error_and_no_number(
