@@ -15,6 +15,7 @@ from service.compat import chat, doors, run_code
 from service.errors import Problem
 from service.http_connection import MAX_HEAD_BYTES
 from service.interactions import document as interactions_document
+from service.interactions import openenv_document
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
 
@@ -50,6 +51,9 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             interactions, more = interactions_document.paths(lambda about: _refusal(about, shapes[2]))
             document["components"]["schemas"] |= more
             document["paths"] |= interactions
+            environments, more = openenv_document.paths(lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= environments
             jobs, more = jobs_document.paths(shapes[0], lambda about: _refusal(about, shapes[2]))
             document["components"]["schemas"] |= more
             document["paths"] |= jobs

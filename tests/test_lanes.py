@@ -19,7 +19,16 @@ FOUND = {"verifiers.registry": "verifiers", "sandbox.languages": "sandbox.langua
 """Who imports whatever lies in a package."""
 TRAINERS = {
     f"rewardline.{name}"
-    for name in ("areal_workflow", "ms_swift", "nemo_rl", "openrlhf", "openrlhf_agent", "skyrl", "tinker")
+    for name in (
+        "areal_workflow",
+        "ms_swift",
+        "nemo_rl",
+        "openrlhf",
+        "openrlhf_agent",
+        "skyrl",
+        "tinker",
+        "tunix_environment",
+    )
 }
 """Hooks that import a trainer which the lane `trainers` alone installs."""
 

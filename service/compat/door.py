@@ -35,6 +35,17 @@ class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """What a body may be instead."""
+
+    body: Any
+    """Its type."""
+    example: Any
+    answer: Any
+    """The type of the answer to it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """A path of a door, and what the OpenAPI document says of it."""
 
@@ -55,6 +66,10 @@ class Route:
     """How long callers wait who do not say."""
     while_draining: bool = False
     """For what was let in already."""
+    newer: Form | None = None
+    """What newer clients send."""
+    refusals: Mapping[int, str] = field(default_factory=dict)
+    """Statuses that no other route answers with, and what each is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +13,7 @@ from service.admission import Admission
 from service.boxes import Boxes
 from service.compat.door import Door, Parts, Route
 from service.compat.nemo_gym import NeMoGym
+from service.compat.nemo_gym_sessions import open_sessions
 from service.compat.open_instruct import OpenInstruct
 from service.compat.open_r1 import OpenR1
 from service.compat.openrlhf import OpenRlhf
@@ -39,15 +40,17 @@ async def open_doors(
     """The doors by path; leaving the block ends what they have under way."""
     waiting = Waiting(engine, admission, metrics.observe_asked_again, lambda: boxes.state != "unavailable")
     parts = Parts(settings, admission, metrics, engine, waiting, boxes)
-    async with open_tasks(parts) as tasks:
+    async with open_tasks(parts) as tasks, open_sessions(settings) as sessions:
         metrics.watch("roll_tasks", "Tasks of ROLL that are judged in this process", lambda: tasks.under_way)
-        doors = [Roll(parts, tasks), *(kind(parts) for kind in DOORS if kind is not Roll)]
+        others = [kind(parts) for kind in DOORS if kind not in (Roll, NeMoGym)]
+        doors = [Roll(parts, tasks), NeMoGym(parts, sessions), *others]
         yield {path: door for door in doors for route in door.routes for path in route.paths}
 
 
 def document(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     """The paths and the schemas they refer to; `refusal` makes the answer of a refused request from what it is about."""
     bodies = [route.body for route in _ROUTES if route.body is not None]
+    bodies += [each for route in _ROUTES if route.newer is not None for each in (route.newer.body, route.newer.answer)]
     types = [*bodies, *(route.answer for route in _ROUTES), *(route.options for route in _ROUTES)]
     shapes, schemas = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     by_type = {id(kind): shape for kind, shape in zip(types, shapes, strict=True)}
@@ -68,7 +71,9 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
             415: "A Content-Type or Content-Encoding that is not known",
             504: "No box was free for as long as the caller waits",
         }
-    answer = {"content": {"application/json": {"schema": by_type[id(route.answer)]}}}
+    wrong |= route.refusals
+    answers = [route.answer, *([] if route.newer is None else [route.newer.answer])]
+    answer = {"content": {"application/json": {"schema": _any_of([by_type[id(each)] for each in answers])}}}
     operation: JSON = {
         "tags": ["doors"],
         "operationId": route.name,
@@ -80,9 +85,24 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
         | {str(status): refusal(about) for status, about in wrong.items()},
     }
     if route.body is not None:
-        content = {"schema": by_type[id(route.body)], "example": route.example}
-        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
+        operation["requestBody"] = {"required": True, "content": {"application/json": _content(route, by_type)}}
     return operation
+
+
+def _content(route: Route, by_type: Mapping[int, JSON]) -> JSON:
+    """Of a body, in each of its forms."""
+    if route.newer is None:
+        return {"schema": by_type[id(route.body)], "example": route.example}
+    forms = {"row": (route.body, route.example), "episode": (route.newer.body, route.newer.example)}
+    return {
+        "schema": _any_of([by_type[id(body)] for body, _ in forms.values()]),
+        "examples": {name: {"value": example} for name, (_, example) in forms.items()},
+    }
+
+
+def _any_of(schemas: Sequence[JSON]) -> JSON:
+    different = [each for index, each in enumerate(schemas) if each not in schemas[:index]]
+    return different[0] if len(different) == 1 else {"anyOf": different}
 
 
 def _parameters(options: JSON) -> list[JSON]:

@@ -4,7 +4,7 @@ Its client makes URLs without a path, and newer ones put the rollout before it: 
 in a cookie stands for nothing here: verifying has no state.
 
 `verify` gets a row with the model's `response` (OpenAI's Responses form), and gives all of it back with `reward` and what is
-known of it. What the row is judged by stands in `nemo_gym_rows`.
+known of it. What the row is judged by stands in `nemo_gym_rows`; how episodes, from 0.7 on, carry it in `nemo_gym_episodes`.
 
     verdict    answer
     ok         200, the row with `reward`, `score` and the rest of `Verified`
@@ -12,6 +12,9 @@ known of it. What the row is judged by stands in `nemo_gym_rows`.
     failed     503, with `_ng_failure_class`: to NeMo-RL one of infrastructure, up to five attempts for the prompt
                with ?on_failed=mask 200, as a judge that failed is told there: `_ng_failure_class`, `mask_sample`, and a
                `reward` of 0.0 that is not to be read; rollout collection puts such rows aside
+
+An episode's verification, whose answer has a place for that, is masked unless ?on_failed=status says otherwise: 200 with
+`mask_sample`, `failure_kind` and `failure_reason`, of `invalid` too.
 
 The client has no time limit of its own.
 """
@@ -26,9 +29,23 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.compat.door import Door, NoOptions, Route, Visit
+from service.compat.door import Door, Form, NoOptions, Parts, Route, Visit
+from service.compat.nemo_gym_episodes import (
+    ResourcesCloseSessionRequest,
+    ResourcesSeedSessionRequest,
+    ResourcesVerifyRequest,
+    Verification,
+    closed,
+    components,
+    failure_kind,
+    input_of,
+    is_episode,
+    seeded,
+    verification,
+)
 from service.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
 from service.compat.nemo_gym_rows import Row, item_of
+from service.compat.nemo_gym_sessions import Sessions
 from service.compat.waiting import check, numbers_of, told
 from service.compat.wishes import Wish
 from service.errors import NotJudged, Unprocessable
@@ -41,10 +58,12 @@ _ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<
 _COOKIE: Final = "rewardline_session"
 _PATIENCE_S: Final = 300.0
 _FAILURE_CLASS: Final = "judge_failed"
+_SESSION: Final = "resources_session_id"
 
 
 class GymOptions(Wish, frozen=True, kw_only=True):
-    on_failed: Literal["status", "mask"] = "status"
+    on_failed: Literal["status", "mask"] | msgspec.UnsetType = msgspec.UNSET
+    """How it is told that a row was not judged; not said: a row by its status, an episode by its mask."""
 
 
 class Verified(msgspec.Struct):
@@ -57,13 +76,24 @@ class Verified(msgspec.Struct):
     extracted_answer: str | None
     cached: bool
     reward_components: dict[str, float]
-    """The checks of a composition by name, as far as they were judged."""
+    """The checks of a composition, or the parts of a verdict, by name; as far as they were judged."""
 
 
 class Session(msgspec.Struct):
-    """Any object; the id of a newer client's session is given back."""
+    """Any object: the row, as it is without the response."""
 
-    resources_session_id: str | None = None
+
+_ASKED: Final = {"responses_create_params": {"input": [{"role": "user", "content": "2+2="}]}}
+_SAID: Final = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "\\boxed{4}"}],
+}
+_ROW: Final = {**_ASKED, "response": {"output": [_SAID]}, "expected_answer": "4"}
+_EPISODE: Final = {
+    "episode_id": {"rollout_id": "0-0", "attempt": 0},
+    "task_id": {"taskset": "sums", "task_id": "0"},
+}
 
 
 class NeMoGym(Door):
@@ -76,21 +106,10 @@ class NeMoGym(Door):
             "The body comes back with what is below. 422: the row cannot be judged; 503: nobody could judge it.",
             Verified,
             Row,
-            {
-                "responses_create_params": {"input": [{"role": "user", "content": "2+2="}]},
-                "response": {
-                    "output": [
-                        {
-                            "type": "message",
-                            "role": "assistant",
-                            "content": [{"type": "output_text", "text": "\\boxed{4}"}],
-                        }
-                    ]
-                },
-                "expected_answer": "4",
-            },
+            _ROW,
             GymOptions,
             patience_s=_PATIENCE_S,
+            newer=Form(ResourcesVerifyRequest, {**_EPISODE, "verification_input": _ROW}, Verification),
         ),
         Route(
             (SEED,),
@@ -100,15 +119,26 @@ class NeMoGym(Door):
             dict[str, str],
             Session,
             {},
+            newer=Form(
+                ResourcesSeedSessionRequest,
+                {"resources_session_id": "s-1", **_EPISODE, "task_data": {}},
+                dict[str, str],
+            ),
+            refusals={409: "The session is closed"},
         ),
         Route(
             (CLOSE,),
             "nemo_gym_close_session",
             "End a rollout of NeMo-Gym",
-            "There is nothing to end; any number of times.",
+            "Any number of times, of any session; it is not seeded again.",
             dict[str, str],
             Session,
             {},
+            newer=Form(
+                ResourcesCloseSessionRequest,
+                {"resources_session_id": "s-2", "episode_id": _EPISODE["episode_id"]},
+                dict[str, str],
+            ),
         ),
         Route(
             (AGGREGATE,),
@@ -131,27 +161,50 @@ class NeMoGym(Door):
         ),
     )
 
+    def __init__(self, parts: Parts, sessions: Sessions) -> None:
+        super().__init__(parts)
+        self._sessions = sessions
+
     async def answer(self, visit: Visit[Any]) -> object:
         path = visit.route.paths[0]
         if path == VERIFY:
             return await self._verify(visit)
         if path == AGGREGATE:
             return aggregate(parse(_aggregations, visit.body, []).verify_responses)
-        if path in (SEED, CLOSE):
-            session = parse(_sessions, visit.body, []).resources_session_id
-            if path == SEED:
-                visit.more_headers.append((b"set-cookie", _cookie(visit.headers).encode()))
-            return {} if session is None else {"resources_session_id": session}
-        return "stateless"
+        if path == SEED:
+            return await self._seed(visit)
+        return await self._close(visit) if path == CLOSE else "stateless"
+
+    async def _seed(self, visit: Visit[Any]) -> dict[str, str]:
+        visit.more_headers.append((b"set-cookie", _cookie(visit.headers).encode()))
+        if _SESSION not in _object(visit.body):
+            return {}
+        session = seeded(visit.body)
+        await self._sessions.seed(session)
+        return {_SESSION: session}
+
+    async def _close(self, visit: Visit[Any]) -> dict[str, str]:
+        if _SESSION not in _object(visit.body):
+            return {}
+        session = closed(visit.body)
+        await self._sessions.close(session)
+        return {_SESSION: session}
 
     async def _verify(self, visit: Visit[GymOptions]) -> dict[str, Any]:
-        row = parse(_rows, visit.body, [])
         echoed = _object(visit.body)
-        visit.body = b""
         wish = visit.options
+        episode = is_episode(echoed)
+        if episode:
+            row, echoed = input_of(visit.body), echoed["verification_input"]
+        else:
+            row = parse(_rows, visit.body, [])
+        visit.body = b""
         item = item_of(row, echoed, wish)
         await visit.hold(1, 1)
         (result,) = await self.parts.waiting.results([item], deadline=visit.deadline, cache=wish.cache)
+        if episode and wish.on_failed != "status":
+            masked = _masked(echoed, result) if result.status == "failed" else {}
+            return {**echoed, **masked, **msgspec.to_builtins(verification(result))}
         if result.status == "failed":
             if wish.on_failed == "mask":
                 return echoed | _masked(echoed, result)
@@ -198,8 +251,7 @@ def _cookie(headers: Mapping[bytes, bytes]) -> str:
 
 def _verified(result: Result) -> Verified:
     reward, score = numbers_of(result)
-    components = {str(one["name"]): float(one["score"]) for one in result.checks or () if one.get("score") is not None}
-    return Verified(reward, score, result.reason, result.extracted, result.cached, components)
+    return Verified(reward, score, result.reason, result.extracted, result.cached, components(result))
 
 
 def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
@@ -208,6 +260,7 @@ def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
     return {
         "reward": 0.0,
         "mask_sample": True,
+        "failure_kind": failure_kind(result),
         "failure_reason": told(result),
         "_ng_failure_class": _FAILURE_CLASS,
         "_ng_failure_judge_error": told(result),
@@ -223,6 +276,5 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 _rows = msgspec.json.Decoder(Row)
-_sessions = msgspec.json.Decoder(Session)
 _aggregations = msgspec.json.Decoder(Aggregation)
 _anything: msgspec.json.Decoder[Any] = msgspec.json.Decoder()

@@ -32,7 +32,8 @@ _NONE = {404: "It was never opened, or not used for as long as it is kept"}
 def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     """The paths, and the schemas they refer to. `refusal` makes the answer of a refused request from what it is about."""
     (creation, turn, answer, view), schemas = msgspec.json.schema_components(
-        (_creation_shape(), TurnRequest, TurnAnswer, View), ref_template="#/components/schemas/{name}"
+        (creation_shape("InteractionRequest"), TurnRequest, TurnAnswer, View),
+        ref_template="#/components/schemas/{name}",
     )
 
     def operation(name: str, summary: str, description: str, answers: JSON, refusals: dict[int, str]) -> JSON:
@@ -51,14 +52,14 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         "Open an interaction",
         "With the fields of an item of /v1/score less its response, and how the turns are to go. The reference stays on the "
         "server: no answer ever holds it. An id of one's own makes it safe to ask again.",
-        {"201": _answer("Opened", view), "200": _answer("Open already, by a body that means the same", view)},
+        {"201": answer_of("Opened", view), "200": answer_of("Open already, by a body that means the same", view)},
         _UNREADABLE
         | {
             409: "There is one of this id, opened with another body",
             422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
         },
     )
-    opening["requestBody"] = _body(
+    opening["requestBody"] = body_of(
         creation,
         {
             "instance_id": "row-17-sample-3",
@@ -73,7 +74,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         "Take a turn",
         "Judges the last assistant message. A turn that was taken is answered again as it was then; of one that could not be "
         "judged nothing is kept, and it can be sent again.",
-        {"200": _answer("The turn", answer)},
+        {"200": answer_of("The turn", answer)},
         _UNREADABLE
         | _NONE
         | {
@@ -84,13 +85,13 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     )
     taking["parameters"] = [_ID]
     said = [{"role": "user", "content": "What is 7 times 8?"}, {"role": "assistant", "content": "It is \\boxed{54}."}]
-    taking["requestBody"] = _body(turn, {"messages": said, "turn_index": 1})
-    showing = operation("show_interaction", "What became of it so far", "", {"200": _answer("So far", view)}, _NONE)
+    taking["requestBody"] = body_of(turn, {"messages": said, "turn_index": 1})
+    showing = operation("show_interaction", "What became of it so far", "", {"200": answer_of("So far", view)}, _NONE)
     finalizing = operation(
         "finalize_interaction",
         "End it",
         "All but its outcome is forgotten at once, the reference too. Doing it again changes nothing.",
-        {"200": _answer("What became of it", view)},
+        {"200": answer_of("What became of it", view)},
         _NONE,
     )
     showing["parameters"] = finalizing["parameters"] = [_ID]
@@ -101,8 +102,8 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
     }, schemas
 
 
-def _creation_shape() -> type[msgspec.Struct]:
-    """The fields of `ScoreItem` and `Options`, with plain JSON in place of raw bytes, whose defaults a schema cannot hold."""
+def creation_shape(name: str, *more: tuple[str, Any, Any]) -> type[msgspec.Struct]:
+    """What an interaction is opened with, and `more` fields (name, type, default): those of `ScoreItem` and `Options`, with plain JSON in place of raw bytes, whose defaults a schema cannot hold."""
     fields: list[Any] = []
     for shape in (Options, ScoreItem):
         for field in msgspec.structs.fields(shape):
@@ -112,12 +113,12 @@ def _creation_shape() -> type[msgspec.Struct]:
                 fields.append((field.name, field.type, field.default))
     by_name = {name: kind for name, kind, _ in fields}
     fields += [(alias, by_name[name], None) for alias, name in ALIASES.items()]
-    return msgspec.defstruct("InteractionRequest", fields, forbid_unknown_fields=True)
+    return msgspec.defstruct(name, [*fields, *more], forbid_unknown_fields=True)
 
 
-def _answer(about: str, schema: JSON) -> JSON:
+def answer_of(about: str, schema: JSON) -> JSON:
     return {"description": about, "content": {"application/json": {"schema": schema}}}
 
 
-def _body(schema: JSON, example: JSON) -> JSON:
+def body_of(schema: JSON, example: JSON) -> JSON:
     return {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}

@@ -32,6 +32,18 @@ from service.admission import Admission
 from service.chance import CHANCE
 from service.errors import BadRequest, MethodNotAllowed, NotFound, RequestError, Unprocessable
 from service.interactions.desk import Interactions
+from service.interactions.openenv_shapes import (
+    SCHEMA,
+    OpenEnvAction,
+    OpenEnvHealth,
+    OpenEnvMetadata,
+    OpenEnvOwn,
+    OpenEnvResult,
+    OpenEnvStep,
+    begun,
+    state_of,
+    stepped,
+)
 from service.interactions.shapes import ALIASES, TurnAnswer, View, decode_turn, unprocessable
 from service.keys import Keys
 from service.keys import Scope as KeyScope
@@ -46,17 +58,9 @@ _PATH: Final = re.compile(
 )
 ROUTES: Final = tuple(f"{BASE}/{what}" for what in ("ws", "reset", "step", "state", "health", "schema", "metadata"))
 _METHODS: Final = {"reset": "POST", "step": "POST", "state": "GET", "health": "GET", "schema": "GET", "metadata": "GET"}
-_OWN: Final = ("seed", "episode_id")
-"""Of a reset's arguments, those that are OpenEnv's."""
+_OWN: Final = OpenEnvOwn.__struct_fields__
 
 JSON = dict[str, Any]
-
-
-class Asked(msgspec.Struct, forbid_unknown_fields=False):
-    """A step over HTTP."""
-
-    action: JSON
-    episode_id: str = ""
 
 
 class Said(msgspec.Struct, omit_defaults=True):
@@ -126,49 +130,48 @@ class OpenEnv:
 
     async def _told(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
         if what == "health":
-            return {"status": "healthy"}
+            return OpenEnvHealth()
         if what == "schema":
-            return _SCHEMA
+            return SCHEMA
         if what == "metadata":
-            return {"name": "rewardline", "description": "An answer is judged, and may be tried again."}
+            return OpenEnvMetadata()
         if what == "state":
             query = parse_qs(scope["query_string"].decode("latin-1"))
-            return _state(await self._interactions.show(_episode(query.get("episode_id", [""])[0])))
+            return state_of(await self._interactions.show(_episode(query.get("episode_id", [""])[0])))
         with self._admission.enter() as permit:
             body = await body_of(self._settings, scope["state"]["headers"], receive, permit.reserve)
             async with stopped_when_gone(receive):
                 if what == "reset":
                     return (await self._reset(named, parse(_object, body or b"{}", [])))[1]
-                asked = parse(_asked, body, [])
-                name = _episode(asked.episode_id or str(asked.action.get("episode_id", "")))
+                asked = parse(_step, body, [])
+                name = _episode(asked.episode)
                 view = await self._interactions.show(name)
                 permit.add(items=1)
                 return await self._step(name, view.turn + 1, asked.action)
 
     # --- episodes
 
-    async def _reset(self, named: JSON, given: JSON) -> tuple[View, JSON]:
+    async def _reset(self, named: JSON, given: JSON) -> tuple[View, OpenEnvResult]:
         """A new interaction, and the first observation."""
+        own = _own(given)
         fields = {name: value for name, value in given.items() if name not in _OWN and value is not None}
         if self._tasks and not any(name in fields for name in ("reference", "ground_truth", "test_cases")):
-            seed = given.get("seed")
-            at = CHANCE.randrange(len(self._tasks)) if not isinstance(seed, int) else seed % len(self._tasks)
+            at = CHANCE.randrange(len(self._tasks)) if own.seed is None else own.seed % len(self._tasks)
             fields = {**self._tasks[at], **fields}
         if not any(name in fields for name in ("verifier", "recipe", "tag", "domain", "data_source", "checks")):
             fields |= named
-        if isinstance(given.get("episode_id"), str):
-            fields["instance_id"] = given["episode_id"]
+        if own.episode_id is not None:
+            fields["instance_id"] = own.episode_id
         view, _ = await self._interactions.create(encode(fields))
         prompt = next((fields[name] for name in ("prompt", *ALIASES, "messages") if fields.get(name) is not None), "")
-        return view, _observed(view, prompt, None)
+        return view, begun(view, prompt)
 
-    async def _step(self, name: str, index: int, action: JSON) -> JSON:
+    async def _step(self, name: str, index: int, action: OpenEnvAction) -> OpenEnvResult:
         """A turn."""
-        request = decode_turn(encode({"messages": _messages(action), "turn_index": index}))
+        request = decode_turn(encode({"messages": action.said(), "turn_index": index}))
         patience_s = min(self._settings.default_deadline_s, self._settings.max_deadline_s)
         deadline = asyncio.get_running_loop().time() + patience_s
-        answer = _answers.decode(await self._interactions.turn(name, request, deadline))
-        return {"observation": _after(name, answer), "reward": answer.reward, "done": answer.should_terminate}
+        return stepped(name, _answers.decode(await self._interactions.turn(name, request, deadline)))
 
     # --- the websocket
 
@@ -195,6 +198,7 @@ class OpenEnv:
 
     async def _converse(self, call: Call, named: JSON, receive: Receive, send: Send) -> None:
         episode: View | None = None
+        told: object
         turn = 0
         while (event := await receive())["type"] == "websocket.receive":
             try:
@@ -209,13 +213,13 @@ class OpenEnv:
                     elif message.type == "step":
                         permit.add(items=1)
                         call.items += 1
-                        told = await self._step(_open(episode).id, turn + 1, message.data)
+                        told = await self._step(_open(episode).id, turn + 1, _action(message.data))
                         turn += 1
                     elif message.type == "state":
-                        told = _state(await self._interactions.show(_open(episode).id))
+                        told = state_of(await self._interactions.show(_open(episode).id))
                     else:
                         raise _Unknown(f"unknown type of message: {message.type[:100]!r}")
-                answer = {"type": "state" if message.type == "state" else "observation", "data": told}
+                answer: JSON = {"type": "state" if message.type == "state" else "observation", "data": told}
             except RequestError as error:
                 answer = {"type": "error", "data": {"message": _message(error), "code": _code(error)}}
             await send({"type": "websocket.send", "text": encode(answer).decode()})
@@ -238,6 +242,28 @@ def _open(episode: View | None) -> View:
     return episode
 
 
+def _own(given: JSON) -> OpenEnvOwn:
+    """
+    Raises:
+        Unprocessable: one of them is of another type.
+    """
+    try:
+        return msgspec.convert(given, OpenEnvOwn)
+    except msgspec.ValidationError as error:
+        raise unprocessable("reset", str(error)) from error
+
+
+def _action(data: JSON) -> OpenEnvAction:
+    """
+    Raises:
+        Unprocessable: it has a field of another type.
+    """
+    try:
+        return msgspec.convert(data, OpenEnvAction)
+    except msgspec.ValidationError as error:
+        raise unprocessable("action", str(error)) from error
+
+
 def _episode(name: str) -> str:
     if not name:
         raise unprocessable("episode_id", "name the episode, as reset told it in its observation")
@@ -246,55 +272,6 @@ def _episode(name: str) -> str:
 
 def _named(found: "re.Match[str]") -> JSON:
     return {} if found["kind"] is None else {found["kind"]: found["name"]}
-
-
-def _messages(action: JSON) -> list[Any]:
-    """What the assistant says and does.
-
-    Raises:
-        Unprocessable: nothing in the action says what.
-    """
-    if isinstance(action.get("messages"), list):
-        return list(action["messages"])
-    text = next((action[name] for name in _TEXTS if isinstance(action.get(name), str)), None)
-    if text is None and not action.get("tool_calls"):
-        raise unprocessable("action", f"an action has one of messages, tool_calls, {', '.join(_TEXTS)}")
-    calls = {"tool_calls": action["tool_calls"]} if action.get("tool_calls") else {}
-    return [{"role": "assistant", "content": text, **calls}]
-
-
-_TEXTS: Final = ("message", "content", "answer", "text", "response", "action")
-
-
-def _observed(view: View, prompt: object, feedback: str | None) -> JSON:
-    observation = {
-        "episode_id": view.id,
-        "prompt": prompt,
-        "feedback": feedback or "",
-        "turn": view.turn,
-        "turns_left": view.max_turns - view.turn,
-        "score": None,
-        "reason": "",
-        "trajectory_score": view.trajectory_score,
-    }
-    return {"observation": observation, "reward": None, "done": view.state != "open"}
-
-
-def _after(name: str, answer: TurnAnswer) -> JSON:
-    return {
-        "episode_id": name,
-        "prompt": "",
-        "feedback": answer.response,
-        "turn": answer.turn,
-        "turns_left": answer.info.turns_left,
-        "score": answer.score,
-        "reason": answer.reason,
-        "trajectory_score": answer.trajectory_score,
-    }
-
-
-def _state(view: View) -> JSON:
-    return {"episode_id": view.id, "step_count": view.turn, **msgspec.to_builtins(view)}
 
 
 def _message(error: RequestError) -> str:
@@ -320,32 +297,7 @@ def _authorization(headers: Mapping[bytes, bytes]) -> str | None:
     return given or None
 
 
-_TEXT: Final[JSON] = {"type": "string"}
-_SCHEMA: Final[JSON] = {
-    "action": {
-        "type": "object",
-        "properties": {
-            "message": {"type": "string", "description": "What the assistant says."},
-            "tool_calls": {"type": "array", "description": "What it calls, as in OpenAI's messages."},
-            "messages": {"type": "array", "description": "Or all it said and did, as messages."},
-        },
-    },
-    "observation": {
-        "type": "object",
-        "properties": {
-            "episode_id": _TEXT,
-            "prompt": {"description": "Text or messages; after reset."},
-            "feedback": {"type": "string", "description": "The next message of the user, unless done."},
-            "turn": {"type": "integer"},
-            "turns_left": {"type": "integer"},
-            "score": {"type": ["number", "null"]},
-            "reason": _TEXT,
-            "trajectory_score": {"type": ["number", "null"]},
-        },
-    },
-    "state": {"type": "object", "properties": {"episode_id": _TEXT, "step_count": {"type": "integer"}}},
-}
 _object: Final = msgspec.json.Decoder(JSON)
-_asked: Final = msgspec.json.Decoder(Asked)
+_step: Final = msgspec.json.Decoder(OpenEnvStep)
 _said: Final = msgspec.json.Decoder(Said)
 _answers: Final = msgspec.json.Decoder(TurnAnswer)

@@ -13,7 +13,7 @@ import pytest
 from rewardline import miles, slime
 from rewardline.columns import reference_of, rows_of
 from rewardline.errors import FailedItems, InvalidItems
-from rewardline.tunix import reward
+from rewardline.tunix import reward, task_reward, trajectory
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 NOWHERE = "http://127.0.0.1:9"
@@ -40,6 +40,20 @@ def test_tunix_gets_a_number_for_each_completion(served: Any) -> None:
         reward(verifier="math", url=NOWHERE, deadline_s=0.2)(["2+2="], ["4"], answer=["4"])
     with pytest.raises(ValueError, match="tunix knows no abstention"):
         reward(verifier="math", on_failed="abstain")
+
+
+def test_a_function_for_tunix_is_one_of_the_module_that_made_it() -> None:
+    assert reward(verifier="math").__module__ == __name__
+
+
+def test_an_environment_of_tunix_has_its_task_judged_and_the_learner_takes_that(served: Any) -> None:
+    score = task_reward(verifier="math", url=served.url)
+    task = {"question": "2+2=", "answer": "4"}
+    rewards = [score(task=task, action=said) for said in ("\\boxed{4}", "5")]
+    assert rewards == [1.0, 0.0]
+    assert trajectory(["2+2="] * 2, ["first"] * 2, trajectory_rewards=rewards, answer=["4"] * 2) == rewards
+    with pytest.raises(FailedItems):
+        task_reward(verifier="math", url=NOWHERE, deadline_s=0.2)(task=task, action="4")
 
 
 def test_columns_are_lists_or_arrays_with_a_value_for_each_sample() -> None:

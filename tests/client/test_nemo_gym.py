@@ -54,11 +54,15 @@ def rollout(text: str, **columns: Any) -> dict[str, Any]:
 
 
 async def verify(module: Any, body: dict[str, Any], **options: Any) -> httpx.Response:
+    async with gym(module, **options) as client:
+        return await client.post("/verify", json=body)
+
+
+def gym(module: Any, **options: Any) -> httpx.AsyncClient:
+    """A client of the resources server with these options."""
     config = module.VerifierConfig(rewardline=options)
     app = module.VerifierResourcesServer(config=config).setup_webserver()
-    transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://gym") as client:
-        return await client.post("/verify", json=body)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://gym")
 
 
 async def test_a_rollout_comes_back_with_its_reward(served: Served, module: Any) -> None:
@@ -96,8 +100,61 @@ async def test_a_row_to_be_mended_is_a_422(served: Served, module: Any) -> None:
     assert "maths" in answer.text
 
 
-def test_rollouts_can_be_verified_again(module: Any) -> None:
-    assert module.VerifierResourcesServer.REVERIFY_MODE.value == "stateless"
+async def test_rollouts_can_be_verified_again(module: Any) -> None:
+    async with gym(module) as client:
+        assert (await client.get("/reverify_mode")).json() == "stateless"
+
+
+EPISODE = {"episode_id": {"rollout_id": "0-1", "attempt": 0}, "task_id": {"taskset": "sums", "task_id": "7"}}
+
+
+def episode(text: str, **columns: Any) -> dict[str, Any]:
+    return {**EPISODE, "verification_input": rollout(text, **columns)}
+
+
+async def test_an_episode_is_verified_as_its_row_is(served: Served, module: Any) -> None:
+    for text, reward in (("\\boxed{4}", 1.0), ("\\boxed{5}", 0.0)):
+        body = episode(text, expected_answer="4")
+        told = (await verify(module, body, url=served.url, verifier="math")).json()
+        assert (told["reward"], told["mask_sample"], told["failure_kind"]) == (reward, False, None)
+        assert told["response"] == body["verification_input"]["response"]
+
+
+async def test_an_episode_that_was_not_judged_is_masked_unless_that_is_to_be_an_error(
+    served: Served, module: Any
+) -> None:
+    lost = episode("\\boxed{4}", expected_answer="4")
+    invalid = episode("x", expected_answer="\\frac{")
+    nowhere = {"url": NOWHERE, "verifier": "math", "deadline_s": 0.2}
+    there = {"url": served.url, "verifier": "math"}
+    told = (await verify(module, lost, **nowhere)).json()
+    assert (told["mask_sample"], told["failure_kind"]) == (True, "transport_unreachable")
+    told = (await verify(module, invalid, **there)).json()
+    assert (told["mask_sample"], told["failure_kind"]) == (True, "rewardline:unparseable_reference")
+    assert (await verify(module, lost, **nowhere, on_failed="raise")).status_code == 503
+    assert (await verify(module, invalid, **there, on_failed="raise")).status_code == 422
+
+
+async def test_a_session_that_was_closed_is_not_seeded_again(served: Served, module: Any) -> None:
+    session = {"resources_session_id": "of the hook"}
+    closing = {**session, "episode_id": EPISODE["episode_id"]}
+    async with gym(module, url=served.url) as client:
+        for _ in range(2):
+            seeded = await client.post("/seed_session", json={**session, **EPISODE, "task_data": {}})
+            assert (seeded.status_code, seeded.json()) == (200, session)
+        for _ in range(2):
+            assert (await client.post("/close_session", json=closing)).json() == session
+        late = await client.post("/seed_session", json={**session, **EPISODE, "task_data": {}})
+        assert late.status_code == 409
+        assert (await client.post("/seed_session", json=session)).status_code == 422
+
+
+async def test_the_session_of_an_older_client_needs_no_server(module: Any) -> None:
+    async with gym(module, url=NOWHERE, deadline_s=0.2) as client:
+        for body in ({}, {"expected_answer": "4"}):
+            assert (await client.post("/seed_session", json=body)).json() == {}
+        late = {"resources_session_id": "s", **EPISODE, "task_data": {}}
+        assert (await client.post("/seed_session", json=late)).status_code == 503
 
 
 def test_the_door_is_told_by_what_to_judge(module: Any) -> None:

@@ -26,8 +26,14 @@ CLIENT = ROOT / "client"
 _BUILD_CLIENT = "import sys, hatchling.build; hatchling.build.build_editable(sys.argv[1])"
 """Built by our own environment, so that theirs need no builder: a wheel that refers to the folder as it stands."""
 QUICK = ("trl", "verl")
-WITHOUT_TORCH = {"openenv": f"{sys.version_info.major}.{sys.version_info.minor}", "nemo-gym": "3.12"}
+WITHOUT_TORCH = {
+    "openenv": f"{sys.version_info.major}.{sys.version_info.minor}",
+    "nemo-gym": "3.12",
+    "nemo-gym-0.7": "3.13",
+}
 """The Python of environments that need no torch; NeMo-Gym's has to be newer than ours may be."""
+TAKEN_FOR = {"nemo-gym-0.7": "3.13.14"}
+"""The Python that an environment's packages ask for, where an older one of the same minor version runs them as well."""
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
 """Most modules of trainers are never imported here; those that are, are compiled then."""
 _UV = (sys.executable, "-m", "uv", "pip", "install", "--quiet")
@@ -61,7 +67,7 @@ def python_of(name: str) -> Path:
                 _run(*_interpreter(version), "-m", "venv", "--clear", str(folder))
             else:
                 shutil.copytree(_with_torch(), folder, symlinks=True, copy_function=os.link)
-            _install(python, "--require-hashes", "-r", str(pins))
+            _install(python, "--require-hashes", "-r", str(pins), taken_for=TAKEN_FOR.get(name))
             with tempfile.TemporaryDirectory() as wheels:
                 _run(sys.executable, "-c", _BUILD_CLIENT, wheels, cwd=CLIENT)
                 _install(python, *map(str, Path(wheels).glob("*.whl")))
@@ -97,12 +103,16 @@ def _with_torch() -> Path:
     return folder
 
 
-def _install(python: Path, *what: str) -> None:
+def _install(python: Path, *what: str, taken_for: str | None = None) -> None:
     """By uv; by pip, where uv does not find the index, since it does not read pip's configuration."""
     try:
-        _run(*_UV, "--python", str(python), "--no-deps", *what)
+        _run(*_UV, "--python", str(python), *_if(taken_for, "--python-version", str(taken_for)), "--no-deps", *what)
     except CannotBuild:
-        _run(str(python), *_PIP, "--no-deps", *what)
+        _run(str(python), *_PIP, *_if(taken_for, "--ignore-requires-python"), "--no-deps", *what)
+
+
+def _if(condition: object, *options: str) -> tuple[str, ...]:
+    return options if condition else ()
 
 
 def _pins() -> list[Path]:

@@ -213,6 +213,18 @@ def test_tunix_adds_up_our_rewards_or_stops(served: Served) -> None:
     assert told["example"] == told["sum"]
 
 
+def test_the_command_line_of_tunix_finds_functions_that_were_made_by_a_call(served: Served) -> None:
+    told = run("tunix_rewards.py", served.url, environment="tunix")
+    assert told["found"] == ["form", "math"] * 2
+
+
+def test_an_agent_of_tunix_is_judged_by_its_environment_with_all_its_calls(served: Served) -> None:
+    told = run("tunix_rewards.py", served.url, environment="tunix")["agents"]
+    assert (told["right"], told["wrong"], told["silent"]) == ([0.0, 1.0], [0.0, 0.0], [0.0])
+    assert (told["endless"], told["finished"], told["invalid"]) == ([0.0, 1.0], [0.0, 1.0], "InvalidItems")
+    assert (told["tasks"], told["handed_on"]) == ([1.0, 0.0], [1.0, 0.0])
+
+
 def test_an_environment_of_the_tinker_cookbook_judges_what_its_renderer_read(served: Served) -> None:
     told = run("tinker_episodes.py", served.url, environment="tinker")
     assert (told["math"], told["thought"]) == ([1.0, 0.0], 1.0)

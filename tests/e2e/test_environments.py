@@ -36,8 +36,24 @@ def test_an_episode_of_openenv_is_an_interaction(served: Served) -> None:
     assert "VALIDATION_ERROR" in refused
 
 
-def test_rollouts_of_nemo_gyms_agent_are_verified_with_their_calls(serve: Serve) -> None:
-    told = run("nemo-gym", "nemo_gym_rollouts.py", serve(root_door="nemo_gym", workers="1").url)
+@pytest.mark.parametrize("environment", ["nemo-gym", "nemo-gym-0.7"])
+def test_rollouts_of_nemo_gyms_agent_are_verified_with_their_calls(serve: Serve, environment: str) -> None:
+    told = run(environment, "nemo_gym_rollouts.py", serve(root_door="nemo_gym", workers="1").url)
+    _check_rollouts(told)
+
+
+def test_an_environment_server_of_nemo_gym_has_its_episodes_verified(serve: Serve) -> None:
+    told = run("nemo-gym-0.7", "nemo_gym_episodes.py", serve(root_door="nemo_gym", workers="1").url)
+    _check_rollouts({way: told[way]["episodes"] for way in told})
+    for way in ("door", "server"):
+        assert told[way]["typed"] == {
+            "right": [1.0, False, None, "stateless"],
+            "wrong": [0.0, False, None, "stateless"],
+            "invalid": [0.0, True, "rewardline:unparseable_reference", "stateless"],
+        }
+
+
+def _check_rollouts(told: Any) -> None:
     for way in ("door", "server"):
         rewards = told[way]
         assert {name.partition("/")[0]: value for name, value in rewards.items() if name.endswith("/calls")} == {

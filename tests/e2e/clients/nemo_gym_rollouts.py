@@ -4,100 +4,22 @@ resources server. The model is a script. Prints the rewards.
 
 import asyncio
 import json
-import socket
 import sys
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-import uvicorn
-from fastapi import FastAPI
 from nemo_gym.server_utils import (
     BaseServerConfig,
     GlobalAIOHTTPAsyncClientConfig,
     ServerClient,
     set_global_aiohttp_client,
 )
+from nemo_gym_stage import ANSWER, SCRIPT, WANTED, listed, model, resources_server, served
 from omegaconf import OmegaConf
 from responses_api_agents.simple_agent.app import SimpleAgent, SimpleAgentConfig
-from rewardline.nemo_gym import VerifierConfig, VerifierResourcesServer
 
 URL = sys.argv[1]
-USAGE = {
-    "input_tokens": 1,
-    "output_tokens": 1,
-    "total_tokens": 2,
-    "input_tokens_details": {"cached_tokens": 0},
-    "output_tokens_details": {"reasoning_tokens": 0},
-}
-
-
-def message(text: str) -> dict[str, Any]:
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
-
-
-def call(name: str, arguments: str) -> dict[str, Any]:
-    return {
-        "type": "function_call",
-        "id": "f",
-        "call_id": "c",
-        "name": name,
-        "arguments": arguments,
-        "status": "completed",
-    }
-
-
-def model(script: dict[str, list[dict[str, Any]]]) -> FastAPI:
-    """Says what the script has for the question, one item a step."""
-    app = FastAPI()
-
-    @app.post("/v1/responses")
-    async def responses(body: dict[str, Any]) -> dict[str, Any]:
-        asked = body["input"] if isinstance(body["input"], list) else [{"role": "user", "content": body["input"]}]
-        question = next(item["content"] for item in asked if item.get("role") == "user")
-        steps = sum(item.get("type") in ("function_call", "message") and item.get("role") != "user" for item in asked)
-        return {
-            "id": "r",
-            "created_at": 0.0,
-            "model": "script",
-            "object": "response",
-            "output": [script[question][steps]],
-            "parallel_tool_calls": False,
-            "tool_choice": "auto",
-            "tools": [],
-            "usage": USAGE,
-        }
-
-    return app
-
-
-async def served(app: FastAPI) -> tuple[str, int]:
-    """Where it listens, on this event loop, as long as the script runs."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
-    SERVERS.append(asyncio.create_task(server.serve([listener])))
-    return "127.0.0.1", int(listener.getsockname()[1])
-
-
-SERVERS: list[Any] = []
-
-
-def listed(kind: str, name: str, at: tuple[str, int]) -> dict[str, Any]:
-    return {kind: {name: {"entrypoint": "app.py", "host": at[0], "port": at[1]}}}
-
-
-RIGHT = [call("add", '{"a": 2, "b": 2}'), message("It is \\boxed{4}.")]
-WRONG = [call("add", '{"a": 2, "b": 3}'), message("It is \\boxed{5}.")]
-SCRIPT = {
-    "right": RIGHT,
-    "wrong": WRONG,
-    "unparsable": [call("add", '{"a": '), message("It is \\boxed{4}.")],
-    "silent": [message("I call nothing.")],
-    "endless": [call("add", "{}")] * 2,
-}
-WANTED = {"expected_answers": [{"name": "add", "arguments": {"a": 2, "b": 2}}]}
-ANSWER = {"expected_answer": "4"}
 
 
 async def rollouts(resources: tuple[str, int]) -> dict[str, Any]:
@@ -135,21 +57,6 @@ async def rollouts(resources: tuple[str, int]) -> dict[str, Any]:
     return found
 
 
-async def resources_server() -> tuple[str, int]:
-    config = VerifierConfig(
-        name="verifier",
-        host="127.0.0.1",
-        port=1,
-        entrypoint="app.py",
-        domain="other",
-        rewardline={"url": URL, "deadline_s": 60},
-    )
-    client = ServerClient(
-        head_server_config=BaseServerConfig(host="127.0.0.1", port=1), global_config_dict=OmegaConf.create({})
-    )
-    return await served(VerifierResourcesServer(config=config, server_client=client).setup_webserver())
-
-
 async def main() -> None:
     """By both ways."""
     set_global_aiohttp_client(
@@ -159,7 +66,7 @@ async def main() -> None:
     assert address.hostname is not None
     assert address.port is not None
     door = await rollouts((address.hostname, address.port))
-    print(json.dumps({"door": door, "server": await rollouts(await resources_server())}))
+    print(json.dumps({"door": door, "server": await rollouts(await resources_server(URL))}))
 
 
 asyncio.run(main())

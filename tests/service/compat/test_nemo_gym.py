@@ -119,8 +119,6 @@ def test_a_row_that_cannot_be_judged_is_refused_and_has_no_reward(served: Served
 def test_sessions_need_no_state(served: Served) -> None:
     assert answer(served, SEED, {}) == {}
     assert answer(served, SEED, {"expected_answer": "4", "verifier_metadata": None}) == {}
-    newer = {"resources_session_id": "s1", "episode_id": "e", "task_id": "t", "task_data": {}}
-    assert answer(served, SEED, newer) == {"resources_session_id": "s1"}
     assert httpx.get(f"{served.url}{REVERIFY}").json() == "stateless"
 
 
@@ -201,13 +199,101 @@ def test_no_expected_answer_wants_no_call(served: Served) -> None:
 
 def test_a_session_is_a_cookie_and_nothing_else(served: Served) -> None:
     with httpx.Client(base_url=served.url) as client:
-        seeded = client.post(SEED, json={"resources_session_id": "s1", "task_data": {}})
-        assert seeded.json() == {"resources_session_id": "s1"}
+        seeded = client.post(SEED, json={})
         cookie = seeded.cookies["rewardline_session"]
         assert client.post(SEED, json={}).cookies["rewardline_session"] == cookie
-        for _ in range(2):
-            assert client.post(CLOSE, json={"resources_session_id": "s1"}).json() == {"resources_session_id": "s1"}
+        assert client.post(CLOSE, json={}).json() == {}
         assert client.post(VERIFY, json=said("\\boxed{4}", expected_answer="4")).json()["reward"] == 1.0
+
+
+EPISODE = {"rollout_id": "0-1", "attempt": 0}
+TASK = {"taskset": "sums", "task_id": "7"}
+
+
+def seed_of(session: str) -> JSON:
+    return {"resources_session_id": session, "episode_id": EPISODE, "task_id": TASK, "task_data": {"a": [1]}}
+
+
+def close_of(session: str) -> JSON:
+    return {"resources_session_id": session, "episode_id": EPISODE}
+
+
+def test_an_episodes_session_begins_and_ends_any_number_of_times_and_is_over_then(served: Served) -> None:
+    known = {"resources_session_id": "begun and ended"}
+    for path, body in ((SEED, seed_of("begun and ended")), (CLOSE, close_of("begun and ended"))):
+        assert [answer(served, path, body) for _ in range(2)] == [known, known]
+    assert post(served, SEED, seed_of("begun and ended")).status_code == 409
+    assert answer(served, CLOSE, close_of("never begun")) == {"resources_session_id": "never begun"}
+    assert post(served, SEED, seed_of("never begun")).status_code == 409
+    assert answer(served, SEED, seed_of("another")) == {"resources_session_id": "another"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (SEED, seed_of(""), "resources_session_id"),
+        (SEED, {**seed_of("s"), "episode_id": "0-1"}, "episode_id"),
+        (SEED, {**seed_of("s"), "more": 1}, "more"),
+        (CLOSE, {**close_of("s"), "episode_id": {"rollout_id": "r", "attempt": -1}}, "attempt"),
+        (VERIFY, {"episode_id": EPISODE, "task_id": {"taskset": "t"}, "verification_input": {}}, "task_id"),
+        (VERIFY, {"episode_id": EPISODE, "task_id": TASK, "verification_input": []}, "verification_input"),
+    ],
+)
+def test_what_is_not_of_an_episodes_shape_is_refused_by_its_field(
+    served: Served, path: str, body: JSON, field: str
+) -> None:
+    refused = post(served, path, body)
+    assert refused.status_code == 422
+    assert field in refused.text
+
+
+def verify_episode(served: Served, row: JSON, query: str = "") -> JSON:
+    body = {"episode_id": EPISODE, "task_id": TASK, "verification_input": row}
+    found: JSON = answer(served, f"{VERIFY}{query}", body)
+    return found
+
+
+def test_an_episode_is_verified_as_its_row_is(served: Served) -> None:
+    row = said("\\boxed{4}", expected_answer="4", note="kept")
+    found = verify_episode(served, row)
+    assert {name: found[name] for name in row} == row
+    told = ("reward", "score", "mask_sample", "failure_kind", "failure_reason")
+    assert [found[name] for name in told] == [1.0, 1.0, False, None, None]
+    assert verify_episode(served, said("\\boxed{5}", expected_answer="4"))["reward"] == 0.0
+    composed = said("<think>\na\n</think>\n\\boxed{4}", expected_answer="4")
+    parts = verify_episode(served, composed, "?recipe=think_math")["reward_components"]
+    assert parts == {"math": 1.0, "think_format": 1.0}
+
+
+def test_the_parts_of_a_verdict_are_components(served: Served) -> None:
+    row = said("I call.", verifier_metadata={"verifier": "trajectory", "params": {"max_steps": 3, "forbidden": ["g"]}})
+    row["response"]["output"] += [CALL, TOLD]
+    for found in (answer(served, VERIFY, row), verify_episode(served, row)):
+        assert found["reward_components"] == {"forbidden": 1.0, "max_steps": 1.0}
+
+
+def test_an_episode_that_cannot_be_judged_is_masked_and_says_why(served: Served) -> None:
+    found = verify_episode(served, said("x", expected_answer="\\frac{"))
+    assert (found["mask_sample"], found["reward"], found["score"]) == (True, 0.0, None)
+    assert found["failure_kind"] == "rewardline:unparseable_reference"
+    assert found["failure_reason"].startswith("unparseable_reference: ")
+    assert "_ng_failure_class" not in found
+    body = {"episode_id": EPISODE, "task_id": TASK, "verification_input": said("x", expected_answer="\\frac{")}
+    assert post(served, f"{VERIFY}?on_failed=status", body).status_code == 422
+
+
+def test_what_nobody_could_judge_is_masked_with_the_kind_of_its_failure(serve: Serve) -> None:
+    without_boxes = serve(sandbox="none", workers="1")
+    row = said("```python\nprint(1)\n```", verifier_metadata={"unit_tests": {"inputs": [""], "outputs": ["1"]}})
+    found = verify_episode(without_boxes, row)
+    assert (found["mask_sample"], found["failure_kind"]) == (True, "provider_unavailable")
+    assert found["_ng_failure_class"] == "judge_failed"
+    assert "sandbox_unavailable" in found["failure_reason"]
+    masked = answer(without_boxes, f"{VERIFY}?on_failed=mask", row)
+    assert (masked["mask_sample"], masked["failure_kind"]) == (True, "provider_unavailable")
+    body = {"episode_id": EPISODE, "task_id": TASK, "verification_input": row}
+    for path, sent in ((VERIFY, row), (f"{VERIFY}?on_failed=status", body)):
+        assert post(without_boxes, path, sent).status_code == 503
 
 
 @pytest.mark.parametrize("rollout", ["", "/ng-rollout/r-1"])

@@ -82,6 +82,7 @@ def test_calls_are_judged(served: Served, action: JSON, reward: float) -> None:
         ("dance", None, "UNKNOWN_TYPE", "dance"),
         ("reset", {"nosuch": 1}, "VALIDATION_ERROR", "nosuch"),
         ("reset", {"verifier": "nosuch"}, "VALIDATION_ERROR", "nosuch"),
+        ("reset", {**TASK, "episode_id": {}}, "VALIDATION_ERROR", "episode_id"),
     ],
 )
 def test_what_cannot_be_done_is_an_error_and_no_number(
@@ -95,6 +96,7 @@ def test_what_cannot_be_done_is_an_error_and_no_number(
 def test_an_action_that_says_nothing_is_an_error_and_the_episode_goes_on(env: ClientConnection) -> None:
     ask(env, "reset", TASK)
     assert "tool_calls, message" in ask(env, "step", {"value": 1})["data"]["message"]
+    assert "tool_calls" in ask(env, "step", {"message": "x", "tool_calls": "add(7, 8)"})["data"]["message"]
     refused = ask(env, "step", {"message": "\\boxed{56}", "tool_calls": [CALL]})
     assert "unjudged_parts" in refused["data"]["message"]
     assert ask(env, "step", {"message": "\\boxed{56}"})["data"]["reward"] == 1.0
@@ -124,6 +126,31 @@ def test_over_http_a_step_names_its_episode(served: Served) -> None:
         assert client.get("/health").json() == {"status": "healthy"}
         assert client.get("/metadata").json()["name"] == "rewardline"
         assert set(client.get("/schema").json()) == {"action", "observation", "state"}
+
+
+def test_the_document_has_the_routes_and_its_examples_are_an_episode(served: Served) -> None:
+    document = httpx.get(f"{served.url}/openapi.json").json()
+    paths = {path: operations for path, operations in document["paths"].items() if path.startswith(BASE)}
+    assert set(paths) == {
+        *(f"{BASE}/{what}" for what in ("reset", "step", "state", "health", "schema", "metadata")),
+        f"{BASE}/{{kind}}/{{name}}/reset",
+    }
+    examples = {
+        path: operation["requestBody"]["content"]["application/json"]["example"]
+        for path, operations in paths.items()
+        for operation in operations.values()
+        if "requestBody" in operation
+    }
+    by_name = examples.pop(f"{BASE}/{{kind}}/{{name}}/reset")
+    assert httpx.post(f"{served.url}{BASE}/verifier/math/reset", json=by_name).json()["done"] is False
+    assert httpx.post(f"{served.url}{BASE}/reset", json=examples[f"{BASE}/reset"]).json()["done"] is False
+    assert httpx.post(f"{served.url}{BASE}/step", json=examples[f"{BASE}/step"]).json()["reward"] == 1.0
+    (episode,) = paths[f"{BASE}/state"]["get"]["parameters"]
+    state = httpx.get(f"{served.url}{BASE}/state", params={"episode_id": episode["example"]}).json()
+    assert (state["state"], set(state)) == (
+        "solved",
+        set(document["components"]["schemas"]["OpenEnvState"]["properties"]),
+    )
 
 
 def test_a_seed_chooses_a_task(serve: Serve, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ class BaseResourcesServerConfig(BaseModel):
     port: int = 0
     entrypoint: str = "app.py"
     domain: str = "other"
+    REVERIFY_MODE: ClassVar[ReverifyMode] = ReverifyMode.UNKNOWN
 
 
 class BaseRunRequest(BaseModel):
@@ -38,12 +39,23 @@ class BaseVerifyResponse(BaseVerifyRequest):
 class SimpleResourcesServer(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     config: BaseResourcesServerConfig
-    REVERIFY_MODE: ClassVar[ReverifyMode] = ReverifyMode.UNKNOWN
 
     def setup_webserver(self) -> FastAPI:
         app = FastAPI()
+        app.post("/seed_session")(self.seed_session)
+        app.post("/close_session")(self.close_resources_session)
         app.post("/verify")(self.verify)
+        app.get("/reverify_mode")(self.get_reverify_mode)
         return app
+
+    async def seed_session(self, body: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    async def close_resources_session(self, body: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    async def get_reverify_mode(self) -> ReverifyMode:
+        return self.config.REVERIFY_MODE
 
     async def verify(self, body: BaseVerifyRequest) -> BaseVerifyResponse:
         raise NotImplementedError

@@ -1,0 +1,63 @@
+"""Which sessions of NeMo-Gym's episodes are over: a session that was closed, or never was, is not seeded any more.
+
+Nothing else is kept of a session, since verifying has no state. With Redis every replica knows of them; without, this process.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from typing import Final
+
+from service.errors import Conflict, StateUnavailable
+from service.interactions.memory import MemoryStore
+from service.interactions.redis import RedisStore
+from service.interactions.store import VERSION, Store
+from service.settings import Settings
+
+_PREFIX: Final = "rl1ng:"
+_MAX_CLOSED, _MAX_BYTES = 100_000, 100_000_000
+"""Remembered here without Redis; beyond, the oldest are forgotten."""
+_KEPT_S: Final = 86_400.0
+_CLOSED: Final = b"closed"
+
+
+class Sessions:
+    """Sessions by the id that the caller assigned."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def seed(self, session: str) -> None:
+        """Any number of times.
+
+        Raises:
+            Conflict: it is over.
+        """
+        # Whoever cannot look may go on: there is no state that a late seed could bring back.
+        with contextlib.suppress(StateUnavailable):
+            if (await self._store.read(_named(session), [VERSION]))[0] == _CLOSED:
+                raise Conflict("this session is closed; seed another")
+
+    async def close(self, session: str) -> None:
+        """Any number of times, and before it was seeded.
+
+        Raises:
+            StateUnavailable: it may be seeded still; close it again.
+        """
+        await self._store.swap(_named(session), None, {VERSION: _CLOSED}, (), _KEPT_S, is_over=True)
+
+
+@contextlib.asynccontextmanager
+async def open_sessions(settings: Settings) -> AsyncIterator[Sessions]:
+    store: Store = MemoryStore(_MAX_CLOSED, _MAX_BYTES)
+    if settings.redis_url is not None:
+        store = RedisStore(settings.redis_url.get_secret_value(), prefix=_PREFIX)
+    try:
+        yield Sessions(store)
+    finally:
+        with contextlib.suppress(StateUnavailable):
+            await store.close()
+
+
+def _named(session: str) -> str:
+    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
