@@ -55,22 +55,22 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
             return {"outcome": gold.outcome, "message": gold.message}
         golds += gold
     text = _ANY_ANSWER if response is None else response
-    read = _read(text, Parsing() if response is None else terms.parse_response)
-    if isinstance(read, Fault):
-        return {"outcome": read.outcome, "message": read.message}
-    if not read:
+    found = read(text, Parsing() if response is None else terms.parse_response)
+    if isinstance(found, Fault):
+        return {"outcome": found.outcome, "message": found.message}
+    if not found:
         return {"outcome": "no_answer"}
-    answer = next((part for part in reversed(read) if isinstance(part, str)), None)
-    compared = _compare(golds, read, terms)
+    answer = next((part for part in reversed(found) if isinstance(part, str)), None)
+    compared = compare(golds, found, terms)
     if isinstance(compared, bool):
         return {"outcome": "equal" if compared else "different", "answer": answer}
-    if response is None or isinstance(_compare(golds, parse(_ANY_ANSWER, parsing_timeout=None), terms), Fault):
+    if response is None or isinstance(compare(golds, parse(_ANY_ANSWER, parsing_timeout=None), terms), Fault):
         message = f"reference {references[0][:200]!r}: not to be compared with anything: {compared.message}"
         return {"outcome": "unparseable_reference", "message": message}
     return {"outcome": compared.outcome, "message": compared.message, "answer": answer}
 
 
-def _compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool | Fault:
+def compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool | Fault:
     """What `verify` says of any pair; texts first, so that no hard comparison keeps equal ones from being seen."""
     fault: Fault | None = None
     for gold, answer in sorted(product(golds, answers), key=lambda pair: not isinstance(pair[0], str)):
@@ -95,7 +95,7 @@ def _compare(golds: Sequence[Any], answers: Sequence[Any], terms: Terms) -> bool
     return fault or False
 
 
-def _read(text: str, parsing: Parsing) -> list[Any] | Fault:
+def read(text: str, parsing: Parsing) -> list[Any] | Fault:
     """What `parse` finds: expressions and, by its fallback, a text."""
     try:
         found: list[Any] = parse(
@@ -116,7 +116,7 @@ def _read(text: str, parsing: Parsing) -> list[Any] | Fault:
 @lru_cache(maxsize=256)
 def _gold(reference: str, packed: str) -> list[Any] | Fault:
     """The samples of one prompt share their reference."""
-    gold = _read(reference, _terms(packed).parse_reference)
+    gold = read(reference, _terms(packed).parse_reference)
     shown = f"reference {reference[:200]!r}"
     if isinstance(gold, Fault):
         outcome = "reference_too_complex" if gold.outcome == "too_complex" else "unparseable_reference"

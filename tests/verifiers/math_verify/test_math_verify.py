@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from math_verify import parse, verify
 
 from sandbox.workers import Workers
+from tests.verifiers.math.patience import until_judged
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.math_verify import MathVerify, MathVerifyParams, create, grading
 from verifiers.math_verify.params import Terms
@@ -41,7 +43,7 @@ def told(verdict: Verdict) -> tuple[str, float | None, str]:
 async def test_its_own_published_cases_are_judged_as_it_judges_them(verifier: MathVerify, step: int) -> None:
     cases = [row for row in rows("math_verify_cases.jsonl") if row["gold"] == "$12:00$"]
     cases += rows("math_verify_cases.jsonl")[::step]
-    verdicts = await verifier.score([item(row["gold"], row["response"], **row["params"]) for row in cases])
+    verdicts = await until_judged(verifier, [item(row["gold"], row["response"], **row["params"]) for row in cases])
     judged = [(row, verdict) for row, verdict in zip(cases, verdicts, strict=True) if verdict.status is Status.OK]
     assert [(row, verdict) for row, verdict in judged if verdict.score != float(row["expected"])] == []
     others = [(row, verdict.reason) for row, verdict in zip(cases, verdicts, strict=True) if verdict.score is None]
@@ -66,7 +68,7 @@ async def test_each_parameter_reaches_it(verifier: MathVerify) -> None:
         (item(["6", "5"], "It is 5."), 1.0),
         (item({"final_answer": "5"}, "It is 5."), 1.0),
     ]
-    verdicts = await verifier.score([each for each, _ in pairs])
+    verdicts = await until_judged(verifier, [each for each, _ in pairs])
     assert [verdict.score for verdict in verdicts] == [expected for _, expected in pairs]
 
 
@@ -82,8 +84,27 @@ async def test_what_it_is_silent_about_is_told(verifier: MathVerify) -> None:
         (item("$12:00$", "$1:00$"), ("invalid", None, "unparseable_reference")),
         (item("$12:00$", "$12:00$"), ("ok", 1.0, "correct")),
     ]
-    verdicts = await verifier.score([each for each, _ in cases])
+    verdicts = await until_judged(verifier, [each for each, _ in cases])
     assert [told(verdict) for verdict in verdicts] == [expected for _, expected in cases]
+
+
+@pytest.mark.parametrize("every", [400, pytest.param(10, marks=pytest.mark.accuracy)])
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")  # Python's, of texts such as `2(3)`
+async def test_labelled_rows_are_judged_as_the_library_judges_them(verifier: MathVerify, every: int) -> None:
+    """In this process with its own alarms, which are heard in a main thread."""
+    chosen = [row for name in ("exam.jsonl", "gsm8k_model_solutions.jsonl", "hard_sample.jsonl") for row in rows(name)][
+        ::every
+    ]
+    items = [item(row["gold"], row["response"], reference_is="math") for row in chosen]
+    verdicts = await until_judged(verifier, items)
+    judged = [(each, verdict) for each, verdict in zip(items, verdicts, strict=True) if verdict.status is Status.OK]
+    assert len(judged) > 0.97 * len(items)
+    different = [
+        (each.params.references[0], each.response[-100:], verdict)
+        for each, verdict in judged
+        if verdict.score != float(verify(parse(each.params.references[0]), parse(each.response)))
+    ]
+    assert different == []
 
 
 @pytest.mark.parametrize(
@@ -98,12 +119,12 @@ async def test_what_it_is_silent_about_is_told(verifier: MathVerify) -> None:
 def test_what_verify_raises_is_nobodys_wrong_answer(
     monkeypatch: pytest.MonkeyPatch, raises_on: list[int], error: type[Exception], outcome: str
 ) -> None:
-    def verify(gold: list[Any], answer: list[Any], **_: Any) -> bool:
+    def raising(gold: list[Any], answer: list[Any], **_: Any) -> bool:
         if answer[0] in raises_on:
             raise error
         return False
 
-    monkeypatch.setattr(grading, "verify", verify)
+    monkeypatch.setattr(grading, "verify", raising)
     assert grading.grade([["5"], "It is 6.", Terms().model_dump_json()])["outcome"] == outcome
 
 
@@ -118,7 +139,7 @@ HANGING = {
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.bombs) for name in HANGING])
 async def test_what_hangs_it_is_wrong_and_the_worker_comes_back(verifier: MathVerify, name: str) -> None:
     hostile, good = item("5", HANGING[name], timeout_seconds=1.0), item("5", r"\boxed{5}")
-    verdicts = await verifier.score([hostile, good])
+    verdicts = await until_judged(verifier, [hostile, good])
     assert verdicts[0].status is Status.OK
     assert verdicts[0].score == 0.0
     assert verdicts[0].reason in ("too_complex", "wrong_answer", "unparseable", "no_answer")
@@ -132,5 +153,5 @@ async def test_a_broken_limit_is_the_answers_or_the_references_fault(verifier: M
         (item(rf"${tower}$", r"\boxed{5}", timeout_seconds=1.0), ("invalid", None, "reference_too_complex")),
         (item(rf"${tower}$", rf"\boxed{{{tower}}}", timeout_seconds=1.0), ("ok", 1.0, "correct")),
     ]
-    verdicts = await verifier.score([each for each, _ in cases])
+    verdicts = await until_judged(verifier, [each for each, _ in cases])
     assert [told(verdict) for verdict in verdicts] == [expected for _, expected in cases]
