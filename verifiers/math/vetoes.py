@@ -8,7 +8,7 @@ pair that Math-Verify accepts wrongly; a test holds it to that. What is too near
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
@@ -53,6 +53,8 @@ _ARITHMETIC = frozenset(
 _RELATION = re.compile(r"\\(?:leq?|geq?|neq?|lt|gt|in|equiv|approx|sim|subset\w*)(?![a-zA-Z])|[=<>≤≥≠∈≈]")
 _SIDES = {"\\le": "≤", "\\leq": "≤", "\\ge": "≤", "\\geq": "≤", "≥": "≤", ">": "<", "\\gt": "<", "\\lt": "<"}
 _SUBSCRIPT = re.compile(r"_\s*(\{[^{}]*\}|\w|\\[a-zA-Z]+)")
+_TEXT = re.compile(r"\\(?:text|math)[a-z]{0,3}\s*\{([^{}]*\}(?:\^\{?-?\w)?)")
+_NUMERAL = re.compile(r"\d+(?:\.\d+)?")
 _JUXTAPOSED = re.compile(r"\d\s*\(")
 _OPENING, _CLOSING = "([{|", ")]}|"
 
@@ -70,16 +72,36 @@ class Veto:
 
 def first(reference: str, answer: str) -> str | None:
     """The name of the first check by which an acceptance does not count."""
-    one, other = _WRITING.sub(" ", reference), _WRITING.sub(" ", answer)
-    return next((veto.name for veto in VETOES if veto.of(one) != veto.of(other)), None)
+    return next((veto.name for veto in VETOES if veto.of(reference) != veto.of(answer)), None)
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(_COMMAND.sub(" ", text)))
+def _bare(text: str) -> str:
+    return _WRITING.sub(" ", text)
+
+
+def _names(text: str) -> tuple[frozenset[str], Sequence[str]]:
+    """The letters, and the words in their order."""
+    names = _WORD.findall(_COMMAND.sub(" ", _bare(text)))
+    return frozenset(names), [name for name in names if len(name) > 1]
+
+
+def _written(text: str) -> tuple[Sequence[str], int, int] | None:
+    """Texts with their exponents, and how many signs there are beside them; None without any."""
+    texts = [match.replace(" ", "") for match in _TEXT.findall(text)]
+    return (texts, text.count("+"), text.count("-")) if texts else None
+
+
+def _elements(text: str) -> Counter[str] | None:
+    """The numerals of a list."""
+    return Counter(_NUMERAL.findall(text)) if "," in text else None
+
+
+def _ratio(text: str) -> str | None:
+    return "".join(text.split()) if ":" in text else None
 
 
 def _marks(text: str) -> frozenset[str]:
-    return frozenset(_COMMAND.findall(text)) - _ARITHMETIC | frozenset(re.findall("['′]", text))
+    return frozenset(_COMMAND.findall(_bare(text))) - _ARITHMETIC | frozenset(re.findall("['′!]{1,9}", text))
 
 
 def _relations(text: str) -> Counter[str]:
@@ -92,7 +114,7 @@ def _subscripts(text: str) -> Counter[str]:
 
 def _brackets(text: str) -> str | None:
     """The brackets around a list; None where there is none."""
-    text = text.replace("\\{", "{").replace("\\}", "}").strip(" $")
+    text = _bare(text).replace("\\{", "{").replace("\\}", "}").strip(" $")
     if "," not in text or not text or text[0] not in _OPENING or text[-1] not in _CLOSING:
         return None
     return text[0] + text[-1]
@@ -109,6 +131,9 @@ VETOES = (
     Veto("brackets", _brackets, "(2,1)", r"\{2,1\}"),
     Veto("degrees", _degrees, r"\sin 1^\circ", r"\sin 1"),
     Veto("percent", lambda text: text.count("%"), "9", r"900\%"),
-    Veto("juxtaposed", lambda text: len(_JUXTAPOSED.findall(text)), "5", "2(3)"),
+    Veto("juxtaposed", lambda text: len(_JUXTAPOSED.findall(_bare(text))), "5", "2(3)"),
+    Veto("written", _written, r"12\text{ cm}^2", r"12\text{ cm}^3"),
+    Veto("elements", _elements, "2, 2, 3", "2, 3, 3"),
+    Veto("ratio", _ratio, "2:3:5", "2:5:3"),
     Veto("marks", _marks, "x", "x'"),
 )

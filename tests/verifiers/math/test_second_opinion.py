@@ -29,6 +29,11 @@ DROPPED = [
     ("25", "x^2+y^2=25"),
     (r"\sin 1^\circ", r"\sin 1"),
     ("5", r"5\%"),
+    (r"9.8\ \mathrm{m/s^2}", r"9.8\ \mathrm{m/s}"),
+    (r"\frac{dy}{dx}=2x", r"\frac{dx}{dy}=2x"),
+    (r"2\mathbf{i}-3\mathbf{j}", r"2\mathbf{i}+3\mathbf{j}"),
+    (r"1 - \frac{1}{\mathrm{e}}", r"1 + \frac{1}{\mathrm{e}}"),
+    ("6!!", "720!"),
 ]
 """More of what it passes over."""
 
