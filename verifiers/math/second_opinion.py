@@ -12,14 +12,15 @@ from typing import Any
 
 import sympy
 
-from verifiers.math import vetoes
+from verifiers.math import limits, vetoes
 from verifiers.math.exact import unwrap
 from verifiers.math.solutions import final_answer
 from verifiers.math_verify import grading
-from verifiers.math_verify.params import Parsing, Terms
+from verifiers.math_verify.params import LatexTarget, Parsing, Terms
 
-_PARSING = Parsing(fallback_mode="no_fallback")
-"""That it cannot read both sides either, and finds them written alike, is no opinion."""
+_PARSING = Parsing(targets=(LatexTarget(),), fallback_mode="no_fallback")
+"""As LaTeX alone, since its reader of plain arithmetic evaluates what it reads; and that it cannot read both sides either,
+and finds them written alike, is no opinion."""
 _DIGITS = 120
 _NEAR = sympy.Float(10, _DIGITS) ** -100
 
@@ -28,6 +29,8 @@ def second(payload: Sequence[Any]) -> bool:
     """Whether an acceptance stands: `(references, answer)`."""
     references, answer = payload
     given = unwrap(answer)
+    if limits.refusal(given) is not None:
+        return False
     return any(_accepts(unwrap(final_answer(str(reference))), given) for reference in references)
 
 

@@ -9,6 +9,7 @@ from math_verify import parse, verify
 from verifiers.base import Status, Verdict
 from verifiers.math import vetoes
 from verifiers.math.second_opinion import second
+from verifiers.math_verify import grading
 
 Judge = Callable[..., Awaitable[Verdict]]
 
@@ -63,10 +64,26 @@ def test_a_right_answer_is_accepted(reference: str, answer: str) -> None:
     assert second([["7", reference], answer])
 
 
-UNREAD = (r"\aleph_{\omega_{1}}(x)!!", r"\boxed{\aleph_{\omega_{1}}(x)!!}")
+@pytest.mark.parametrize("answer", ["__import__('os').getpid()", "9" * 10_001, "(" * 200 + "1" + ")" * 200])
+def test_what_is_not_read_here_is_not_shown_to_others(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    monkeypatch.setattr(grading, "read", None)
+    assert not second([[answer], answer])
 
 
-async def test_nobody_is_asked_unless_the_caller_says_so(judge: Judge) -> None:
+PROSE = r"f(x)=a x+b$, where $b$ is an arbitrary integer, and $a$ is an arbitrary positive integer with $\mho(a)=0"
+"""A reference that our reader refuses."""
+
+
+async def test_an_acceptance_counts_where_the_reference_cannot_be_read_and_a_rejection_does_not(judge: Judge) -> None:
+    for setting, told in (("never", "unparseable_reference"), ("unreadable", "correct"), ("always", "correct")):
+        right = await judge(PROSE, rf"\boxed{{{PROSE}}}", second_opinion=setting)
+        assert right.reason == told
+        wrong = await judge(PROSE, rf"\boxed{{{PROSE.replace('=a x', '=2 a x')}}}", second_opinion=setting)
+        assert (wrong.status, wrong.reason) == (Status.INVALID, "unparseable_reference")
+    assert right.detail["method"] == "second_opinion"
+
+
+async def test_what_math_verify_cannot_read_either_stays_unparseable(judge: Judge) -> None:
     for setting in ("never", "unreadable", "always"):
         verdict = await judge("5", r"\boxed{@#!}", second_opinion=setting)
         assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "unparseable")
