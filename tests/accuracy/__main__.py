@@ -1,4 +1,4 @@
-"""`make accuracy`: the labelled files judged by our service, and by Math-Verify in the same run, in one table."""
+"""`make accuracy`: the labelled files judged by `math`, by Math-Verify, and by `math` with it as a second opinion."""
 
 import argparse
 import json
@@ -16,6 +16,7 @@ from rich.table import Table
 from tests.accuracy.real_data import (
     BENCHMARKS,
     PROBES,
+    RIVALS,
     WAYS,
     Outcome,
     Rows,
@@ -26,8 +27,10 @@ from tests.accuracy.real_data import (
     deepmath_golds,
     gsm8k,
     judge,
-    judge_by_math_verify,
+    judge_as,
+    peers,
     probes,
+    reports,
 )
 from tests.accuracy.rewrites import Rewrite
 from tests.conftest import serving
@@ -37,7 +40,7 @@ _ALL = sys.maxsize
 
 @dataclass(frozen=True)
 class _Task:
-    """Rows, by which doors of ours they are judged, and how many of them at most by Math-Verify."""
+    """Rows, by which doors of ours they are judged, and how many of them at most by others."""
 
     rows: Rows
     ways: tuple[str, ...] = WAYS[:1]
@@ -49,16 +52,20 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write every disagreement with a label there, one per line")
     parser.add_argument("--probes", type=Path, default=PROBES, help="lines with `gold`, `response`, `expected`")
     parser.add_argument("--golds", type=Path, default=BENCHMARKS, help="lines with `dataset` and `gold`")
-    parser.add_argument("--ours-only", action="store_true", help="without Math-Verify")
+    parser.add_argument("--only", default="", help="the sets whose names begin so")
+    parser.add_argument("--ours-only", action="store_true", help="without Math-Verify and second opinions")
     options = parser.parse_args()
     outcomes: list[Outcome] = []
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as name, serving(Path(name) / "log.jsonl") as served:
         for task in _tasks(options.probes, options.golds):
+            if not task.rows.name.startswith(options.only):
+                continue
             print(f"{time.perf_counter() - started:4.0f} s  {task.rows.name}", file=sys.stderr)
             outcomes += [judge(task.rows, way, served, Path(name)) for way in task.ways]
-            if not options.ours_only:
-                outcomes.append(judge_by_math_verify(task.rows.sample(task.most_by_rival)))
+            if task.most_by_rival and not options.ours_only:
+                sample = task.rows.sample(task.most_by_rival)
+                outcomes += [judge_as(rival, sample, served, Path(name)) for rival in RIVALS]
     Console(width=220).print(_table(outcomes), _same(outcomes), sep="\n\n")
     if options.json:
         disagreements = [row for outcome in outcomes for row in outcome.disagreements]
@@ -67,6 +74,11 @@ def main() -> None:
 
 def _tasks(probes_file: Path, golds_file: Path) -> Iterator[_Task]:
     yield _Task(probes(probes_file), WAYS, most_by_rival=_ALL)
+    for rows in peers():
+        yield _Task(rows, most_by_rival=_ALL)
+    for rows in reports():
+        is_math = all(item["verifier"] == "math" for item in rows.items)
+        yield _Task(rows, most_by_rival=_ALL if is_math else 0)
     yield _Task(gsm8k(), WAYS, most_by_rival=_ALL)
     yield _Task(deepmath(), WAYS, most_by_rival=1_000)
     yield _Task(benchmarks(golds_file), most_by_rival=1_000)

@@ -1,4 +1,4 @@
-"""The labelled files, and how to have them judged: over HTTP, over gRPC, by the command line, and by Math-Verify."""
+"""The labelled files, and how to have them judged: over HTTP, over gRPC, by the command line, and by somebody else."""
 
 import json
 import os
@@ -8,24 +8,28 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rewardline import Client
 
-from tests.accuracy import rival
 from tests.accuracy.rewrites import Rewrite, response
 from tests.conftest import Served
 from tests.processes import descendants
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "tests" / "data" / "math"
+DATA, REPORTS = ROOT / "tests" / "data" / "math", ROOT / "tests" / "data" / "reports"
 PROBES, BENCHMARKS = DATA / "probes.jsonl", DATA / "benchmark_golds.jsonl"
 WAYS = ("HTTP", "gRPC", "command line")
-MATH_VERIFY = "Math-Verify"
+RIVALS: Mapping[str, Mapping[str, Any]] = {
+    "math_verify": {"verifier": "math_verify", "params": {"reference_is": "math"}},
+    "math, second opinion where unreadable": {"params": {"second_opinion": "unreadable"}},
+    "math, second opinion always": {"params": {"second_opinion": "always"}},
+}
+"""Who else is asked about rows for `math`, by what differs in their items."""
 COMPARED = ("status", "score", "reason", "extracted", "detail")
 
 Json = dict[str, Any]
@@ -37,7 +41,8 @@ class Rows:
 
     name: str
     items: list[Json]
-    labels: list[bool]
+    labels: Sequence[bool | None]
+    """Whether it is right; None: to be refused as `invalid`."""
     left_out: int = 0
     """References that cannot be written in the way this set is about."""
     drawn_from: int = 0
@@ -59,20 +64,20 @@ class Outcome:
     way: str
     rows: Rows
     verdicts: list[Json]
-    """Of another judge than ours they have `status` and `score` alone."""
     seconds: float
     cpu_s: float
     """Of the judge with its workers, without the client's."""
-    agree: int = 0
-    false_accepts: int = 0
-    false_rejects: int = 0
-    invalid: int = 0
-    failed: Counter[str] = field(default_factory=Counter)
+    agree: int = field(default=0, init=False)
+    false_accepts: int = field(default=0, init=False)
+    false_rejects: int = field(default=0, init=False)
+    invalid: int = field(default=0, init=False)
+    failed: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
         for verdict, label in zip(self.verdicts, self.rows.labels, strict=True):
             if verdict["status"] == "invalid":
-                self.invalid += 1
+                self.agree += label is None
+                self.invalid += label is not None
             elif verdict["status"] != "ok":
                 self.failed[verdict["reason"]] += 1
             elif (verdict["score"] == 1.0) is label:
@@ -88,7 +93,7 @@ class Outcome:
         return [
             {"data": self.rows.name, "judged by": self.way, "label": label, "verdict": verdict, **item}
             for item, label, verdict in zip(self.rows.items, self.rows.labels, self.verdicts, strict=True)
-            if verdict["score"] != float(label)
+            if verdict["score"] != (None if label is None else float(label))
         ]
 
 
@@ -150,6 +155,34 @@ def against_themselves(name: str, golds: Sequence[str], rewrite: Rewrite) -> Row
     return Rows(f"{name}: {rewrite}", items, [True] * len(items), len(written) - len(items))
 
 
+def peers() -> Sequence[Rows]:
+    """What the tests of other graders say of answers: Math-Verify's and Inspect's."""
+    files = {"Math-Verify's own tests": "math_verify_cases", "Inspect's own tests": "inspect_cases"}
+    return [_labelled(name, _read(DATA / f"{file}.jsonl")) for name, file in files.items()]
+
+
+def _labelled(name: str, rows: Sequence[Json]) -> Rows:
+    kept = [row for row in rows if row["gold"].strip()]
+    items = [_item(row["gold"], row["response"]) for row in kept]
+    return Rows(name, items, [row["expected"] for row in kept], left_out=len(rows) - len(kept))
+
+
+def reports() -> Sequence[Rows]:
+    """Small inputs from public reports of faults of graders, by the verifier they are for."""
+    by_verifier: dict[str, list[Json]] = {}
+    for path in sorted(REPORTS.glob("*.jsonl")):
+        for row in _read(path):
+            by_verifier.setdefault(row["verifier"], []).append(row)
+    return [
+        Rows(
+            f"reports: {verifier}",
+            [{key: row[key] for key in ("verifier", "response", "reference", "params") if key in row} for row in rows],
+            [None if row["expected"] == "invalid" else row["expected"] for row in rows],
+        )
+        for verifier, rows in sorted(by_verifier.items())
+    ]
+
+
 # --- who judges
 
 
@@ -172,18 +205,11 @@ def judge(rows: Rows, way: str, served: Served, folder: Path) -> Outcome:
     return Outcome(way, rows, verdicts, seconds, _cpu_s(served.process.pid) - before_s)
 
 
-def judge_by_math_verify(rows: Rows) -> Outcome:
-    """Have them judged by Math-Verify, in as many processes as there are cores."""
-    pairs = [(item["reference"], item["response"]) for item in rows.items]
-    outcomes, seconds = rival.outcomes(pairs, workers=len(os.sched_getaffinity(0)))
-    verdicts = [_their_verdict(rival.verdict(outcome), outcome.exit) for outcome in outcomes]
-    return Outcome(MATH_VERIFY, rows, verdicts, seconds, sum(outcome.elapsed_s for outcome in outcomes))
-
-
-def _their_verdict(matched: bool | None, exit_: str) -> Json:
-    if matched is not None:
-        return {"status": "ok", "score": float(matched), "reason": ""}
-    return {"status": "failed", "score": None, "reason": "time_limit" if exit_ == "ok" else str(exit_)}
+def judge_as(rival: str, rows: Rows, served: Served, folder: Path) -> Outcome:
+    """Have rows for `math` judged as one of `RIVALS` does."""
+    other = RIVALS[rival]
+    items = [{**item, **other, "params": {**item.get("params", {}), **other["params"]}} for item in rows.items]
+    return replace(judge(replace(rows, items=items), WAYS[0], served, folder), way=rival)
 
 
 def _by_command(rows: Rows, folder: Path) -> list[Json]:

@@ -15,7 +15,10 @@ from tests.accuracy.real_data import (
     deepmath_golds,
     gsm8k,
     judge,
+    judge_as,
+    peers,
     probes,
+    reports,
 )
 from tests.accuracy.rewrites import ANNOUNCED, Rewrite
 from tests.conftest import Served
@@ -50,3 +53,30 @@ def test_references_are_right_answers_to_themselves(
     assert outcome.failed.total() == 0
     assert outcome.false_rejects <= 0.005 * len(rows.items), outcome.disagreements[:20]
     assert outcome.invalid <= 0.005 * len(rows.items), outcome.disagreements[:20]
+
+
+LEAST = {"Math-Verify's own tests": 0.8, "Inspect's own tests": 0.9, "reports: math": 0.75}
+"""Decimal commas and names of variables, which the peers pass over, are policies here. All other sets are judged as labelled."""
+
+
+@pytest.mark.accuracy
+@pytest.mark.parametrize("rows", [*peers(), *reports()], ids=lambda rows: rows.name)
+def test_what_other_graders_test_and_what_was_reported_is_judged(served: Served, tmp_path: Path, rows: Rows) -> None:
+    outcome = judge(rows, WAYS[0], served, tmp_path)
+    assert outcome.failed.total() == 0
+    assert outcome.false_accepts <= 1, outcome.disagreements
+    assert outcome.agree >= LEAST.get(rows.name, 1.0) * len(rows.items), outcome.disagreements[:20]
+
+
+@pytest.mark.accuracy
+@pytest.mark.parametrize(
+    "load", [probes, lambda: peers()[0], lambda: peers()[1]], ids=["probes", "math_verify", "inspect"]
+)
+def test_a_second_opinion_makes_no_verdict_worse(served: Served, tmp_path: Path, load: Callable[[], Rows]) -> None:
+    rows = load()
+    never = judge(rows, WAYS[0], served, tmp_path)
+    for rival in ("math, second opinion where unreadable", "math, second opinion always"):
+        asked = judge_as(rival, rows, served, tmp_path)
+        assert asked.false_accepts <= never.false_accepts, asked.disagreements
+        assert asked.agree >= never.agree
+        assert asked.failed.total() == 0

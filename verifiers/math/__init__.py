@@ -22,7 +22,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.math.memory import KnownLooks, SoundReferences
 from verifiers.math.params import MathParams
 from verifiers.math.sitting import Sitting
-from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, TASK
+from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, SECOND, TASK
 from verifiers.own_answers import written
 
 __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
@@ -56,7 +56,7 @@ class Math(Verifier[MathParams]):
 
 
 def create(resources: Resources) -> Math:
-    for task in (LOOK, GROUP, TASK, DIAGNOSE):
+    for task in (LOOK, GROUP, TASK, SECOND, DIAGNOSE):
         resources.workers.register(task)
     return Math(resources)
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from verifiers.math.exact import Tolerance
 
 UnitPolicy = Literal["ignore", "convert", "require"]
+SecondOpinion = Literal["never", "unreadable", "always"]
 Form = Literal["any", "simplified", "decimal", "fraction"]
 PercentPolicy = Literal["unit", "factor"]
 ConstantPolicy = Literal["required", "optional"]

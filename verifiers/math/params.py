@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, 
 from verifiers.base import Params
 from verifiers.commitment import ExtractionParams
 from verifiers.math import units
-from verifiers.math.options import ConstantPolicy, Form, Locale, Options, PercentPolicy, UnitPolicy
+from verifiers.math.options import ConstantPolicy, Form, Locale, Options, PercentPolicy, SecondOpinion, UnitPolicy
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS
 
 
@@ -53,6 +53,10 @@ class MathParams(ExtractionParams):
     aside; require: the answer has to name the reference's unit, or one that converts; ignore: units are not compared."""
     ordered: bool = False
     """Whether elements separated by commas, or in braces, must stand in the reference's order."""
+    second_opinion: SecondOpinion = "never"
+    """Whether Math-Verify is asked about the answer too. unreadable: where the answer or the reference cannot be read;
+    always: where the answer is called wrong, too. Only its acceptance counts, and only where what it is known to pass over
+    (units, words, subscripts, the sides of an equation, small differences) is alike on both sides."""
     form: Form = "any"
     """How the right answer must be written. simplified: a fraction in lowest terms, nothing left to compute or cancel;
     decimal: as a decimal number or an integer; fraction: as a fraction or an integer."""

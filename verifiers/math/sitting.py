@@ -13,7 +13,7 @@ from verifiers.math.first_look import Batch, FirstLook, Found, Looks, Terms, dec
 from verifiers.math.memory import KnownLooks, SoundReferences, sendable
 from verifiers.math.params import MathParams
 from verifiers.math.questions import INVALID, GivenAnswer, Question, grouped
-from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, TASK
+from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND, TASK
 
 log = logging.getLogger("rewardline.math")
 _DIAGNOSED_CHARS = 200_000
@@ -43,6 +43,15 @@ class Sitting:
         self._hand_out = deliver
         self._unexplained: list[tuple[int, Verdict]] = []
         self._unread: list[Question] = []
+        self._doubtful: list[tuple[Question, Verdict]] = []
+
+    def _answer(self, question: Question, verdict: Verdict) -> None:
+        """Deliver the verdict on an answer that was read, unless somebody else is to be asked first."""
+        params = self._items[question.index].params
+        if question.found.answer is not None and _is_doubtful(verdict, params):
+            self._doubtful.append((question, verdict))
+        else:
+            self._deliver(question.index, verdict)
 
     def _deliver(self, index: int, verdict: Verdict) -> None:
         if self._items[index].explain and verdict.status is Status.OK:
@@ -56,7 +65,21 @@ class Sitting:
         alone = [group[0] for group in groups if len(group) == 1]
         alone += await self._grade_together([group for group in groups if len(group) > 1])
         await self._blame(await self._grade_alone(alone))
+        await self._ask_somebody_else()
         await self._explain()
+
+    async def _ask_somebody_else(self) -> None:
+        """Of Math-Verify only an acceptance counts."""
+
+        def take(position: int, outcome: Outcome) -> None:
+            question, verdict = self._doubtful[position]
+            if outcome.exit is Exit.OK and outcome.value:
+                detail = {**question.found.detail, "method": "second_opinion"}
+                verdict = Verdict.correct(question.found.answer, **detail)
+            self._deliver(question.index, verdict)
+
+        payloads = [[question.look.terms.references, question.found.answer] for question, _ in self._doubtful]
+        await self._ask(SECOND, payloads, take)
 
     async def _explain(self) -> None:
         """Both sides as read, and what kind of error it is, for those who asked."""
@@ -195,7 +218,7 @@ class Sitting:
     def _take_result(self, answer: "GivenAnswer", result: dict[str, Any]) -> None:
         self._learn(answer, result)
         for question in answer.questions:
-            self._deliver(question.index, question.verdict(result))
+            self._answer(question, question.verdict(result))
 
     def _learn(self, answer: "GivenAnswer", result: dict[str, Any]) -> None:
         if result["outcome"] not in INVALID:
@@ -214,6 +237,15 @@ class Sitting:
             await self._workers.map(task, payloads, take)
         except WorkersUnavailable as error:
             raise Unavailable("workers_unavailable", str(error)) from error
+
+
+def _is_doubtful(verdict: Verdict, params: MathParams) -> bool:
+    """Whether somebody else is asked before this verdict goes out; never where more is asked than that values be equal."""
+    if params.second_opinion == "never" or not params.options.is_plain or params.ordered:
+        return False
+    if verdict.reason == "wrong_answer":
+        return params.second_opinion == "always" and verdict.detail.get("method") != "exact"
+    return verdict.reason in ("unparseable", "unparseable_reference")
 
 
 def _payload(terms: Terms, answers: str | Sequence[str | None] | None) -> list[Any]:

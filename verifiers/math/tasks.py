@@ -22,5 +22,12 @@ GROUP = Task(module="verifiers.math.groups", function="grade_all", time_limit_s=
 LOOK = Task(module="verifiers.math.first_look", function="look_in_worker", time_limit_s=10.0)
 """The limit is several times what the longest response allowed by default takes."""
 
+SECOND = Task(
+    module="verifiers.math.second_opinion",
+    function="second",
+    time_limit_s=TIME_LIMIT_S / 2,
+    warm=([[r"\frac{1}{2}"], "0.5"],),
+)
+"""Math-Verify; asked only by those who say so (`second_opinion`)."""
 DIAGNOSE = Task(module="verifiers.math.diagnosis", function="diagnose", time_limit_s=TIME_LIMIT_S / 2)
 """What `explain` adds to a verdict that stands already; without it the verdict goes out as it is."""

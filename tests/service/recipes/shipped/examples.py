@@ -74,6 +74,7 @@ OURS: Mapping[str, Example] = {
 
 TRL: Mapping[str, Example] = {
     "trl.accuracy": _MATH,
+    "trl.math_verify": _MATH,
     "trl.reasoning_accuracy": _MATH,
     "trl.think_format": _FORM,
     "trl.soft_overlong": _SHORT,
@@ -84,6 +85,7 @@ TRL: Mapping[str, Example] = {
 
 OPEN_R1: Mapping[str, Example] = {
     "open_r1.accuracy": _MATH,
+    "open_r1.math_verify": _MATH,
     "open_r1.format": Example(_LINES, "b"),
     "open_r1.tag_count": Example(_LINES, "b"),
     "open_r1.reasoning_steps": Example("1. Add.\n2. Halve.\n3. Look.", "It is 5."),
@@ -102,6 +104,7 @@ OPEN_R1: Mapping[str, Example] = {
 
 SLIME: Mapping[str, Example] = {
     "slime.math": _BOXED,
+    "slime.math_verify": _BOXED,
     "slime.deepscaler": _BOXED,
     "slime.dapo": _MATH,
     "slime.f1": replace(_TEXT, right="Paris", wrong="London"),

@@ -1,0 +1,113 @@
+"""What a caller says of an item, in the words of Math-Verify's own parameters and with its own default values."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from verifiers.base import Params
+from verifiers.math.params import Answers, FinalAnswer
+
+MAX_TIMEOUT_S = 30.0
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Normalization(_Part):
+    """latex2sympy's `NormalizationConfig`: what is put right in LaTeX before it is read."""
+
+    basic_latex: bool = True
+    units: bool = True
+    malformed_operators: bool = True
+    nits: bool = True
+    boxed: Literal["all", "last", "none"] = "all"
+    equations: bool = False
+
+
+class LatexTarget(_Part):
+    """Its `LatexExtractionConfig`."""
+
+    kind: Literal["latex"] = "latex"
+    try_extract_without_anchor: bool = True
+    """Whether LaTeX counts that no box and no "answer" stands before."""
+    boxed_match_priority: Annotated[int, Field(ge=-1, le=1000)] = 50
+    """0: boxes before everything; 50: beside "final answer is"; -1: boxes are not looked for."""
+    normalization: Normalization = Normalization()
+
+
+class ExprTarget(_Part):
+    """Its `ExprExtractionConfig`: numbers and arithmetic without LaTeX."""
+
+    kind: Literal["expr"]
+    try_extract_without_anchor: bool = True
+
+
+class StringTarget(_Part):
+    """Its `StringExtractionConfig`: one of these texts."""
+
+    kind: Literal["string"]
+    strings: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=100)] = (
+        *("A", "B", "C", "D"),
+    )
+    try_extract_without_anchor: bool = True
+    lowercase: bool = True
+
+
+Target = Annotated[LatexTarget | ExprTarget | StringTarget, Field(discriminator="kind")]
+
+
+class Parsing(_Part):
+    """How one side is parsed, as the arguments of its `parse` say."""
+
+    targets: Annotated[tuple[Target, ...], Field(min_length=1, max_length=3)] = (LatexTarget(), ExprTarget(kind="expr"))
+    """What is looked for: its `extraction_config`."""
+    fallback_mode: Literal["no_fallback", "first_match"] = "first_match"
+    """first_match: the first text found counts, too, as text."""
+    extraction_mode: Literal["first_match", "any_match"] = "any_match"
+    """any_match: where what was found first cannot be read, what else was found is tried."""
+
+
+class Terms(Params):
+    """What responses are judged by beside the reference: parameters of `parse` and `verify`."""
+
+    parse_reference: Parsing = Parsing()
+    parse_response: Parsing = Parsing()
+    float_rounding: Annotated[int, Field(ge=0, le=100)] = 6
+    """Decimals that are compared where a number is a decimal."""
+    numeric_precision: Annotated[int, Field(ge=1, le=1000)] = 15
+    """Digits that are computed."""
+    strict: bool = True
+    """Whether names of variables count, and sets are no tuples."""
+    allow_set_relation_comp: bool = False
+    """Whether an inequality may be right where the reference is an interval."""
+
+
+class MathVerifyParams(Terms):
+    """The reference, and how its verdict is come by."""
+
+    reference: Answers | FinalAnswer
+    """The right answer, or several of which each is right; of an object its `final_answer` alone."""
+    reference_is: Literal["text", "math", "boxed"] = "text"
+    r"""How the reference is handed to `parse`. text: as it stands; math: between dollars, unless it has some, or a box,
+    itself; boxed: in `\boxed{}`, as verl does."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] = 5.0
+    """CPU seconds for one item: reading both sides and all comparisons. The original's alarms are off."""
+
+    @property
+    def references(self) -> list[str]:
+        """Each as it is handed to `parse`."""
+        answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
+        given = answers if isinstance(answers, list) else [answers]
+        return [_written(str(reference), self.reference_is) for reference in given]
+
+
+def _written(reference: str, written_as: str) -> str:
+    if written_as == "boxed":
+        return rf"\boxed{{{reference}}}"
+    return reference if written_as == "text" or is_marked(reference) else f"${reference.strip()}$"
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text says itself where its mathematics is."""
+    return "$" in text.replace(r"\$", "") or text.lstrip().startswith((r"\(", r"\[")) or r"\boxed" in text
