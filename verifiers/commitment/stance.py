@@ -501,6 +501,12 @@ class Sentence:
                 break
         return place
 
+    def takes_back(self, stop: int, kinds: frozenset[Kind] = frozenset([Kind.BACK])) -> bool:
+        """Whether the sentence goes on to take back what it says up to a word; from 0 on, what was said before it."""
+        turns = {stop, *(cue.stop for cue in self.cues if cue.kind in (Kind.BUT, Kind.SO) and cue.first >= stop)}
+        turns |= {place + 1 for place in range(stop, len(self.words)) if self.words[place].text in "(,—–;.，；"}
+        return any(cue.kind in kinds and cue.first in turns and self.ends(cue.stop) for cue in self.cues)
+
     def opens_with(self, kind: Kind) -> bool:
         """Whether the sentence begins with a cue, past words that only turn to it."""
         place = 0

@@ -33,7 +33,7 @@ class ShortestPathParams(PuzzleParams):
 
 class ShortestPath(PuzzleVerifier[ShortestPathParams]):
     name = "shortest_path"
-    version = "8"
+    version = "9"
     params = ShortestPathParams
     summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
 
