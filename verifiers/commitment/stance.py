@@ -588,3 +588,17 @@ def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
                 else Sentence(text, each.start, each.end, "\n" if stop < end else "")
             )
     return Sentence(text, first, stop, "\n")
+
+
+def between(before: str, after: str) -> Stance:
+    """How a sentence stands by what stands between two parts of it, however long that is."""
+    told = list(sentences(before, 0, len(before)))
+    lead = before[told[-1].start :] if told and not told[-1].stop else ""
+    start = len(lead) + 1
+    shown = f"{lead} {_MENTION} {after}"
+    tail = next(each for each in sentences(shown, start, len(shown)))
+    return Sentence(shown, 0, tail.end, tail.stop).stance((start, start + len(_MENTION)))
+
+
+_MENTION = "zzz"
+"""Stands for anything; no word of a language."""

@@ -18,7 +18,7 @@ from typing import Literal, Protocol, TypeVar
 
 from verifiers import numerals
 from verifiers.commitment.cues import Kind, Word, cues
-from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, between, sentences
 from verifiers.numerals.english import ORDINALS
 
 
@@ -57,16 +57,7 @@ def undenied(text: str, offered: Sequence[P]) -> Sequence[P]:
 def _stance(text: str, place: Place) -> Stance:
     """How the sentence in which an answer is offered stands by it."""
     lead = _lead(text, place.start)
-    behind = f"{_ANSWER}{text[place.end : place.end + _TAIL_CHARS]}"
-    tail = next(sentences(behind, 0, len(behind)))
-    before = text[lead.start : lead.end]
-    shown = f"{before} {behind[: tail.end]}"
-    start = len(before) + 1
-    return Sentence(shown, 0, len(shown), tail.stop).stance((start, start + len(_ANSWER)))
-
-
-_ANSWER = "zzz"
-"""Stands for an answer, which may be long."""
+    return between(text[lead.start : lead.end], text[place.end : place.end + _TAIL_CHARS])
 
 
 def doubt(text: str, last: Place) -> Literal["conflicting_answers", "no_answer"] | None:
