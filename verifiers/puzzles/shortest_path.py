@@ -11,7 +11,7 @@ the right answer.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -216,10 +216,8 @@ def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
             found.append(Offer(start, end, _Answer("path", steps)))
     for start, line in notation.lines(text):
         if len(line) <= _MAX_LINE_CHARS:
-            for first, chain in _chains(line, network):
-                if (steps := _arrows(chain, network)) is not None:
-                    begin, end = _span(chain, steps)
-                    found.append(Offer(start + first + begin, start + first + end, _Answer("path", steps)))
+            for chain in _chains(line, network):
+                found.append(Offer(start + chain.start, start + chain.end, _Answer("path", chain.answer)))
     return sorted(found, key=lambda offer: offer.start) or _in_last_line(text, network)
 
 
@@ -246,7 +244,8 @@ def _length(value: Any) -> Fraction | None:
 def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
     """A list of at least two names, or a text of them with arrows or commas, whose first and last are vertices."""
     if isinstance(value, str):
-        return _arrows(value, network) or _arrows(value.replace(",", "->"), network)
+        chains = [*_chains(value, network), *_chains(value.replace(",", "→"), network)]
+        return chains[0].answer if chains else None
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(name, str | int) for name in value):
         return None
     return _known([str(name) for name in value], network)
@@ -259,54 +258,33 @@ def _known(names: Sequence[str], network: _Network) -> tuple[str, ...] | None:
     return known if known[0] in network.weights and known[-1] in network.weights else None
 
 
-def _arrows(line: str, network: _Network) -> tuple[str, ...] | None:
-    """A chain of names with arrows, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`)."""
-    parts = _ARROW.split(line)
-    if len(parts) < 2:
-        return None
-    names = [name.strip(_MARKS) for name in parts]
-    names[1:-1] = [
-        name if _is_vertex(name, network) else _bare_name(part) for name, part in zip(names, parts, strict=True)
-    ][1:-1]
-    names[0] = _last_name(names[0], network)
-    names[-1] = _first_name(names[-1], network)
-    return _known(names, network)
+def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
+    """Names with arrows between them, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`); where more
+    than a name is between two arrows, a chain ends and another one begins.
+    """
+    arrows = [arrow.span() for arrow in _ARROW.finditer(line)]
+    names: list[str] = []
+    begin = 0
+    for number, ((_, start), (stop, _)) in enumerate(pairwise([(0, 0), *arrows, (len(line), 0)])):
+        part = line[start:stop]
+        name, head, tail = _bare_name(part, network), _first_name(part, network), _last_name(part, network)
+        are_two = _is_vertex(head, network) and _is_vertex(tail, network) and not _is_vertex(name, network)
+        if 0 < number < len(arrows) and not are_two:
+            names.append(name)
+            continue
+        if names and (steps := _known([*names, head], network)) is not None:
+            yield Offer(begin, start + max(part.find(head), 0) + len(head), steps)
+        names, begin = [tail], start + max(part.rfind(tail), 0)
 
 
-def _chains(line: str, network: _Network) -> list[tuple[int, str]]:
-    """The parts of a line that are one chain each: where more than a name is between two arrows, a new one begins."""
-    arrows = list(_ARROW.finditer(line))
-    cuts = [0]
-    for before, behind in pairwise(arrows):
-        between = line[before.end() : behind.start()]
-        if not _is_vertex(_bare_name(between), network) and (at := _cut(between, network)):
-            cuts.append(before.end() + at)
-    return [(start, line[start:end]) for start, end in pairwise([*cuts, len(line)])] if arrows else []
-
-
-def _cut(text: str, network: _Network) -> int:
-    """Where the name before the next arrow begins in a text that begins with another name; 0 where it is not so."""
-    last = _last_name(text, network)
-    if not _is_vertex(last, network) or not _is_vertex(_first_name(text, network), network):
-        return 0
-    return max(text.rfind(last), 0)
-
-
-def _bare_name(text: str) -> str:
+def _bare_name(text: str, network: _Network) -> str:
     """A name without marks, and without a remark behind it: `B (2)`."""
-    return _REMARK.sub("", text).strip(_MARKS)
+    name = text.strip(_MARKS)
+    return name if _is_vertex(name, network) else _REMARK.sub("", text).strip(_MARKS)
 
 
 _MARKS = "`*\"'$()[]{} "
 _REMARK = re.compile(r"(?<=\S)\s{0,4}\([^()]{0,30}\)\s{0,4}$")
-
-
-def _span(line: str, steps: Sequence[str]) -> tuple[int, int]:
-    """Where a chain begins and ends in its line: at the names beside its first and its last arrow."""
-    arrows = list(_ARROW.finditer(line))
-    before, behind = line[: arrows[0].start()].casefold(), line[arrows[-1].end() :].casefold()
-    start = max(before.rfind(steps[0].casefold()), 0)
-    return start, arrows[-1].end() + max(behind.find(steps[-1].casefold()), 0) + len(steps[-1])
 
 
 _MAX_NAME_WORDS = 4
