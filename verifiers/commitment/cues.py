@@ -209,6 +209,13 @@ def adverbs() -> frozenset[str]:
 
 
 @cache
+def alone(kind: Kind, language: str) -> frozenset[str]:
+    """The single words of a language that are cues of a kind."""
+    told = (phrase for each, entry in _entries(language) if each is kind for phrase in phrases(entry))
+    return frozenset(phrase for phrase in told if " " not in phrase)
+
+
+@cache
 def vocabulary() -> frozenset[str]:
     """All words of the lexicons, also those that may stand before a label and say nothing."""
     leads = frozenset(word for lexicon in languages().values() for word in lexicon.get("leads", ()))

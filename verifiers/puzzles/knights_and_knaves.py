@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from verifiers import commitment
 from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.commitment.cues import Kind, alone
 from verifiers.puzzles import puzzle, statements
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
 from verifiers.puzzles.statements import Statement
@@ -169,29 +170,10 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 
 # --- the answer
 
-_BETWEEN = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "be",
-        "must",
-        "a",
-        "an",
-        "the",
-        "both",
-        "all",
-        "therefore",
-        "thus",
-        "so",
-        "indeed",
-        "definitely",
-        "tells",
-        "truth",
-        "lies",
-        "text",
-    ]
+_BETWEEN = frozenset(["must", "both", "all", "indeed", "definitely", "tells", "truth", "lies", "text"]).union(
+    *(alone(kind, "en") - {"were"} for kind in (Kind.IS, Kind.THE, Kind.SO))
 )
+"""What may stand between names and their role."""
 _STOPS = frozenset(".;?")
 _SIGNS_BETWEEN = frozenset(":=|(-–—→>")
 _IGNORED = str.maketrans(dict.fromkeys("*_\"`'{}$\\[]✓✔✅", " "))
