@@ -195,9 +195,6 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
     """
     skipped = max(0, len(text) - _MAX_CHARS)
     claims = _claims(text[skipped:], puzzle_)
-    roles = _together(claims)
-    if roles is not None and not skipped:
-        return [_offer(claims, roles, skipped)] if set(roles) == set(puzzle_.names) else []
     at = _last_complete(claims, puzzle_.names)
     roles = _together(claims[at:])
     if roles is None or set(roles) != set(puzzle_.names):

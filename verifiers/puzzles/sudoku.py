@@ -231,14 +231,17 @@ def _in_one_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
         if not side * side <= len(line) <= _MAX_LINE_CHARS:
             continue
         words = [word for word in _BETWEEN_SIGNS.split(_ROW_LABEL.sub(" ", line).rpartition(":")[2]) if word]
-        alone = [word for word in words if len(word) == side * side]
+        offered: list[Sequence[str]] = [word for word in words if len(word) == side * side]
         if len(words) == side and all(len(word) == side for word in words):
             words = list("".join(words))
-        for cells in [*([words] if len(words) == side * side else []), *alone]:
+        if len(words) == side * side:
+            offered.append(words)
+        for cells in offered:
             rows = tuple(tuple(cells[at : at + side]) for at in range(0, len(cells), side))
             values = _values(rows, puzzle_.signs)
             if values is not None and values != _echo(puzzle_):
-                found.append(Offer(start, start + len(line), values))
+                first = max(line.find(cells), 0) if isinstance(cells, str) else 0
+                found.append(Offer(start + first, start + len(line), values))
     return found
 
 
