@@ -44,7 +44,7 @@ _LEADS_ON = _CORRECTS | {
 }  # fmt: skip
 
 P = TypeVar("P", bound=Place)
-_MAX_LOOKED_AT = 16
+_MAX_LOOKED_AT = 8
 """So many of the last answers may be denied; of more, earlier ones stand."""
 
 

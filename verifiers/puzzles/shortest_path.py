@@ -267,9 +267,12 @@ def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
     begin = 0
     for number, ((_, start), (stop, _)) in enumerate(pairwise([(0, 0), *arrows, (len(line), 0)])):
         part = line[start:stop]
-        name, head, tail = _bare_name(part, network), _first_name(part, network), _last_name(part, network)
-        are_two = _is_vertex(head, network) and _is_vertex(tail, network) and not _is_vertex(name, network)
-        if 0 < number < len(arrows) and not are_two:
+        name, is_inner = _bare_name(part, network), 0 < number < len(arrows)
+        if is_inner and _is_vertex(name, network):
+            names.append(name)
+            continue
+        head, tail = _first_name(part, network), _last_name(part, network)
+        if is_inner and not (_is_vertex(head, network) and _is_vertex(tail, network)):
             names.append(name)
             continue
         if names and (steps := _known([*names, head], network)) is not None:
