@@ -174,6 +174,7 @@ _BETWEEN = frozenset(["must", "both", "all", "indeed", "definitely", "tells", "t
     *(alone(kind, "en") - {"were"} for kind in (Kind.IS, Kind.THE, Kind.SO))
 )
 """What may stand between names and their role."""
+_CHOICE = alone(Kind.OR, "en") | alone(Kind.MAYBE, "en") | {"/"}
 _STOPS = frozenset(".;?")
 _SIGNS_BETWEEN = frozenset(":=|(-–—→>")
 _IGNORED = str.maketrans(dict.fromkeys("*_\"`'{}$\\[]✓✔✅", " "))
@@ -327,7 +328,7 @@ class _Claims:
         """Any other word or sign."""
         if word in _BETWEEN or word in _SIGNS_BETWEEN:
             self._is_linked = bool(self._names)
-        elif self._heading is not None and self._names and word in ("or", "/"):
+        elif self._heading is not None and self._names and word in _CHOICE:
             self._claim(at, None, self._names)
         elif word in _OTHERS and self._found and "if" not in self._tokens[max(0, at - 2) : at]:
             self._names, self._is_linked = _others(self._found, self._all), False
@@ -377,7 +378,7 @@ def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, b
     following = tokens[at + width : at + width + 6]
     while following and following[0] in ("(", ","):
         following = following[1:]
-    if not following or following[0] not in ("/", "or", "and", "maybe", "perhaps", "possibly"):
+    if not following or following[0] not in _CHOICE | {"and"}:
         return False
     if following[0] == "and":
         place = 2 if following[1:2] in (["a"], ["an"]) else 1
