@@ -244,8 +244,8 @@ def _length(value: Any) -> Fraction | None:
 def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
     """A list of at least two names, or a text of them with arrows or commas, whose first and last are vertices."""
     if isinstance(value, str):
-        chains = [*_chains(value, network), *_chains(value.replace(",", "→"), network)]
-        return chains[0].answer if chains else None
+        chains = list(_chains(value, network)) or list(_chains(value.replace(",", "→"), network))
+        return chains[0].answer if len(chains) == 1 else None
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(name, str | int) for name in value):
         return None
     return _known([str(name) for name in value], network)

@@ -137,6 +137,7 @@ def test_no_correction_is_accepted_where_conflicts_are_rejected(puzzle: Puzzle) 
         ("word_ladder", "<answer>cold, warm, cold, cord, card, ward, warm</answer>"),
         ("shortest_path", "A -> B -> C or infeasible"),
         ("shortest_path", "A -> C, A -> B -> C"),
+        ("shortest_path", '{"path": "A -> B -> C, A -> C"}'),
         ("knights_and_knaves", "If Zoey is a knight, Oliver is a knave. If Zoey is a knave, Oliver is a knight."),
         ("knights_and_knaves", "Zoey is a knight.\nZoey is a knave.\nOliver is a knight."),
         ("countdown", "44 * 19 - 35 = 98\n44 + 19 + 35 = 98"),
