@@ -456,7 +456,7 @@ class _Reader:
             stances = self._stances(sentence, mentions, place)
             if place == last.sentence + 1 and sentence.opens_with(Kind.BACK):
                 return True
-            if place == last.sentence and self._is_turned(sentence, sentence.place(last.span)[1]):
+            if place == last.sentence and sentence.takes_back(sentence.place(last.span)[1]):
                 return True
             for each, stance in zip(mentions, stances, strict=True):
                 if each.start <= last.span[0] or not each.value:
@@ -514,14 +514,6 @@ class _Reader:
         said = words(self._text, before[-1].end, last.span[0])
         spared = [cue for cue in cues(said) if cue.kind in (Kind.OR, Kind.MAYBE)]
         return not any(map(str.isalnum, "".join(word.text for word in said))) or bool(spared)
-
-    def _is_turned(self, sentence: Sentence, stop: int) -> bool:
-        """Whether the sentence goes on to take back what it says."""
-        turns = [cue.stop for cue in sentence.cues if cue.kind is Kind.BUT and cue.first >= stop]
-        turns += [stop] + [
-            place + 1 for place in range(stop, len(sentence.words)) if sentence.words[place].text in "(,—–;."
-        ]
-        return any(cue.kind is Kind.BACK and cue.first in turns and sentence.ends(cue.stop) for cue in sentence.cues)
 
     def _denied(self, told: Sequence[Read]) -> set[Names | None]:
         return {

@@ -88,6 +88,10 @@ class Kind(StrEnum):
     """The number behind it is a limit."""
     LIMIT = "limit"
     """The number before it is one."""
+    STAGE = "stage"
+    """What is behind it is on the way to the answer, or a part of the task that is told again."""
+    NONE = "none"
+    """What was asked for is said not to exist."""
     COMPLEMENT = "complement"
     """What is called the answer is so with it: "the answer to this question"."""
     PART = "part"
@@ -204,6 +208,13 @@ def _read(path: Path) -> Mapping[str, Any]:
 def adverbs() -> frozenset[str]:
     """Words that may stand anywhere within a phrase."""
     return frozenset(word for lexicon in languages().values() for word in lexicon.get("adverbs", ()))
+
+
+@cache
+def alone(kind: Kind, language: str) -> frozenset[str]:
+    """The single words of a language that are cues of a kind."""
+    told = (phrase for each, entry in _entries(language) if each is kind for phrase in phrases(entry))
+    return frozenset(phrase for phrase in told if " " not in phrase)
 
 
 @cache

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, words
 
@@ -534,6 +534,15 @@ class Sentence:
                 break
         return place
 
+    def takes_back(self, stop: int, kinds: frozenset[Kind] = frozenset([Kind.BACK])) -> bool:
+        """Whether the sentence goes on to take back what it says up to a word; from 0 on, what was said before it."""
+        found = [cue for cue in self.cues if cue.kind in kinds]
+        if not found:
+            return False
+        turns = {stop, *(cue.stop for cue in self.cues if cue.kind in (Kind.BUT, Kind.SO) and cue.first >= stop)}
+        turns |= {place + 1 for place in range(stop, len(self.words)) if self.words[place].text in "(,—–;.，；"}
+        return any(cue.first in turns and self.ends(cue.stop) for cue in found)
+
     def opens_with(self, kind: Kind) -> bool:
         """Whether the sentence begins with a cue, past words that only turn to it."""
         place = 0
@@ -617,3 +626,23 @@ def sentence_at(text: str, place: int, start: int, end: int) -> Sentence:
                 else Sentence(text, each.start, each.end, "\n" if stop < end else "")
             )
     return Sentence(text, first, stop, "\n")
+
+
+@lru_cache(maxsize=512)
+def between(before: str, after: str) -> Stance:
+    """How a sentence stands by what stands between two parts of it, however long that is."""
+    told = list(sentences(before, 0, len(before)))
+    lead = before[told[-1].start :] if told and not told[-1].stop else ""
+    start = len(lead) + 1
+    shown = f"{lead} {_MENTION} {after}"
+    tail = next(sentences(shown, start, len(shown)))
+    sentence = Sentence(shown, 0, tail.end, tail.stop)
+    if not sentence.asks and _UNMAKES.isdisjoint(cue.kind for cue in sentence.cues):
+        return Stance.STATED
+    return sentence.stance((start, start + len(_MENTION)))
+
+
+_MENTION = "zzz"
+"""Stands for anything; no word of a language."""
+_UNMAKES = frozenset([*_GOVERNS, Kind.WRONG, Kind.FALSE, Kind.NO, Kind.ALSO, Kind.BUT])
+"""Without any of these, what is mentioned is not unmade."""

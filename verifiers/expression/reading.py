@@ -65,18 +65,17 @@ _CURRENCY_FIRST = re.compile(r"\\?([$€£¥])\s?(\d[\d,]*(?:\.\d+)?)")
 # --- units
 
 _POWER_OF_TEN = r"10\s?(?:\^|\*\*)\s?(?:\{\s?[-−]?\d{1,4}\s?\}|[-−]?\d{1,4}(?!\d))"
+_DECIMAL_OR_GROUPED = r"(?:\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)"
 _OPERAND = re.compile(
-    rf"(?:\d+(?:,\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)\s?(?:\\times|\\cdot|[×·*x])\s?{_POWER_OF_TEN}|{_POWER_OF_TEN}"
-    r"|(?:\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4}(?!\d))?"
-    r"|\\pi(?![A-Za-z])|π|(?<![A-Za-z\\])pi(?![A-Za-z])|\)"
+    rf"{_DECIMAL_OR_GROUPED}\s?(?:\\times|\\cdot|[×·*x])\s?{_POWER_OF_TEN}|{_POWER_OF_TEN}"
+    rf"|{_DECIMAL_OR_GROUPED}(?:[eE][-+]?\d{{1,4}}(?!\d))?"
+    r"|π|(?:\\|(?<![A-Za-z\\]))pi(?![A-Za-z])|\)"
 )
 _BETWEEN = re.compile(r"(?:\s|~|\\[,;:!])*")
-_UNIT_CHARS = re.compile(
-    r"(?:\\(?:text|mathrm|mbox|operatorname|circ|degree|cdot|mu|Omega|,|;)|[A-Za-zÅμΩ°$€£¥\u4e00-\u9fff·⋅/^{}\- *()0-9²³]){1,48}"
-)
-_UNIT_STARTS = re.compile(
-    r"\\(?:text|mathrm|mbox|operatorname|circ|degree|mu|Omega)|\^\s?\{?\s?\\circ|[A-Za-zÅμΩ°$€£¥\u4e00-\u9fff]"
-)
+_UNIT_COMMAND = r"\\(?:text|mathrm|mbox|operatorname|circ|degree|mu|Omega)"
+_UNIT_LETTER = r"[A-Za-zÅμΩ°$€£¥\u4e00-\u9fff]"
+_UNIT_CHARS = re.compile(rf"(?:{_UNIT_COMMAND}|\\(?:cdot|,|;)|{_UNIT_LETTER}|[·⋅/^{{}}\- *()0-9²³]){{1,48}}")
+_UNIT_STARTS = re.compile(rf"{_UNIT_COMMAND}|\^\s?\{{?\s?\\circ|{_UNIT_LETTER}")
 
 
 def _units_aside(text: str, pattern: str) -> tuple[str, dict[str, str]]:
@@ -143,8 +142,14 @@ _FUNCTIONS: Mapping[str, tuple[int, int]] = {
 """The functions that are known, with the least and the most arguments."""
 _ONLY_PROGRAMMED = "cbrt isqrt factorial comb perm pow floor ceil fabs degrees radians hypot"
 _PROGRAMMED = re.compile(
-    r"//|(?<![\\A-Za-z])tau(?![A-Za-z])|\d_\d{3}(?!\d)|(?<=[\w)\s])\*\*(?=[\w(\s+-])|\d\s*%\s*[\d(]|\b(?:math|np|numpy)\.[a-z]|(?<![\\A-Za-z])log\s*\([^()]*,"
-    rf"|(?<![\\A-Za-z])(?:{'|'.join(_ONLY_PROGRAMMED.split())})\s*\((?![^()]*\\)"
+    "|".join(
+        [
+            r"//|(?<=[\w)\s])\*\*(?=[\w(\s+-])|\d\s*%\s*[\d(]",  # 7 // 2, 2**3, 7 % 3
+            r"\d_\d{3}(?!\d)|(?<![\\A-Za-z])tau(?![A-Za-z])",  # 1_000, tau
+            r"\b(?:math|np|numpy)\.[a-z]|(?<![\\A-Za-z])log\s*\([^()]*,",  # math.pi, log(8, 2)
+            rf"(?<![\\A-Za-z])(?:{'|'.join(_ONLY_PROGRAMMED.split())})\s*\((?![^()]*\\)",  # comb(5, 2)
+        ]
+    )
 )
 _MODULES = frozenset(["math", "np", "numpy"])
 

@@ -107,7 +107,7 @@ _NOT_COMMITTED = "conflicting_answers"
 
 class MathSteps(Math):
     name = "math_steps"
-    version = f"{Math.version}.1"
+    version = f"{Math.version}.2"
     params = MathStepsParams
     summary = "The final answer equals the reference, or the steps to it are those of the reference as far as they go"
 

@@ -21,9 +21,16 @@ _MAX_FORMULA_CHARS = 2_000
 HIDDEN = "\0"
 """Stands where something was that the response does not itself say; nothing is read across it."""
 
+_BLOCKS = (("```", "```"), ("~~~", "~~~"), ("<!--", "-->"))
+_QUOTES = (("`", "`"), ('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
 _NOT_SAID = re.compile(
-    r"```(?:(?!```).)*+(?:```)?|~~~(?:(?!~~~).)*+(?:~~~)?|<!--(?:(?!-->).)*+(?:-->)?|(?m:^[ \t]{0,3}>[^\n]*)"
-    r"|`[^`\n]{1,300}`|\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|『[^』\n]{1,300}』",
+    "|".join(
+        [
+            *(f"{opening}(?:(?!{closing}).)*+(?:{closing})?" for opening, closing in _BLOCKS),
+            r"(?m:^[ \t]{0,3}>[^\n]*)",
+            *(rf"{opening}[^{closing}\n]{{1,300}}{closing}" for opening, closing in _QUOTES),
+        ]
+    ),
     re.DOTALL,
 )
 

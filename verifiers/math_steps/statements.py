@@ -13,10 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from verifiers.commitment.cues import Kind, adverbs, cues, words
+from verifiers.commitment.stance import Stance, between
 from verifiers.math.equations import ACTING
 from verifiers.math.exact import unwrap
 from verifiers.math.words import is_product
-from verifiers.math_steps.spans import HIDDEN, Kind, Piece, pieces
+from verifiers.math_steps.spans import HIDDEN, Piece, pieces
+from verifiers.math_steps.spans import Kind as PieceKind
 
 MAX_STATEMENTS = 200
 MAX_CHARS = 300
@@ -45,7 +48,7 @@ def statements(text: str) -> list[Statement]:
 def of_step(text: str) -> list[Statement]:
     """The statements of a step given by itself: a formula without its signs, or a line with formulas in it."""
     if not _IN_A_LINE.search(text):
-        return [found for clause in _clauses(Piece(Kind.FORMULA, text)) for found in _of_clause(clause)]
+        return [found for clause in _clauses(Piece(PieceKind.FORMULA, text)) for found in _of_clause(clause)]
     return statements(text) or list(_of_clause(text))
 
 
@@ -54,7 +57,7 @@ _IN_A_LINE = re.compile(r"\$|\\[(\[]|<<|(?<![\\A-Za-z])[A-Za-z]{3}|[\u3040-\u30f
 
 def _stated(text: str) -> Iterator[Statement]:
     for piece in pieces(text):
-        if piece.kind is Kind.LINE:
+        if piece.kind is PieceKind.LINE:
             yield from _of_line(piece.text)
         elif not _is_withheld(piece.before, piece.after):
             for clause in _clauses(piece):
@@ -65,26 +68,35 @@ def _stated(text: str) -> Iterator[Statement]:
 
 _ROW_END = re.compile(r"\\\\(?:\s*\[[^\]\n]{0,20}\])?|\n\s*\n")
 _NO_FORMULA = re.compile(r"\\(?:begin|end)\{[a-z*]{1,12}\}|\\(?:label|tag)\{[^{}]{0,40}\}|\\(?:nonumber|notag)|&")
+_LINKS = "Rightarrow Longrightarrow implies iff Leftrightarrow therefore because quad qquad land wedge"
 _SEPARATOR = re.compile(
-    r"\\(?:Rightarrow|Longrightarrow|implies|iff|Leftrightarrow|therefore|because|quad|qquad|land|wedge)(?![A-Za-z])"
-    r"|\\(?:text|mbox|textrm)\s*\{\s*(?:and|so|thus|hence|then|or|since|because|therefore|or|且|或|所以|因为|即|得)?[\s,.:;]*\}"
-    r"|=>|[⇒⇔∴∵;；，。、]|,(?!\d{3}(?!\d))|,(?<!\d,)"
+    rf"\\(?:{'|'.join(_LINKS.split())})(?![A-Za-z])|=>|[⇒⇔∴∵;；，。、]|,(?!\d{{3}}(?!\d))|,(?<!\d,)"
 )
+_TEXT = re.compile(r"\\(?:text|mbox|textrm)\s*\{([^{}]{0,40})\}")
+_LINKING = frozenset([Kind.JOINS, Kind.OR, Kind.SO, Kind.BECAUSE])
 _OPENERS, _CLOSERS = "([{", ")]}"
 
 
 def _clauses(piece: Piece) -> Iterator[str]:
     """Rows of a formula, and what they hold beside each other; a row that begins with a sign goes on with the last side."""
-    text = piece.text.replace("\n", " ") if piece.kind is Kind.ANNOTATION else piece.text
+    text = piece.text.replace("\n", " ") if piece.kind is PieceKind.ANNOTATION else piece.text
     rows: list[str] = []
     for row in _ROW_END.split(text):
-        row = _NO_FORMULA.sub(" ", row).strip()
+        row = _TEXT.sub(_linked, _NO_FORMULA.sub(" ", row)).strip()
         if rows and _RELATION.match(row):
             rows[-1] += " " + row
         elif row:
             rows.append(row)
     for row in rows:
         yield from _split(row, _SEPARATOR)
+
+
+def _linked(match: re.Match[str]) -> str:
+    """A separator for words in a formula that only link what stands beside them."""
+    said = [word for word in words(match[1]) if word.text not in ",.:;"]
+    covered = {place for cue in cues(said) if cue.kind in _LINKING for place in range(cue.first, cue.stop)}
+    is_link = all(place in covered or word.text in adverbs() for place, word in enumerate(said))
+    return ";" if is_link else match[0]
 
 
 def _split(text: str, separator: "re.Pattern[str]") -> Iterator[str]:
@@ -101,10 +113,6 @@ def _split(text: str, separator: "re.Pattern[str]") -> Iterator[str]:
     yield text[start:]
 
 
-_RELATION = re.compile(
-    r"\\(?P<command>leqslant|geqslant|leq|geq|le|ge|lt|gt|neq|ne|approx|equiv)(?![A-Za-z])"
-    r"|(?P<sign>!=|<=|>=|==|=(?!>)|<(?![-=])|(?<![-=])>|[≤≥≠≈≡⩽⩾＝＜＞])"
-)
 _SIGNS = {
     "=": "=", "==": "=", "＝": "=", "≈": "=", "approx": "=", "≡": "=", "equiv": "=",
     "<": "<", "lt": "<", "＜": "<", ">": ">", "gt": ">", "＞": ">",
@@ -112,6 +120,10 @@ _SIGNS = {
     ">=": ">=", "≥": ">=", "⩾": ">=", "ge": ">=", "geq": ">=", "geqslant": ">=",
     "!=": "!=", "≠": "!=", "ne": "!=", "neq": "!=",
 }  # fmt: skip
+_RELATION = re.compile(
+    rf"\\(?P<command>{'|'.join(filter(str.isalpha, _SIGNS))})(?![A-Za-z])"
+    r"|(?P<sign>!=|<=|>=|==|=(?!>)|<(?![-=])|(?<![-=])>|[≤≥≠≈≡⩽⩾＝＜＞])"
+)
 _TURNED = {">": "<", ">=": "<="}
 _SAYS_SOMETHING = re.compile(r"[0-9A-Za-z\u0370-\u03ff\u4e00-\u9fff]")
 
@@ -172,17 +184,18 @@ def _statement(left: str, sign: str, right: str) -> Iterator[Statement]:
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]\s+|(?:step\s)?\(?\d{1,2}[.):：]\s+)", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<![\w)\]}])\*\*|\*\*(?![\w(\[{])")
+_UNIT = r"[A-Za-z]{2,20}"
 _UNIT_WORDS = re.compile(
-    r"(?<=[\d)%])(?:\s{1,3}(?P<one>[A-Za-z]{2,20})(?:\s(?P<two>[A-Za-z]{2,20}))?(?:/[A-Za-z]{2,20})?|/[A-Za-z]{2,20})"
+    rf"(?<=[\d)%])(?:\s{{1,3}}(?P<one>{_UNIT})(?:\s(?P<two>{_UNIT}))?(?:/{_UNIT})?|/{_UNIT})"
     r"(?=\s{0,3}(?:[-+*/×·÷−–=<>≤≥≠≈]|[xX]\s?[\d$]|$))"
 )
 _TIMES = re.compile(r"(?<=[\d)%])\s{0,2}[xX]\s{0,2}(?=[\d($€£.])")
+_COMMANDS = "frac dfrac tfrac sqrt times cdot div pi pm left right sin cos tan log ln alpha beta theta"
+_NUMBER = r"\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
+_SIGN = r"[-+*/^×·÷−–!%°√π()\[\]{}|_$€£¥'²³ \t]"
 _TOKEN = re.compile(
-    r"(?P<relation>\\(?:leqslant|geqslant|leq|geq|le|ge|lt|gt|neq|ne|approx|equiv)(?![A-Za-z])|!=|<=|>=|==|=(?!>)|<(?![-=])"
-    r"|(?<![-=])>|[≤≥≠≈≡⩽⩾＝＜＞])"
-    r"|(?P<number>\d+(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
-    r"|(?P<command>\\(?:[dt]?frac|sqrt|times|cdot|div|pi|pm|left|right|sin|cos|tan|log|ln|alpha|beta|theta)(?![A-Za-z])|\\[%$,;! ])"
-    r"|(?P<word>[A-Za-z]+(?:['’][A-Za-z]+)?|[^\W\d_A-Za-z]+)|(?P<sign>[-+*/^×·÷−–!%°√π()\[\]{}|_$€£¥'²³])|(?P<blank>[ \t]+)|(?P<other>.)"
+    rf"(?P<relation>{_RELATION.pattern})|\\(?:{'|'.join(_COMMANDS.split())})(?![A-Za-z])|\\[%$,;! ]|{_NUMBER}"
+    rf"|(?P<word>[A-Za-z]+(?:['’][A-Za-z]+)?|[^\W\d_A-Za-z]+)|{_SIGN}|(?P<other>.)"
 )
 _FUNCTIONS = frozenset(["sqrt", "sin", "cos", "tan", "log", "ln", "exp", "abs", "pi"])
 _ARTICLES = frozenset(["a", "A", "I"])
@@ -199,8 +212,8 @@ def _of_line(line: str) -> Iterator[Statement]:
 
 
 def _without_unit(match: re.Match[str]) -> str:
-    words = {(match["one"] or "").lower(), (match["two"] or "").lower()}
-    return match[0] if words & ACTING else " "
+    said = {(match["one"] or "").lower(), (match["two"] or "").lower()}
+    return match[0] if said & ACTING else " "
 
 
 def _runs(line: str) -> Iterator[tuple[str, str, str]]:
@@ -250,21 +263,10 @@ def _begun(run: str, before: str) -> str:
 
 # --- what is not stated
 
-_WITHHELD_BEFORE = re.compile(
-    r"(?:\b(?:not|never|cannot be|if|when|suppose|supposing|assume|assuming|whether|unless)|n['’]t|不是|并非|不等于|若|如果|假设|假如)"
-    r"(?:\s+(?:true|right|correct|the case|so))?(?:\s+(?:that|equal|equal to|be|we have))?[\s:,(]{0,4}$",
-    re.IGNORECASE,
-)
-_WITHHELD_AFTER = re.compile(
-    r"[\s,$)*_]{0,6}(?:(?:is|are|was|would be|must be|seems)\s+)?(?:also\s+)?"
-    r"(?:(?:not|n['’]t)\s+(?:right|correct|true|possible|valid|the case)|wrong|incorrect|false|impossible|不对|不正确|错|不成立|是错)",
-    re.IGNORECASE,
-)
-
 
 def _is_withheld(before: str, after: str) -> bool:
     """Whether what stands between is denied or only supposed."""
-    return _WITHHELD_BEFORE.search(before) is not None or _WITHHELD_AFTER.match(after) is not None
+    return between(before, after) in (Stance.DENIED, Stance.SUPPOSED)
 
 
 def lines(text: str) -> Sequence[str]:

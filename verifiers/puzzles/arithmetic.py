@@ -64,24 +64,18 @@ _SIGNS |= str.maketrans(
     }
 )
 _SIGNS |= {0xFF10 + digit: str(digit) for digit in range(10)}
-_LATEX = re.compile(
-    r"\\(?:(?P<times>times|cdot|ast)|(?P<over>div)|(?P<nothing>left|right|big|Big|bigg|displaystyle|quad)"
-    r"|(?P<frac>[dt]?frac))(?![A-Za-z])|\\[,;:! ]"
-)
+_COMMAND = re.compile(r"\\([A-Za-z]+|[,;:! ])")
+_COMMANDS = {"times": "*", "cdot": "*", "ast": "*", "div": "/", "frac": "F", "dfrac": "F", "tfrac": "F"}
+_COMMANDS |= dict.fromkeys(["left", "right", "big", "Big", "bigg", "displaystyle", "quad", ",", ";", ":", "!"], " ") | {
+    " ": " "
+}
 _TOKEN = re.compile(r"[ \t\n]*+(?P<token>[0-9]+(?:\.[0-9]+)?|[-+*/(){}F])")
 
 
 def plain(text: str) -> str:
     """The text with one sign for each operation, and `F` for a fraction of LaTeX."""
-    return _LATEX.sub(_plain_command, text.replace("F", "?")).translate(_SIGNS)
-
-
-def _plain_command(match: re.Match[str]) -> str:
-    if match["times"]:
-        return "*"
-    if match["over"]:
-        return "/"
-    return "F" if match["frac"] else " "
+    text = _COMMAND.sub(lambda match: _COMMANDS.get(match[1], match[0]), text.replace("F", "?"))
+    return text.translate(_SIGNS)
 
 
 def _tokens(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether a text that holds several answers commits to the last of them.
+"""Which answers of a text stand, and whether a text that holds several commits to the last of them.
 
     … earlier answer ──between──► last answer ──behind──► …
 
@@ -9,12 +9,17 @@ same words (a list: "Solution 1: … Solution 2: …", "Answer: … Answer: …"
 
 *Behind.* "… or" makes it an alternative, "that is wrong", "a contradiction" and "no solution exists" take it back.
 
-All looks go a fixed number of characters far, so a text costs no more for its length.
+What words say is for the lexicon to tell. All looks go a fixed number of characters far, so a text costs no more for its
+length.
 """
 
-import re
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
+
+from verifiers import numerals
+from verifiers.commitment.cues import Kind, Word, cues
+from verifiers.commitment.stance import UNMADE, Sentence, Stance, between, sentences
+from verifiers.numerals.english import ORDINALS
 
 
 class Place(Protocol):
@@ -30,82 +35,46 @@ class Place(Protocol):
 _FAR_CHARS = 200
 _LEAD_CHARS = 100
 _TAIL_CHARS = 160
+_CHOICE = frozenset([Kind.OR, Kind.MAYBE])
+_ALTERNATIVE = _CHOICE | {Kind.IF, Kind.ALSO, Kind.OTHER}
+_TURNS = frozenset([Kind.SO, Kind.BUT])
+_CORRECTS = frozenset([Kind.BUT, Kind.BACK, Kind.WRONG, Kind.NO, Kind.NOT, Kind.DOUBT, Kind.BAD])
+_LEADS_ON = _CORRECTS | {
+    Kind.SO, Kind.ANSWER, Kind.RESULT, Kind.CHOOSE, Kind.CALLED, Kind.FITS, Kind.RIGHT, Kind.STAGE,
+}  # fmt: skip
 
-_ALTERNATIVE = re.compile(
-    r"\b(?:or|either|alternatively|alternative|alternate|another|also|other|maybe|perhaps|possibly|could|might|may"
-    r"|second|third|fourth|if|suppose|supposing|assume|assuming|unless|whether|case|one\sof)\b"
-    r"|或|另一|另外|也可|可能|也许|如果|假设|要么",
-    re.IGNORECASE,
-)
-_CONCLUDES = re.compile(
-    r"\b(?:so|therefore|thus|hence|then|final\w*|conclu\w+|overall|altogether|answer|solution|solved|completed?|filled"
-    r"|results?|resulting|outputs?|becomes?|gives|yields|into|shortest|shorter|best|better|optimal)\b"
-    r"|因此|所以|答案|最终|综上|结果|输出|得到|正确|解为",
-    re.IGNORECASE,
-)
-_CORRECTS = re.compile(
-    r"\b(?:wait|actually|correct\w*|mistakes?|error|instead|rather|sorry|wrong|incorrect|fix\w*|invalid|but|however|fails?"
-    r"|contradict\w*|impossible|no|not|again)\b|n['’]t\b|不对|更正|纠正|错|矛盾|不行|应该|而是",
-    re.IGNORECASE,
-)
-_PROGRESSES = re.compile(
-    r"\b(?:step|stage|phase|iteration|pass|after|input|example|test|train\w*|next)\b|步", re.IGNORECASE
-)
-"""What leads to a stage on the way, or to a part of the task that is told again."""
-_NUMBERING = re.compile(
-    r"\b(?:\d+|[a-h]|one|two|three|four|five|first|second|third|fourth|fifth|last|[ivx]+)\b|[一二三四五第#]"
-)
-_SENTENCE_END = re.compile(r"[.!?;](?=\s)|[。！？；]|\n\s*\n")
-_OR_BEFORE = re.compile(
-    r"(?:\b(?:or|either|maybe|perhaps|possibly)|或|或者|要么|可能是?)[\s:*`$\"'(\[{,]{0,8}\Z", re.IGNORECASE
-)
-_DENIED_BEFORE = re.compile(
-    r"(?:(?:\bnot|n['’]t|\bnever|\bwhether|\bis it|\binstead of|\brather than)\b|不是|而非"
-    r"|(?:\b(?:impossible|false|untrue)|(?:\bnot|n['’]t)\s(?:true|possible|the\scase))\sthat\b"
-    r"|(?:\b(?:not|never|cannot)|n['’]t)\s(?:find|get|reach|obtain|make|confirm|verify|recommend)\b)[\s:*`]{0,8}\Z",
-    re.IGNORECASE,
-)
-_DENIAL_CHARS = 32
-_DENIAL_AT_START = re.compile(
-    r"[\W_]{0,4}(?:i (?:do not|don['’]t) know|(?:(?:it|this|that|the (?:answer|solution|path)) (?:is|was)\s)?not)\b",
-    re.IGNORECASE,
-)
-_OR_BEHIND = re.compile(
-    r"[\s*`$\"')\]},.;]{0,8}(?:\((?:\s)?)?(?:or\b(?!\s(?:equivalently|simply|in\sother|more|as|written|rather))|或)",
-    re.IGNORECASE,
-)
-_WRONG_BEHIND = re.compile(
-    r"\A[\s*`$\"')\]}]{0,8}(?:(?:is|are|was|seems)\s)?(?:not\s(?:right|correct|valid|a\s|the\s)|wrong|incorrect|invalid)\b"
-    r"|\b(?:this|that|it|which|above)\s(?:\w+\s)?(?:is|was|seems|looks|must\sbe)\s(?:\w+\s)?"
-    r"(?:wrong|incorrect|invalid|not\s(?:right|correct|valid|allowed|a\ssolution))\b"
-    r"|\b(?:that|this|it)\s(?:is|was)n['’]t\s(?:right|correct|valid|a\ssolution)\b"
-    r"|\b(?:that|this|it)\s(?:does\snot|doesn['’]t)\swork\b"
-    r"|\bi\s(?:do\snot|don['’]t)\sknow\b|\bi\sgive\sup\b|不对|错误|不正确|是错的"
-    r"|\A[\s*`$\"')\]}.,;:–—-]{0,8}(?:(?:then|but|so|which|this|that|it|we)\s){0,3}"
-    r"(?:(?:is|gives|yields|leads\sto|creates|results\sin|would\sbe|causes|have|get|reach)\s)?(?:an?\s)?"
-    r"contradict(?:ion|s|ory)\b"
-    r"|(?:\A|[.!?;,\n])[\s*]{0,4}(?:(?:so|thus|therefore|hence|actually|but|wait|unfortunately|however|in\sfact),?\s){0,3}"
-    r"(?:there\s(?:is|are)\s)?no\s(?:(?:valid|such|possible|proper|consistent)\s)?"
-    r"(?:solution|colou?ring|assignment|placement|ladder|path|answer)s?(?:\s(?:exists?|is\spossible|works))?\s{0,2}(?:[.!\n]|\Z)",
-    re.IGNORECASE,
-)
+P = TypeVar("P", bound=Place)
+_MAX_LOOKED_AT = 8
+"""So many of the last answers may be denied; of more, earlier ones stand."""
 
 
-def doubt(text: str, last: Place, is_plain: bool) -> Literal["conflicting_answers", "no_answer"] | None:
-    """Why the words beside the last answer make it none; `is_plain`: in plain text they may deny it, too."""
-    lead = text[max(0, last.start - _LEAD_CHARS) : last.start]
-    if _OR_BEFORE.search(lead) or _OR_BEHIND.match(text, last.end):
+def undenied(text: str, offered: Sequence[P]) -> Sequence[P]:
+    """The answers without those that are said to be none: "not A -> C", "A -> C is wrong"."""
+    last = offered[-_MAX_LOOKED_AT:]
+    return [*offered[:-_MAX_LOOKED_AT], *(each for each in last if _stance(text, each) is not Stance.DENIED)]
+
+
+def _stance(text: str, place: Place) -> Stance:
+    """How the sentence in which an answer is offered stands by it."""
+    lead = _lead(text, place.start)
+    return between(text[lead.start : lead.end], text[place.end : place.end + _TAIL_CHARS])
+
+
+def doubt(text: str, last: Place) -> Literal["conflicting_answers", "no_answer"] | None:
+    """Why the words beside the last answer make it none."""
+    lead = _lead(text, last.start)
+    if lead.ends_in(_CHOICE, lead.skipped(len(lead.words))):
         return "conflicting_answers"
-    if is_plain and (
-        _DENIAL_AT_START.match(text, last.start) or _WRONG_BEHIND.search(text[last.end : last.end + _TAIL_CHARS])
-    ):
-        return "no_answer"
-    return None
+    for tail in sentences(text, last.end, last.end + _TAIL_CHARS):
+        if any(cue.kind is Kind.OR and tail.past(0, _SIGNS) == cue.first for cue in tail.cues):
+            return "conflicting_answers"
+        if tail.takes_back(0, _TAKES_BACK):
+            return "no_answer"
+    return "no_answer" if _stance(text, last) in UNMADE else None
 
 
-def is_denied(text: str, place: Place) -> bool:
-    """Whether what is offered at a place is said not to be the answer: "not A -> C"."""
-    return _DENIED_BEFORE.search(text[max(0, place.start - _DENIAL_CHARS) : place.start]) is not None
+_SIGNS = frozenset(")]}'\"$,(")
+_TAKES_BACK = frozenset([Kind.BACK, Kind.NONE])
 
 
 def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) -> bool:
@@ -114,33 +83,57 @@ def replaces(text: str, last: Place, before: Sequence[Place], restates: bool) ->
     `restates`: it was given before them, too.
     """
     earlier = before[-1]
-    gap = text[max(earlier.end, last.start - _FAR_CHARS) : last.start]
+    floor = max(earlier.end, last.start - _FAR_CHARS)
     is_far = last.start - earlier.end > _FAR_CHARS
-    if _is_alternative(gap):
+    gap = Sentence(text, floor, last.start, "")
+    if _is_alternative(text, floor, last.start):
         return False
-    lead = _lead(gap)
-    start = before[-2].end if len(before) > 1 else max(0, earlier.start - _LEAD_CHARS)
-    is_same = lead == _lead(text[max(start, earlier.start - _LEAD_CHARS) : earlier.start])
-    if is_same and (lead or not (is_far or _CORRECTS.search(gap))):
-        return _PROGRESSES.search(lead) is not None
-    return is_far or restates or any(words.search(gap) for words in (_CONCLUDES, _CORRECTS, _PROGRESSES))
+    lead = _words_before(text, floor, last.start)
+    start = max(before[-2].end if len(before) > 1 else 0, earlier.start - _LEAD_CHARS)
+    is_same = [word.text for word in lead] == [word.text for word in _words_before(text, start, earlier.start)]
+    if is_same and (lead or not (is_far or any(cue.kind in _CORRECTS for cue in gap.cues))):
+        return any(cue.kind is Kind.STAGE for cue in cues(lead))
+    return is_far or restates or _is_told(_lead(text, last.start)) or any(cue.kind in _LEADS_ON for cue in gap.cues)
 
 
-def _is_alternative(gap: str) -> bool:
-    """Whether the sentence that leads to an answer calls it an alternative, and does not conclude after that."""
-    sentence = _SENTENCE_END.split(gap)[-1]
-    places = list(_ALTERNATIVE.finditer(sentence))
-    return bool(places) and not _decides(sentence[places[-1].end() :])
+def _is_told(lead: Sentence) -> bool:
+    """Whether a verb leads to an answer: "the shortest path is"."""
+    stop = lead.skipped(len(lead.words))
+    return lead.ends_in(frozenset([Kind.IS]), stop - (stop > 0 and lead.words[stop - 1].text in ":：")) is not None
 
 
-def _decides(text: str) -> bool:
-    return re.search(r"\b(?:so|therefore|thus|hence|final\w*)\b|因此|所以|最终", text, re.IGNORECASE) is not None
+def _is_alternative(text: str, start: int, end: int) -> bool:
+    """Whether the sentence that leads to an answer, in however many lines, calls it an alternative and concludes nothing."""
+    for sentence in sentences(text, start, end):
+        if sentence.stop.strip() or sentence.stop.count("\n") > 1:
+            start = sentence.end
+    kinds = [cue.kind for cue in Sentence(text, start, end, "").cues]
+    alternatives = [place for place, kind in enumerate(kinds) if kind in _ALTERNATIVE]
+    return bool(alternatives) and not _TURNS.intersection(kinds[alternatives[-1] :])
 
 
-def _lead(text: str) -> str:
-    """The words that lead to an answer, in its line or the last line that has any, without a number in a list."""
-    for line in reversed(text.split("\n")):
-        words = " ".join(re.findall(r"[^\W_]+", _NUMBERING.sub(" ", _SENTENCE_END.split(line)[-1].casefold())))
-        if words:
-            return words
-    return ""
+def _lead(text: str, end: int) -> Sentence:
+    """What leads to an answer in its sentence; in the line above, where it ends in a colon, a verb or "or"."""
+    for sentence in reversed(list(sentences(text, max(0, end - _LEAD_CHARS), end))):
+        if not sentence.words or sentence.text.startswith("```", sentence.start):
+            continue
+        is_open = sentence.ends_in(_CHOICE | {Kind.IS}, len(sentence.words)) or sentence.words[-1].text in ":："
+        if not sentence.stop or ("\n" in sentence.stop and is_open):
+            return sentence
+        break
+    return Sentence(text, end, end, "")
+
+
+def _words_before(text: str, start: int, end: int) -> Sequence[Word]:
+    """The words of the last sentence before an answer that has any, without what only numbers it."""
+    for sentence in reversed(list(sentences(text, start, end))):
+        said = [word for word in sentence.words if word.text.isalpha() and not _is_numbering(word.text)]
+        if said:
+            return said
+    return []
+
+
+def _is_numbering(word: str) -> bool:
+    """Whether a word is a letter, a number in words, or one of Rome's."""
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or word in ORDINALS or numerals.value(word) is not None or not word.strip("ivx")

@@ -18,7 +18,9 @@ from typing import Any, Literal, NamedTuple
 
 from verifiers.base import Example, Item, Resources, Status, Verdict
 from verifiers.commitment import Channel
-from verifiers.puzzles import arithmetic, puzzle
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.stance import Sentence
+from verifiers.puzzles import arithmetic, notation, puzzle
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
 
 Use = Literal["exactly_once", "at_most_once"]
@@ -34,7 +36,7 @@ class CountdownParams(PuzzleParams):
 
 class Countdown(PuzzleVerifier[CountdownParams]):
     name = "countdown"
-    version = "10"
+    version = "11"
     params = CountdownParams
     summary = "An arithmetic expression of the given numbers, each used once, that equals the target (also the 24 game)"
 
@@ -93,24 +95,13 @@ def _number(value: Any, form: re.Pattern[str]) -> Fraction:
 # --- the answer
 
 
-def _offers(text: str, _: _Puzzle) -> list[Offer[str]]:
-    """All of the text, or those of its lines that are nothing but an expression, or end in one behind words."""
+def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[str]]:
+    """All of the text, or those of its lines that are nothing but an expression, or hold one that words lead to."""
     whole = _bare(text)
     if whole is not None and ("\n" not in whole or _is_equation(whole)):
         return [Offer(0, len(text), whole)]
-    lines = text.splitlines(keepends=True)
-    end = sum(map(len, lines[:-_MAX_LINES]))
-    found: list[Offer[str]] = []
-    for line in lines[-_MAX_LINES:]:
-        start, end = end, end + len(line)
-        plain = _plain(line) if len(line) <= _MAX_LINE_CHARS else ""
-        if _EXPRESSION.fullmatch(plain):
-            found.append(Offer(start, start + len(line.rstrip()), plain))
-        elif (expression := _behind_words(plain)) is not None:
-            found.append(Offer(start + _expression_start(line), start + len(line.rstrip()), expression))
-        elif (expression := _between_words(plain)) is not None and not _TAKES_BACK.search(line):
-            first = re.search(r"[(0-9]", line)
-            found.append(Offer(start + (first.start() if first else 0), start + len(line.rstrip()), expression))
+    told = list(notation.lines(text))[-_MAX_LINES:]
+    found = [each for start, line in told if (each := _in_line(start, line, puzzle_)) is not None]
     last = _core(found[-1].answer) if found else ""
     return [offer._replace(answer=found[-1].answer) if _core(offer.answer) == last else offer for offer in found]
 
@@ -130,60 +121,74 @@ def _is_equation(text: str) -> bool:
 _MAX_LINES = 200
 _MAX_LINE_CHARS = 2 * arithmetic.MAX_CHARS
 _MARKUP = re.compile(r"`{1,3}|\*\*|\$+|\\[()\[\]]|__")
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\{([^{}\n]{1,200})\}")
 _EXPRESSION = re.compile(r"(?=[^0-9]*[0-9])[-+*/(){}F=0-9. \t\n]+")
-_BEHIND_WORDS = re.compile(r"(?:(?:[:：]|[A-Za-z]{2,})\s{1,4}|[:：\u4e00-\u9fff]\s{0,4})([-+*/(){}F=0-9. \t]+)$")
 _WORDS = re.compile(r"[:：\u4e00-\u9fff]|(?<![A-Za-z\\])[A-Za-z]{2,}")
 
 
-_UNCOMMITTED = re.compile(r"\b(?:or|either|not|nor|maybe|perhaps|whether)\s{1,4}$", re.IGNORECASE)
-"""Before an expression that is denied, or offered as an alternative."""
-
-
 def _bare(text: str) -> str | None:
+    """The expression that all of a text is."""
     if len(text) > _MAX_LINE_CHARS:
         return None
     plain = _plain(text)
     return plain if _EXPRESSION.fullmatch(plain) else None
 
 
+def _in_line(start: int, line: str, puzzle_: _Puzzle) -> Offer[str] | None:
+    plain = _plain(line) if len(line) <= _MAX_LINE_CHARS else ""
+    end = start + len(line.rstrip())
+    if _EXPRESSION.fullmatch(plain):
+        return Offer(start, end, plain)
+    if (expression := _behind_words(plain)) is not None:
+        return Offer(start + _expression_start(line), end, expression)
+    if (expression := _between_words(plain)) is not None and _is_of_numbers(expression, puzzle_):
+        first = re.search(r"[(0-9]", line)
+        return Offer(start + (first.start() if first else 0), end, expression)
+    return None
+
+
+_BEHIND_WORDS = re.compile(r"(?:(?:[:：]|[A-Za-z]{2,})\s{1,4}|[:：\u4e00-\u9fff]\s{0,4})([-+*/(){}F=0-9. \t]+)$")
+_BETWEEN_WORDS = re.compile(
+    r"[^0-9(]{0,200}(?:[:：]|[A-Za-z]{2,})[ \t]+(?P<expression>[-(F0-9][-+*/(){}F=0-9. \t]*[0-9)}])"
+    r"(?P<words>[ .,!]+[A-Za-z].*)"
+)
+_OPERATION = re.compile(r"[0-9)][ \t]*[-+*/=][ \t]*[0-9(]")
+_VALUE = re.compile(r"-?[0-9]{1,12}\b")
+
+
 def _behind_words(plain: str) -> str | None:
+    """The expression in which a line ends."""
     match = _BEHIND_WORDS.search(plain)
-    if match and _UNCOMMITTED.search(plain, max(0, match.start() - 1), match.start(1)):
-        return None
     return match[1].strip() if match and _EXPRESSION.fullmatch(match[1]) and not match[1].strip().isdigit() else None
 
 
-_BEFORE_WORDS = re.compile(
-    r"(?P<expression>[-+*/(){}F=0-9. \t]*[0-9)}])[ \t]*"
-    r"(?P<words>(?:[.!][ \t]+[A-Z]|,?[ \t]*(?:which|that|using|uses|evaluates|equals|gives|works|satisfies|because|since)\b).*)"
-)
-_VALUE = re.compile(r"(?:evaluates[ \t]to|equals|gives)[ \t]+(?P<value>-?[0-9]{1,12})\b")
-_TAKES_BACK = re.compile(
-    r"\b(?:not|no|never|but|however|wrong|incorrect|fails?|invalid|almost|close|instead|except|missing|leaves|if|or|unless|wait"
-    r"|actually|alternatively|another|cannot|maybe|perhaps|possibly|might|unsure)\b|n['’]t\b|\?",
-    re.IGNORECASE,
-)
-_OPERATION = re.compile(r"[0-9)][ \t]*[-+*/=][ \t]*[0-9(]")
-
-
 def _between_words(plain: str) -> str | None:
-    """An expression that words lead to and that words follow, which offer no other one.
+    """An expression that words lead to and that words follow, which offer no other one and take nothing back.
 
     "… evaluates to 24" is one side of an equation more.
     """
-    lead = _LEAD.match(plain)
-    found = _BEFORE_WORDS.fullmatch(plain, lead.end()) if lead else None
-    if found is None or _OPERATION.search(found["words"]):
+    found = _BETWEEN_WORDS.fullmatch(plain)
+    if found is None or found["expression"].isdigit() or _OPERATION.search(found["words"]):
         return None
-    expression = found["expression"].strip()
-    if not _EXPRESSION.fullmatch(expression) or expression.isdigit():
+    said = Sentence(plain, 0, len(plain), "")
+    if "?" in plain or any(cue.kind in _OPEN for cue in said.cues):
         return None
-    told = _VALUE.match(found["words"].lstrip(", \t"))
-    return f"{expression} = {told['value']}" if told else expression
+    expression, behind = found["expression"].strip(), said.past(said.place(found.span("words"))[0], _SIGNS)
+    leads = [
+        said.words[cue.stop].start for cue in said.cues if cue.kind in _EQUALS and behind <= cue.stop < len(said.words)
+    ]
+    if values := [value[0] for at in leads if (value := _VALUE.match(plain, at))]:
+        return f"{expression} = {values[0]}"
+    is_led = any(cue.first == behind and cue.kind in _GOES_WITH for cue in said.cues)
+    return expression if is_led or _NEXT_SENTENCE.match(found["words"]) else None
 
 
-_LEAD = re.compile(r"[^0-9(]{0,200}(?:[:：]|[A-Za-z]{2,})[ \t]+(?=[-(F0-9])")
+_SIGNS = frozenset(",")
+_NEXT_SENTENCE = re.compile(r"[.!] +[A-Z]")
+_GOES_WITH = frozenset([Kind.BECAUSE, Kind.FITS, Kind.CHOOSE, Kind.ASIDE])
+_EQUALS = frozenset([Kind.IS, Kind.CHOOSE])
+_OPEN = frozenset(
+    [Kind.NOT, Kind.EXCEPT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.OR, Kind.NO, Kind.BUT, Kind.WRONG, Kind.OTHER]
+)
 
 
 def _expression_start(line: str) -> int:
@@ -192,9 +197,7 @@ def _expression_start(line: str) -> int:
 
 
 def _plain(text: str) -> str:
-    if "\\" in text:
-        text = _LATEX_TEXT.sub(r" \1 ", text)
-    text = _MARKUP.sub(" ", _POWER.sub("?", text)).strip()
+    text = _MARKUP.sub(" ", _POWER.sub("?", notation.plain(text))).strip()
     return arithmetic.plain(text).strip().rstrip(".;,。；✓✔✅").strip()
 
 
@@ -223,14 +226,20 @@ def _uses(written: Sequence[str], wanted: _Puzzle) -> bool:
     return used == wanted.numbers if wanted.use == "exactly_once" else used <= wanted.numbers
 
 
+def _is_of_numbers(answer: str, wanted: _Puzzle) -> bool:
+    try:
+        return any(_uses(side.numbers, wanted) for side in arithmetic.equation(answer))
+    except (arithmetic.DividesByZero, arithmetic.NotArithmetic):
+        return False
+
+
 def _claims_target(answer: str, wanted: _Puzzle) -> bool:
     """Whether an expression is put forward as an answer: of the right numbers, and not said to be something else."""
     try:
         sides = arithmetic.equation(answer)
     except (arithmetic.DividesByZero, arithmetic.NotArithmetic):
         return False
-    told = [side.value for side in sides if len(side.numbers) == 1]
-    return any(_uses(side.numbers, wanted) for side in sides) and all(value == wanted.target for value in told)
+    return _is_of_numbers(answer, wanted) and all(s.value == wanted.target for s in sides if len(s.numbers) == 1)
 
 
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)

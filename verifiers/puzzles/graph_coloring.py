@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
-from verifiers.puzzles import graphs, puzzle, structures
+from verifiers.puzzles import graphs, notation, puzzle, structures
 from verifiers.puzzles.graphs import Graph
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
 
 
 class GraphColoring(PuzzleVerifier[PuzzleParams]):
     name = "graph_coloring"
-    version = "8"
+    version = "9"
     params = PuzzleParams
     summary = "A colouring of a graph's vertices with the given colours in which no edge has two ends of one colour"
 
@@ -95,16 +95,13 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 # --- the answer
 
 _NAME = r"[\w.+-]{1,60}(?:[ ][\w.+-]{1,60}){0,3}"
-_LINE = re.compile(
-    rf"[\s*•\-(|`\"']{{0,8}}(?:(?:vertex|node|region)\s)?(?P<vertex>{_NAME})[`\"'*)]{{0,3}}\s{{0,4}}"
-    rf"(?::|=>|->|→|=|\||\(|[-–—](?=\s)|\b(?:is|gets|has|takes)\b(?:\s(?:assigned|colou?red|the))?)[\s*`\"'|]{{0,6}}(?:colou?r\s)?(?P<color>{_NAME})[\s*`\"'|,;.)]{{0,8}}",
-    re.IGNORECASE,
-)
-
-
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|texttt)\{([^{}\\\n]{1,60})\}")
-_PICTURE = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
+_WHOLE_NAME = re.compile(_NAME)
 _PAIR = re.compile(rf"\(\s?(?P<vertex>{_NAME})\s?,\s?(?P<color>{_NAME})\s?\)")
+_ASSIGNS = re.compile(r"[:=|(→]|\s[-–—]\s|\b(?:is|gets|has|takes)\b", re.IGNORECASE)
+_MARKS = " \t*•-(|`\"',;.)"
+_VERTEX_WORDS = frozenset(["and", "vertex", "vertices", "node", "nodes", "region", "regions"])
+_COLOR_WORDS = frozenset(["assigned", "colored", "coloured", "the", "color", "colour"])
+_PICTURE = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
@@ -127,9 +124,8 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
 
 
 def _plain(text: str) -> str:
-    """Without LaTeX's commands for text and without pictures, and pairs as lines have them; of the same length."""
-    if "\\" in text:
-        text = _LATEX_TEXT.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
+    """With one arrow for all, without pictures, and pairs as lines have them; of the same length."""
+    text = notation.plain(text)
     if not text.isascii():
         text = _PICTURE.sub(" ", text)
     return _PAIR.sub(lambda pair: f" {pair['vertex']}: {pair['color']}".ljust(len(pair[0])), text)
@@ -153,13 +149,12 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     found: list[Offer[Coloring]] = []
     block: dict[str, str] = {}
     first = start = last = 0
-    pieces = re.split(r"(\n|[,;](?=\s))", text)
-    for piece in pieces:
-        match = _line(piece, puzzle_, names) if len(piece) <= 200 else None
-        if match is not None and match["vertex"] in names:
-            color = match["color"].casefold().rstrip(".")
+    for piece in re.split(r"(\n|[,;](?=\s))", text):
+        assigned = _assigned(piece, puzzle_, names) if len(piece) <= 200 else None
+        if assigned is not None:
+            vertex, color = assigned
             first = start if not block else first
-            block[match["vertex"]] = color if block.get(match["vertex"], color) == color else _TWICE
+            block[vertex] = color if block.get(vertex, color) == color else _TWICE
             last = start + len(piece)
         elif piece.strip(" \t,;") not in ("", "\n", "and"):
             if block:
@@ -171,26 +166,34 @@ def _in_lines(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
     return found
 
 
-def _line(piece: str, puzzle_: _Puzzle, names: set[str]) -> re.Match[str] | None:
-    """`vertex: color`, also behind words that end in a colon, and behind the "and" of the last; `vertex color` of a
-    colour that there is.
-    """
-    bare = _TWO_WORDS.fullmatch(piece)
-    if bare is not None and puzzle_.colors is not None and bare["color"].casefold() in puzzle_.colors:
-        return bare
-    match = _LINE.fullmatch(piece, len(piece) - len(piece.lstrip().removeprefix("and ")))
-    if (match is None or match["vertex"] not in names) and ":" in piece:
-        return _LINE.fullmatch(piece, piece.index(":") + 1)
-    return match
+def _assigned(piece: str, puzzle_: _Puzzle, names: set[str]) -> tuple[str, str] | None:
+    """`vertex: color`, also behind words that end in a colon; `vertex color` of a colour that there is."""
+    piece = piece.strip(_MARKS)
+    words = [word.strip(_MARKS) for word in piece.removeprefix("and ").split()]
+    if len(words) == 2 and words[0] in names and words[1].casefold() in (puzzle_.colors or ()):
+        return words[0], words[1].casefold()
+    assigns = _ASSIGNS.search(piece)
+    if assigns is None:
+        return None
+    vertex = _name(piece[: assigns.start()], _VERTEX_WORDS)
+    color = _name(piece[assigns.end() :], _COLOR_WORDS)
+    if vertex in names and color is not None:
+        return vertex, color.casefold()
+    return _assigned(piece[assigns.end() :], puzzle_, names) if assigns[0] == ":" else None
 
 
-_TWO_WORDS = re.compile(
-    r"[\s*•-]{0,8}(?:and\s)?(?P<vertex>[\w.+-]{1,60})[*`]{0,3}\s(?P<color>[\w+-]{1,60})[\s*`.]{0,8}"
-)
+def _name(text: str, said_before: frozenset[str]) -> str | None:
+    """A name behind words that only lead to it."""
+    words = text.strip(_MARKS).split()
+    while len(words) > 1 and words[0].casefold() in said_before:
+        words = words[1:]
+    name = " ".join(words).strip(_MARKS)
+    return name if _WHOLE_NAME.fullmatch(name) else None
+
+
 _TWICE = ""
 _MAX_CLASSES = 30
 _MEMBER = re.compile(r"[\w.+-]*[\w+]")
-_NO_MEMBERS = frozenset(["and", "vertex", "vertices", "node", "nodes", "region", "regions"])
 _BETWEEN_CLASSES = re.compile(r"[\s*•`\"'|,;.(){}\[\]-]{0,40}")
 
 
@@ -210,7 +213,7 @@ def _in_classes(text: str, puzzle_: _Puzzle) -> list[Offer[Coloring]]:
         line_end = text.find("\n", match.end(), limit)
         end = limit if line_end < 0 else line_end
         members = [word.casefold() for word in _MEMBER.findall(text[match.end() : end])]
-        members = [word for word in members if word not in _NO_MEMBERS]
+        members = [word for word in members if word not in _VERTEX_WORDS]
         is_class = bool(members) and text.find("?", match.end(), end) < 0 and names.keys() >= set(members)
         if block and (not is_class or not _BETWEEN_CLASSES.fullmatch(text, last, match.start())):
             found.append(Offer(first, last, block))

@@ -48,7 +48,7 @@ def read(reference: Mapping[str, Any]) -> Graph:
     if edges is None and isinstance(neighbours, Mapping):
         found = [_edge(edge) for edge in _of_neighbours(neighbours)]
         is_directed = reference.get("directed", reference.get("is_directed", True)) is not False
-        named = [*map(_key, neighbours)]
+        named = [*map(label, neighbours)]
     elif isinstance(edges, list | tuple):
         if len(edges) > MAX_EDGES:
             raise malformed(f"a graph has at most {MAX_EDGES} edges, this one has {len(edges)}")
@@ -79,10 +79,6 @@ def _vertices(reference: Mapping[str, Any]) -> list[str]:
     if not isinstance(given, list | tuple) or len(given) > MAX_VERTICES:
         raise malformed(f"expected `vertices`, a list of at most {MAX_VERTICES} names")
     return [label(vertex.get("id") if isinstance(vertex, Mapping) else vertex) for vertex in given]
-
-
-def _key(value: Any) -> str:
-    return label(value)
 
 
 def _of_neighbours(neighbours: Mapping[str, Any]) -> Iterable[Any]:

@@ -15,6 +15,7 @@ from enum import Enum
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from verifiers.puzzles.notation import tabled
 from verifiers.puzzles.puzzle import Offer, malformed
 
 Row = tuple[str, ...]
@@ -48,9 +49,8 @@ def offers(text: str, shape: Shape) -> list[Offer[Grid]]:
 
 _NESTED = re.compile(r"[\[(]\s*+[\[(](?P<rows>[^\[\]()]*+(?:[\])]\s*+,?\s*+[\[(][^\[\]()]*+)*+)[\])]\s*+,?\s*+[\])]")
 _BETWEEN_ROWS = re.compile(r"[\])]\s*+,?\s*+[\[(]")
-_LISTED = re.compile(
-    r"\[\s*+(?P<rows>(?P<quote>[\"'])[^\"'\n\[\]]{2,400}+(?P=quote)(?:\s*+,\s*+(?P=quote)[^\"'\n\[\]]{2,400}+(?P=quote))++)\s*+,?\s*+\]"
-)
+_TEXT = r"[\"'][^\"'\n\[\]]{2,400}+[\"']"
+_LISTED = re.compile(rf"\[\s*+(?P<rows>{_TEXT}(?:\s*+,\s*+{_TEXT})++)\s*+,?\s*+\]")
 _BETWEEN_TEXTS = re.compile(r"[\"']\s*+,\s*+[\"']")
 _RULER = re.compile(r"(?=.*(?:--|[+=─━═]))[\s|+:=\-─-╿]++")
 _TABLE_RULER = re.compile(r"(?=.*--)(?=.*[|+┼├┌└╔╠╚])[\s|+:=\-─-╿]++|[\s─-╿]*+[┼├┌└╔╠╚][\s─-╿]*+")
@@ -60,13 +60,11 @@ _LABEL = re.compile(r"\s*+(?:[-*•]\s++)?(?:\*\*)?(?:row|line|r)\s?\d{1,3}\s?(?
 _BULLET = re.compile(r"\s*+(?:[-*•]|\d{1,3}[.)])\s++")
 _NUMBERED = re.compile(r"(?:[a-z]{1,7}\s?)?(\d{1,3})", re.IGNORECASE)
 _GAPS = re.compile(r"[\s,;|│┃║&\[\](){}`*\"'$]+")
-_MATRIX = re.compile(r"\\(?:begin|end)\s?\{[a-z]{1,12}\*?\}(?:\{[|clr ]{0,99}\})?|\\hline|\\(?:left|right)[\[\]().|]?")
 _MAX_CELL_CHARS = 8
 
 
 def _lines(text: str, shape: Shape) -> list[Offer[Grid]]:
-    if "\\\\" in text or "\\begin" in text:
-        text = _MATRIX.sub(lambda match: " " * len(match[0]), text).replace("\\\\", " \n")
+    text = tabled(text)
     found: list[Offer[Grid]] = []
     rows: list[tuple[int, int, Row]] = []
     start = 0

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from verifiers import commitment
 from verifiers.base import Example, Item, Resources, Status, Verdict
+from verifiers.commitment.cues import Kind, alone
 from verifiers.puzzles import puzzle, statements
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
 from verifiers.puzzles.statements import Statement
@@ -27,7 +28,7 @@ from verifiers.puzzles.statements import Statement
 
 class KnightsAndKnaves(PuzzleVerifier[PuzzleParams]):
     name = "knights_and_knaves"
-    version = "8"
+    version = "9"
     params = PuzzleParams
     summary = "Who is a knight and who a knave: equal to the solution, or in agreement with all that was said"
 
@@ -169,29 +170,11 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 
 # --- the answer
 
-_BETWEEN = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "be",
-        "must",
-        "a",
-        "an",
-        "the",
-        "both",
-        "all",
-        "therefore",
-        "thus",
-        "so",
-        "indeed",
-        "definitely",
-        "tells",
-        "truth",
-        "lies",
-        "text",
-    ]
+_BETWEEN = frozenset(["must", "both", "all", "indeed", "definitely", "tells", "truth", "lies", "text"]).union(
+    *(alone(kind, "en") - {"were"} for kind in (Kind.IS, Kind.THE, Kind.SO))
 )
+"""What may stand between names and their role."""
+_CHOICE = alone(Kind.OR, "en") | alone(Kind.MAYBE, "en") | {"/"}
 _STOPS = frozenset(".;?")
 _SIGNS_BETWEEN = frozenset(":=|(-–—→>")
 _IGNORED = str.maketrans(dict.fromkeys("*_\"`'{}$\\[]✓✔✅", " "))
@@ -213,9 +196,6 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Roles]]:
     """
     skipped = max(0, len(text) - _MAX_CHARS)
     claims = _claims(text[skipped:], puzzle_)
-    roles = _together(claims)
-    if roles is not None and not skipped:
-        return [_offer(claims, roles, skipped)] if set(roles) == set(puzzle_.names) else []
     at = _last_complete(claims, puzzle_.names)
     roles = _together(claims[at:])
     if roles is None or set(roles) != set(puzzle_.names):
@@ -348,7 +328,7 @@ class _Claims:
         """Any other word or sign."""
         if word in _BETWEEN or word in _SIGNS_BETWEEN:
             self._is_linked = bool(self._names)
-        elif self._heading is not None and self._names and word in ("or", "/"):
+        elif self._heading is not None and self._names and word in _CHOICE:
             self._claim(at, None, self._names)
         elif word in _OTHERS and self._found and "if" not in self._tokens[max(0, at - 2) : at]:
             self._names, self._is_linked = _others(self._found, self._all), False
@@ -398,7 +378,7 @@ def _is_choice(tokens: Sequence[str], at: int, width: int, terms: Mapping[str, b
     following = tokens[at + width : at + width + 6]
     while following and following[0] in ("(", ","):
         following = following[1:]
-    if not following or following[0] not in ("/", "or", "and", "maybe", "perhaps", "possibly"):
+    if not following or following[0] not in _CHOICE | {"and"}:
         return False
     if following[0] == "and":
         place = 2 if following[1:2] in (["a"], ["an"]) else 1

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import grids, puzzle
 from verifiers.puzzles.grids import Grid, Shape
+from verifiers.puzzles.notation import PAIR
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
 
 
 class NQueens(PuzzleVerifier[PuzzleParams]):
     name = "n_queens"
-    version = "8"
+    version = "9"
     params = PuzzleParams
     summary = "A placement of n queens that attack each other nowhere and keeps the queens that were given"
 
@@ -121,8 +122,7 @@ def _impossible(puzzle_: _Puzzle) -> str | None:
 
 # --- the answer
 
-_PAIR = re.compile(r"[(\[]\s{0,4}(\d{1,3})\s{0,4},\s{0,4}(\d{1,3})\s{0,4}[)\]]")
-_PAIRS = re.compile(rf"{_PAIR.pattern}(?:\s{{0,4}}[,;]?\s{{0,4}}(?:and\s)?{_PAIR.pattern})+")
+_PAIRS = re.compile(rf"{PAIR.pattern}(?:\s{{0,4}}[,;]?\s{{0,4}}(?:and\s)?{PAIR.pattern})+")
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
@@ -135,10 +135,10 @@ def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[Queens]]:
             found.append(Offer(start, end, queens))
     found.extend(_in_columns(text, side))
     for run in _PAIRS.finditer(text):
-        places = [(int(pair[1]), int(pair[2])) for pair in _PAIR.finditer(run[0])]
+        places = [(int(pair[1]), int(pair[2])) for pair in PAIR.finditer(run[0])]
         if len(places) == side:
             found.append(Offer(run.start(), run.end(), _from_pairs(places, side)))
-    if not found and (pairs := list(_PAIR.finditer(text))):
+    if not found and (pairs := list(PAIR.finditer(text))):
         queens = _from_pairs([(int(pair[1]), int(pair[2])) for pair in pairs], side)
         found.append(Offer(pairs[0].start(), pairs[-1].end(), queens))
     return _outermost(sorted(found, key=lambda offer: (offer.start, -offer.end)))
@@ -173,8 +173,7 @@ _LIST = re.compile(
     r"(?<![\[(,\d])[\[(]\s{0,4}(?P<columns>\d{1,3}(?:\s{0,4},\s{0,4}\d{1,3})*+)\s{0,4}[\])](?!\s{0,4}[\])])"
 )
 _ROW = re.compile(
-    r"\brow\s{0,2}(?P<row>\d{1,3})\W{1,8}(?:(?:the\s)?queen\s)?(?:(?:is\s)?(?:in|at|on)\s)?"
-    r"(?:column|col)\s{0,2}(?P<column>\d{1,3})\b",
+    r"\brow\s{0,2}(?P<row>\d{1,3})\W{1,8}(?:(?:the|queen|is|in|at|on)\s){0,5}col(?:umn)?\s{0,2}(?P<column>\d{1,3})\b",
     re.IGNORECASE,
 )
 

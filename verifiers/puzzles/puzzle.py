@@ -171,20 +171,19 @@ def find(
     if len(extraction.answer) > MAX_ANSWER_CHARS:
         return Found(None, "too_long", extraction.answer, detail)
     text = _folded(extraction.answer) if folds else extraction.answer
-    is_plain = extraction.channel is Channel.WHOLE
-    offered = [offer for offer in offers(text) if not (is_plain and standing.is_denied(text, offer))]
+    offered = standing.undenied(text, offers(text))
     if not offered:
         return Found(None, "no_answer", text, detail)
     last = offered[-1]
     others = [offer for offer in offered if offer.answer != last.answer]
-    if is_plain and item.params.on_conflict == "last":
+    if extraction.channel is Channel.WHOLE and item.params.on_conflict == "last":
         others = [offer for offer in others if is_whole(offer.answer)]
         restates = bool(others) and any(offer.answer == last.answer for offer in offered[: offered.index(others[-1])])
         if others and not standing.replaces(text, last, others, restates):
             return Found(None, "conflicting_answers", text, detail)
     elif others:
         return Found(None, "conflicting_answers", text, detail)
-    if (reason := standing.doubt(text, last, is_plain)) is not None:
+    if (reason := standing.doubt(text, last)) is not None:
         return Found(None, reason, text, detail)
     return Found(last.answer, "found", text[last.start : last.end], detail)
 

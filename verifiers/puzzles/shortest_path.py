@@ -11,14 +11,16 @@ the right answer.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from verifiers.base import Example, Item, Resources, Status, Verdict
-from verifiers.puzzles import graphs, mazes, puzzle, structures
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.stance import sentences
+from verifiers.puzzles import graphs, mazes, notation, puzzle, structures
 from verifiers.puzzles.graphs import Graph, Weight
 from verifiers.puzzles.mazes import Maze
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, label, malformed, opened
@@ -33,7 +35,7 @@ class ShortestPathParams(PuzzleParams):
 
 class ShortestPath(PuzzleVerifier[ShortestPathParams]):
     name = "shortest_path"
-    version = "8"
+    version = "9"
     params = ShortestPathParams
     summary = "A path of a graph or a grid maze from start to goal that is valid and as short as possible"
 
@@ -122,70 +124,51 @@ def _shortest(network: _Network) -> Weight | None:
 
 # --- the answer
 
-_INFEASIBLE = re.compile(
-    r"\b(?:infeasible|unreachable|impossible|no\s(?:valid\s|such\s|possible\s)?path|not\s(?:reachable|possible|feasible)"
-    r"|cannot\sbe\sreached)\b|(?:^|[:\s])(?:-1|none|\[\s?\])[\s.`*]{0,4}$",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(r"\b(?:if|unless|whether|when)\b|\?", re.IGNORECASE)
-"""What makes it a question's words, not an answer's."""
-_HEDGE = re.compile(
-    r"(?:infeasible|unreachable|impossible|no\spath)\W{1,4}or\b"
-    r"|\bor\W{1,4}(?:it\sis\s)?(?:infeasible|unreachable|impossible|no\spath)",
-    re.IGNORECASE,
-)
-_ARROW = re.compile(
-    r"\s*(?:[-–—]{1,3}(?:[(\[]?\d{1,9}(?:\.\d{1,9})?[)\]]?[-–—]{1,3})?>|\\xrightarrow\{[^{}\n]{0,40}\}|=>|→|⇒|⟶|⟹|\\(?:to|rightarrow|longrightarrow|Rightarrow)(?![A-Za-z])|>|➔|➜|➝|➞|➡)\s*"
-)
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|textit|mathit|mathbf|texttt)\{([^{}\\\n]{1,60})\}")
-_MOVE_WORD = re.compile(r"\b(?:up|down|left|right)\b", re.IGNORECASE)
-"""Where there are any, arrows stand between them."""
-_MOVE_LINE = re.compile(
-    r"(?:[^\n]{0,80}[:：]|\s|\s{0,4}(?:\d{1,3}[.)]|[-•])\s)?[\s\[\"'`*]{0,8}(?P<moves>(?:(?:(?i:up|down|left|right)\b|[↑↓←→⬆⬇⬅➡])[\s,;>\"'`-]{0,6})+)[\s\]\"'`*.]{0,8}"
-)
-_LETTER_LINE = re.compile(
-    r"(?:[^\n]{0,80}[:：])?[\s\[\"'`*]{0,8}(?P<moves>[UDLR](?:[\s,\"'>→-]{0,5}[UDLR])*)[\s\]\"'`*.]{0,8}"
-)
-_NAMES = {"↑": "up", "⬆": "up", "↓": "down", "⬇": "down", "←": "left", "⬅": "left", "→": "right", "➡": "right"}
-_NAMES |= {"U": "up", "D": "down", "L": "left", "R": "right"}
-_CELL = re.compile(r"[(\[]\s{0,4}(\d{1,3})\s{0,4},\s{0,4}(\d{1,3})\s{0,4}[)\]]")
+_NO_PATH = frozenset(["-1", "none", "[]"])
+_ARROW = re.compile(r"\s*[→>]\s*")
+_MOVE = re.compile(r"[^\W_]+|[^\s,;>\"'`*\[\]._-]")
+_LIST_MARK = re.compile(r"\s{0,4}(?:\d{1,3}[.)]|[-•])\s")
+_MOVES_OF_SIGNS = {"↑": "up", "⬆": "up", "↓": "down", "⬇": "down", "←": "left", "⬅": "left", "→": "right"}
+_MOVES_OF_LETTERS = {"U": "up", "D": "down", "L": "left", "R": "right"}
+_MAX_LABEL_CHARS = 80
+_TAIL_CHARS = 300
 _MAX_LINE_CHARS = 100_000
 
 
 def _offers(text: str, puzzle_: _Puzzle) -> list[Offer[_Answer]]:
-    if _HEDGE.search(text[-_TAIL_CHARS:]):
-        return []
-    if "\\" in text:
-        text = _LATEX_TEXT.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
+    text = notation.plain(text)
     found = _in_maze(text, puzzle_.field) if isinstance(puzzle_.field, Maze) else _in_network(text, puzzle_.field)
-    if found:
-        return found
-    last_line = text.rstrip("` \n").rpartition("\n")[2][-_TAIL_CHARS:]
-    if _INFEASIBLE.search(last_line) and not _CONDITION.search(last_line):
-        return [Offer(0, len(text), _Answer("infeasible"))]
-    return []
+    return found or _without_path(text)
 
 
-_TAIL_CHARS = 300
+def _without_path(text: str) -> list[Offer[_Answer]]:
+    """What the last line says where it says that there is no path."""
+    end = len(text.rstrip("` \n"))
+    told = list(sentences(text, max(text.rfind("\n", 0, end) + 1, end - _TAIL_CHARS), end))
+    if not told or any(sentence.asks or sentence.has(Kind.IF, 0, len(sentence.words)) for sentence in told):
+        return []
+    last, found = told[-1], _Answer("infeasible")
+    for sentence in reversed(told):
+        if said := [cue for cue in sentence.cues if cue.kind is Kind.NONE]:
+            words = sentence.words
+            return [Offer(words[said[0].first].start, words[said[-1].stop - 1].end, found)]
+    shown = text[last.start : last.end].replace("[ ]", "[]").replace(":", " ").split()
+    return [Offer(last.start, last.end, found)] if shown and shown[-1].strip("*").lower() in _NO_PATH else []
 
 
 def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
     """Lines of moves, of which those that follow each other are one answer; without any, all cells from the start on."""
     blocks: list[tuple[int, int, list[str]]] = []
-    start = 0
-    for line in text.split("\n"):
-        moves = _moves_of_line(line) if len(line) <= _MAX_LINE_CHARS else []
-        end = start + len(line)
+    for start, line in notation.lines(text):
+        first, moves = _moves_of_line(line) if len(line) <= _MAX_LINE_CHARS else (0, [])
         if moves and blocks and blocks[-1][1] == start - 1:
-            first, _, before = blocks.pop()
-            before.extend(moves)
-            blocks.append((first, end, before))
+            begin, _, before = blocks.pop()
+            blocks.append((begin, start + len(line), [*before, *moves]))
         elif moves:
-            blocks.append((start, end, moves))
-        start = end + 1
+            blocks.append((start + first, start + len(line), moves))
     if blocks:
         return [Offer(start, end, _Answer("moves", tuple(moves))) for start, end, moves in blocks]
-    cells = list(_CELL.finditer(text))
+    cells = list(notation.PAIR.finditer(text))
     if len(cells) < 2:
         return []
     places = [(int(cell[1]), int(cell[2])) for cell in cells]
@@ -193,13 +176,21 @@ def _in_maze(text: str, maze: Maze) -> list[Offer[_Answer]]:
     return [Offer(cells[origin].start(), cells[-1].end(), _Answer("moves", _moves(places[origin:])))]
 
 
-def _moves_of_line(line: str) -> list[str]:
-    if match := _MOVE_LINE.fullmatch(line):
-        moves = [_NAMES.get(move[0], move[0].lower()) for move in _MOVE_WORD.finditer(match["moves"])]
-        return moves or [_NAMES[sign] for sign in match["moves"] if sign in _NAMES]
-    if match := _LETTER_LINE.fullmatch(line):
-        return [_NAMES[sign] for sign in match["moves"] if sign in "UDLR"]
-    return []
+def _moves_of_line(line: str) -> tuple[int, list[str]]:
+    """The moves of a line of nothing else, behind a label, and where they begin; arrows between words or letters only
+    part them.
+    """
+    label = line[: _MAX_LABEL_CHARS + 1]
+    first = max(label.rfind(":"), label.rfind("：")) + 1
+    first = mark.end() if (mark := _LIST_MARK.match(line, first)) else first
+    parts = _MOVE.findall(line, first)
+    words = [part for part in parts if part not in _MOVES_OF_SIGNS]
+    if not words:
+        return first, [_MOVES_OF_SIGNS[part] for part in parts]
+    if all(word.lower() in mazes.MOVES for word in words):
+        return first, [word.lower() for word in words]
+    letters = "".join(words)
+    return first, [_MOVES_OF_LETTERS[sign] for sign in letters] if _MOVES_OF_LETTERS.keys() >= set(letters) else []
 
 
 def _moves(places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
@@ -223,25 +214,22 @@ def _in_network(text: str, network: _Network) -> list[Offer[_Answer]]:
     for start, end, value in structures.offers(text, "["):
         if (steps := _steps(value, network)) is not None:
             found.append(Offer(start, end, _Answer("path", steps)))
-    start = 0
-    for line in text.split("\n"):
+    for start, line in notation.lines(text):
         if len(line) <= _MAX_LINE_CHARS:
-            for first, chain in _chains(line, network):
-                if (steps := _arrows(chain, network)) is not None:
-                    begin, end = _span(chain, steps)
-                    found.append(Offer(start + first + begin, start + first + end, _Answer("path", steps)))
-        start += len(line) + 1
+            for chain in _chains(line, network):
+                found.append(Offer(start + chain.start, start + chain.end, _Answer("path", chain.answer)))
     return sorted(found, key=lambda offer: offer.start) or _in_last_line(text, network)
 
 
 def _in_last_line(text: str, network: _Network) -> list[Offer[_Answer]]:
     """A last line of nothing but vertices, with commas, dashes or spaces between them."""
-    line = text.rstrip().rpartition("\n")[2].rpartition(":")[2]
-    if len(line) <= _MAX_LINE_CHARS:
+    end = len(text.rstrip())
+    start = max(text.rfind("\n", 0, end), text.rfind(":", 0, end)) + 1
+    if end - start <= _MAX_LINE_CHARS:
         for separator in (",", "-", None):
-            names = [name.strip("`*\"'$()[]. ") for name in line.split(separator)]
+            names = [name.strip("`*\"'$()[]. ") for name in text[start:end].split(separator)]
             if len(names) > 1 and all(_is_vertex(name, network) for name in names):
-                return [Offer(0, len(text), _Answer("path", _known(names, network) or ()))]
+                return [Offer(start, end, _Answer("path", _known(names, network) or ()))]
     return []
 
 
@@ -256,7 +244,8 @@ def _length(value: Any) -> Fraction | None:
 def _steps(value: Any, network: _Network) -> tuple[str, ...] | None:
     """A list of at least two names, or a text of them with arrows or commas, whose first and last are vertices."""
     if isinstance(value, str):
-        return _arrows(value, network) or _arrows(value.replace(",", "->"), network)
+        chains = list(_chains(value, network)) or list(_chains(value.replace(",", "→"), network))
+        return chains[0].answer if len(chains) == 1 else None
     if not isinstance(value, list) or len(value) < 2 or not all(isinstance(name, str | int) for name in value):
         return None
     return _known([str(name) for name in value], network)
@@ -269,54 +258,36 @@ def _known(names: Sequence[str], network: _Network) -> tuple[str, ...] | None:
     return known if known[0] in network.weights and known[-1] in network.weights else None
 
 
-def _arrows(line: str, network: _Network) -> tuple[str, ...] | None:
-    """A chain of names with arrows, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`)."""
-    parts = _ARROW.split(line)
-    if len(parts) < 2:
-        return None
-    names = [name.strip(_MARKS) for name in parts]
-    names[1:-1] = [
-        name if _is_vertex(name, network) else _bare_name(part) for name, part in zip(names, parts, strict=True)
-    ][1:-1]
-    names[0] = _last_name(names[0], network)
-    names[-1] = _first_name(names[-1], network)
-    return _known(names, network)
+def _chains(line: str, network: _Network) -> Iterator[Offer[tuple[str, ...]]]:
+    """Names with arrows between them, which words may lead to (`Path: A -> B`) and follow (`A -> B (length 3)`); where more
+    than a name is between two arrows, a chain ends and another one begins.
+    """
+    arrows = [arrow.span() for arrow in _ARROW.finditer(line)]
+    names: list[str] = []
+    begin = 0
+    for number, ((_, start), (stop, _)) in enumerate(pairwise([(0, 0), *arrows, (len(line), 0)])):
+        part = line[start:stop]
+        name, is_inner = _bare_name(part, network), 0 < number < len(arrows)
+        if is_inner and _is_vertex(name, network):
+            names.append(name)
+            continue
+        head, tail = _first_name(part, network), _last_name(part, network)
+        if is_inner and not (_is_vertex(head, network) and _is_vertex(tail, network)):
+            names.append(name)
+            continue
+        if names and (steps := _known([*names, head], network)) is not None:
+            yield Offer(begin, start + max(part.find(head), 0) + len(head), steps)
+        names, begin = [tail], start + max(part.rfind(tail), 0)
 
 
-def _chains(line: str, network: _Network) -> list[tuple[int, str]]:
-    """The parts of a line that are one chain each: where more than a name is between two arrows, a new one begins."""
-    arrows = list(_ARROW.finditer(line))
-    cuts = [0]
-    for before, behind in pairwise(arrows):
-        between = line[before.end() : behind.start()]
-        if not _is_vertex(_bare_name(between), network) and (at := _cut(between, network)):
-            cuts.append(before.end() + at)
-    return [(start, line[start:end]) for start, end in pairwise([*cuts, len(line)])] if arrows else []
-
-
-def _cut(text: str, network: _Network) -> int:
-    """Where the name before the next arrow begins in a text that begins with another name; 0 where it is not so."""
-    last = _last_name(text, network)
-    if not _is_vertex(last, network) or not _is_vertex(_first_name(text, network), network):
-        return 0
-    return max(text.rfind(last), 0)
-
-
-def _bare_name(text: str) -> str:
+def _bare_name(text: str, network: _Network) -> str:
     """A name without marks, and without a remark behind it: `B (2)`."""
-    return _REMARK.sub("", text).strip(_MARKS)
+    name = text.strip(_MARKS)
+    return name if _is_vertex(name, network) else _REMARK.sub("", text).strip(_MARKS)
 
 
 _MARKS = "`*\"'$()[]{} "
 _REMARK = re.compile(r"(?<=\S)\s{0,4}\([^()]{0,30}\)\s{0,4}$")
-
-
-def _span(line: str, steps: Sequence[str]) -> tuple[int, int]:
-    """Where a chain begins and ends in its line: at the names beside its first and its last arrow."""
-    arrows = list(_ARROW.finditer(line))
-    before, behind = line[: arrows[0].start()].casefold(), line[arrows[-1].end() :].casefold()
-    start = max(before.rfind(steps[0].casefold()), 0)
-    return start, arrows[-1].end() + max(behind.find(steps[-1].casefold()), 0) + len(steps[-1])
 
 
 _MAX_NAME_WORDS = 4

@@ -67,11 +67,9 @@ def _spans(text: str) -> list[tuple[int, int]]:
 _CLOSING = {"{": "}", "[": "]"}
 _BRACKET = re.compile(r"[{}\[\]]")
 _END = ("end", "")
-_TOKEN = re.compile(
-    r"\s*+(?:(?P<sign>[{}\[\](),:])|\"(?P<double>(?:[^\"\\]|\\.)*+)\"|'(?P<single>(?:[^'\\]|\\.)*+)'"
-    r"|(?P<bare>[^\s{}\[\](),:\"']++(?:[ \t]++[^\s{}\[\](),:\"']++)*+))",
-    re.DOTALL,
-)
+_QUOTED = r"(?P<quote>[\"'])(?P<quoted>(?:(?!(?P=quote))[^\\]|\\.)*+)(?P=quote)"
+_WORD = r"[^\s{}\[\](),:\"']++"
+_TOKEN = re.compile(rf"\s*+(?:(?P<sign>[{{}}\[\](),:])|{_QUOTED}|(?P<bare>{_WORD}(?:[ \t]++{_WORD})*+))", re.DOTALL)
 _LISTS = {"[": "]", "(": ")"}
 _INTEGER = re.compile(r"[-+]?\d{1,18}")
 _DECIMAL = re.compile(r"[-+]?\d{1,18}\.\d{1,18}(?:[eE][-+]?\d{1,2})?")
@@ -101,7 +99,7 @@ def _value(tokens: Iterator[_Token], token: _Token, depth: int) -> Any:
     kind, text = token
     if depth > MAX_DEPTH:
         _refuse("nested too deep")
-    if kind in ("double", "single"):
+    if kind == "quoted":
         return _ESCAPE.sub(r"\1", text)
     if kind == "bare":
         return _bare(text)
@@ -134,7 +132,7 @@ def _mapping(tokens: Iterator[_Token], depth: int) -> dict[str, Any]:
     while (token := next(tokens)) != ("sign", "}"):
         if token == ("sign", ","):
             continue
-        if token[0] not in ("double", "single", "bare") or next(tokens) != ("sign", ":"):
+        if token[0] not in ("quoted", "bare") or next(tokens) != ("sign", ":"):
             _refuse("a key without a value")
         key = _ESCAPE.sub(r"\1", token[1])
         value = _value(tokens, next(tokens), depth + 1)

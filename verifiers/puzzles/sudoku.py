@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
 from verifiers.puzzles import grids, puzzle
 from verifiers.puzzles.grids import Grid, Shape
+from verifiers.puzzles.notation import lines
 from verifiers.puzzles.puzzle import Offer, PuzzleParams, PuzzleVerifier, Rules, field, malformed, opened
 
 
 class Sudoku(PuzzleVerifier[PuzzleParams]):
     name = "sudoku"
-    version = "8"
+    version = "9"
     params = PuzzleParams
     summary = "A completed sudoku that keeps the givens and breaks no rule (4x4 to 25x25)"
 
@@ -217,47 +218,30 @@ def _echo(puzzle_: _Puzzle) -> Values | None:
     return puzzle_.givens if any(0 in row for row in puzzle_.givens) else None
 
 
-_WORD = re.compile(r"\S+")
-_LINE = re.compile(r"(?m)^.++$")
 _ROW_LABEL = re.compile(r"\b(?:row|line|r)\s?\d{1,2}\s?[:.)=]", re.IGNORECASE)
-_BETWEEN_SIGNS = re.compile(r"[\s,;|/&\[\](){}`*\"'$]+")
-_CLOSING = " \t\r.,;|/)]}*`$'\""
+_BETWEEN_SIGNS = re.compile(r"[\s,;|/&\[\](){}`*\"'$.]+")
 _MAX_LINE_CHARS = 4_000
 
 
 def _in_one_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
-    return [*_in_one_word(text, puzzle_), *_in_words_of_a_line(text, puzzle_)]
-
-
-def _in_words_of_a_line(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
-    """Lines of as many signs as the grid has, or of a word for each row: `1 2 3 4 / 3 4 1 2 / …`, `1234 3412 …`."""
+    """Lines of a sign for each cell, of a word for each row or with one word for all: `1 2 3 4 / 3 4 1 2 / …`, `1234 …`."""
     side = len(puzzle_.givens)
     found: list[Offer[Values]] = []
-    for line in _LINE.finditer(text):
-        plain = line[0].rstrip(_CLOSING)
-        if not side * side <= len(plain) <= _MAX_LINE_CHARS or plain[-1].upper() not in puzzle_.signs:
+    for start, line in lines(text):
+        if not side * side <= len(line) <= _MAX_LINE_CHARS:
             continue
-        words = [word for word in _BETWEEN_SIGNS.split(_ROW_LABEL.sub(" ", plain).rpartition(":")[2]) if word]
+        words = [word for word in _BETWEEN_SIGNS.split(_ROW_LABEL.sub(" ", line).rpartition(":")[2]) if word]
+        offered: list[Sequence[str]] = [word for word in words if len(word) == side * side]
         if len(words) == side and all(len(word) == side for word in words):
             words = list("".join(words))
-        if len(words) != side * side:
-            continue
-        values = _values(tuple(tuple(words[at : at + side]) for at in range(0, len(words), side)), puzzle_.signs)
-        if values is not None and values != _echo(puzzle_):
-            found.append(Offer(line.start(), line.end(), values))
-    return found
-
-
-def _in_one_word(text: str, puzzle_: _Puzzle) -> list[Offer[Values]]:
-    side = len(puzzle_.givens)
-    found: list[Offer[Values]] = []
-    for match in _WORD.finditer(text):
-        if len(word := match[0].strip("`*\"'.,$")) == side * side:
-            start = match.start()
-            rows = tuple(tuple(word[at : at + side]) for at in range(0, len(word), side))
+        if len(words) == side * side:
+            offered.append(words)
+        for cells in offered:
+            rows = tuple(tuple(cells[at : at + side]) for at in range(0, len(cells), side))
             values = _values(rows, puzzle_.signs)
             if values is not None and values != _echo(puzzle_):
-                found.append(Offer(start, start + len(word), values))
+                first = max(line.find(cells), 0) if isinstance(cells, str) else 0
+                found.append(Offer(start + first, start + len(line), values))
     return found
 
 

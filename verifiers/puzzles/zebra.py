@@ -20,7 +20,7 @@ from typing import Any
 
 from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict
-from verifiers.puzzles import structures
+from verifiers.puzzles import notation, structures
 from verifiers.puzzles.puzzle import MAX_PARTS, Offer, PuzzleParams, PuzzleVerifier, field, find, malformed, opened
 
 
@@ -33,7 +33,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "8"
+    version = "9"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 
@@ -168,20 +168,8 @@ def _offers(text: str, wanted: Table) -> list[Offer[Table]]:
         table = _table(inner if isinstance(inner, Mapping | list) else value)
         if table is not None and any(cell for row in table.values() for cell in row.values()):
             found.append(Offer(start, end, table))
-    return found or _tables(_without_latex(text), wanted) or _lists(text, wanted)
-
-
-def _without_latex(text: str) -> str:
-    """Matrices of LaTeX as tables of Markdown, of the same length."""
-    if "\\begin" not in text:
-        return text
-    text = _ENVIRONMENT.sub(lambda match: "\n".rjust(len(match[0])), text)
-    text = _LATEX_TEXT.sub(lambda match: f"{match[1]} ".rjust(len(match[0])), text)
-    return text.replace("\\\\", " \n").replace("\\hline", " " * len("\\hline")).replace("&", "|")
-
-
-_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[a-z]{1,12}\*?\}(?:\{[|clr ]{0,99}\})?")
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\{([^{}\\\n]{1,60})\}")
+    text = notation.tabled(notation.plain(text))
+    return found or _tables(text, wanted) or _lists(text, wanted)
 
 
 _RULER = re.compile(r"[\s|:+-]*")
@@ -192,8 +180,8 @@ def _tables(text: str, wanted: Table) -> list[Offer[Table]]:
     """Tables of Markdown: lines of cells between `|`, the first of which is the header, or names the houses."""
     found: list[Offer[Table]] = []
     lines: list[list[str]] = []
-    first = start = 0
-    for line in [*text.split("\n"), ""]:
+    first = 0
+    for start, line in notation.lines(f"{text}\n"):
         if "|" in line and line.count("|") <= _MAX_COLUMNS:
             first = first if lines else start
             if not _RULER.fullmatch(line):
@@ -205,7 +193,6 @@ def _tables(text: str, wanted: Table) -> list[Offer[Table]]:
             if table is not None:
                 found.append(Offer(first, start, table))
             lines = []
-        start += len(line) + 1
     return found
 
 
@@ -222,8 +209,8 @@ def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
     found: list[Offer[Table]] = []
     houses: dict[str, dict[str, str]] = {}
     house = ""
-    first = last = start = 0
-    for line in text.split("\n"):
+    first = last = 0
+    for start, line in notation.lines(text):
         heading = _HOUSE_LINE.fullmatch(line)
         attributes = _attributes(heading["rest"] if heading else line, columns) if heading or house else []
         if houses and (heading["house"] in houses if heading else line.strip() and not attributes):
@@ -237,7 +224,6 @@ def _lists(text: str, wanted: Table) -> list[Offer[Table]]:
             for name, value in attributes:
                 houses[house][name] = value if houses[house].get(name, value) == value else ""
             last = start + len(line)
-        start += len(line) + 1
     if houses:
         found.append(Offer(first, last, houses))
     return [offer for offer in found if any(offer.answer.values())]

@@ -83,6 +83,13 @@ SIDE_BY_SIDE = [
     "<answer>{wrong} <answer>{right}</answer></answer>",
     "<answer>{wrong}</answer>\n<answer>{right}</answer>",
     "{right}\n\nThat is wrong.",
+    "The answer is not:\n{right}",
+    "Is it {right}?",
+    "My friend says {right}.",
+    "<answer>not {right}</answer>",
+    "Die Antwort ist nicht {right}.",
+    "如果成立：\n{right}",
+    "{right}\n\n无解。",
 ]
 COMMITTED = [
     "{right}",
@@ -93,6 +100,10 @@ COMMITTED = [
     "Attempt 1:\n{wrong}\n\nAttempt 2:\n{other}\n\nBoth fail. Therefore, the answer is:\n{right}",
     "<answer>\n{right}\n</answer>",
     "<think>{wrong}</think>\n{right}",
+    "{wrong}\n\nLet me try again:\n{right}",
+    "{wrong}\n\n不对，应该是：\n{right}",
+    "答案是：\n{right}",
+    "{right}\n\nNo better solution exists.",
     "<answer><answer>{right}</answer></answer>",
 ]
 
@@ -126,6 +137,7 @@ def test_no_correction_is_accepted_where_conflicts_are_rejected(puzzle: Puzzle) 
         ("word_ladder", "<answer>cold, warm, cold, cord, card, ward, warm</answer>"),
         ("shortest_path", "A -> B -> C or infeasible"),
         ("shortest_path", "A -> C, A -> B -> C"),
+        ("shortest_path", '{"path": "A -> B -> C, A -> C"}'),
         ("knights_and_knaves", "If Zoey is a knight, Oliver is a knave. If Zoey is a knave, Oliver is a knight."),
         ("knights_and_knaves", "Zoey is a knight.\nZoey is a knave.\nOliver is a knight."),
         ("countdown", "44 * 19 - 35 = 98\n44 + 19 + 35 = 98"),
@@ -150,6 +162,7 @@ def test_what_commits_to_nothing(name: str, response: str) -> None:
             "If Zoey is a knight, Oliver is a knave: a contradiction. So Zoey is a knave and Oliver a knight.",
         ),
         ("arc_grid", "Input:\n0 2 0\n6 0 8\n\nOutput:\n8 2 8\n6 2 8"),
+        ("shortest_path", "A -> B -> C\n\nA -> C is wrong."),
         ("n_queens", "Row 1: column 2\nRow 2: column 4\nRow 3: column 1\nRow 4: column 3"),
     ],
 )

@@ -207,6 +207,26 @@ def test_moves_that_are_wrong(response: str) -> None:
     assert score("shortest_path", response, MAZE) == 0.0
 
 
+@table(
+    ("response", "expected"),
+    [
+        ("There is no path from S to G.", 1.0),
+        ("The goal cannot be reached.", 1.0),
+        ("So it is infeasible", 1.0),
+        ("Answer: none", 1.0),
+        ("没有路径", 1.0),
+        ("Es gibt keinen Weg.", 1.0),
+        ("It is not impossible.", 0.0),
+        ("Is it infeasible?", 0.0),
+        ("If there is no path, stop.", 0.0),
+        ("Maybe infeasible", 0.0),
+        ("Some say it is infeasible.", 0.0),
+    ],
+)
+def test_that_there_is_no_path_is_told_in_words(response: str, expected: float) -> None:
+    assert score("shortest_path", response, {"maze": ["S#.", "##.", "##G"]}) == expected
+
+
 def test_legends_of_mazes() -> None:
     assert score("shortest_path", "RRDD", {"maze": ["S..", "##.", "##G"]}) == 1.0
     assert score("shortest_path", "right\nright\ndown\ndown", {"maze": "S..\n##.\n##G"}) == 1.0

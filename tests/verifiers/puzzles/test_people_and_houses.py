@@ -175,7 +175,7 @@ WRONG["House 1"]["Pet"], WRONG["House 2"]["Pet"] = "dog", "cat"
         ),
         f"So:\n\n{MARKDOWN}\n\nDone.",
         MARKDOWN.replace("| 1 |", "| House 1 |"),
-        f"Perhaps {{this}}: {json.dumps(HOUSES)}",
+        f"In braces {{this}}: {json.dumps(HOUSES)}",
         f"{json.dumps(WRONG)} breaks a clue. Corrected: {json.dumps(HOUSES)}",
     ],
 )
