@@ -22,6 +22,7 @@ from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
 from verifiers.math.memory import KnownLooks, SoundReferences
 from verifiers.math.params import MathParams
 from verifiers.math.sitting import Sitting
+from verifiers.math.solutions import final_answer
 from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, SECOND, TASK
 from verifiers.own_answers import written
 
@@ -52,7 +53,8 @@ class Math(Verifier[MathParams]):
     def own_answer(self, params: MathParams) -> str | None:
         options = params.options
         needs_unit = options.unit is not None and options.unit_policy == "require"
-        return written(params.references[0] + (rf"\text{{ {options.unit}}}" if needs_unit else ""), params)
+        answer = final_answer(params.references[0])
+        return written(answer + (rf"\text{{ {options.unit}}}" if needs_unit else ""), params)
 
 
 def create(resources: Resources) -> Math:

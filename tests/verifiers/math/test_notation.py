@@ -1,9 +1,11 @@
 """Ways to write one answer, and references as data sets have them: what is read as the same, and what is not."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from tests.verifiers.math.conftest import Judge
+from verifiers.math import Math
 from verifiers.math.grading import grade
 from verifiers.math.params import MathParams
 
@@ -149,3 +151,11 @@ POLICIES: list[tuple[dict[str, Any], str, str, str, str]] = [
 def test_a_policy_is_a_parameter(params: dict[str, Any], reference: str, answer: str, usual: str, asked: str) -> None:
     assert outcome(reference, answer) == usual
     assert outcome(reference, answer, **params) == asked
+
+
+@pytest.mark.parametrize("reference", ["She pays 3*6 = 18. #### 18", "So it is 12 in all. The answer is 12.", "(C) 25"])
+async def test_a_worked_solution_as_a_response_is_its_answer(judge: Judge, reference: str) -> None:
+    params = MathParams(reference=reference)
+    own = Math.own_answer(cast(Math, None), params)
+    assert own is not None
+    assert (await judge(reference, own)).score == 1.0
