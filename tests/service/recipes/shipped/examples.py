@@ -85,7 +85,7 @@ TRL: Mapping[str, Example] = {
 
 OPEN_R1: Mapping[str, Example] = {
     "open_r1.accuracy": _MATH,
-    "open_r1.math_verify": _MATH,
+    "open_r1.math_verify": replace(_MATH, reference="$5$"),
     "open_r1.format": Example(_LINES, "b"),
     "open_r1.tag_count": Example(_LINES, "b"),
     "open_r1.reasoning_steps": Example("1. Add.\n2. Halve.\n3. Look.", "It is 5."),
