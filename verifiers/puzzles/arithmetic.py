@@ -41,34 +41,14 @@ def equation(text: str) -> list[Expression]:
     """
     if len(text) > MAX_CHARS:
         raise NotArithmetic
-    return [_Reader(_tokens(side)).all() for side in _EQUALS.split(text)]
+    return [_Reader(_tokens(side)).all() for side in text.split("=")]
 
 
-_EQUALS = re.compile(r"=")
-_SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/"})
-_SIGNS |= str.maketrans(
-    {
-        "−": "-",
-        "–": "-",
-        "－": "-",
-        "＋": "+",
-        "＊": "*",
-        "／": "/",
-        "（": "(",
-        "）": ")",
-        "[": "(",
-        "]": ")",
-        "＝": "=",
-        "x": "*",
-        "X": "*",
-    }
-)
-_SIGNS |= {0xFF10 + digit: str(digit) for digit in range(10)}
+_SIGNS = str.maketrans("×·⋅∙∗＊xX÷∕⁄／−–－＋（）[]＝０１２３４５６７８９", "********////---+()()=0123456789")
 _COMMAND = re.compile(r"\\([A-Za-z]+|[,;:! ])")
 _COMMANDS = {"times": "*", "cdot": "*", "ast": "*", "div": "/", "frac": "F", "dfrac": "F", "tfrac": "F"}
-_COMMANDS |= dict.fromkeys(["left", "right", "big", "Big", "bigg", "displaystyle", "quad", ",", ";", ":", "!"], " ") | {
-    " ": " "
-}
+_NO_SIGNS = "left right big Big bigg displaystyle quad"
+_COMMANDS |= dict.fromkeys([*_NO_SIGNS.split(), *",;:! "], " ")
 _TOKEN = re.compile(r"[ \t\n]*+(?P<token>[0-9]+(?:\.[0-9]+)?|[-+*/(){}F])")
 
 
