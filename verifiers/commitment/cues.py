@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -192,6 +192,31 @@ def phrases(text: str) -> Iterator[str]:
         yield " ".join("".join(chosen).split())
 
 
+def _phrases(text: str) -> Iterator[tuple[str, ...]]:
+    """The words of the same phrases."""
+    if _GLUED.search(text):
+        yield from (tuple(word.text for word in words(phrase)) for phrase in phrases(text))
+        return
+    for chosen in product(*_parts(text)):
+        yield tuple(chain.from_iterable(chosen))
+
+
+_GLUED = re.compile(r"[^\s(|]\(|\)[^\s)|]")
+
+
+def _parts(text: str) -> Sequence[Sequence[tuple[str, ...]]]:
+    """The parts of a phrase, each with its choices, by their words."""
+    parts = [part.split("|") if place % 2 else [part] for place, part in enumerate(_CHOICE.split(text))]
+    return [[tuple(word.text for word in words(choice)) for choice in part] for part in parts]
+
+
+def _words(language: str) -> set[str]:
+    """All words of a lexicon's phrases."""
+    entries = [entry for _, entry in _entries(language)]
+    found = {word for entry in entries for part in _parts(entry) for choice in part for word in choice}
+    return found | {word for entry in entries if _GLUED.search(entry) for said in _phrases(entry) for word in said}
+
+
 @cache
 def languages() -> Mapping[str, Mapping[str, Any]]:
     """The lexicons, by the names of their files."""
@@ -200,8 +225,11 @@ def languages() -> Mapping[str, Mapping[str, Any]]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     """A lexicon, all of whose words are texts: yes and no are no truths here."""
-    lexicon: Mapping[str, Any] = yaml.load(path.read_text("utf-8"), Loader=yaml.BaseLoader)  # noqa: S506  # makes texts alone
+    lexicon: Mapping[str, Any] = yaml.load(path.read_text("utf-8"), Loader=_LOADER)  # noqa: S506  # makes texts alone
     return lexicon
+
+
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @cache
@@ -221,33 +249,22 @@ def alone(kind: Kind, language: str) -> frozenset[str]:
 def vocabulary() -> frozenset[str]:
     """All words of the lexicons, also those that may stand before a label and say nothing."""
     leads = frozenset(word for lexicon in languages().values() for word in lexicon.get("leads", ()))
-    return (
-        adverbs()
-        | leads
-        | {
-            word.text
-            for language in languages()
-            for _, entry in _entries(language)
-            for phrase in phrases(entry)
-            for word in words(phrase)
-        }
-    )
+    return adverbs() | leads | {word for language in languages() for word in _words(language)}
 
 
 @cache
 def _trie() -> _Trie:
     trie: _Trie = {}
-    english = {word.text for entry in _entries("en") for phrase in phrases(entry[1]) for word in words(phrase)}
-    english |= {*languages()["en"]["english"]}
+    english = {*_words("en"), *languages()["en"]["english"]}
     for language in languages():
         for kind, entry in _entries(language):
-            for phrase in phrases(entry):
+            for said in _phrases(entry):
                 node = trie
-                said = words(phrase)
                 for word in said:
-                    node = node.setdefault(word.text, {})
+                    node = node.setdefault(word, {})
+                phrase = "".join(said)
                 is_plain = len(phrase) >= _PLAIN_CHARS or not phrase.isascii()
-                is_plain = is_plain and not all(word.text in english for word in said)
+                is_plain = is_plain and not english.issuperset(said)
                 node.setdefault(None, set()).add((kind, language, is_plain))
     return trie
 

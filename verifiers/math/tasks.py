@@ -12,7 +12,9 @@ _WARM = (
     [[r"\frac{1}{2}"], r"\frac{\sqrt{3}}{2}", DEFAULT.packed()],
     [[r"\sum_{k=1}^{5} k"], "15", DEFAULT.packed()],
     [["x^2+1"], "(x+1)^2-2x", DEFAULT.packed()],
+    [["So it is 5 in all. The answer is 5."], "5", DEFAULT.packed()],
 )
+"""The last one loads the lexicon, which takes longer than an answer may."""
 TASK = Task(module="verifiers.math.grading", function="grade", time_limit_s=TIME_LIMIT_S, warm=_WARM)
 """Reads one answer and its references, and compares them."""
 REFERENCE_ALONE = replace(TASK, time_limit_s=TIME_LIMIT_S / 2)
