@@ -194,6 +194,31 @@ def test_rewards_come_with_the_same_numbers_for_every_sample(served: Served) -> 
     assert compute_score_prime("openai/gsm8k", "#### 7", "7", url=served.url) == 1.0
 
 
+CALL = {"name": "add", "arguments": {"a": 2}}
+
+
+def calls(arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """As verl's agent loop has them."""
+    made = {"type": "function", "function": {"name": "add", "arguments": arguments}}
+    told = {"role": "tool", "content": "4", "tool_call_id": "0"}
+    return [{"role": "assistant", "content": "", "tool_calls": [made]}, told, {"role": "assistant", "content": "So 4."}]
+
+
+def test_calls_are_read_in_text_and_taken_as_messages_where_a_loop_left_them(served: Served) -> None:
+    def text(arguments: Mapping[str, Any]) -> str:
+        call = json.dumps({"name": "add", "arguments": arguments})
+        return f"<tool_call>\n{call}\n</tool_call>\nuser\n<tool_response>\n4\n</tool_response>\nassistant\nSo 4."
+
+    def reward(said: str, extra: Any = None) -> float:
+        judged = {"verifier": "tool_call", "url": served.url}
+        return compute_score_sync("mine", said, [CALL], extra_info=extra, **judged)["score"]
+
+    assert [reward(said) for said in (text({"a": 2}), text({"a": 3}), "So 4.")] == [1.0, 0.0, 0.0]
+    left = [{"response_messages": np.array(calls({"a": a}), dtype=object), "num_turns": 4} for a in (2, 3)]
+    assert [reward("detokenized", extra) for extra in left] == [1.0, 0.0]
+    assert reward(text({"a": 2}), {"response_messages": None, "tool_rewards": []}) == 1.0
+
+
 def test_concurrent_samples_travel_as_one_request(server: FakeServer) -> None:
     async def all_at_once() -> list[dict[str, float]]:
         scores = (compute_score(None, str(at), "7", url=server.url, verifier="math") for at in range(64))

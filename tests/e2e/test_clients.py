@@ -45,6 +45,7 @@ def test_openrlhf_trains_on_our_file_and_on_our_door(served: Served) -> None:
     assert told["door_wrong"]["reward"] == [0.0]
     assert [each["reward"] for each in told["doors"]] == [[1.0], [0.0]]
     assert told["together"] == ALTERNATING * 32
+    assert told["called"] == [[1.0], [0.0], [0.0]]
 
 
 def test_openrlhf_gets_no_number_for_what_was_not_judged_and_the_log_says_why(served: Served) -> None:
@@ -65,6 +66,7 @@ def test_openrlhf_plays_several_turns_whose_rewards_add_up(served: Served) -> No
     assert (turns["lost"], turns["invalid"]) == ("FailedItems", "InvalidItems")
     assert (turns["filled"]["reward"], turns["filled"]["logs"]["failed"]) == (-1.0, 1.0)
     assert turns["together"] == [2] * 32
+    assert (turns["called"]["reward"], turns["called"]["turns"]) == (1.0, 2)
 
 
 def test_areal_rejects_what_was_not_judged_in_its_pool_and_awaited(served: Served) -> None:
@@ -113,6 +115,7 @@ def test_skyrl_plays_several_turns_whose_rewards_add_up(served: Served) -> None:
     assert told["several_filled"]["steps"] == [{"observations": [], "reward": -1.0, "done": True}]
     assert told["several_together"] == [3, 1] * 32
     assert told["forgotten"] == told["solved"]
+    assert (told["called"], told["called_later"]) == ([1.0, 0.0, 0.0], [0.0, 1.0])
     assert told["example"] == [1.0, 0.0]
 
 

@@ -130,6 +130,11 @@ def test_the_manager_tells_verifiers_of_tokens_and_columns(in_process: Any) -> N
     assert outcome["tested"][0]["reward_score"] == 1.0
 
 
+def test_calls_are_judged_in_text_and_in_messages_that_an_agent_loop_left(in_process: Any) -> None:
+    for way in ("manager", "function"):
+        assert in_process["with_calls"][way] == [1.0, 0.0, 0.0, 1.0, 0.0]
+
+
 def test_managers_of_whole_batches_give_the_same_rewards(in_process: Any) -> None:
     outcome = in_process["legacy"]
     last_token = len("#### 7")

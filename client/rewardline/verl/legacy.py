@@ -9,7 +9,7 @@ from verl.workers.reward_manager import register
 from verl.workers.reward_manager.abstract import AbstractRewardManager
 
 from rewardline.verl.options import manager_options
-from rewardline.verl.samples import item_of
+from rewardline.verl.samples import item_of, said
 
 
 @register("rewardline")
@@ -56,7 +56,7 @@ class LegacyRewardManager(AbstractRewardManager):
         row = sample.non_tensor_batch
         item = item_of(
             self._hook,
-            str(self._tokenizer.decode(token_ids, skip_special_tokens=True)),
+            said(str(self._tokenizer.decode(token_ids, skip_special_tokens=True)), row, row.get("tool_extra_fields")),
             data_source=row.get(self._reward_fn_key),
             ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
             extra_info=row.get("extra_info"),

@@ -3,7 +3,8 @@
     run_single ──► token ids ──Decoder──► text ──► item ──Hook.score_one──► numbers
                                those of one turn of the event loop together       those of a few milliseconds together
 
-Beside what reward functions see it knows the prompt, and the number of tokens.
+Beside what reward functions see it knows the prompt, and the number of tokens. The text is all that the response's tokens say, calls
+and results of tools too, in the words of the model's own template; an agent loop may leave messages instead, see `samples`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from verl.experimental.reward_loop.reward_manager import register
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from rewardline.verl.options import manager_options
-from rewardline.verl.samples import item_of
+from rewardline.verl.samples import item_of, said
 
 
 @register("rewardline")
@@ -50,7 +51,7 @@ class RewardManager(RewardManagerBase):
         token_ids = response_ids(sample)
         item = item_of(
             self._hook,
-            await self._decoder.text(token_ids),
+            said(await self._decoder.text(token_ids), row, row.get("tool_extra_fields")),
             data_source=row.get("data_source"),
             ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
             extra_info=row.get("extra_info"),

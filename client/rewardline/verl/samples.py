@@ -9,11 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rewardline.hook import Hook, is_missing, plain
+from rewardline.messages import sendable
 
 EXTRAS = ("test_cases", "case_type", "test_case_function", "evaluation_criteria", "reward_weights", "reward_clip")
 """Columns of `extra_info` that the server knows; those of its own labels that data sets use otherwise are left out."""
 PROMPTS = ("prompt", "question")
 """Where data sets keep the prompt in `extra_info`; the first that is there counts."""
+RESPONSE = "response_messages"
+"""What an agent loop that keeps messages may leave in its `extra_fields`: those of the response, calls and results too."""
 _LEVELS = ("easy", "medium", "hard")
 
 
@@ -40,7 +43,7 @@ def _hook(options: str) -> Hook:
 
 def item_of(
     hook: Hook,
-    response: str,
+    response: Any,
     *,
     data_source: Any,
     ground_truth: Any,
@@ -48,19 +51,25 @@ def item_of(
     prompt: Any = None,
     item_id: str | None = None,
 ) -> dict[str, Any]:
-    """One sample as the server takes it. A `prompt` comes over the one in `extra_info`."""
+    """One sample as the server takes it: a `prompt` comes over the one in `extra_info`, messages there over text."""
     extra = extra_info if isinstance(extra_info, Mapping) else {}
     row = {name: extra.get(name) for name in EXTRAS}
     row["difficulty"] = _difficulty(extra.get("difficulty"))
     row["data_source"] = None if is_missing(data_source) else str(data_source)
     prompts = (prompt, *(extra.get(name) for name in PROMPTS))
     return hook.item(
-        response,
+        said(response, extra) if isinstance(response, str) else response,
         reference=None if is_missing(ground_truth) else ground_truth,
         prompt=next((text for text in map(prompt_of, prompts) if text), None) if hook.send_prompt else None,
         row=row,
         item_id=item_id,
     )
+
+
+def said(text: str, *told: Any) -> Any:
+    """The response: the messages that an agent loop left in one of these mappings, or else its text."""
+    found = (plain(each.get(RESPONSE)) for each in told if isinstance(each, Mapping))
+    return next((sendable(messages) for messages in found if isinstance(messages, list) and messages), text)
 
 
 def prompt_of(value: Any) -> Any:

@@ -22,6 +22,9 @@ URL, NOWHERE = sys.argv[1], "http://127.0.0.1:9"
 PROMPT = "<|im_start|>user\nIt is not \\boxed{4}. 2+2=<|im_end|>\n<|im_start|>assistant\n"
 FOUR = json.dumps({"reference": "four", "verifier": "exact_match"})
 RIGHT, WRONG = "so \\boxed{4}<|im_end|>", "so \\boxed{5}<|im_end|>"
+CALLED = '<tool_call>\n{"name": "add", "arguments": {"a": 2}}\n</tool_call><|im_end|>'
+CALLED_ELSE = CALLED.replace("2", "3")
+WANTED = json.dumps([{"name": "add", "arguments": {"a": 2}}])
 TOKENIZER = tiny()
 
 
@@ -87,6 +90,7 @@ async def one_turn() -> dict[str, Any]:
     ours = file(f"verifier='math', url={URL!r}")
     routed = file(f"url={URL!r}")
     lost = file(f"verifier='math', url={NOWHERE!r}, deadline_s=3.0")
+    calls = file(f"verifier='tool_call', url={URL!r}")
     filled = file(f"verifier='math', url={NOWHERE!r}, deadline_s=0.3, on_failed=-1.0")
     shaped = file(f"recipe='slime.dapo', url={URL!r}")
     together = await asyncio.gather(*(told(ours, RIGHT if index % 2 else WRONG) for index in range(64)))
@@ -99,6 +103,7 @@ async def one_turn() -> dict[str, Any]:
         "named_recipe": numbers(await told(ours, RIGHT, json.dumps({"reference": "4", "recipe": "roll.math_rule"}))),
         "shaped": numbers(await told(shaped, "Answer: 5<|im_end|>")),
         "filled": numbers(await told(filled, RIGHT)),
+        "called": [numbers(await told(calls, text, WANTED))["reward"] for text in (CALLED, CALLED_ELSE, WRONG)],
         "example": numbers(await told(str(EXAMPLES / "openrlhf" / "reward.py"), RIGHT)),
         "lost": numbers(await told(lost, RIGHT)),
         "invalid": numbers(await told(ours, RIGHT, "")),
@@ -121,6 +126,7 @@ async def several_turns() -> dict[str, Any]:
         "lost": await played(lost, RIGHT),
         "filled": await played(f"{lost}, on_failed=-1.0", RIGHT),
         "invalid": await played(ours, RIGHT, label=""),
+        "called": await played(f"verifier='tool_call', url={URL!r}", CALLED_ELSE, CALLED, label=WANTED),
         "together": [each["turns"] for each in await asyncio.gather(*(played(ours, WRONG, RIGHT) for _ in range(32)))],
     }
 

@@ -23,6 +23,11 @@ ROW = {"reward_spec": {"method": "rule", "ground_truth": "4"}, "extra_info": {"i
 COMPOSED = {"url": URL, "checks": [{"verifier": "math"}, {"verifier": "think_format"}], "components": ["math"]}
 JUDGED = {"verifier": "math", "url": URL}
 
+CALLED = '<tool_call>\n{"name": "add", "arguments": {"a": 2}}\n</tool_call><|im_end|>'
+CALLED_ELSE = CALLED.replace("2", "3")
+CALLS = {"url": URL, "verifier": "tool_call"}
+CALLING = {**ROW, "reward_spec": {"method": "rule", "ground_truth": [{"name": "add", "arguments": {"a": 2}}]}}
+
 play = runpy.run_path(str(EXAMPLES / "skyrl" / "play.py"))["play"]
 """The example; it registers the environment."""
 
@@ -110,6 +115,10 @@ def main() -> None:
         "added": played({**several, "trajectory": "sum", "success_threshold": 2.0}, RIGHT, WRONG, RIGHT),
         "last": played({**several, "success_threshold": 2.0}, RIGHT, WRONG, RIGHT),
         "forgotten": forgotten(several),
+        "called": [played(CALLS, text, row=CALLING)["steps"][0]["reward"] for text in (CALLED, CALLED_ELSE, WRONG)],
+        "called_later": [
+            each["reward"] for each in played({**CALLS, "max_turns": 2}, CALLED_ELSE, CALLED, row=CALLING)["steps"]
+        ],
         "together": together,
         "several_together": several_together,
     }

@@ -110,6 +110,33 @@ def with_prompts(url: str, tokenizer: str) -> Any:
     return {"overlong": answers, "tested": tested}
 
 
+def with_calls(url: str, tokenizer: str) -> Any:
+    """Rewards for calls in text, and for those in messages that an agent loop left, by our manager and by our function."""
+    os.environ["REWARDLINE_URL"] = url
+    wanted = [{"name": "add", "arguments": {"a": 2}}]
+
+    def text(a: int) -> str:
+        return f'<tool_call>\n{{"name": "add", "arguments": {{"a": {a}}}}}\n</tool_call>'
+
+    def left(a: int) -> dict[str, Any]:
+        call = {"type": "function", "function": {"name": "add", "arguments": {"a": a}}}
+        told = {"role": "tool", "content": "4"}
+        return {"response_messages": [{"role": "assistant", "content": "", "tool_calls": [call]}, told]}
+
+    rows = [row(said, wanted) for said in (text(2), text(3), "So 4.")]
+    rows += [row("So 4.", wanted, left=left(a)) for a in (2, 3)]
+    ways = {
+        "manager": ("reward.reward_manager.name=rewardline", "+reward.reward_kwargs.verifier=tool_call"),
+        "function": (
+            "reward.custom_reward_function.path=pkg://rewardline.verl",
+            "+reward.custom_reward_function.reward_kwargs.verifier=tool_call",
+        ),
+    }
+    batch = batch_of(hf_tokenizer(tokenizer), rows)
+    answers = {name: asyncio.run(judge_all(tokenizer, named, batch)) for name, named in ways.items()}
+    return {name: [each["reward_score"] for each in some] for name, some in answers.items()}
+
+
 def legacy(url: str, tokenizer: str) -> Any:
     """The managers for whole batches, with our functions, and ours."""
     os.environ["REWARDLINE_URL"] = url
@@ -232,7 +259,7 @@ def refusal(tokenizer: str, *overrides: str) -> str:
 
 def in_process(url: str, tokenizer: str) -> Any:
     """All that needs nothing else, in one process: verl takes seconds to import."""
-    scenarios = (in_loop, in_trouble, with_prompts, legacy)
+    scenarios = (in_loop, in_trouble, with_prompts, with_calls, legacy)
     return {each.__name__: each(url, tokenizer) for each in scenarios} | {"sandbox_client": sandbox_client(url)}
 
 

@@ -52,6 +52,7 @@ def batch_of(tokenizer: Any, rows: Sequence[Row]) -> DataProto:
         "raw_prompt": [np.array([{"role": "user", "content": each.get("prompt", "How much?")}]) for each in rows],
         "uid": [f"group-{at // 4}" for at in range(len(rows))],
         "__num_turns__": [2] * len(rows),
+        "tool_extra_fields": [{"turn_scores": [], "tool_rewards": [], **each.get("left", {})} for each in rows],
     }
     return DataProto(TensorDict(tensors, len(rows)), {name: objects(values) for name, values in columns.items()})
 
