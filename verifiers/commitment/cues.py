@@ -94,6 +94,28 @@ class Kind(StrEnum):
     """The number behind it is a part of an expression."""
     LABEL = "label"
     """The number behind it says which, not how much."""
+    GREETS = "greets"
+    """What is said before an answer and says nothing: "great question!"."""
+    SURE = "sure"
+    """How sure it is; alone before or behind an answer it changes nothing."""
+    IT = "it"
+    """A pronoun for what a question asks for: "it is"."""
+    ASKED = "asked"
+    """A noun for it: "Year: 1969"."""
+    SOURCE = "source"
+    """From where an answer is taken: "according to the passage"."""
+    AT = "at"
+    """What may stand before a name or a figure and is no part of it: "in 1969"."""
+    ABOUT = "about"
+    """Before a figure that is not exact."""
+    BY = "by"
+    """Before whom something is by."""
+    EXPLAINS = "explains"
+    """The heading of what explains an answer."""
+    NOWHERE = "nowhere"
+    """That there is no answer: "the question cannot be answered"."""
+    RATHER = "rather"
+    """What is before it is denied for what is behind it."""
 
 
 class Cue(NamedTuple):
@@ -202,6 +224,12 @@ def _read(path: Path) -> Mapping[str, Any]:
 def adverbs() -> frozenset[str]:
     """Words that may stand anywhere within a phrase."""
     return frozenset(word for lexicon in languages().values() for word in lexicon.get("adverbs", ()))
+
+
+@cache
+def pronouns() -> frozenset[str]:
+    """Words with which a sentence begins that goes on about the same."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get("pronouns", ()))
 
 
 @cache

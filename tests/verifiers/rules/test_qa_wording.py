@@ -36,7 +36,6 @@ def score(response: str, reference: Any, metric: Metric = "exact") -> float | No
         "In short: Paris.",
         "TL;DR: Paris",
         "Result: Paris",
-        "Ans. Paris",
         "City: Paris",
         "I think Paris.",
         "I'd say Paris.",
@@ -105,7 +104,7 @@ def test_what_an_answer_is_said_with_is_no_part_of_it(response: str) -> None:
         ("París, no Lyon.", "París"),
         ("Париж, а не Лион.", "Париж"),
         ("Нет, это Париж.", "Париж"),
-        ("Parigi, non Lione.", "Parigi"),
+        ("È Parigi, non Lione.", "Parigi"),
     ],
 )
 def test_answers_are_said_in_other_languages(response: str, reference: str) -> None:

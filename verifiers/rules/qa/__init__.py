@@ -33,6 +33,7 @@ from verifiers.own_answers import written
 from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.similarity import Rouge
+from verifiers.rules.qa.truths import truth
 from verifiers.rules.qa.unanswerable import says_none
 from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
 
@@ -111,7 +112,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "14"
+    version = "15"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -385,7 +386,7 @@ def _fault(references: Sequence[tuple[str, ...]], metric: Metric) -> tuple[str, 
         message = f"a reference of {max(map(len, references))} parts; metric {metric!r} takes at most {most}"
         return "too_many_parts", message
     for text, *_ in references:
-        if metric == "bool" and typed.truth(text) is None:
+        if metric == "bool" and truth(text) is None:
             return "unparseable_reference", f"reference {clip(text)!r} is neither true nor false"
         if metric == "date" and typed.day(text) is None:
             return "unparseable_reference", f"reference {clip(text)!r} is no date"
@@ -458,7 +459,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "list":
             return Fraction(typed.same_list(answer, parts, params.ordered))
         case "bool":
-            return Fraction(typed.truth(answer) is typed.truth(reference))
+            return Fraction(truth(answer) is truth(reference))
         case "date":
             wanted = typed.day(reference)
             return Fraction(wanted is not None and typed.same_day(answer, wanted))
