@@ -222,8 +222,29 @@ def _answer(
     return answer
 
 
-_ABBREVIATION = re.compile(
-    r"(?:(?<![^\W_])[A-Z]|(?<![^\W_])(?:[A-Z]\.){1,3}[A-Z]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Prof|Gen|Sgt|Capt|Lt|Col|Rev|Gov|Sen|No))\Z"
+_INITIALS = re.compile(r"(?:[A-Z]\.){0,3}[A-Z]")
+_ABBREVIATIONS = frozenset(
+    [
+        "St",
+        "Mt",
+        "Ft",
+        "Dr",
+        "Mr",
+        "Mrs",
+        "Ms",
+        "Jr",
+        "Sr",
+        "Prof",
+        "Gen",
+        "Sgt",
+        "Capt",
+        "Lt",
+        "Col",
+        "Rev",
+        "Gov",
+        "Sen",
+        "No",
+    ]
 )
 _REST_OF_NAME = re.compile(r"\.\s?(?=\w)(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.){1,100}")
 
@@ -233,8 +254,8 @@ def _past_abbreviation(response: str, extraction: commitment.Extraction) -> str:
     answer = extraction.answer or ""
     if extraction.channel is not Channel.ANSWER_LINE or extraction.span is None or len(extraction.candidates) > 1:
         return answer
-    end = extraction.span[1]
-    if not response.startswith(".", end) or not _ABBREVIATION.search(answer[-6:]):
+    end, word = extraction.span[1], answer.rpartition(" ")[2]
+    if not response.startswith(".", end) or not (word in _ABBREVIATIONS or _INITIALS.fullmatch(word)):
         return answer
     rest = _REST_OF_NAME.match(response, end)
     return answer + rest[0].rstrip('*_`" ') if rest else answer
@@ -248,28 +269,9 @@ def _untexted(answer: str) -> str:
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
-_ANNOUNCED = re.compile(
-    r"(?:(?:so|thus|hence|therefore),?\s)?(?:the|my)\s(?:(?:final|correct|right)\s){0,2}answer(?:\sis:?|:)\s(?!not\b|n['’]t\b)",
-    re.IGNORECASE,
-)
-_ADVERB = re.compile(
-    r"(?P<word>indeed|(?:most\s)?(?:definitely|certainly|clearly|obviously|likely|probably))\s(?!(?:not|to|be)\b)",
-    re.IGNORECASE,
-)
-"""How sure an answer is, which is none of its words unless a reference begins with that."""
 _DESCRIBED = re.compile(
     r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?:the|an?|which|who|located|because|since)\s[^*?]*"
 )
-
-
-_COPULA = re.compile(
-    r"(?:(?<=[^\W_])|(?<=[」』*]))\s?(?P<word>です|でした|である|だ|입니다|이다|이에요|예요)\s?[。.]?\Z"
-)
-"""With what a sentence ends in Japanese and Korean that says "it is …"."""
-
-
-def _any_ends(references: Sequence[tuple[str, ...]], word: str) -> bool:
-    return any(part.rstrip(" 。.").endswith(word) for parts in references for part in parts)
 
 
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
@@ -280,14 +282,7 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     """
     if channel is Channel.WHOLE:
         answer = answer[: commitment.without_courtesy(answer, 0, len(answer))]
-    if lead := _ANNOUNCED.match(answer):
-        answer = answer[lead.end() :]
-    if (adverb := _ADVERB.match(answer)) and not any(
-        part.lower().startswith(adverb["word"].lower()) for parts in references for part in parts
-    ):
-        answer = answer[adverb.end() :]
-    if not answer.isascii() and (copula := _COPULA.search(answer)) and not _any_ends(references, copula["word"]):
-        answer = answer[: copula.start()]
+    answer = alone.apart(answer, [part for parts in references for part in parts])
     if not any("onfiden" in part for parts in references for part in parts):
         answer = commitment.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):

@@ -11,8 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from verifiers.commitment.announce import announcements
 from verifiers.commitment.cues import Cue, Kind, pronouns
-from verifiers.commitment.stance import Sentence, sentences
+from verifiers.commitment.stance import Sentence, Stance, sentences
 from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
 
 _MAX_CHARS = 300
@@ -53,6 +54,31 @@ def readings(answer: str, references: Sequence[tuple[str, ...]], is_unmarked: bo
 
 
 _ASKS = ("?", "？", "؟", "吗")
+
+
+def apart(answer: str, references: Sequence[str]) -> str:
+    """An answer without what announces it, how sure it is, and the verb behind it; what a reference begins or ends with stays."""
+    told = announcements(answer, 0, min(len(answer), _MAX_LEAD_CHARS))
+    if told and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS and len(told) == 1:
+        answer = answer[told[0].span[0] :].lstrip()
+    head = Sentence(answer, 0, min(len(answer), _MAX_LEAD_CHARS), "")
+    denied = {cue.first for cue in head.cues if cue.kind is Kind.NOT}
+    sure = max([cue.stop for cue in head.cues if cue.kind is Kind.SURE and cue.first == 0], default=0)
+    if 0 < sure < len(head.words) and sure not in denied:
+        word = answer[: head.words[sure - 1].end].lower()
+        if not any(part.lower().startswith(word) for part in references):
+            answer = answer[head.words[sure].start :]
+    if answer.isascii():
+        return answer
+    tail = Sentence(answer, max(0, len(answer) - _MAX_LEAD_CHARS), len(answer.rstrip(_EDGES)), "")
+    ends = [cue.first for cue in tail.cues if cue.kind is Kind.ENDS and cue.stop == len(tail.words) and cue.first]
+    place = tail.words[min(ends)].start if ends and not tail.asks else len(answer)
+    is_wanted = any(part.rstrip(_EDGES).endswith(answer[place : tail.end]) for part in references)
+    return answer if is_wanted else answer[:place]
+
+
+_MAX_LEAD_CHARS = 200
+_MAX_BEFORE_CHARS = 12
 
 
 def _readings(answer: str, wanted: Sequence[str]) -> Iterator[str]:

@@ -64,7 +64,9 @@ def _is_denial(sentence: Sentence) -> bool:
     """Whether a sentence is no more than "it is not true"."""
     denials = [cue for cue in sentence.cues if cue.kind in (Kind.NOT, Kind.NO, Kind.WRONG)]
     first = min((cue.first for cue in denials), default=_MAX_SUBJECT_WORDS + 1)
-    is_whole = any(cue.first == first and cue.stop == len(sentence.words) and cue.kind is not Kind.NOT for cue in denials)
+    is_whole = any(
+        cue.first == first and cue.stop == len(sentence.words) and cue.kind is not Kind.NOT for cue in denials
+    )
     return is_whole and first <= _MAX_SUBJECT_WORDS
 
 
