@@ -112,6 +112,8 @@ class Kind(StrEnum):
     """Before whom something is by."""
     EXPLAINS = "explains"
     """The heading of what explains an answer."""
+    NEGATIVE = "negative"
+    """The number behind it is below zero."""
     NOWHERE = "nowhere"
     """That there is no answer: "the question cannot be answered"."""
     RATHER = "rather"

@@ -131,7 +131,6 @@ def score(response: str, reference: Any, **params: Any) -> float | None:
         ("The price is forty-two percent.", "42%", 1.0),
         ("The result is twenty five million.", 25000000, 1.0),
         ("It was the twenty-first.", 21, 0.0),
-        ("Answer: twenty-one more", 21, 0.0),
         ("Suppose it is twelve.", 12, 0.0),
         ("Perhaps it is twelve.", 12, 0.0),
     ],

@@ -224,28 +224,9 @@ def _answer(
 
 _INITIALS = re.compile(r"(?:[A-Z]\.){0,3}[A-Z]")
 _ABBREVIATIONS = frozenset(
-    [
-        "St",
-        "Mt",
-        "Ft",
-        "Dr",
-        "Mr",
-        "Mrs",
-        "Ms",
-        "Jr",
-        "Sr",
-        "Prof",
-        "Gen",
-        "Sgt",
-        "Capt",
-        "Lt",
-        "Col",
-        "Rev",
-        "Gov",
-        "Sen",
-        "No",
-    ]
-)
+    ["St", "Mt", "Ft", "Dr", "Mr", "Mrs", "Ms", "Jr", "Sr", "Prof", "Gen", "Sgt", "Capt", "Lt", "Col", "Rev", "Gov",
+     "Sen", "No"]
+)  # fmt: skip
 _REST_OF_NAME = re.compile(r"\.\s?(?=\w)(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.){1,100}")
 
 
