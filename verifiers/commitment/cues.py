@@ -96,7 +96,7 @@ class Kind(StrEnum):
     """The number behind it says which, not how much."""
     GREETS = "greets"
     """What is said before an answer and says nothing: "great question!"."""
-    SURE = "sure"
+    CERTAINLY = "certainly"
     """How sure it is; alone before or behind an answer it changes nothing."""
     IT = "it"
     """A pronoun for what a question asks for: "it is"."""

@@ -585,6 +585,9 @@ def test_contains_hears_what_is_put_in_the_place_of_the_denied(response: str, re
         "The answer is not in the text.",
         "\\boxed{\\text{unanswerable}}",
         "根据文章无法回答该问题。",
+        "This cannot be determined from the given text.",
+        "I can't answer this question.",
+        "Nicht angegeben.",
     ],
 )
 def test_that_there_is_no_answer_can_be_said_in_many_ways(response: str) -> None:
@@ -597,6 +600,10 @@ def test_that_there_is_no_answer_can_be_said_in_many_ways(response: str) -> None
     [
         "The answer is not Paris.",
         "None of the Beatles",
+        "none of these",
+        "It is not unanswerable.",
+        "maybe unknown",
+        "Is it unknown?",
         "Not",
         "The text does not mention Paris.",
         "The passage does not say so, but Paris.",

@@ -25,8 +25,8 @@ _MIN_EXPLAINING_WORDS = 4
 _EDGES = " \t\n.。!！…"
 _AROUND = _EDGES + ",:;،，、：；—–-*_`\"'“”«»()（）"
 _SIGNS = frozenset(",:;.!…—–-،，、。：；！(（[")
-_GREETS = frozenset([Kind.GREETS, Kind.SURE, Kind.BUT, Kind.YES])
-_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO, Kind.SURE])
+_GREETS = frozenset([Kind.GREETS, Kind.CERTAINLY, Kind.BUT, Kind.YES])
+_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO, Kind.CERTAINLY])
 _NOUNS = frozenset([Kind.ANSWER, Kind.RESULT, Kind.ASKED])
 _OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.IF, Kind.SAID, Kind.OR, Kind.NEUTRAL])
 _MORE = frozenset(
@@ -63,7 +63,7 @@ def apart(answer: str, references: Sequence[str]) -> str:
         answer = answer[told[0].span[0] :].lstrip()
     head = Sentence(answer, 0, min(len(answer), _MAX_LEAD_CHARS), "")
     denied = {cue.first for cue in head.cues if cue.kind is Kind.NOT}
-    sure = max([cue.stop for cue in head.cues if cue.kind is Kind.SURE and cue.first == 0], default=0)
+    sure = max([cue.stop for cue in head.cues if cue.kind is Kind.CERTAINLY and cue.first == 0], default=0)
     if 0 < sure < len(head.words) and sure not in denied:
         word = answer[: head.words[sure - 1].end].lower()
         if not any(part.lower().startswith(word) for part in references):
@@ -261,7 +261,7 @@ def _end(said: Sentence, cue: Cue, stop: int) -> int | None:
     match cue.kind:
         case Kind.ENDS | Kind.CALLED | Kind.FITS:
             is_end = is_last
-        case Kind.GUESS | Kind.SURE:
+        case Kind.GUESS | Kind.CERTAINLY:
             is_end = is_last and is_apart
         case Kind.NOT | Kind.NO:
             is_denial = cue.kind is Kind.NOT or not said.text.isascii()
