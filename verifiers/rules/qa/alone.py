@@ -189,6 +189,8 @@ def _past_heading(said: Sentence, place: int, denied: set[int]) -> Iterator[int]
     begin = max([cue.stop for cue in said.cues if cue.first == place and cue.kind in _ARTICLES], default=place)
     here = [cue for cue in said.cues if cue.first in (place, begin)]
     nouns = [(cue.stop, cue.kind is not Kind.ASKED) for cue in here if cue.kind in _NOUNS]
+    if any(cue.kind is Kind.BAD for cue in here):
+        return
     if not nouns and (begin == place or any(cue.kind in _OPEN | {Kind.LABEL} for cue in here)):
         return
     at, is_answer = max(nouns, default=(begin + 1, False))
@@ -242,7 +244,7 @@ def _before_ends(said: Sentence, start: int) -> int:
     for _ in range(_MAX_ENDS):
         while stop > start and (said.words[stop - 1].text in _SIGNS or _is_picture(said.words[stop - 1].text)):
             stop -= 1
-        ends = [end for cue in said.cues if start < cue.first < stop and (end := _end(said, cue, stop))]
+        ends = [end for cue in said.cues if start < cue.first < stop and (end := _end(said, cue, start, stop))]
         if not ends or not any(word.text[0].isalnum() for word in said.words[start : min(ends)]):
             break
         stop = min(ends)
@@ -253,34 +255,32 @@ _MAX_ENDS = 3
 _BEHIND = _EDGES + ",:;،，、：；—–-(（*_"
 
 
-def _end(said: Sentence, cue: Cue, stop: int) -> int | None:
+def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
     """Where an answer ends before what a cue begins, if that is said of the answer, to the end."""
     first = cue.first - _has(said, Kind.JOINS, cue.first - 1)
     before = said.words[first - 1].text if first else ""
     is_last, is_apart = said.past(cue.stop, _CLOSING) >= stop, before in _SIGNS or before == "-"
+    name = said.text[said.words[start].start : said.words[cue.first].start]
     match cue.kind:
         case Kind.ENDS | Kind.CALLED | Kind.FITS:
             is_end = is_last
-        case Kind.GUESS | Kind.CERTAINLY:
+        case Kind.GUESS | Kind.CERTAINLY | Kind.GREETS:
             is_end = is_last and is_apart
         case Kind.NOT | Kind.NO:
+            is_set_off = is_apart or first < cue.first or cue.stop - first > 1
             is_denial = cue.kind is Kind.NOT or not said.text.isascii()
-            is_end = (
-                is_denial and (is_apart or first < cue.first or cue.stop - first > 1) and _is_contrast(said, cue, stop)
-            )
+            return first if is_denial and is_set_off and _is_contrast(said, cue, stop) else None
         case Kind.BECAUSE | Kind.EXPLAINS:
-            is_end = not _offers_another(said, cue, stop)
+            is_end = True
         case Kind.COMPLEMENT:
-            is_end = before in "(（" and not _offers_another(said, cue, stop)
+            is_end = before in "(（"
         case Kind.THE | Kind.IT | Kind.AT:
-            is_end = (
-                is_apart and (before in "(（" or not _names(said, cue.stop)) and not _offers_another(said, cue, stop)
-            )
+            is_end = is_apart and (before in "(（" or not _names(said, cue.stop))
         case Kind.BY:
-            is_end = _names(said, cue.stop) and not _offers_another(said, cue, stop)
+            is_end = _names(said, cue.stop)
         case _:
             is_end = False
-    return first if is_end else None
+    return first if is_end and (is_last or not _offers_another(said, cue, stop, name)) else None
 
 
 _CLOSING = frozenset(")）!.。\"'”’」")
@@ -293,13 +293,14 @@ def _is_contrast(said: Sentence, cue: Cue, stop: int) -> bool:
     return _SIGNS.isdisjoint(inner) and _MORE.isdisjoint(kinds) and _is_name(said, cue.stop, stop)
 
 
-def _offers_another(said: Sentence, behind: Cue, stop: int) -> bool:
-    """Whether what is said behind an answer doubts it, or names another."""
+def _offers_another(said: Sentence, behind: Cue, stop: int, name: str) -> bool:
+    """Whether what is said behind an answer, `name`, doubts it, or names another."""
     if "?" in said.text or _says_more(said, behind.first, stop):
         return True
-    name = said.text[: said.words[behind.first].start].strip(_AROUND).lower()
+    name = name.strip(_AROUND).lower()
     for place in range(behind.stop, stop):
-        joins = said.words[place - 1].text in ",;/&，、；" or _has(said, Kind.JOINS, place - 1)
+        before, is_alone = said.words[place - 1].text, said.ends(place + 1) or said.ends(place + 2)
+        joins = before in ",;/&，、；" or (before == "." and is_alone) or _has(said, Kind.JOINS, place - 1)
         is_said = any(cue.kind is Kind.IS and cue.stop == place for cue in said.cues)
         if (is_said or joins) and _names(said, place) and name not in _text_at(said, place).lower():
             return True
@@ -327,7 +328,7 @@ def _explained(text: str) -> str | None:
     told = list(sentences(text, 0, len(text)))
     if len(told) < 2 or told[0].end > _MAX_CHARS:
         return None
-    head, rest = text[: told[0].end].strip(_AROUND), Sentence(text, told[1].start, len(text), "")
+    head = text[: told[0].end].strip(_AROUND)
     first = {cue.kind for cue in told[1].cues if cue.first == 0}
     begins = (
         not _TOLD.isdisjoint(first)
@@ -335,9 +336,11 @@ def _explained(text: str) -> str | None:
         or text[told[1].start :].lstrip("\n*_ ").startswith(head)
     )
     is_long = len(told[1].words) >= _MIN_EXPLAINING_WORDS or Kind.EXPLAINS in first
-    if not begins or not is_long or _offers_another(rest, Cue(Kind.EXPLAINS, 0, 0), len(rest.words)):
-        return None
-    return head
+    others = (_offers_another(each, _START, len(each.words), head) for each in told[1:])
+    return head if begins and is_long and not any(others) else None
+
+
+_START = Cue(Kind.EXPLAINS, 0, 0)
 
 
 # --- yes and no
