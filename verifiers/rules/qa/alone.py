@@ -15,6 +15,7 @@ from verifiers.commitment.announce import announcements
 from verifiers.commitment.cues import Cue, Kind, pronouns
 from verifiers.commitment.stance import Sentence, Stance, sentences
 from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
+from verifiers.rules.qa.words import LETTERS
 
 _MAX_CHARS = 300
 """Of an answer that has something before or behind it that is no sentence of its own."""
@@ -369,7 +370,7 @@ _SMALL = frozenset(["of", "the", "and", "for", "in", "on", "de", "la"])
 def _of_acronym(found: re.Match[str]) -> Iterator[str]:
     """A name and the letters it is abbreviated to, where those begin its words."""
     name, short = found["name"] or found["name2"], found["short"] or found["short2"]
-    said = re.findall(r"[^\W\d_]+", name)
+    said = LETTERS.findall(name)
     initials = "".join(word[0] for word in said if word[0].isupper() or word not in _SMALL)
     capitals = "".join(word[0] for word in said if word[0].isupper())
     if short.replace(".", "").upper() in (initials.upper(), capitals.upper()):

@@ -3,12 +3,11 @@
 Both is neither, and of what is denied only "not true" is no.
 """
 
-import re
 import unicodedata
 
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.stance import Sentence
-from verifiers.rules.qa.words import visible
+from verifiers.rules.qa.words import LETTERS, visible
 
 YES = frozenset(
     ["yes", "true", "yeah", "yep", "correct", "right", "是", "是的", "对", "对的", "没错", "正确", "真", "真的", "成立", "はい", "예", "네", "sí", "si", "oui", "ja", "да", "نعم", "sim"]
@@ -24,7 +23,6 @@ _LETTERS = {"t": True, "f": False, "y": True, "n": False}
 """Only a text that is nothing else."""
 _EDGES = " \t\n.,;:!\"'“”‘’`*_()[]{}<>$。，、；،؛"
 _SIGNS = ",.;:!،，、。；：！—–-\n"
-_WORD = re.compile(r"[^\W\d_]+")
 _OPEN = frozenset([Kind.NOT, Kind.NO, Kind.MAYBE, Kind.OR, Kind.IF, Kind.DOUBT, Kind.BACK])
 _MAX_WORDS = 40
 _MAX_PLAIN_WORDS = 8
@@ -43,7 +41,7 @@ def truth(text: str) -> bool | None:
     text = unicodedata.normalize("NFKC", visible(text)).casefold().strip(_EDGES)
     if text in _LETTERS:
         return _LETTERS[text]
-    said, sentence = _WORD.findall(text), Sentence(text, 0, len(text), "")
+    said, sentence = LETTERS.findall(text), Sentence(text, 0, len(text), "")
     kinds = {cue.kind for cue in sentence.cues}
     if not 0 < len(said) <= _MAX_WORDS or "?" in text or sentence.asks:
         return None
