@@ -40,7 +40,6 @@ _DOLLAR_BEFORE = re.compile(r"(?<![A-Za-z])(?:US|AU?|CA?|NZ|HK|NT|S)\$\Z")
 _NAME_BEFORE = re.compile(r"(?<![\w.])[A-Za-z]\w{0,3}\s?=\s?\Z")
 """What the first of several numbers is said to be: of "x = 12, y = 13" all has to be read."""
 _BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNORECASE)
-_BARE_TEN = re.compile(r"\$?[-−]?10(?:\s?\^\s?(?:\{\s?[-+−]?\d{1,9}\s?\}|[-+−]?\d{1,9})|⁻?[⁰¹²³⁴-⁹]{1,9})\$?")
 _MAX_BARE_CHARS = 60
 
 
@@ -210,7 +209,7 @@ def _bare(scene: _Scene) -> str | None:
     if scene.segment.reason != "found" or len(scene.final) > _MAX_BARE_CHARS:
         return None
     text = scene.final.strip(" .*")
-    return text if _BARE.fullmatch(text) or _BARE_TEN.fullmatch(text) or numerals.value(text) is not None else None
+    return text if _BARE.fullmatch(text) or numerals.value(text) is not None else None
 
 
 _MAX_LISTED_CHARS = 2_000
