@@ -9,6 +9,7 @@ _CHARS = 40
 _BEFORE = frozenset([Kind.BOUND, Kind.NOT])
 _BEHIND = frozenset([Kind.LIMIT, Kind.WRONG])
 _BEFORE_OR_BEHIND = frozenset([Kind.BOUND, Kind.LIMIT])
+_DENYING = frozenset([Kind.NOT, Kind.NO, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.EXCEPT])
 _ANYWHERE = frozenset([Kind.OR, Kind.IF])
 _MAX_COUNTED = 3
 """Words of what is counted between a number and what stands behind it: 20個以上, "5 years or more"."""
@@ -33,7 +34,8 @@ def is_bounded(text: str, start: int, end: int) -> bool:
         is_limit = cue.kind in _BEFORE_OR_BEHIND and cue.first >= said
         if cue.first not in own and (is_beside or is_limit or cue.kind in _ANYWHERE):
             return True
-    return sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)
+    may_be_denied = any(cue.kind in _DENYING for cue in sentence.cues)
+    return may_be_denied and sentence.stance((start, end)) in (Stance.DENIED, Stance.SUPPOSED)
 
 
 def negative_before(head: str) -> str:

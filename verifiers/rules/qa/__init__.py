@@ -155,6 +155,8 @@ def _is_inline(item: Item[QaParams]) -> bool:
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _AUTO_LIKENESS = (Channel.ANSWER_TAG, Channel.WHOLE)
 """A translation or a summary may speak of answers."""
+_WHOLE = frozenset(["exact", "contains"])
+"""Metrics by which an answer without a reference's last word is none."""
 _SHORT = frozenset(["exact", "f1"])
 """Metrics of short answers, which may be said in a sentence."""
 _MAX_RATIO = 10
@@ -217,7 +219,8 @@ def _answer(
     answer = _untexted(visible(_past_abbreviation(response, extraction)))
     if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
-    if metric not in _LIKENESS and (answer,) not in references:
+    may_be = metric not in _WHOLE or _may_name(answer, references)
+    if metric not in _LIKENESS and (answer,) not in references and may_be:
         answer = _alone(answer, extraction.channel, references)
     return answer
 

@@ -10,6 +10,7 @@ What is left is compared, so that nothing here makes two answers the same.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.cues import Cue, Kind, pronouns
@@ -59,13 +60,14 @@ _ASKS = ("?", "？", "؟", "吗")
 
 def apart(answer: str, references: Sequence[str]) -> str:
     """An answer without what announces it, how sure it is, and the verb behind it; what a reference begins or ends with stays."""
-    told = announcements(answer, 0, min(len(answer), _MAX_LEAD_CHARS))
-    if told and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS and len(told) == 1:
-        answer = answer[told[0].span[0] :].lstrip()
-    head = Sentence(answer, 0, min(len(answer), _MAX_LEAD_CHARS), "")
-    denied = {cue.first for cue in head.cues if cue.kind is Kind.NOT}
+    head = _sentence(answer[:_MAX_LEAD_CHARS])
+    if any(cue.kind is Kind.ANSWER for cue in head.cues):
+        told = announcements(head.text, 0, head.end)
+        if len(told) == 1 and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS:
+            answer = answer[told[0].span[0] :].lstrip()
+            head = _sentence(answer[:_MAX_LEAD_CHARS])
     sure = max([cue.stop for cue in head.cues if cue.kind is Kind.CERTAINLY and cue.first == 0], default=0)
-    if 0 < sure < len(head.words) and sure not in denied:
+    if 0 < sure < len(head.words) and not any(cue.kind is Kind.NOT and cue.first == sure for cue in head.cues):
         word = answer[: head.words[sure - 1].end].lower()
         if not any(part.lower().startswith(word) for part in references):
             answer = answer[head.words[sure].start :]
@@ -78,12 +80,18 @@ def apart(answer: str, references: Sequence[str]) -> str:
     return answer if is_wanted else answer[:place]
 
 
+@lru_cache(maxsize=16)
+def _sentence(text: str) -> Sentence:
+    """A short text, which is looked at several times."""
+    return Sentence(text, 0, len(text), "")
+
+
 _MAX_LEAD_CHARS = 200
 _MAX_BEFORE_CHARS = 12
 
 
 def _readings(answer: str, wanted: Sequence[str]) -> Iterator[str]:
-    said = Sentence(answer, 0, len(answer), "")
+    said = _sentence(answer)
     asks_truth = any(part.strip(_EDGES) in YES or part.strip(_EDGES) in NO for part in wanted)
     start = _behind_leads(said, wanted, asks_truth)
     if start >= len(said.words):
@@ -124,10 +132,11 @@ def _says(said: Sentence, place: int) -> bool:
 def _past_bullet(said: Sentence) -> int:
     """Behind the mark of a list of one line, and pictures."""
     begins = [word.text for word in said.words[:2]]
-    is_item = "\n" not in said.text.strip() and (begins == ["1", "."] or begins == ["1", ")"] or begins[:1] in _BULLETS)
+    is_item = (begins in _ITEMS or begins[:1] in _BULLETS) and "\n" not in said.text.strip()
     return _past_pictures(said, (2 if begins[0] == "1" else 1) if is_item else 0)
 
 
+_ITEMS = (["1", "."], ["1", ")"])
 _BULLETS = (["-"], ["+"])
 
 
@@ -261,7 +270,6 @@ def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
     first = cue.first - _has(said, Kind.JOINS, cue.first - 1)
     before = said.words[first - 1].text if first else ""
     is_last, is_apart = said.past(cue.stop, _CLOSING) >= stop, before in _SIGNS or before == "-"
-    name = said.text[said.words[start].start : said.words[cue.first].start]
     match cue.kind:
         case Kind.ENDS | Kind.CALLED | Kind.FITS:
             is_end = is_last
@@ -281,6 +289,7 @@ def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
             is_end = _names(said, cue.stop)
         case _:
             is_end = False
+    name = said.text[said.words[start].start : said.words[cue.first].start]
     return first if is_end and (is_last or not _offers_another(said, cue, stop, name)) else None
 
 
