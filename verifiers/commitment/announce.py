@@ -21,7 +21,7 @@ class Announcement(NamedTuple):
     stance: Stance
 
 
-_MAX = 256
+_MAX = 64
 """Earlier ones are not looked at."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 

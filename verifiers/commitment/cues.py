@@ -98,6 +98,30 @@ class Kind(StrEnum):
     """The number behind it is a part of an expression."""
     LABEL = "label"
     """The number behind it says which, not how much."""
+    GREETS = "greets"
+    """What is said before an answer and says nothing: "great question!"."""
+    CERTAINLY = "certainly"
+    """How sure it is; alone before or behind an answer it changes nothing."""
+    IT = "it"
+    """A pronoun for what a question asks for: "it is"."""
+    ASKED = "asked"
+    """A noun for it: "Year: 1969"."""
+    SOURCE = "source"
+    """From where an answer is taken: "according to the passage"."""
+    AT = "at"
+    """What may stand before a name or a figure and is no part of it: "in 1969"."""
+    ABOUT = "about"
+    """Before a figure that is not exact."""
+    BY = "by"
+    """Before whom something is by."""
+    EXPLAINS = "explains"
+    """The heading of what explains an answer."""
+    NEGATIVE = "negative"
+    """The number behind it is below zero."""
+    NOWHERE = "nowhere"
+    """That there is no answer: "the question cannot be answered"."""
+    RATHER = "rather"
+    """What is before it is denied for what is behind it."""
 
 
 class Cue(NamedTuple):
@@ -243,6 +267,12 @@ def alone(kind: Kind, language: str) -> frozenset[str]:
     """The single words of a language that are cues of a kind."""
     told = (phrase for each, entry in _entries(language) if each is kind for phrase in phrases(entry))
     return frozenset(phrase for phrase in told if " " not in phrase)
+
+
+@cache
+def pronouns() -> frozenset[str]:
+    """Words with which a sentence begins that goes on about the same."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get("pronouns", ()))
 
 
 @cache

@@ -6,6 +6,7 @@ hyphens) count where length is punished and do not count where it is asked for.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
@@ -116,14 +117,22 @@ _UNSPACED_RANGES = (
     *((0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF)),
     *((0xF900, 0xFAFF), (0xFF66, 0xFF9D), (0x1B000, 0x1B16F), (0x20000, 0x323AF)),
 )
-_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED_RANGES)
+
+
+def _class(ranges: Sequence[tuple[int, int]]) -> str:
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
 _IS_UNSPACED = np.zeros(_UNSPACED_RANGES[-1][1] + 2, np.bool_)
 """By code point; the last stands for all behind it."""
 for _first, _last in _UNSPACED_RANGES:
     _IS_UNSPACED[_first : _last + 1] = True
+_UNSPACED = _class(_UNSPACED_RANGES)
 _UNSPACED_CHAR = re.compile(rf"[{_UNSPACED}]")
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
-_INVISIBLE = re.compile(
-    r"[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F"
-    r"\uFEFF\uFFA0\uFFF9-\uFFFB\U000E0000-\U000E0FFF]+"
+_INVISIBLE_RANGES = (
+    *((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+    *((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F)),
+    *((0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB), (0xE0000, 0xE0FFF)),
 )
+_INVISIBLE = re.compile(f"[{_class(_INVISIBLE_RANGES)}]+")

@@ -128,6 +128,12 @@ def test_likeness_is_what_the_published_libraries_say() -> None:
         ("T or F", "true", {"metric": "bool"}, 0.0),
         ("20200105", "2020-01-05", {"metric": "date"}, 1.0),
         ("20201305", "2020-01-05", {"metric": "date"}, 0.0),
+        ("Some say it was on 5 January 2020", "2020-01-05", {"metric": "date"}, 0.0),
+        ("It was originally planned for 5 January 2020", "2020-01-05", {"metric": "date"}, 0.0),
+        ("Lincoln was born on 5 January 2020", "2020-01-05", {"metric": "date"}, 1.0),
+        ("It is clearly not true", False, {"metric": "bool"}, 1.0),
+        ("doubtful, true", True, {"metric": "bool"}, 0.0),
+        ("The rest:\n- a\n- b", ["a", "b"], {"metric": "list"}, 0.0),
         ("the 42nd", "42", {"metric": "contains"}, 0.0),
         ("the 42nd street", "42nd", {"metric": "contains"}, 1.0),
         ("42 km", "42", {"metric": "contains"}, 1.0),
@@ -585,6 +591,9 @@ def test_contains_hears_what_is_put_in_the_place_of_the_denied(response: str, re
         "The answer is not in the text.",
         "\\boxed{\\text{unanswerable}}",
         "根据文章无法回答该问题。",
+        "This cannot be determined from the given text.",
+        "I can't answer this question.",
+        "Nicht angegeben.",
     ],
 )
 def test_that_there_is_no_answer_can_be_said_in_many_ways(response: str) -> None:
@@ -597,6 +606,10 @@ def test_that_there_is_no_answer_can_be_said_in_many_ways(response: str) -> None
     [
         "The answer is not Paris.",
         "None of the Beatles",
+        "none of these",
+        "It is not unanswerable.",
+        "maybe unknown",
+        "Is it unknown?",
         "Not",
         "The text does not mention Paris.",
         "The passage does not say so, but Paris.",

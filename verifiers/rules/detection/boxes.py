@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from verifiers.commitment import fold
+from verifiers.commitment.stance import Stance, sentence_at
 
 BoxFormat = Literal["xyxy", "xywh", "cxcywh", "yxyx"]
 
@@ -87,10 +88,10 @@ def from_value(value: Any, box_format: BoxFormat, *, needs_label: bool) -> Boxes
 # --- texts
 
 
-_TAG = re.compile(
-    r"(?:<\|object_ref_start\|>(?P<object>[^<>]{0,200})<\|object_ref_end\|>|<ref>(?P<ref>[^<>]{0,200})</ref>)?\s{0,8}"
-    r"(?P<box><box>|<\|box_start\|>)(?P<places>[^<>]*)(?:</box>|<\|box_end\|>)\s{0,8}[,;]?\s{0,8}"
+_OBJECT = re.compile(
+    r"<\|object_ref_start\|>(?P<object>[^<>]{0,200})<\|object_ref_end\|>|<ref>(?P<ref>[^<>]{0,200})</ref>"
 )
+_BOX = re.compile(r"\s{0,8}(?:<box>|<\|box_start\|>)(?P<places>[^<>]*)(?:</box>|<\|box_end\|>)\s{0,8}[,;]?\s{0,8}")
 _PLACE = r"\(([^(),\[\]]{1,60},[^(),\[\]]{1,60})\)"
 _CORNER_PAIR = re.compile(rf"{_PLACE}\s{{0,4}},?\s{{0,4}}{_PLACE}\s{{0,4}},?")
 
@@ -99,7 +100,8 @@ def _tagged(text: str) -> list[dict[str, Any]] | None:
     """The items of a text that is nothing but boxes in tags; a label names all boxes of the tag behind it."""
     items, end = list[dict[str, Any]](), 0
     while end < len(text):
-        tag = _TAG.match(text, end)
+        named = _OBJECT.match(text, end)
+        tag = _BOX.match(text, named.end() if named else end)
         if tag is None:
             return None
         places = _places(tag["places"])
@@ -109,7 +111,7 @@ def _tagged(text: str) -> list[dict[str, Any]] | None:
             places = places[0]
         if len(places) == 4 and _corners(places) is not None:
             places = [places]
-        label = tag["object"] or tag["ref"] or ""
+        label = (named["object"] or named["ref"] or "") if named else ""
         items += [{"bbox_2d": place, "label": label} for place in places]
         end = tag.end()
     return items
@@ -138,14 +140,11 @@ def _only_box(text: str) -> list[Any] | None:
 
 def _is_denied(text: str, place: int) -> bool:
     """Whether the words before a box say that it is not where the object is."""
-    return _DENIED_BEFORE.search(text, max(0, place - _DENIAL_CHARS), place) is not None
+    sentence = sentence_at(text, place, max(0, place - _DENIAL_CHARS), place + 1)
+    return sentence.stance((place, place + 1)) is Stance.DENIED
 
 
 _DENIAL_CHARS = 80
-_DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|cannot|neither|instead\sof|rather\sthan|wrong|incorrect)\b|n['’]t\b|不[是在]|并非|而非)[^.,;:!?\n。，；：！？]{0,30}\Z",
-    re.IGNORECASE,
-)
 _LIST_START = re.compile(r"\n[ \t]{0,8}(?=[\[{])")
 _FOUR = re.compile(rf"\[\s{{0,4}}{_NUMBER.pattern}(?:\s{{0,4}},\s{{0,4}}{_NUMBER.pattern}){{3}}\s{{0,4}}\]", re.ASCII)
 _BETWEEN_OBJECTS = re.compile(r"\}\s{0,8},?\s{0,8}\{")
@@ -183,29 +182,31 @@ def _no_number(text: str) -> None:
 
 
 _DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_no_number, strict=False)
-_PYTHON = re.compile(
-    r'(?P<double>"(?:[^"\\]|\\.)*+(?:"|\Z))'
-    r"|'(?P<single>(?:[^'\\]|\\.|'(?!\s*(?:[,:}\])]|\Z)))*+)(?:'|\Z)"
-    r"|(?P<round>[()])|(?P<comma>,(?=\s*[\])}]))|(?P<word>True|False|None)",
-    re.DOTALL,
-)
+_NO_JSON = re.compile(r"[\"'()]|,(?=\s*[\])}])|True|False|None")
+_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
+_SINGLE = re.compile(r"'(?P<text>(?:[^'\\]|\\.|'(?!\s*(?:[,:}\])]|\Z)))*+)(?:'|\Z)", re.DOTALL)
 """An apostrophe ends a text only where the text can end; one never ended goes to the end, so that reading is linear."""
-_ROUND = {"(": "[", ")": "]"}
-_WORDS = {"True": "true", "False": "false", "None": "null"}
+_AS_JSON = {"(": "[", ")": "]", "True": "true", "False": "false", "None": "null"}
 _STRAY_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])')
 
 
 def _as_json(text: str) -> str:
     """What Python prints, and what models write, as JSON."""
-    return _PYTHON.sub(_token, text)
+    written, place = list[str](), 0
+    while found := _NO_JSON.search(text, place):
+        written.append(text[place : found.start()])
+        place = found.end()
+        if quoted := (_DOUBLE if found[0] == '"' else _SINGLE).match(text, found.start()):
+            place = quoted.end()
+            written.append(_quoted(quoted))
+        written.append(_AS_JSON.get(found[0], ""))
+    return "".join(written) + text[place:]
 
 
-def _token(match: re.Match[str]) -> str:
-    if match["single"] is not None:
-        return '"' + _STRAY_BACKSLASH.sub("", match["single"]).replace('\\"', '"').replace('"', '\\"') + '"'
-    if match["double"]:
-        return _STRAY_BACKSLASH.sub("", match["double"])
-    return _ROUND.get(match["round"] or "", "") or _WORDS.get(match["word"] or "", "")
+def _quoted(match: re.Match[str]) -> str:
+    if match.re is _DOUBLE:
+        return _STRAY_BACKSLASH.sub("", match[0])
+    return '"' + _STRAY_BACKSLASH.sub("", match["text"]).replace('\\"', '"').replace('"', '\\"') + '"'
 
 
 # --- items

@@ -152,12 +152,12 @@ def _sentences(text: Text, num_sentences: int, relation: str) -> bool:
     return holds(len(text.sentences), relation, num_sentences)
 
 
-_STARS = re.compile(r"\s?\*\*\*\s?")
+STARS = re.compile(r"\s?\*\*\*\s?")
 
 
 def starred_paragraphs(text: str) -> int | None:
     """How many paragraphs `***` separates; None when one between two others is blank."""
-    pieces = _STARS.split(text)
+    pieces = STARS.split(text)
     if any(not piece.strip() for piece in pieces[1:-1]):
         return None
     ends = {0, len(pieces) - 1}
@@ -218,12 +218,12 @@ def _official_two(text: Text) -> bool:
     return len(filled) == 2 and filled[0] != filled[1]
 
 
-_SIX_STARS = re.compile(r"(?<!\*)\*{6}(?!\*)")
+_SIXSTARS = re.compile(r"(?<!\*)\*{6}(?!\*)")
 
 
 def two_responses(text: Text) -> bool:
     """Two that differ in their words, labels such as "Response 2:" aside."""
-    pieces = _SIX_STARS.split(text.folded)
+    pieces = _SIXSTARS.split(text.folded)
     filled = [piece for piece in pieces if any(map(str.isalnum, piece))]
     if len(filled) != 2 or any(piece not in filled for piece in pieces[1:-1]):
         return False

@@ -44,10 +44,12 @@ def _official_thesis(view: Text) -> bool:
     return stop >= 0 and bool(value[3:stop].strip()) and bool(value[stop + 4 :].strip())
 
 
-_HEADER = re.compile(
-    r"\s*(?:#{1,6}\s+\S.*|\*\*[^*\n]{1,200}\*\*:?|<h[1-6]>.*|(?:section|part|chapter)\s+[\w]{1,12}\b.{0,120}|"
-    r"(?:[IVX]{1,5}|\d{1,2})[.)]\s.{0,120})\s*",
-    re.IGNORECASE,
+_HEADERS = (
+    re.compile(r"#{1,6}\s+\S.*"),
+    re.compile(r"\*\*[^*\n]{1,200}\*\*:?"),
+    re.compile(r"<h[1-6]>.*", re.IGNORECASE),
+    re.compile(r"(?:section|part|chapter)\s+[\w]{1,12}\b.{0,120}", re.IGNORECASE),
+    re.compile(r"(?:[IVX]{1,5}|\d{1,2})[.)]\s.{0,120}", re.IGNORECASE),
 )
 
 _THESIS = re.compile(r"\s*(?:<(?:p|div|section|article)>\s*){0,3}<(i|em)>([^<]*)</\1>", re.IGNORECASE)
@@ -61,7 +63,7 @@ def _thesis(view: Text) -> bool:
     """Every section begins with words in italics and goes on after them."""
     sections: list[list[str]] = [[]]
     for line in filter(str.strip, _END_OF_HEADING.sub(r"\g<0>\n", view.folded).split("\n")):
-        if _HEADER.fullmatch(line) and not _THESIS.match(line):
+        if any(header.fullmatch(line.strip()) for header in _HEADERS) and not _THESIS.match(line):
             sections.append([])
         else:
             sections[-1].append(line)

@@ -10,6 +10,7 @@ import re
 
 from verifiers.rules.instruction_following import boundaries, patterns
 from verifiers.rules.instruction_following.classic import (
+    STARS,
     divided_into,
     frequency_of,
     letters_of,
@@ -176,11 +177,8 @@ def _official_letter(view: Text, letter: str, let_frequency: int, let_relation: 
     return holds(view.lower.count(letter), let_relation, let_frequency)
 
 
-_STARS = re.compile(r"\s?\*\*\*\s?")
-
-
 def _official_composition(view: Text, n_sent: int, n_words: int) -> bool:
-    pieces = _STARS.split(view.raw)
+    pieces = STARS.split(view.raw)
     if starred_paragraphs(view.raw) != 3:
         return False
     found = [boundaries.sentences(piece) for piece in pieces]

@@ -10,10 +10,11 @@ from verifiers.rules.numeric.values import Number
 _CHARS = 80
 _END = r"(?=[\s.。$*!)}\]]{0,6}(?:</answer>\s{0,4})?\Z)"
 _VALUE = r"[$\\]{0,2}[-−]?\d[\d.,]{0,20}(?:/\d{1,12})?(?:\s?\\?%)?\$?"
+_DIGITS = r"\d[\d.,]{0,12}"
 _CALCULATION = re.compile(
-    r"\d(?:\s?[^\W\d_]{1,12}){0,2}[$*°%]{0,3}(?P<aside>\s\(\s?(?:=\s?)?\d[\d.,]{0,12}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?\d[\d.,]{0,12}){1,5}(?:\s?=\s?\d[\d.,]{0,12})?\s?\))"
-    + _END
+    rf"\s\(\s?(?:=\s?)?{_DIGITS}(?:\s?(?:[×x*+÷/·]|\s[-−]\s)\s?{_DIGITS}){{1,5}}(?:\s?=\s?{_DIGITS})?\s?\)" + _END
 )
+_COUNTED_BEFORE = re.compile(r"\d(?:\s?[^\W\d_]{1,12}){0,2}[$*°%]{0,3}\Z")
 _AGAIN = re.compile(
     rf"(?<![\w.,/])(?P<value>{_VALUE})(?P<aside>,?\s(?:or|i\.e\.,?|that\sis,?)\s(?:(?:equivalently|simply)\s)?(?P<again>{_VALUE})){_END}"
 )
@@ -25,7 +26,9 @@ def without_asides(text: str) -> str:
     first = max(0, len(text) - _CHARS)
     tail = text[first:].lower()
     if ")" in tail[-_BRACKET_CHARS:]:
-        text = _without(text, _CALCULATION, first)
+        made = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
+        if made and _COUNTED_BEFORE.search(text, first, made.start()):
+            text = _blank(text, *made.span())
     if any(sign in tail for sign in _AGAIN_SIGNS):
         again = _AGAIN.search(text, first)
         return _blank(text, *again.span("aside")) if again and _is_same(again["value"], again["again"]) else text
@@ -34,11 +37,6 @@ def without_asides(text: str) -> str:
 
 _BRACKET_CHARS = 24
 """What may stand behind a bracket that is an aside: a mark, an end tag."""
-
-
-def _without(text: str, aside: re.Pattern[str], first: int) -> str:
-    found = aside.search(text, first)
-    return _blank(text, *found.span("aside")) if found else text
 
 
 def _blank(text: str, start: int, end: int) -> str:

@@ -3,7 +3,7 @@
 import re
 
 SIGNS = "$€£¥₹₩₽¢"
-_CURRENCY_NAMES = {
+_NAMES = {
     **dict.fromkeys(["usd", "dollar", "dollars", "美元"], "$"),
     **dict.fromkeys(["eur", "euro", "euros", "欧元"], "€"),
     **dict.fromkeys(["gbp", "英镑"], "£"),
@@ -14,13 +14,14 @@ _CURRENCY_NAMES = {
     **dict.fromkeys(["rub", "ruble", "rubles"], "₽"),
     **dict.fromkeys(["cent", "cents"], "¢"),
 }
-CURRENCY_NAME = "|".join(sorted(_CURRENCY_NAMES, key=len, reverse=True))
+_NAME = "|".join(sorted(_NAMES, key=len, reverse=True))
 _CURRENCY_BEHIND = re.compile(
-    rf"(?:\s?(?:hundred|thousand|million|billion|trillion|bn|mn|[kmb]|[千万亿]))?\s?({CURRENCY_NAME}|[{SIGNS}])"
+    rf"(?:\s?(?:hundred|thousand|million|billion|trillion|bn|mn|[kmb]|[千万亿]))?\s?({_NAME}|[{SIGNS}])"
     r"(?![A-Za-z])",
     re.IGNORECASE,
 )
-_CURRENCY_BEFORE = re.compile(rf"(?<![A-Za-z])({CURRENCY_NAME})\s?$", re.IGNORECASE)
+_NAME_BEHIND = re.compile(rf"\s?(?:{_NAME})(?![A-Za-z])", re.IGNORECASE)
+_CURRENCY_BEFORE = re.compile(rf"(?<![A-Za-z])({_NAME})\s?$", re.IGNORECASE)
 
 
 def currency_beside(sign: str, before: str, after: str) -> tuple[str, str]:
@@ -30,7 +31,13 @@ def currency_beside(sign: str, before: str, after: str) -> tuple[str, str]:
         after = after[: behind.start(1)] + after[behind.end(1) :]
     if sign or not (name := behind or _CURRENCY_BEFORE.search(before)):
         return sign, after
-    return _CURRENCY_NAMES.get(name[1].lower(), name[1]), after
+    return _NAMES.get(name[1].lower(), name[1]), after
+
+
+def currency_end(after: str) -> int:
+    """Where the name of a currency ends with which a text begins."""
+    name = _NAME_BEHIND.match(after)
+    return name.end() if name else 0
 
 
 def same_currency(one: str, other: str) -> bool:

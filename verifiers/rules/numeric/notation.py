@@ -3,6 +3,7 @@
 import re
 
 from verifiers import commitment
+from verifiers.math.units.names import NAMES, SYMBOLS
 from verifiers.rules.numeric import scales
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -65,23 +66,20 @@ def without_remark(text: str) -> str:
     return text[: remark.start(1)] + " " * len(remark[1]) + text[remark.end(1) :]
 
 
-_UNIT = (
-    r"(?:[cdkmnµμ]?m|in|ft|yd|mi|[mnµμ]?s|min|sec|hr?|[kmµμ]?g|[kM]?(?:N|Pa|J|W|Hz)|K|mol|[mM]?L|[mk]?V|[mµμ]?A|C|T|units?"
-    r"|(?:centi|milli|kilo)?met(?:er|re)s?|inch(?:es)?|feet|foot|yards?|miles?|seconds?)"
-)
-_POWER_AT_END = re.compile(
-    rf"\d(?:[ $~/*·⋅{{}}]|\\[,;:! ]|\\(?:text|mathrm|textrm|rm|cdot)(?![A-Za-z])|per |{_UNIT}(?![A-Za-z])){{0,16}}(?<![A-Za-z]){_UNIT}"
-    r"[ }]{0,2}(?P<power>\^ ?(?:\{ ?[-−]?[1-4] ?\}|[-−]?[1-4]))\Z"
-    r"|\d ?(?:[cdk]?m|ft|in)(?P<digit>[23])\Z"
-)
+_POWER_AT_END = re.compile(r"[ }]{0,2}(?P<power>\^ ?(?:\{ ?[-−]?[1-4] ?\}|[-−]?[1-4]))\Z")
+_DIGIT_AT_END = re.compile(r"\d ?(?:[cdk]?m|ft|in)(?P<power>[23])\Z")
+_UNIT_AT_END = re.compile(r"(?P<word>[A-Za-zµμ]{1,16})[ }]{0,2}\Z")
+_BETWEEN_UNITS = re.compile(r"(?:[ $~/*·⋅{}]|\\[,;:! ]|\\(?:text|mathrm|textrm|rm|cdot)|(?<![A-Za-z])per ){1,8}\Z")
+_MAX_UNITS = 4
 _POWER_CHARS = 80
 _MAX_POWERS = 4
 _TEN_CHARS = 12
 _DOTTED = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3}){2,}(?!\.?\w)")
 _TEN_RAISED = re.compile(
-    r"(?<![\w.,^\\)}\]×*·⋅])(?<![×x*·⋅] )(?<!cdot )(?<!times )10(?: ?\^ ?(?:\{ ?(?P<braced>[-−+]?\d{1,4}) ?\}|(?P<bare>[-−+]?\d{1,4}))|(?P<raised>⁻?[⁰¹²³⁴-⁹]{1,4}))"
-    r"(?![\w.,^]{0,4}\d| ?[!^])"
+    r"10(?: ?\^ ?(?:\{ ?(?P<braced>[-−+]?\d{1,4}) ?\}|(?P<bare>[-−+]?\d{1,4}))|(?P<raised>⁻?[⁰¹²³⁴-⁹]{1,4}))"
 )
+_PART_BEFORE = re.compile(r"(?:[\w.,^\\)}\]×*·⋅]|[×x*·⋅] |(?:cdot|times) )\Z")
+_PART_BEHIND = re.compile(r"[\w.,^]{0,4}\d| ?[!^]")
 
 
 def in_other_signs(text: str, decimal_comma: bool) -> str:
@@ -95,22 +93,42 @@ def in_other_signs(text: str, decimal_comma: bool) -> str:
         if end is None:
             return text
         end += text.startswith("}", end)
-        found = _POWER_AT_END.search(text, max(0, end - _POWER_CHARS), end)
-        if found is None or text[end : end + 1].isalnum():
+        first = max(0, end - _POWER_CHARS)
+        found = _DIGIT_AT_END.search(text, first, end) or _POWER_AT_END.search(text, first, end)
+        if found is None or text[end : end + 1].isalnum() or not _is_of_a_unit(text[first : found.start()], found):
             break
-        start, stop = found.span("power" if found["power"] else "digit")
+        start, stop = found.span("power")
         text = text[:start] + " " * (stop - start) + text[stop:]
         end = commitment.last_digit_end(text, 0, start)
     if end is None:
         return text
     ten = _TEN_RAISED.search(text, max(0, end - _TEN_CHARS), min(len(text), end + _TEN_CHARS))
-    if ten is not None and ten.end() >= end:
+    is_part = ten and (
+        _PART_BEFORE.search(text, max(0, ten.start() - 6), ten.start()) or _PART_BEHIND.match(text, ten.end())
+    )
+    if ten is not None and ten.end() >= end and not is_part:
         raised = ten["braced"] or ten["bare"] or ten["raised"].translate(_SUPERSCRIPTS)
         exponent = raised.replace("−", "-").removeprefix("+").zfill(len(ten[0]) - len("1e"))
         text = f"{text[: ten.start()]}1e{exponent}{text[ten.end() :]}"
     if not decimal_comma:
         return text
     return _DOTTED.sub(lambda number: number[0].replace(".", "\u202f"), text)
+
+
+def _is_of_a_unit(before: str, power: re.Match[str]) -> bool:
+    r"""Whether what stands before a power is a number with its units: `30 kg \\cdot m`."""
+    if power.re is _DIGIT_AT_END:
+        return True
+    for _ in range(_MAX_UNITS):
+        unit = _UNIT_AT_END.search(before)
+        if unit is None or not (unit["word"] in SYMBOLS or unit["word"].lower() in NAMES):
+            return False
+        before = before[: unit.start()]
+        between = _BETWEEN_UNITS.search(before)
+        before = before[: between.start()] if between else before
+        if before[-1:].isdigit():
+            return True
+    return False
 
 
 def plain(text: str, decimal_comma: bool) -> str:

@@ -5,11 +5,11 @@ a choice is not.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from verifiers import numerals
 from verifiers.numerals.chinese import HAN_NUMBER
@@ -22,33 +22,24 @@ _MAX_DIGITS = 1000
 _EQUALS = re.compile(r"\\(?:approx|sim(?:eq)?)(?![A-Za-z])|(?<![<>!])=(?![<>])|≈|:(?!\d)")
 _REMARK = re.compile(r"(?<=[\d%])\s?\(\s?(?:[<>]=?|[≤≥]|\\[lg](?:eq?|t)(?![A-Za-z]))\s?-?[\d.,]{1,40}\s?\)")
 """That a number is beyond another one: `12 (> 10)`."""
-_RELATION = r"(?:大于|小于|高于|低于|大過|不足|不等于|最多|最少|起码)(?:或|且)?(?:等于)?"
-_RELATION_BEFORE, _RELATION_BEHIND = re.compile(rf"{_RELATION}\s?$"), re.compile(rf"\s?{_RELATION}")
 _DECIMAL = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?|\.\d+"
-_NUMBER = re.compile(
-    rf"""(?<![A-Za-z\d_.^\\])
-    (?P<sign>[-+]?)\s?(?P<currency>[{currencies.SIGNS}]?)\s?(?P<inner_sign>-?)
-    (?:
-        (?:(?P<whole>\d+)\s?)?\\[dt]?frac\s?(?:\{{\s?(?P<top>-?\d+)\s?\}}\s?\{{\s?(?P<bottom>-?\d+)\s?\}}|(?P<two>\d\d))
-      | (?P<mixed>\d+)\s(?P<mixed_top>\d+)\s?[/⁄]\s?(?P<mixed_bottom>\d+)
-      | 10\s?\^\s?(?:\{{\s?(?P<ten>[-+]?\d{{1,9}})\s?\}}|(?P<ten_bare>[-+]?\d{{1,9}}))
-      | (?P<decimal>{_DECIMAL})
-        (?:[eE](?P<e>[-+]?\d{{1,9}})|\s?(?:\\times|\\cdot|[x×*·])\s?10\s?\^\s?\{{?\s?(?P<power>[-+]?\d{{1,9}})\s?\}}?)?
-        (?:\s?[/⁄]\s?(?P<divisor>{_DECIMAL}))?
-    )
-    (?P<percent>\s?%)?(?![\d^!])""",
-    re.VERBOSE,
+_BEGIN = re.compile(
+    rf"(?<![A-Za-z\d_.^\\])(?P<sign>[-+]?)\s?(?P<currency>[{currencies.SIGNS}]?)\s?(?P<inner_sign>-?)(?=\.?\d|\\[dt]?frac)"
 )
-_HEDGE = re.compile(
-    r"(?<![A-Za-z\\])(?:or|either|not|between|if|unless|otherwise|more|less|fewer|greater|smaller|least|most|than|over|under"
-    r"|above|below|and\s(?:up|upwards|higher|lower)|exceeds?|half|plus|times|squared|cubed|infinit\w*|nan|up\sto"
-    r"|(?:is|was)\s(?:wrong|incorrect|false))(?![A-Za-z])|n['’]t(?![A-Za-z])|[或不至到]|以[上下内]|超过|多于|少于",
-    re.IGNORECASE,
+_IN_BRACES = re.compile(r"\s?\{\s?(?P<top>-?\d+)\s?\}\s?\{\s?(?P<bottom>-?\d+)\s?\}|(?P<two>\d\d)")
+_FRACTION = re.compile(r"(?:(?P<whole>\d+)\s?)?\\[dt]?frac\s?")
+_MIXED = re.compile(r"(?P<whole>\d+)\s(?P<top>\d+)\s?[/⁄]\s?(?P<bottom>\d+)")
+_TEN = re.compile(r"10\s?\^\s?(?:\{\s?(?P<braced>[-+]?\d{1,9})\s?\}|(?P<bare>[-+]?\d{1,9}))")
+_PLAIN = re.compile(_DECIMAL)
+_TIMES_TEN = re.compile(
+    r"[eE](?P<e>[-+]?\d{1,9})|\s?(?:\\times|\\cdot|[x×*·])\s?10\s?\^\s?\{?\s?(?P<power>[-+]?\d{1,9})\s?\}?"
 )
+_DIVIDED = re.compile(rf"\s?[/⁄]\s?(?P<divisor>{_DECIMAL})")
+_PERCENT = re.compile(r"\s?%")
+_GOES_ON = re.compile(r"[\d^!]")
 _MORE_BEHIND = re.compile(r"\s?[多余餘](?![于於])")
 _SEVERAL = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|;|،|؛|、|或|和|至|到)\s?", re.IGNORECASE)
-_NEGATIVE_WORD = re.compile(r"\b(?:negative|minus)\s?$|负$", re.IGNORECASE)
-_PERCENT_BEHIND = re.compile(r"\s?(?:percent|per\scent|pct)(?![A-Za-z])", re.IGNORECASE)
+PERCENT_BEHIND = re.compile(r"\s?(?:percent|per\scent|pct)(?![A-Za-z])", re.IGNORECASE)
 _PERCENT_BEFORE = re.compile(r"百分之\s?$")
 _PERCENT_WORD = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
 _EDGES = " .,;:!*\"'$()"
@@ -75,7 +66,7 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
     text = _REMARK.sub("", notation.plain(text, decimal_comma))
     sides = _EQUALS.split(text)
     text = sides[-1]
-    found = list(_NUMBER.finditer(text))
+    found = list(_figures(text))
     if _names_several(sides):
         return Unreadable("conflicting_answers")
     if text.endswith("?"):
@@ -84,26 +75,108 @@ def _read(text: str, decimal_comma: bool) -> Number | Unreadable:
         return _in_words(text)
     if len(found) > 1:
         return Unreadable("conflicting_answers" if _several(text, found) else "unparseable")
-    match = found[0]
-    before, after = text[: match.start()], text[match.end() :]
-    currency, after = currencies.currency_beside(match["currency"], before, after)
+    figure = found[0]
+    before, after = text[: figure.start], text[figure.end :]
+    negative = bounds.negative_before(before)
+    before = before[: len(before) - len(negative)]
+    currency, after = currencies.currency_beside(figure.currency, before, after)
     scale, after = scales.scale_behind(after, bool(currency))
-    if any(_HEDGE.search(wording) for wording in (*sides[:-1], before, after)) or _MORE_BEHIND.match(after):
+    is_bounded = bounds.is_bounded(text, figure.start, figure.end) or _MORE_BEHIND.match(after)
+    if is_bounded or any(bounds.is_bounded(side, len(side), len(side)) for side in sides[:-1]):
         return Unreadable("conflicting_answers")
-    if bounds.bound_before(before) or bounds.bound_behind(after):
-        return Unreadable("conflicting_answers")
-    if _RELATION_BEFORE.search(before) or _RELATION_BEHIND.match(after):
-        return Unreadable("conflicting_answers")
-    negative = _NEGATIVE_WORD.search(before)
-    if _FACTORIAL_BEHIND.match(after):
+    if _FACTORIAL_BEHIND.match(after) or not _is_wording(before) or not _is_unit(after) or figure.value is None:
         return Unreadable("unparseable")
-    if not _is_wording(before[: negative.start()] if negative else before) or not _is_unit(after):
-        return Unreadable("unparseable")
-    number = _number(match)
-    if number is None:
-        return Unreadable("unparseable")
-    is_percent = number.is_percent or bool(_PERCENT_BEHIND.match(after) or _PERCENT_BEFORE.search(before))
-    return values.scaled(replace(number, is_percent=is_percent, currency=currency), scale, negative is not None)
+    is_percent = figure.is_percent or bool(PERCENT_BEHIND.match(after) or _PERCENT_BEFORE.search(before))
+    number = Number(*figure.value, is_percent, currency)
+    return values.scaled(number, scale, bool(negative))
+
+
+class _Figure(NamedTuple):
+    """A number in figures, by where it stands."""
+
+    start: int
+    end: int
+    value: tuple[Fraction, int] | None
+    """With its exponent; None where it has none, as a half of nothing."""
+    is_percent: bool
+    currency: str
+
+
+def _figures(text: str) -> Iterator[_Figure]:
+    """The numbers of a text, in order."""
+    place = 0
+    while begin := _BEGIN.search(text, place):
+        place = begin.start() + 1
+        form = next((found for each in _FORMS if (found := each(text, begin.end()))), None)
+        if form is None:
+            continue
+        end, value = form
+        percent = _PERCENT.match(text, end)
+        end = percent.end() if percent else end
+        if _GOES_ON.match(text, end):
+            continue
+        place = max(place, end)
+        if value is not None and begin["sign"] and begin["inner_sign"]:
+            value = None
+        if value is not None:
+            sign = -1 if "-" in (begin["sign"], begin["inner_sign"]) else 1
+            value = values.normal(sign * value[0], value[1])
+        yield _Figure(begin.start(), end, value, percent is not None, begin["currency"])
+
+
+_Form = tuple[int, tuple[Fraction, int] | None] | None
+"""Where a number ends that is written in one way, and its value with an exponent."""
+
+
+def _fraction(text: str, start: int) -> _Form:
+    r"""`\frac{3}{4}`, `2\frac34`."""
+    name = _FRACTION.match(text, start)
+    inner = _IN_BRACES.match(text, name.end()) if name else None
+    if name is None or inner is None:
+        return None
+    top, bottom = (inner["two"][0], inner["two"][1]) if inner["two"] else (inner["top"], inner["bottom"])
+    return inner.end(), _quotient(name["whole"] or "0", top, bottom)
+
+
+def _mixed(text: str, start: int) -> _Form:
+    """`2 1/4`."""
+    mixed = _MIXED.match(text, start)
+    return (mixed.end(), _quotient(mixed["whole"], mixed["top"], mixed["bottom"])) if mixed else None
+
+
+def _power_of_ten(text: str, start: int) -> _Form:
+    ten = _TEN.match(text, start)
+    return (ten.end(), (Fraction(1), int(ten["braced"] or ten["bare"]))) if ten else None
+
+
+def _decimal(text: str, start: int) -> _Form:
+    """`1,000.5`, `1.2e5`, `3/4`."""
+    plain = _PLAIN.match(text, start)
+    if plain is None:
+        return None
+    raised = _TIMES_TEN.match(text, plain.end())
+    end = raised.end() if raised else plain.end()
+    exponent = int(raised["e"] or raised["power"]) if raised else 0
+    divided = _DIVIDED.match(text, end)
+    end = divided.end() if divided else end
+    if end - start > _MAX_DIGITS or (divided and exponent):
+        return end, None
+    divisor = _exact(divided["divisor"]) if divided else Fraction(1)
+    return end, (_exact(plain[0]) / divisor, exponent) if divisor else None
+
+
+_FORMS = (_fraction, _mixed, _power_of_ten, _decimal)
+
+
+def _quotient(whole: str, top: str, bottom: str) -> tuple[Fraction, int] | None:
+    if len(whole + top + bottom) > _MAX_DIGITS or not int(bottom):
+        return None
+    return int(whole) + Fraction(int(top), int(bottom)), 0
+
+
+def _exact(text: str) -> Fraction:
+    whole, _, decimals = text.replace(",", "").partition(".")
+    return Fraction(int(whole + decimals or "0"), 10 ** len(decimals))
 
 
 _FACTORIAL_BEHIND = re.compile(r"[)\]}]{1,4}\s?!")
@@ -138,10 +211,10 @@ def _in_words(text: str) -> Number | Unreadable:
 
 def _is_counted(text: str, counted: str) -> bool:
     """Whether it is a unit or a few words, with no other number among them; 一 before a word is its article."""
-    if _HEDGE.search(text) or _MORE_BEHIND.match(counted) or _RELATION_BEHIND.match(counted) or not _is_unit(counted):
+    if bounds.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
         return False
-    words = _WORD.findall(counted)
-    if not words or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in ("of", "second"):
+    words, is_scaled = _WORD.findall(counted), scales.scale_behind(counted, False)[0] != 1
+    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in ("of", "second"):
         return False
     if not counted.isascii():
         is_article, is_clock = text.startswith("一" + counted[:1]), "点" in text and counted[0] in "分钟"
@@ -153,8 +226,8 @@ _MAX_COUNTED_WORDS = 3
 _MAX_COUNTED_HAN = 6
 
 
-def _several(text: str, found: Sequence[re.Match[str]]) -> bool:
-    gaps = (text[left.end() : right.start()] for left, right in pairwise(found))
+def _several(text: str, found: Sequence[_Figure]) -> bool:
+    gaps = (text[left.end : right.start] for left, right in pairwise(found))
     return all(
         _SEVERAL.search(gap) or not gap.strip() or max(map(len, _WORD.findall(gap)), default=0) > 1 for gap in gaps
     )
@@ -177,37 +250,3 @@ def _is_unit(after: str) -> bool:
 def _is_words(text: str, words: Sequence[str]) -> bool:
     rest = _WORD.sub("", text)
     return _OUTSIDE_WORDS.fullmatch(rest) is not None and not ("-" in rest and not words) and "/ " not in rest
-
-
-def _number(match: re.Match[str]) -> Number | None:
-    if any(len(group or "") > _MAX_DIGITS for group in match.groups()):
-        return None
-    exponent = int(match["e"] or match["power"] or match["ten"] or match["ten_bare"] or 0)
-    if (match["divisor"] and exponent) or (match["sign"] and match["inner_sign"]):
-        return None
-    fraction = _fraction(match)
-    if fraction is None:
-        return None
-    if "-" in (match["sign"], match["inner_sign"]):
-        fraction = -fraction
-    fraction, exponent = values.normal(fraction, exponent)
-    return Number(fraction, exponent, bool(match["percent"]), match["currency"])
-
-
-def _fraction(match: re.Match[str]) -> Fraction | None:
-    whole, top, bottom = match["whole"], match["top"], match["bottom"]
-    if match["two"]:
-        top, bottom = match["two"][0], match["two"][1]
-    if match["mixed"]:
-        whole, top, bottom = match["mixed"], match["mixed_top"], match["mixed_bottom"]
-    if match["ten"] or match["ten_bare"]:
-        return Fraction(1)
-    if top is not None:
-        return int(whole or 0) + Fraction(int(top), int(bottom)) if int(bottom) else None
-    divisor = _decimal(match["divisor"]) if match["divisor"] else Fraction(1)
-    return _decimal(match["decimal"]) / divisor if divisor else None
-
-
-def _decimal(text: str) -> Fraction:
-    whole, _, decimals = text.replace(",", "").partition(".")
-    return Fraction(int(whole + decimals or "0"), 10 ** len(decimals))

@@ -11,18 +11,10 @@ _SCALE_WORDS = (
     ("b bn mrd billion 十亿 十億", 10**9), ("百亿 百億", 10**10), ("千亿 千億", 10**11), ("t tn trillion 万亿 萬億", 10**12),
 )  # fmt: skip
 _SCALES = {word: scale for words, scale in _SCALE_WORDS for word in words.split()}
-WORDS_OF_OTHERS = (
-    r"(?:tausend|mill(?:ions|ionen|ones|ón)|milh(?:ões|ão)|milion[ie]|mln|milliard(?:en?|s)?|miliard[io]|тыс(?:яч[иа]?)?|миллион(?:а|ов)?|млн"
-    r"|миллиард(?:а|ов)?|млрд)(?!\w)"
-)
-"""Words for scales that are none of English; an English `billion` is what it is in any language."""
-HANGUL = "[백천]?만|[억조]|천"
-_SCALE = re.compile(
-    rf"\s?(?:{WORDS_OF_OTHERS}|{HANGUL})|"
-    r"\s?(?:(?:hundred|thousand|million|billion|trillion|dozen|lakhs?|crores?|mn|mio|mrd|bn|tn)(?![a-z])"
-    r"|[十百千万萬]?[亿億]|[十百千]?[万萬]|千(?![克米瓦卡伏帕])|百(?![分帕])|十)",
-    re.IGNORECASE,
-)
+_WORDS = sorted((word for word in _SCALES if len(word) > 1 or not word.isascii()), key=len, reverse=True)
+_MAX_WORD_CHARS = max(map(len, _WORDS))
+_UNITS_OF_HAN = {"千": "克米瓦卡伏帕", "百": "分帕"}
+"""What makes a unit of a character for a scale: 千克."""
 _SCALE_LETTER = re.compile(r"[kKMB](?![A-Za-zΩ/^²³])")
 """Directly behind a number; `m`, and a letter after a space, is a unit unless the number is money."""
 _MONEY_SCALE_LETTER = re.compile(r"\s?[kmbt](?![a-z])", re.IGNORECASE)
@@ -35,13 +27,23 @@ _MYRIADS = re.compile(
 def scale_behind(after: str, is_money: bool) -> tuple[int, str]:
     """What the number is to be multiplied with, and what stands behind that."""
     letter = (_MONEY_SCALE_LETTER if is_money else _SCALE_LETTER).match(after)
-    if letter and not _SCALE.match(after):
+    if letter and not _word(after):
         return _SCALES[letter[0].strip().lower()], after[letter.end() :]
     scale = 1
     for _ in range(_MAX_SCALES):
-        if match := _SCALE.match(after):
-            scale, after = scale * _SCALES[match[0].strip().lower()], after[match.end() :]
+        if word := _word(after):
+            scale, after = scale * _SCALES[word], after.lstrip(" ")[len(word) :]
     return scale, after
+
+
+def _word(after: str) -> str:
+    """The longest word for a scale that a text begins with, maybe behind a space."""
+    shown = after[: _MAX_WORD_CHARS + 2].lower().removeprefix(" ")
+    for word in _WORDS if shown[:1].isalpha() else ():
+        following = shown[len(word) : len(word) + 1]
+        if shown.startswith(word) and not (following and following in _UNITS_OF_HAN.get(word, "")):
+            return word if word[-1] > "ᄀ" or not following.isalpha() else ""
+    return ""
 
 
 def without_myriads(text: str) -> str:

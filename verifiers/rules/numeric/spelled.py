@@ -23,19 +23,21 @@ _START = re.compile(
 )
 _PERCENT = re.compile(r"\s?(?:percent|%)$", re.IGNORECASE)
 _NO_AMOUNT_BEHIND = re.compile(r"\s?-\s?[a-z]|\s(?:of|second|way|another|thing)\b", re.IGNORECASE)
-_DETERMINED = re.compile(
-    r"\b(?:the|these|those|this|that|both|all|other|any|every|each|no|which|last|next|only|my|our|its|his|their|same"
-    r"|some|not|than|twice|thrice|half|double|triple)\s$",
-    re.IGNORECASE,
+_DETERMINERS = frozenset(
+    ["the", "these", "those", "this", "that", "both", "all", "other", "any", "every", "each", "no", "which", "last",
+     "next", "only", "my", "our", "its", "his", "their", "same", "some", "not", "than", "twice", "thrice",
+     "half", "double", "triple"]
+)  # fmt: skip
+"""Before words that mean no amount: "the two"."""
+_EQUATES = frozenset(
+    ["is", "are", "was", "were", "equal", "equals", "make", "makes", "give", "gives", "total", "totals", "become",
+     "becomes"]
+)  # fmt: skip
+_HAS = _EQUATES | frozenset(["has", "have", "had", "get", "gets", "got", "need", "needs", "leave", "leaves"])
+_WORDS_BEFORE = re.compile(
+    r"(?:(?P<there>there)\s)?(?P<verb>[a-z]+|=|:)\s?(?:(?:exactly|only|just|then)\s)?[*_$\"]{0,3}\Z", re.I
 )
-_LED = r"\s?(?:(?:exactly|only|just|then)\s)?[*_$\"]{0,3}$"
-_SAID = re.compile(
-    rf"(?:\b(?:is|are|was|were|has|have|had|gets?|got|needs?|equals?|makes?|gives?|totals?|leaves?|becomes?)|[=:]){_LED}",
-    re.IGNORECASE,
-)
-_EQUATED = re.compile(
-    rf"(?:(?<!there\s)\b(?:is|are|was|were)|\b(?:equals?|makes?|gives?|totals?|becomes?)|=){_LED}", re.IGNORECASE
-)
+_WORD_BEFORE = re.compile(r"(?P<word>[A-Za-z]+)\s\Z")
 _ONE = frozenset(["one", "minus one", "negative one"])
 _HAN_RUN = re.compile(
     r"(?<![第周期几零〇一二两三四五六七八九十百千万亿])负?[一二两三四五六七八九十][零〇一二两三四五六七八九十百千万亿]+"
@@ -93,16 +95,35 @@ def _english(sentence: str, earlier: str, has_figures: bool) -> tuple[int, int, 
         end = percent.start()
     number = number_of(number_words(sentence[start:end], every_word=True)[0])
     before, behind = sentence[:start], sentence[end:]
-    if number is None or behind[:1].isalnum() or _NO_AMOUNT_BEHIND.match(behind) or _DETERMINED.search(before):
+    if number is None or behind[:1].isalnum() or _NO_AMOUNT_BEHIND.match(behind) or _is_determined(before):
         return None
     ends_there, is_one = not behind.strip(_AROUND), sentence[start:end].lower() in _ONE
-    if (is_one or has_figures) and not (ends_there and _EQUATED.search(before)):
+    if (is_one or has_figures) and not (ends_there and _is_said(before, _EQUATES)):
         return None
-    if _SAID.search(before):
-        is_committed = all(_DETERMINED.search(sentence[:other]) for other, _ in runs[:-1])
+    if _is_said(before, _HAS):
+        is_committed = all(_is_determined(sentence[:other]) for other, _ in runs[:-1])
     else:
         is_committed = len(runs) == 1 and _START.search(earlier) is None
     return (start, end, number) if is_committed else None
+
+
+def _is_determined(before: str) -> bool:
+    word = _WORD_BEFORE.search(before[-_MAX_WORD_CHARS:])
+    return word is not None and word["word"].lower() in _DETERMINERS
+
+
+def _is_said(before: str, verbs: frozenset[str]) -> bool:
+    """Whether a text ends in one of these verbs, or in a sign for one."""
+    led = _WORDS_BEFORE.search(before[-_MAX_WORD_CHARS:])
+    if led is None:
+        return False
+    is_there = led["there"] is not None and verbs is _EQUATES
+    return (
+        led["verb"] == "=" or (led["verb"] == ":" and verbs is _HAS) or (led["verb"].lower() in verbs and not is_there)
+    )
+
+
+_MAX_WORD_CHARS = 40
 
 
 def _chinese(sentence: str) -> tuple[int, int, Fraction] | None:

@@ -12,43 +12,26 @@ from verifiers import commitment, numerals
 from verifiers.commitment import Channel
 from verifiers.commitment.cues import Kind, cues, words
 from verifiers.rules.numeric import asides, bounds, notation, scales, spelled
-from verifiers.rules.numeric.currencies import CURRENCY_NAME
-from verifiers.rules.numeric.reading import read
+from verifiers.rules.numeric.currencies import SIGNS, currency_end
+from verifiers.rules.numeric.reading import PERCENT_BEHIND, read
 from verifiers.rules.numeric.values import Number, Unreadable
 
 _WIDER_CHARS = 40
-_DIGITS_BEFORE = re.compile(
-    r"(?<![A-Za-z\d_.,])(?:[$€£¥₹₩₽]\s?)?[-−]?"
-    r"(?:\d{1,12}(?:[.,'’\u2009\u202f\u00a0\u200b-\u200f\u2060\ufeff\u00ad]|[亿億万萬]零?|[억만] ?)|\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z))+(?=\d+\Z)"
-)
-_GROUP_SIGNS = frozenset(" .,'’\u2009\u202f\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad亿億万萬零억만")
-_THOUSANDS_BEFORE = re.compile(r"(?:[$€£¥₹₩₽]\s?)?[-−]?\d{1,3} (?:\d{3} )*(?:\d{3}[.,])?")
-_WORDS_BEHIND = re.compile(
-    r"(?:[kKMBT](?![A-Za-zΩ\u2126])|\s?lakhs?\scrores?(?![A-Za-z])|\s?(?:bn|tn|mn|mio|mrd|lakhs?|crores?|percent|per\scent)(?![A-Za-z])|\s?[十百千]?[亿億万萬]|[克米瓦]"
-    rf"|\s?{scales.WORDS_OF_OTHERS}|\s?(?:{scales.HANGUL}))?"
-    rf"(?:\s?(?:{CURRENCY_NAME})(?![A-Za-z]))?"
-    r"(?:"
-    r"\+(?!\s?\d)|\s?or\s(?:so|more|less|fewer|above|below|higher|lower|greater|over|under)(?![A-Za-z])"
-    r"|(?:\s[A-Za-z]{1,16}){0,2}(?:,?\sat\s(?:least|most)|\s(?:or|and)\s(?:more|less|fewer|above|below|higher|lower|over|under|up))"
-    r"(?=[*_]{0,2}(?:[.,;!?)\n]|\s{0,4}\Z))"
-    r"|[\s$]{0,2}(?:<(?![^<>\n]{0,60}>)=?|>=?|[≤≥≠]|!=|\\(?:[lg](?:eq?|t)|neq?|[lg]eqslant)(?![A-Za-z]))[\s$]{0,2}\\?[A-Za-z]"
-    r"|\sis\s(?:less|more|fewer|greater|larger|smaller)\sthan\s(?:or\sequal\sto\s)?\$?[A-Za-z](?!\w)"
-    r"|\s?(?:大于|小于|高于|低于|不等于)(?:或|且)?(?:等于)?\s?[A-Za-z])?",
-    re.IGNORECASE,
-)
+_MARKS = ".,'’\u2009\u202f\u00a0\u200b-\u200f\u2060\ufeff\u00ad"
+_HAN_SCALES, _HANGUL_SCALES = "亿億万萬", "억만"
+_GROUP_ENDS = re.compile(rf"[ {_MARKS}{_HAN_SCALES}零{_HANGUL_SCALES}]")
+_GROUPED = rf"\d{{1,12}}(?:[{_MARKS}]|[{_HAN_SCALES}]零?|[{_HANGUL_SCALES}] ?)"
+_SPACED = r"\d{1,3} (?=\d{3}(?: \d{3})*(?:[.,]\d+)?\Z)"
+_DIGITS_BEFORE = re.compile(rf"(?<![A-Za-z\d_.,])(?:[{SIGNS}]\s?)?[-−]?(?:{_GROUPED}|{_SPACED})+(?=\d+\Z)")
+_THOUSANDS_BEFORE = re.compile(rf"(?:[{SIGNS}]\s?)?[-−]?\d{{1,3}} (?:\d{{3}} )*(?:\d{{3}}[.,])?")
+_UNITS_OF_THOUSANDS = "克米瓦"
 _AND_A_PART = re.compile(
     r"(?:\s[a-z]{2,12})?\sand\s(?:an?|one)[\s-](?P<part>half|third|quarter)(?![A-Za-z])(?!\s(?:of|times|as)\b)",
     re.IGNORECASE,
 )
 _PARTS = {"half": "1/2", "third": "1/3", "quarter": "1/4"}
 """`12 and a half` is 12 1/2."""
-_BOUND_BEFORE = re.compile(
-    r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z"
-    r"|\b(?:than\sor\sequal\sto|(?<!turned\s)(?<!flipped\s)(?<!spread\s)over|under|above|below|beyond)\s[*$(]{0,3}\Z"
-    r"|(?:大于|小于|高于|低于|多于|少于|不)(?:或|且)?等于\s?\Z",
-    re.IGNORECASE,
-)
-_BOUND_ENDS = ("<", ">", "≤", "≥", "to", "over", "under", "above", "below", "beyond", "于")
+_BOUND_SIGN = re.compile(r"(?:(?<![\w<])<|(?<=[^\S\n])>|[≤≥])\s?\Z|(?:\A|\n)>\Z")
 """At the start of a line `> ` is the mark of a quotation, but `>5` is a bound."""
 _DASH_BEFORE = re.compile(r"(?:\A|[\s=:($])–\Z|(?:\A|\n|[=:($] ?)− \Z")
 """An en dash for a minus sign: nothing between it and the number, and no number before it; or a minus sign and a space."""
@@ -56,10 +39,7 @@ _DOLLAR_BEFORE = re.compile(r"(?<![A-Za-z])(?:US|AU?|CA?|NZ|HK|NT|S)\$\Z")
 """What those who look for numbers do not take for a currency: `US$5m`."""
 _NAME_BEFORE = re.compile(r"(?<![\w.])[A-Za-z]\w{0,3}\s?=\s?\Z")
 """What the first of several numbers is said to be: of "x = 12, y = 13" all has to be read."""
-_BARE = re.compile(
-    r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]|\$?[-−]?10(?:\s?\^\s?(?:\{\s?[-+−]?\d{1,9}\s?\}|[-+−]?\d{1,9})|⁻?[⁰¹²³⁴-⁹]{1,9})\$?",
-    re.IGNORECASE,
-)
+_BARE = re.compile(r"(?:minus|negative)\s\d[\d.,]*|\d[\d.,]*\s?[kKMB]", re.IGNORECASE)
 _MAX_BARE_CHARS = 60
 
 
@@ -197,23 +177,31 @@ def _stated(scene: _Scene, params: commitment.ExtractionParams) -> str | None:
     start, end = extraction.span or extraction.candidates[-1].span
     shown = response[start:end]
     digits = len(shown) - len(shown.lstrip("0123456789"))
-    is_grouped = digits > 0 and response[start - 1 : start] in _GROUP_SIGNS
+    is_grouped = digits > 0 and start > 0 and _GROUP_ENDS.match(response, start - 1) is not None
     before = _DIGITS_BEFORE.search(response[max(0, start - _WIDER_CHARS) : start + digits]) if is_grouped else None
     if extraction.answer is None and not (before and _THOUSANDS_BEFORE.fullmatch(before[0])):
         return None
-    behind = _WORDS_BEHIND.match(response, end)
     if part := _AND_A_PART.match(response, end) if shown.isdecimal() else None:
         return f"{shown} {_PARTS[part['part'].lower()]}"
     head = response[max(0, start - _WIDER_CHARS) : start]
-    bound = _BOUND_BEFORE.search(head) if head.rstrip().rstrip(" $*(").lower().endswith(_BOUND_ENDS) else None
+    bound = _BOUND_SIGN.search(head) if head.rstrip()[-1:] in "<>≤≥" else None
     sign = "-" if _DASH_BEFORE.search(response[max(0, start - 4) : start]) else ""
     sign = "$" if _DOLLAR_BEFORE.search(response[max(0, start - 4) : start]) else sign
     name = _NAME_BEFORE.search(head) if "=" in shown else None
     lead = bound[0] if bound else bounds.bound_before(head) or (name[0] if name else sign)
-    told = behind[0] if behind else ""
-    return (
-        lead + (before[0] if before else "") + shown + (told or bounds.bound_behind(response[end : end + _WIDER_CHARS]))
-    )
+    return lead + (before[0] if before else "") + shown + _told_behind(response[end : end + _WIDER_CHARS], shown, head)
+
+
+def _told_behind(after: str, shown: str, head: str) -> str:
+    """What belongs to a number behind its digits: a scale, a percent sign in words, a currency, a bound."""
+    rest = scales.scale_behind(after, head.rstrip().endswith(tuple(SIGNS)) or shown[0] in SIGNS)[1]
+    if shown[-1] in "千十百" and after[:1] in _UNITS_OF_THOUSANDS:
+        rest = after[1:]
+    if percent := PERCENT_BEHIND.match(rest):
+        rest = rest[percent.end() :]
+    rest = rest[currency_end(rest) :]
+    rest = rest[len(bounds.bound_behind(rest)) :]
+    return after[: len(after) - len(rest)]
 
 
 def _bare(scene: _Scene) -> str | None:

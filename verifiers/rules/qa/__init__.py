@@ -33,6 +33,7 @@ from verifiers.own_answers import written
 from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
 from verifiers.rules.qa.contained import contained
 from verifiers.rules.qa.similarity import Rouge
+from verifiers.rules.qa.truths import truth
 from verifiers.rules.qa.unanswerable import says_none
 from verifiers.rules.qa.words import Normalise, has_cjk, visible, words
 
@@ -111,7 +112,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "14"
+    version = "15"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -154,6 +155,8 @@ def _is_inline(item: Item[QaParams]) -> bool:
 _AUTO = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE, Channel.WHOLE)
 _AUTO_LIKENESS = (Channel.ANSWER_TAG, Channel.WHOLE)
 """A translation or a summary may speak of answers."""
+_WHOLE = frozenset(["exact", "contains"])
+"""Metrics by which an answer without a reference's last word is none."""
 _SHORT = frozenset(["exact", "f1"])
 """Metrics of short answers, which may be said in a sentence."""
 _MAX_RATIO = 10
@@ -216,14 +219,17 @@ def _answer(
     answer = _untexted(visible(_past_abbreviation(response, extraction)))
     if metric == "list" and extraction.channel is Channel.ANSWER_LINE and extraction.span:
         answer = typed.listed_from(response, extraction.span[0]) or answer
-    if metric not in _LIKENESS and (answer,) not in references:
+    may_be = metric not in _WHOLE or _may_name(answer, references)
+    if metric not in _LIKENESS and (answer,) not in references and may_be:
         answer = _alone(answer, extraction.channel, references)
     return answer
 
 
-_ABBREVIATION = re.compile(
-    r"(?:(?<![^\W_])[A-Z]|(?<![^\W_])(?:[A-Z]\.){1,3}[A-Z]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Prof|Gen|Sgt|Capt|Lt|Col|Rev|Gov|Sen|No))\Z"
-)
+_INITIALS = re.compile(r"(?:[A-Z]\.){0,3}[A-Z]")
+_ABBREVIATIONS = frozenset(
+    ["St", "Mt", "Ft", "Dr", "Mr", "Mrs", "Ms", "Jr", "Sr", "Prof", "Gen", "Sgt", "Capt", "Lt", "Col", "Rev", "Gov",
+     "Sen", "No"]
+)  # fmt: skip
 _REST_OF_NAME = re.compile(r"\.\s?(?=\w)(?:[^.!?\n]|\.(?=\w)|(?<=\b[A-Z])\.){1,100}")
 
 
@@ -232,8 +238,8 @@ def _past_abbreviation(response: str, extraction: commitment.Extraction) -> str:
     answer = extraction.answer or ""
     if extraction.channel is not Channel.ANSWER_LINE or extraction.span is None or len(extraction.candidates) > 1:
         return answer
-    end = extraction.span[1]
-    if not response.startswith(".", end) or not _ABBREVIATION.search(answer[-6:]):
+    end, word = extraction.span[1], answer.rpartition(" ")[2]
+    if not response.startswith(".", end) or not (word in _ABBREVIATIONS or _INITIALS.fullmatch(word)):
         return answer
     rest = _REST_OF_NAME.match(response, end)
     return answer + rest[0].rstrip('*_`" ') if rest else answer
@@ -247,28 +253,9 @@ def _untexted(answer: str) -> str:
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
-_ANNOUNCED = re.compile(
-    r"(?:(?:so|thus|hence|therefore),?\s)?(?:the|my)\s(?:(?:final|correct|right)\s){0,2}answer(?:\sis:?|:)\s(?!not\b|n['’]t\b)",
-    re.IGNORECASE,
-)
-_ADVERB = re.compile(
-    r"(?P<word>indeed|(?:most\s)?(?:definitely|certainly|clearly|obviously|likely|probably))\s(?!(?:not|to|be)\b)",
-    re.IGNORECASE,
-)
-"""How sure an answer is, which is none of its words unless a reference begins with that."""
 _DESCRIBED = re.compile(
     r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?:the|an?|which|who|located|because|since)\s[^*?]*"
 )
-
-
-_COPULA = re.compile(
-    r"(?:(?<=[^\W_])|(?<=[」』*]))\s?(?P<word>です|でした|である|だ|입니다|이다|이에요|예요)\s?[。.]?\Z"
-)
-"""With what a sentence ends in Japanese and Korean that says "it is …"."""
-
-
-def _any_ends(references: Sequence[tuple[str, ...]], word: str) -> bool:
-    return any(part.rstrip(" 。.").endswith(word) for parts in references for part in parts)
 
 
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
@@ -279,14 +266,7 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     """
     if channel is Channel.WHOLE:
         answer = answer[: commitment.without_courtesy(answer, 0, len(answer))]
-    if lead := _ANNOUNCED.match(answer):
-        answer = answer[lead.end() :]
-    if (adverb := _ADVERB.match(answer)) and not any(
-        part.lower().startswith(adverb["word"].lower()) for parts in references for part in parts
-    ):
-        answer = answer[adverb.end() :]
-    if not answer.isascii() and (copula := _COPULA.search(answer)) and not _any_ends(references, copula["word"]):
-        answer = answer[: copula.start()]
+    answer = alone.apart(answer, [part for parts in references for part in parts])
     if not any("onfiden" in part for parts in references for part in parts):
         answer = commitment.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
@@ -385,7 +365,7 @@ def _fault(references: Sequence[tuple[str, ...]], metric: Metric) -> tuple[str, 
         message = f"a reference of {max(map(len, references))} parts; metric {metric!r} takes at most {most}"
         return "too_many_parts", message
     for text, *_ in references:
-        if metric == "bool" and typed.truth(text) is None:
+        if metric == "bool" and truth(text) is None:
             return "unparseable_reference", f"reference {clip(text)!r} is neither true nor false"
         if metric == "date" and typed.day(text) is None:
             return "unparseable_reference", f"reference {clip(text)!r} is no date"
@@ -458,7 +438,7 @@ def _score(answer: str, parts: Sequence[str], params: QaParams) -> Fraction | fl
         case "list":
             return Fraction(typed.same_list(answer, parts, params.ordered))
         case "bool":
-            return Fraction(typed.truth(answer) is typed.truth(reference))
+            return Fraction(truth(answer) is truth(reference))
         case "date":
             wanted = typed.day(reference)
             return Fraction(wanted is not None and typed.same_day(answer, wanted))

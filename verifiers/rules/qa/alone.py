@@ -1,172 +1,43 @@
 """An answer without what is said with it: "Sure! It's Paris, not Lyon." is Paris.
 
-    before    an interjection, a label, a source, "I think", "it is", "not Lyon, but", a bullet
+    before    an interjection, a heading, a source, "I think", "it is", "not Lyon, but", a bullet
     behind    "not Lyon", a reason, a description, "I believe"; of an unmarked response the sentences that explain it
 
-Each is a closed set of phrases. A phrase with which a reference begins stays, and so does what is behind an answer if it
-offers another one, doubts or takes back. What is left is compared, so that nothing here makes two answers the same.
+What a reference begins with stays, and so does what is behind an answer if it offers another one, doubts or takes back.
+What is left is compared, so that nothing here makes two answers the same.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from verifiers.commitment.announce import announcements
+from verifiers.commitment.cues import Cue, Kind, pronouns
+from verifiers.commitment.stance import Sentence, Stance, sentences
+from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
+from verifiers.rules.qa.words import LETTERS
 
 _MAX_CHARS = 300
 """Of an answer that has something before or behind it that is no sentence of its own."""
 _MAX_EXPLAINED_CHARS = 1_500
 _MAX_LEADS = 5
-_TRUTHS = frozenset(
-    [
-        "yes",
-        "no",
-        "true",
-        "false",
-        "是",
-        "否",
-        "对",
-        "错",
-        "はい",
-        "いいえ",
-        "네",
-        "예",
-        "아니요",
-        "아니오",
-        "sí",
-        "si",
-        "oui",
-        "non",
-        "ja",
-        "nein",
-        "да",
-        "нет",
-        "نعم",
-        "لا",
-        "sim",
-        "não",
-    ]
-)
-_STOP = r"(?:[*_]{0,3}(?:[,!:;،，、。]|\.{1,3}|…|\s?[—–-])[*_]{0,3}\s*)"
-_AFFIRMS = (
-    r"yes|yep|yeah|no|nope|nah|sure(?:\sthing)?|certainly|absolutely|definitely|of\scourse|indeed|correct|right|exactly"
-    r"|sí|si|claro|oui|non|bien\ss[ûu]r|ja|nein|nat[üu]rlich|да|нет|конечно|sim|não|sì|certo|نعم|لا"
-    r"|是的?|对|对的|不|不对|不是|当然|はい|いいえ|네|예|아니요|아니오"
-)
-"""Where yes or no is asked these are an answer."""
-_INTERJECTIONS = (
-    r"well|ok|okay|ah+|oh|hm+|actually|easy|simple|alright|all\sright|honestly|frankly|personally|got\sit|hey|hi|hello"
-    r"|(?:that['’]s\s(?:an?\s)?|what\sa\s)?(?:great|good|nice|interesting|excellent|easy)\s(?:question|one)|thanks\s(?:for\sasking)?|thank\syou"
-    r"|(?:i['’]?m\s)?happy\sto\shelp|here\s(?:you\sgo|it\sis)|here(?:['’]s|\sis)\s(?:the|my)\s(?:short\s|final\s|correct\s)?answer"
-    r"|好的|嗯|pues|bueno|alors|also|nun|ну|итак"
-)
-_CONNECTIVES = (
-    r"so|thus|hence|therefore|consequently|in\s(?:short|summary|conclusion|brief|sum|the\send)|to\s(?:summarize|sum\sup|conclude)|overall"
-    r"|ultimately|finally|tl;?dr|(?:in\s)?other\swords|因此|所以|综上(?:所述)?|したがって|よって|따라서|إذن|إذا|luego|entonces|donc|поэтому"
-)
-_LABELS = (
-    r"(?:(?:the|my)\s)?(?:short|quick|brief|direct|final|correct)?\s?(?:ans(?:wer)?|guess|pick|choice)|conclusion|result|response|solution|output|verdict"
-    r"|author|year|date|name|city|country|capital|director|person|title|location|place"
-    r"|答|回答|解答|答复|正解|最終的な答え|답|답변|최종\s답|최종\s정답|الجواب|الجواب\sالنهائي|الإجابة\sالنهائية|الإجابة|cevap|उत्तर|đáp\sán|คำตอบ|jawaban|odpowiedź|svar|antwoord"
-    r"|vastaus|απάντηση|відповідь|odpověď|răspuns|válasz|תשובה"
-)
-_SOURCE = (
-    r"(?:according\sto|based\son|per|as\s(?:stated|mentioned|noted|described|given)\sin|as\sper|from|in)\s"
-    r"(?:(?:the|this|these|my|your)\s)?(?:(?:given|provided|above|first|second|third|search)\s)?"
-    r"(?:passage|text|article|context|paragraph|documents?|docs?|sources?|information|results?|table|story|excerpt)"
-    r"(?:\s(?:provided|given|above))?(?:\s?\[?\d{1,3}\]?)?"
-)
-_STANCE = (
-    r"(?:(?:personally|honestly|frankly),?\s)?(?:i\s(?:think|believe|(?:would|['’]d)\s(?:say|go\swith|guess|pick)|guess|choose|pick|say|am\s(?:fairly|pretty|quite|very)?\s?(?:sure|certain|confident))"
-    r"|i['’]d\s(?:say|go\swith|pick)|i(?:['’]ll|\swill)\sgo\swith|i['’]m\s(?:fairly\s|pretty\s|quite\s|very\s|absolutely\s)?(?:sure|certain|confident)|let['’]s\sgo\swith"
-    r"|my\s(?:best\s|final\s)?(?:guess|answer|pick|choice)\s(?:is|would\sbe)|the\sanswer(?:\s(?:to|of|for)\s(?:your|the|this)\squestion|\s(?:you(?:['’]re|\sare)\slooking\sfor))?\s(?:is|was|turns\sout\sto\sbe|would\sbe|must\sbe)"
-    r"|creo\sque|pienso\sque|je\s(?:pense|crois)\s(?:que\s)?|ich\sglaube,?|я\sдумаю,?|我认为|我觉得|我想)(?:\sthat)?:?"
-)
-_STATES = (
-    r"(?:only|just|necessarily|really|quite|exactly|sure|certain|confident|even|yet|clear|known|given|mentioned|stated|specified|right|correct|true"
-    r"|possible|likely|it|so|that|this|my|yes|no|(?:the\s)?(?:right\s|correct\s)?answer)\b"
-)
-"""What "not …" says of an answer without naming another."""
-_IS = (
-    r"(?:(?:it|that|this|he|she|they|these|those|(?:his|her|its|their|the)\s(?!(?:mistake|error|opposite|distractor|question|alternative|trap|exception|problem|rest|others?|first|second|last|answer)\b)(?-i:[a-z]{3,14})(?:['’]s\sname)?)"
-    r"(?:['’](?:s|re)|\s(?:is|was|are|were|(?:would|must|should|has\sto|have\sto|can\sonly|seems\sto|appears\sto)\s(?:be|have\sbeen)))"
-    r"|(?:it|he|she|they)\s(?:is|was|were)\s(?-i:[a-z]{2,12}(?:ed|en|rn|lt|de))(?=\s(?:in|on|by|at)\s)|born(?=\sin\s)|it\s(?:happened|occurred|took\splace|must\shave\sbeen)|(?:must|should|has\sto|would)\sbe|(?:simply|actually|indeed|clearly)(?=\s)"
-    r"|het\santwoord\sis|es(?:\sist)?|das\sist|c['’]est|ce\ssont|il\ss['’]agit\sd(?:e|u)|è|é|это|هي|هو|إنها|إنه)"
-)
-_APPROXIMATELY = r"(?:about|approximately|roughly|approx\.?|some|in(?:\sthe(?:\syear)?)?|on|during|year|the\syear)\s(?=[*_]{0,3}(?:[$€£]?\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s\d))|[~≈]\s?(?=\d)"
-_BY = r"(?:in|at|from)\s(?=(?:the\s)?(?-i:[A-Z]))|(?:(?:written|directed|painted|composed|produced|founded|created|invented|discovered|designed|sung|performed|played|published|developed|recorded|built)\s)?by\s(?=(?-i:[A-Z]))"
-_HONORIFIC = r"(?-i:Mr|Mrs|Ms|Dr|Prof)\.?\s(?=[A-Z])|(?-i:Professor|Sir|Dame|President)\s(?=[A-Z])"
-_LEADS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?:{_INTERJECTIONS}){_STOP}",
-        rf"(?:{_CONNECTIVES})(?:{_STOP}|(?<=[a-z])\s)",
-        rf"(?:{_LABELS})[*_]{{0,3}}\s?(?:[:：=→]|-+>)[*_]{{0,3}}\s*|ans\.\s",
-        rf"(?:{_SOURCE}){_STOP}",
-        rf"{_STANCE}\s?(?!not\b)",
-        rf"{_IS}\s(?!not\b|no\b)",
-        r"(?:那?就是|那是|应该是|应是|应为|当然是|它是|这是|他是|她是|是)(?!否|不|不是)|(?:答案|结果)[是为](?!否|不)|(?:それは|これは|答えは|正解は)|(?:그것은|정답은|답은)\s",
-        _APPROXIMATELY,
-        _BY,
-        _HONORIFIC,
-        rf"not\s(?!{_STATES})"
-        r"[^,.;:!?\n—–]{1,40}?(?:,\sbut|\sbut|[,;:]|\s?[—–])\s(?:rather\s)?",
-        r"不是[^，。？！\n]{1,30}，(?:而)?是|[^、。？！\n，]{1,30}(?:ではなく(?:て)?|じゃなくて)、?|[^,.?!\n]{1,30}(?:이|가)\s?아니라\s",
-        r"(?:1[.)]|[-+*])\s(?!.*\n)",
-    )
-)
-_AGREEING = re.compile(
-    rf"(?:sure|certainly|absolutely|definitely|of\scourse|indeed|correct|right){_STOP}(?=[*_]{{0,3}}(?:yes|true)\b)",
-    re.IGNORECASE,
-)
-_AFFIRMING = re.compile(rf"(?:{_AFFIRMS}){_STOP}", re.IGNORECASE)
-_MORE = re.compile(
-    r"(?<![^\W_])(?:or|either|maybe|perhaps|possibly|however|although|though|actually|wait|sorry|w?h?oops|meant|kidding|(?:scratch|take)\s(?:that|it|this)|not\sreally|then\sagain|second\sthoughts?|reflection|wrong|incorrect|mistaken?|mistakes?"
-    r"|alternatively|instead|correction|unless|if|might|could|may|unsure|but|also|another|doubt\w*|guess|else|nope|false|depends?|oder|ou|o|или|peut-être|vielleicht|quizás?)(?![^\W_])"
-    r"|\b(?:not|n['’]t|never)\s(?:sure|certain|right|correct|true|so|it|my|(?:the|my)\s(?:right\s|correct\s)?answer|clear)\b|n['’]t\s(?:sure|certain|right|correct|true|it)\b"
-    r"|[?？؟❌✗✘]|也许|可能|或|但|不对|错|もしくは|または|かも|しかし|또는|혹은|아마|하지만|أو|ربما",
-    re.IGNORECASE,
+_MAX_ASIDE_WORDS = 10
+_MIN_EXPLAINING_WORDS = 4
+_EDGES = " \t\n.。!！…"
+_AROUND = _EDGES + ",:;،，、：；—–-*_`\"'“”«»()（）"
+_SIGNS = frozenset(",:;.!…—–-،，、。：；！(（[")
+_GREETS = frozenset([Kind.GREETS, Kind.CERTAINLY, Kind.BUT, Kind.YES])
+_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO, Kind.CERTAINLY])
+_NOUNS = frozenset([Kind.ANSWER, Kind.RESULT, Kind.ASKED])
+_OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.IF, Kind.SAID, Kind.OR, Kind.NEUTRAL])
+_MORE = frozenset(
+    [Kind.OR, Kind.MAYBE, Kind.BUT, Kind.DOUBT, Kind.BACK, Kind.ALSO, Kind.IF, Kind.WRONG, Kind.OTHER, Kind.BAD]
 )
 """Another answer, a doubt, or what takes an answer back."""
-_CONTRAST = re.compile(
-    r"[*_\"”»」)]{0,3}(?:\s?[,،，、;—–(（]\s?|\s-\s|\s(?=rather\b|instead\b|and\snot\b|а\sне\b|وليس))"
-    r"(?:(?:and\s|but\s)?not\s(?!" + _STATES + r")|rather\sthan\s|instead\sof\s|as\sopposed\sto\s"
-    r"|pas\s|et\snon\s|nicht\s|y\sno\s|non\s|não\s|e\snão\s|(?:а\s)?не\s|而不是|而非|不是|并非|وليست?\s)[^,.;:!?，。；？！،()（）\n]{1,60}[)）]?",
-    re.IGNORECASE,
-)
-_SPANISH_CONTRAST = re.compile(r",\sno\s[^,.;:!?()\n]{1,60}", re.IGNORECASE)
-_REASON = re.compile(
-    r"[*_\"”]{0,3}(?:(?:\s?[,;—–:]|\s-)?\s(?:because|given\sthat|due\sto|weil|porque|parce\sque|perché|потому\sчто)\s"
-    r"|(?:\s?[,;—–]|\s-)?\s(?:as|since)\s(?=(?:it|its|this|that|the|he|she|they|there|no|all|both|only|we|[a-z]+\s(?:is|was|has|are|were))\b)|\s?[,;—–]\s(?:car|da|denn|так\sкак)\s"
-    r"|[,，]\s?因为|[,，]\s?(?=理由)|です[。.]?\s?(?=[^。]{2,60}(?:から|ため)です))",
-    re.IGNORECASE,
-)
-_DESCRIPTION = re.compile(
-    r"[*_\"”]{0,3}(?:\s?[,—–:]\s|\s-\s)(?:which|who|whose|where|located|home\sto|known\sfor|also\sknown\sas|(?-i:(?:the|an?|it\s(?:is|was|has)|it['’]s)\s(?:[A-Z][a-z]+(?:ish|an|ese|ch)\s)?[a-z])|by\s(?-i:[A-Z]|the\s))"
-    r"|;\s(?:it|this|that|he|she|they)\s|\s(?=by\s(?-i:[A-Z]|the\s))"
-    r"|[*_\"”]{0,3}\s?[(（](?:the|an?|also|aka|formerly|in|from|population|source|sources|see|according\sto|as|doc(?:ument)?\s\d|passage\s\d)(?![^\W_])|[*_\"”]{0,3}\s?[(（](?:\d{4}\s?[-–]\s?\d{4})\)",
-    re.IGNORECASE,
-)
-_AND_ANOTHER = re.compile(r"(?:,\s|\s)(?:and|&)\s(?:the\s)?(?-i:[A-Z])|[,;]\s(?-i:[A-Z])|/|\n")
-_STANCE_BEHIND = re.compile(
-    r"[*_\"”]{0,3}(?:,\s|\s[—–-]\s|\s\()(?:i\s(?:think|believe|guess|suppose|['’]?d\ssay)|(?:most\s)?(?:definitely|certainly|obviously|clearly|probably|likely|naturally)|of\scourse|for\s(?:sure|certain)"
-    r"|without\s(?:a\s)?doubt|in\s(?:total|all|my\sopinion)|if\si\sremember\s(?:correctly|right)|according\sto\s[^,.;\n]{1,40}|as\s(?:stated|mentioned)\s[^,.;\n]{1,40})\)?"
-    r"|\sit\s(?:is|was)|\s(?:did|wrote\sit|is\sthe\s(?:correct\s|right\s|final\s)?answer|is\s(?:correct|right)|is\smy\s(?:final\s)?(?:answer|guess)|would\sbe\smy\s(?:answer|guess)|seems\s(?:right|correct)|in\stotal)",
-    re.IGNORECASE,
-)
-_EDGES = " \t\n.。!！…"
-_BEHIND_HAN = re.compile(
-    r"(?:ですね|だと思います|でしょう|になります|となります|인\s것\s같습니다|인\s것\s같아요)\Z|です(?=。)"
-)
-_EXPLAINS = re.compile(
-    r"(?:[.!。！][*_\"”]{0,3}\s+|[*_\"”.]{0,4}\s*\n+)[*_#\s]{0,6}(?P<told>(?:it|this|that|he|she|they|these|the|its|his|her|their|both|only|because|since|according|based|explanation|reason(?:ing)?|note|background|context|解释|理由|原因|说明)(?![^\W_]))",
-    re.IGNORECASE,
-)
-_NAMES_ANOTHER = re.compile(
-    r"(?<![^\W_])(?:is|was|are|were|['’]s|answer)[*_:\s\"“]{1,5}(?P<name>(?:(?:the\s)?[A-Z][\w’'-]*|\d[\d.,]*)(?:\s(?:[A-Z][\w’'-]*|of|the)){0,3})[*_\"”]{0,3}(?=[.!,;\n]|\Z)"
-)
-_MIN_EXPLAINING_WORDS = 4
-_ACRONYM = re.compile(
-    r"(?P<name>[^()]{3,120}?)\s\((?P<short>[A-Z][A-Za-z.]{1,9})\)|(?P<short2>[A-Z][A-Z.]{1,9})\s\((?P<name2>[^()]{3,120})\)"
-)
+_ARTICLES = frozenset([Kind.THE, Kind.RIGHT])
+_TOLD = frozenset([Kind.THE, Kind.SOURCE, Kind.BECAUSE, Kind.EXPLAINS])
+_YEARS = re.compile(r"\s?\(\d{4}\s?[-–]\s?\d{4}\)\Z")
 
 
 def readings(answer: str, references: Sequence[tuple[str, ...]], is_unmarked: bool) -> Iterator[str]:
@@ -175,159 +46,342 @@ def readings(answer: str, references: Sequence[tuple[str, ...]], is_unmarked: bo
     `is_unmarked`: no tag, box or phrase says where the answer ends, so that sentences behind it may explain it.
     """
     wanted = [part.strip(" \"'“”«»*_").lower() for parts in references for part in parts]
-    asks_truth = any(part.strip(_EDGES) in _TRUTHS for part in wanted)
+    if answer.endswith(_ASKS) and not any(part.endswith(_ASKS) for part in wanted):
+        return
     if is_unmarked and (explained := _explained(answer)):
         yield explained
-        yield from _readings(explained, wanted, asks_truth)
+        yield from _readings(explained, wanted)
     if len(answer) <= _MAX_CHARS:
-        yield from _readings(answer, wanted, asks_truth)
+        yield from _readings(answer, wanted)
 
 
-def _readings(answer: str, wanted: Sequence[str], asks_truth: bool) -> Iterator[str]:
-    whole = answer
-    answer = _without_leads(answer, wanted, asks_truth)
-    if asks_truth and (word := _truth(answer)):
+_ASKS = ("?", "？", "؟", "吗")
+
+
+def apart(answer: str, references: Sequence[str]) -> str:
+    """An answer without what announces it, how sure it is, and the verb behind it; what a reference begins or ends with stays."""
+    head = _sentence(answer[:_MAX_LEAD_CHARS])
+    if any(cue.kind is Kind.ANSWER for cue in head.cues):
+        told = announcements(head.text, 0, head.end)
+        if len(told) == 1 and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS:
+            answer = answer[told[0].span[0] :].lstrip()
+            head = _sentence(answer[:_MAX_LEAD_CHARS])
+    sure = max([cue.stop for cue in head.cues if cue.kind is Kind.CERTAINLY and cue.first == 0], default=0)
+    if 0 < sure < len(head.words) and not any(cue.kind is Kind.NOT and cue.first == sure for cue in head.cues):
+        word = answer[: head.words[sure - 1].end].lower()
+        if not any(part.lower().startswith(word) for part in references):
+            answer = answer[head.words[sure].start :]
+    if answer.isascii():
+        return answer
+    tail = Sentence(answer, max(0, len(answer) - _MAX_LEAD_CHARS), len(answer.rstrip(_EDGES)), "")
+    ends = [cue.first for cue in tail.cues if cue.kind is Kind.ENDS and cue.stop == len(tail.words) and cue.first]
+    place = tail.words[min(ends)].start if ends and not tail.asks else len(answer)
+    is_wanted = any(part.rstrip(_EDGES).endswith(answer[place : tail.end]) for part in references)
+    return answer if is_wanted else answer[:place]
+
+
+@lru_cache(maxsize=16)
+def _sentence(text: str) -> Sentence:
+    """A short text, which is looked at several times."""
+    return Sentence(text, 0, len(text), "")
+
+
+_MAX_LEAD_CHARS = 200
+_MAX_BEFORE_CHARS = 12
+
+
+def _readings(answer: str, wanted: Sequence[str]) -> Iterator[str]:
+    said = _sentence(answer)
+    asks_truth = any(part.strip(_EDGES) in YES or part.strip(_EDGES) in NO for part in wanted)
+    start = _behind_leads(said, wanted, asks_truth)
+    if start >= len(said.words):
+        return
+    if asks_truth and (word := _truth(answer[said.words[start].start :])):
         yield word
         return
-    shorter = _without_ends(answer)
-    if shorter != answer:
-        answer = _without_leads(shorter, wanted, asks_truth)
-    if answer != whole:
-        yield answer
+    stop = _before_ends(said, start)
+    if start or stop < len(said.words):
+        yield answer[said.words[start].start : said.words[stop - 1].end].lstrip("*_> ").rstrip(_BEHIND)
+    if start and not answer.isascii():
+        yield from _readings(answer[said.words[start].start :], wanted)
     if acronym := _ACRONYM.fullmatch(answer.strip(_EDGES)):
         yield from _of_acronym(acronym)
 
 
-def _without_leads(text: str, wanted: Sequence[str], asks_truth: bool) -> str:
-    """A text without the phrases before its answer that no reference begins with."""
+# --- before an answer
+
+
+def _behind_leads(said: Sentence, wanted: Sequence[str], asks_truth: bool) -> int:
+    """Behind the phrases before an answer that no reference begins with."""
+    place = _past_bullet(said)
     for _ in range(_MAX_LEADS):
-        text = _without_sign(text)
-        lead = next((found for each in _LEADS if (found := each.match(text))), None)
-        if lead is None:
-            lead = (_AGREEING if asks_truth else _AFFIRMING).match(text)
-        if lead is None or not any(map(str.isalnum, text[lead.end() :])):
-            return text
-        said = lead[0].strip(" \t\n*_.,:;!—–-…、，：。").lower()
-        if said and any(part.startswith(said) for part in wanted):
-            return text
-        text = text[lead.end() :]
-    return text
-
-
-def _without_sign(text: str) -> str:
-    """Without the pictures and arrows before it, but for those that call wrong what follows."""
-    place = 0
-    text = text.lstrip("*_> \t\n")
-    while place < min(len(text), 4) and _is_sign(text[place]):
-        place += 1
-    return text[place:].lstrip("*_ \t\n") if place else text
-
-
-def _is_sign(char: str) -> bool:
-    if char.isascii() or char in "❌✗✘✖❎🚫⛔👎❓❔≠≤≥¬√":
-        return False
-    return char in "\ufe0f\u200d•‣▪◦·→⇒➡➜➔∴" or unicodedata.category(char) == "So"
-
-
-def _truth(text: str) -> str | None:
-    """The yes or no with which a text begins that gives reasons for it, and does not say the other."""
-    word = _TRUTH.match(text)
-    if word is None or _MORE.search(text, word.end()) or _IN_PART.search(text, word.end()):
-        return None
-    value = word["word"].lower()
-    others = _TRUTHS - {value} if value in ("yes", "no", "true", "false") else frozenset()
-    later = {each.lower() for each in _ANY_TRUTH.findall(text, word.end())}
-    opposite = {"yes": {"no", "false"}, "no": {"yes", "true"}, "true": {"false", "no"}, "false": {"true", "yes"}}
-    return None if others and later & opposite[value] else word["word"]
-
-
-_TRUTH = re.compile(
-    r"[*_\"“\s]{0,4}(?P<word>yes|no|true|false|是的|是|否|はい|いいえ|네|예|아니요|아니오|sí|oui|non|ja|nein|да|нет|نعم|لا|sim|não)[*_\"”]{0,3}(?:[.,;:!،，、。]|\s?[—–]|\s-\s)[*_]{0,3}(?=\s*\S)",
-    re.IGNORECASE,
-)
-_ANY_TRUTH = re.compile(r"(?<![^\W_])(?:yes|no|true|false)(?=[^\w\s]|\s*\Z)", re.IGNORECASE)
-_IN_PART = re.compile(
-    r"\b(?:partly|partially|half|mostly|sometimes|somewhat|sort\sof|kind\sof|in\sa\sway)\b", re.IGNORECASE
-)
-
-
-def _without_ends(text: str) -> str:
-    """A text without what is said behind its answer and offers no other."""
-    text = text.rstrip(_EDGES)
-    if not text.isascii():
-        text = _BEHIND_HAN.sub("", _without_signs_behind(text))
-    for _ in range(2):
-        end = _end(text)
-        if end is None:
+        stop = said.past(max(_leads(said, place, asks_truth), default=place), _SIGNS)
+        if stop == place or not _says(said, stop):
             break
-        text = text[:end].rstrip(_EDGES)
-    return text
+        lead = said.text[said.words[place].start : said.words[stop - 1].end].strip(_AROUND).lower()
+        if lead and any(part.startswith(lead) for part in wanted):
+            break
+        place = _past_pictures(said, stop)
+    return place
 
 
-def _without_signs_behind(text: str) -> str:
-    end = len(text)
-    while end and (_is_sign(text[end - 1]) or text[end - 1].isspace()):
-        end -= 1
-    return text[:end].rstrip(_EDGES)
+def _says(said: Sentence, place: int) -> bool:
+    return any(word.text[0].isalnum() for word in said.words[place:])
 
 
-def _end(text: str) -> int | None:
-    """Where the answer ends before what is said behind it: a contrast, how sure it is, a reason, a description."""
-    for expression in (_CONTRAST, _STANCE_BEHIND) if text.isascii() else (_CONTRAST, _SPANISH_CONTRAST, _STANCE_BEHIND):
-        for found in expression.finditer(text, 1):
-            if found.end() == len(text):
-                return found.start()
-    if (reason := _REASON.search(text, 1)) and not _offers_another(text, reason):
-        return reason.start()
-    described = _DESCRIPTION.search(text, 1)
-    if described is None or _AND_ANOTHER.search(text, described.end()) or _offers_another(text, described):
-        return None
-    return described.start()
+def _past_bullet(said: Sentence) -> int:
+    """Behind the mark of a list of one line, and pictures."""
+    begins = [word.text for word in said.words[:2]]
+    is_item = (begins in _ITEMS or begins[:1] in _BULLETS) and "\n" not in said.text.strip()
+    return _past_pictures(said, (2 if begins[0] == "1" else 1) if is_item else 0)
 
 
-def _offers_another(text: str, behind: re.Match[str]) -> bool:
-    """Whether what is said behind an answer doubts it, or names another."""
-    if _MORE.search(text, behind.end()):
+_ITEMS = (["1", "."], ["1", ")"])
+_BULLETS = (["-"], ["+"])
+
+
+def _past_pictures(said: Sentence, place: int) -> int:
+    """Behind pictures and arrows, but for those that call wrong what follows."""
+    while place < len(said.words) and _is_picture(said.words[place].text):
+        place += 1
+    return place
+
+
+def _is_picture(char: str) -> bool:
+    if char.isascii() or len(char) > 1 or char in "❌✗✘✖❎🚫⛔👎❓❔≠≤≥¬√":
+        return False
+    return char in "\u200d•‣▪◦·→⇒➡➜➔∴" or unicodedata.category(char) == "So"
+
+
+def _leads(said: Sentence, place: int, asks_truth: bool) -> Iterator[int]:
+    """Where the phrases are over that begin at a place and may stand before an answer."""
+    denied = {cue.first for cue in said.cues if cue.kind in (Kind.NOT, Kind.NO)}
+    bounds = {cue.first for cue in said.cues if cue.kind in (Kind.BOUND, Kind.PART)}
+    for cue in said.cues:
+        if cue.kind is Kind.RATHER and place < cue.first < place + _MAX_ASIDE_WORDS:
+            yield cue.stop
+        if cue.first != place:
+            continue
+        shown = said.text[said.words[place].start : said.words[cue.stop - 1].end].lower()
+        is_truth = asks_truth and (shown in YES or shown in NO)
+        if cue.kind in _GREETS and not is_truth and said.past(cue.stop, _SIGNS) > cue.stop:
+            yield cue.stop
+        if cue.kind in _VERBS and cue.stop not in denied:
+            yield cue.stop
+        if cue.kind in _PREPOSITIONS and place not in bounds and _names(said, cue.stop):
+            yield cue.stop
+        if cue.kind is Kind.ABOUT and _counts(said, cue.stop):
+            yield cue.stop
+        if cue.kind is Kind.NOT and (stop := _behind_contrast(said, cue)):
+            yield stop
+    yield from _past_heading(said, place, denied)
+    yield from _past_source(said, place)
+
+
+_PREPOSITIONS = frozenset([Kind.AT, Kind.BY, Kind.COMPLEMENT])
+
+
+_MONEY = frozenset("$€£")
+
+
+def _counts(said: Sentence, place: int) -> bool:
+    return said.past(place, _MONEY) < len(said.words) and said.words[said.past(place, _MONEY)].text[0].isdigit()
+
+
+def _names(said: Sentence, place: int) -> bool:
+    """Whether a name or a figure follows, maybe behind an article."""
+    place = max([cue.stop for cue in said.cues if cue.first == place and cue.kind is Kind.THE], default=place)
+    return _counts(said, place) or (place < len(said.words) and said.text[said.words[place].start].isupper())
+
+
+def _past_heading(said: Sentence, place: int, denied: set[int]) -> Iterator[int]:
+    """Behind what announces an answer: "the answer to this is", "Year:", "the city is"."""
+    begin = max([cue.stop for cue in said.cues if cue.first == place and cue.kind in _ARTICLES], default=place)
+    here = [cue for cue in said.cues if cue.first in (place, begin)]
+    nouns = [(cue.stop, cue.kind is not Kind.ASKED) for cue in here if cue.kind in _NOUNS]
+    if any(cue.kind is Kind.BAD for cue in here):
+        return
+    if not nouns and (begin == place or any(cue.kind in _OPEN | {Kind.LABEL} for cue in here)):
+        return
+    at, is_answer = max(nouns, default=(begin + 1, False))
+    if is_answer and _has(said, Kind.COMPLEMENT, at):
+        signs = [place for place in range(at, len(said.words)) if said.words[place].text in ":："]
+        at = min([cue.first for cue in said.cues if cue.kind is Kind.IS and cue.first > at] + signs, default=at)
+    verb = max([cue.stop for cue in said.cues if cue.kind is Kind.IS and cue.first == at], default=at)
+    if verb > at and verb not in denied:
+        yield verb
+    if nouns and at < len(said.words) and (said.words[at].text in ":：=→" or _text_at(said, at).startswith("->")):
+        yield at + 1
+
+
+def _text_at(said: Sentence, place: int) -> str:
+    return said.text[said.words[place].start :]
+
+
+def _past_source(said: Sentence, place: int) -> Iterator[int]:
+    """Behind "according to the passage,"."""
+    for at in range(place + 1, min(place + _MAX_ASIDE_WORDS, len(said.words))):
+        if said.words[at].text in ",:，：、،":
+            kinds = {cue.kind for cue in said.cues if place <= cue.first and cue.stop <= at}
+            if Kind.SOURCE in kinds and _OPEN.isdisjoint(kinds):
+                yield at + 1
+            return
+
+
+def _behind_contrast(said: Sentence, cue: Cue) -> int | None:
+    """Where "not Lyon, but" is over; None where what is denied is no name."""
+    for at in range(cue.stop, min(cue.stop + _MAX_ASIDE_WORDS, len(said.words))):
+        turns = [each.stop for each in said.cues if each.first == at and each.kind is Kind.BUT]
+        if turns or said.words[at].text in _SIGNS:
+            return max(turns, default=at + 1) if _is_name(said, cue.stop, at) else None
+    return None
+
+
+def _is_name(said: Sentence, first: int, stop: int) -> bool:
+    """Whether there is more between two places than words of the lexicon: "not sure" names nothing."""
+    known = {place for cue in said.cues if cue.kind is not Kind.COMPLEMENT for place in range(cue.first, cue.stop)}
+    return any(place not in known for place in range(first, stop) if said.words[place].text[0].isalnum())
+
+
+# --- behind an answer
+
+
+def _before_ends(said: Sentence, start: int) -> int:
+    """Before what is said behind an answer and offers no other."""
+    stop = len(said.words)
+    if years := _YEARS.search(said.text):
+        stop = said.place(years.span())[0]
+    for _ in range(_MAX_ENDS):
+        while stop > start and (said.words[stop - 1].text in _SIGNS or _is_picture(said.words[stop - 1].text)):
+            stop -= 1
+        ends = [end for cue in said.cues if start < cue.first < stop and (end := _end(said, cue, start, stop))]
+        if not ends or not any(word.text[0].isalnum() for word in said.words[start : min(ends)]):
+            break
+        stop = min(ends)
+    return stop
+
+
+_MAX_ENDS = 3
+_BEHIND = _EDGES + ",:;،，、：；—–-(（*_"
+
+
+def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
+    """Where an answer ends before what a cue begins, if that is said of the answer, to the end."""
+    first = cue.first - _has(said, Kind.JOINS, cue.first - 1)
+    before = said.words[first - 1].text if first else ""
+    is_last, is_apart = said.past(cue.stop, _CLOSING) >= stop, before in _SIGNS or before == "-"
+    match cue.kind:
+        case Kind.ENDS | Kind.CALLED | Kind.FITS:
+            is_end = is_last
+        case Kind.GUESS | Kind.CERTAINLY | Kind.GREETS:
+            is_end = is_last and is_apart
+        case Kind.NOT | Kind.NO:
+            is_set_off = is_apart or first < cue.first or cue.stop - first > 1
+            is_denial = cue.kind is Kind.NOT or not said.text.isascii()
+            return first if is_denial and is_set_off and _is_contrast(said, cue, stop) else None
+        case Kind.BECAUSE | Kind.EXPLAINS:
+            is_end = True
+        case Kind.COMPLEMENT:
+            is_end = before in "(（"
+        case Kind.THE | Kind.IT | Kind.AT:
+            is_end = is_apart and (before in "(（" or not _names(said, cue.stop))
+        case Kind.BY:
+            is_end = _names(said, cue.stop)
+        case _:
+            is_end = False
+    name = said.text[said.words[start].start : said.words[cue.first].start]
+    return first if is_end and (is_last or not _offers_another(said, cue, stop, name)) else None
+
+
+_CLOSING = frozenset(")）!.。\"'”’」")
+
+
+def _is_contrast(said: Sentence, cue: Cue, stop: int) -> bool:
+    """Whether all behind a "not" is a name."""
+    inner = {word.text for word in said.words[cue.stop : stop]}
+    kinds = {each.kind for each in said.cues if cue.stop <= each.first < stop}
+    return _SIGNS.isdisjoint(inner) and _MORE.isdisjoint(kinds) and _is_name(said, cue.stop, stop)
+
+
+def _offers_another(said: Sentence, behind: Cue, stop: int, name: str) -> bool:
+    """Whether what is said behind an answer, `name`, doubts it, or names another."""
+    if "?" in said.text or _says_more(said, behind.first, stop):
         return True
-    name = text[: behind.start()].strip('*_"“” ').lower()
-    return any(name not in each["name"].lower() for each in _NAMES_ANOTHER.finditer(text, behind.start()))
+    name = name.strip(_AROUND).lower()
+    for place in range(behind.stop, stop):
+        before, is_alone = said.words[place - 1].text, said.ends(place + 1) or said.ends(place + 2)
+        joins = before in ",;/&，、；" or (before == "." and is_alone) or _has(said, Kind.JOINS, place - 1)
+        is_said = any(cue.kind is Kind.IS and cue.stop == place for cue in said.cues)
+        if (is_said or joins) and _names(said, place) and name not in _text_at(said, place).lower():
+            return True
+    return False
+
+
+def _has(said: Sentence, kind: Kind, place: int) -> bool:
+    return any(cue.kind is kind and cue.first == place for cue in said.cues)
+
+
+def _says_more(said: Sentence, first: int, stop: int) -> bool:
+    """Whether there is another answer between two words, a doubt, or what takes an answer back."""
+    for cue in said.cues:
+        if cue.kind in _MORE and first <= cue.first < stop:
+            is_weak = cue.kind in (Kind.WRONG, Kind.OTHER) or (cue.kind is Kind.BUT and _has(said, Kind.NO, cue.first))
+            if not is_weak or said.ends(cue.stop):
+                return True
+    return False
 
 
 def _explained(text: str) -> str | None:
     """What the first sentence or line says, where all that follows tells more of it."""
     if len(text) > _MAX_EXPLAINED_CHARS:
         return None
-    line = text.find("\n\n", 0, _MAX_CHARS)
-    told = _EXPLAINS.search(text, 1, _MAX_CHARS)
-    head = text[:line].strip("*_.: \n") if line > 0 else ""
-    if told is not None:
-        head, begin = text[: told.start()], told.start("told")
-    elif head and text.startswith(
-        head, line + 2 + len(text[line + 2 : line + 6]) - len(text[line + 2 : line + 6].lstrip("\n*_ "))
-    ):
-        begin = line + 2
-    else:
+    told = list(sentences(text, 0, len(text)))
+    if len(told) < 2 or told[0].end > _MAX_CHARS:
         return None
-    rest = text[begin:]
-    name = head.strip('*_"“”.: \n').lower()
-    first = re.split(r"[.!\n]", rest, maxsplit=1)[0]
-    if len(first.split()) < _MIN_EXPLAINING_WORDS and not rest.lower().startswith(
-        ("explanation", "reason", "note", "解", "理", "原", "说")
-    ):
+    head = text[: told[0].end].strip(_AROUND)
+    first = {cue.kind for cue in told[1].cues if cue.first == 0}
+    begins = (
+        not _TOLD.isdisjoint(first)
+        or told[1].words[0].text in pronouns()
+        or text[told[1].start :].lstrip("\n*_ ").startswith(head)
+    )
+    is_long = len(told[1].words) >= _MIN_EXPLAINING_WORDS or Kind.EXPLAINS in first
+    others = (_offers_another(each, _START, len(each.words), head) for each in told[1:])
+    return head if begins and is_long and not any(others) else None
+
+
+_START = Cue(Kind.EXPLAINS, 0, 0)
+
+
+# --- yes and no
+
+
+def _truth(text: str) -> str | None:
+    """The yes or no with which a text begins that gives reasons for it, and does not say the other."""
+    lead = leading(text)
+    if lead is None or not lead[1]:
         return None
-    if _MORE.search(rest) or any(name not in each["name"].lower() for each in _NAMES_ANOTHER.finditer(rest)):
-        return None
-    return head
+    said = Sentence(lead[1], 0, len(lead[1]), "")
+    other = ("no", "false") if lead[0].lower() in YES else ("yes", "true")
+    is_other = any(each.text in other and said.ends(place + 1) for place, each in enumerate(said.words))
+    is_open = is_other or _says_more(said, 0, len(said.words)) or any(each.text in IN_PART for each in said.words)
+    return None if is_open else lead[0]
+
+
+# --- a name and its letters
+
+_ACRONYM = re.compile(
+    r"(?P<name>[^()]{3,120}?)\s\((?P<short>[A-Z][A-Za-z.]{1,9})\)|(?P<short2>[A-Z][A-Z.]{1,9})\s\((?P<name2>[^()]{3,120})\)"
+)
+_SMALL = frozenset(["of", "the", "and", "for", "in", "on", "de", "la"])
 
 
 def _of_acronym(found: re.Match[str]) -> Iterator[str]:
     """A name and the letters it is abbreviated to, where those begin its words."""
     name, short = found["name"] or found["name2"], found["short"] or found["short2"]
-    initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name) if word[0].isupper() or word not in _SMALL)
-    capitals = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name) if word[0].isupper())
+    said = LETTERS.findall(name)
+    initials = "".join(word[0] for word in said if word[0].isupper() or word not in _SMALL)
+    capitals = "".join(word[0] for word in said if word[0].isupper())
     if short.replace(".", "").upper() in (initials.upper(), capitals.upper()):
         yield name
         yield short
-
-
-_SMALL = frozenset(["of", "the", "and", "for", "in", "on", "de", "la"])

@@ -14,7 +14,7 @@ import re
 import string
 from collections.abc import Sequence
 
-from verifiers.rules.qa.words import visible
+from verifiers.rules.qa.words import ARTICLES, visible
 
 MAX_SPANS = 24
 """Of a reference."""
@@ -22,7 +22,6 @@ MAX_LISTED_SPANS = 64
 """Of an answer that is a JSON list; one in words may list `MAX_SPANS_RATIO` as many as the reference."""
 MAX_SPANS_RATIO = 2
 _PUNCTUATION = frozenset(string.punctuation)
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _DIVIDE = re.compile(r"[ \t\r\f\v-]")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _DIVISIONS = (re.compile(r"\n"), re.compile(r"[;؛]"), re.compile(r",(?!\d)"), re.compile(r",(?!\d)|\band\b|[、，،和]"))
@@ -86,7 +85,7 @@ def _word(word: str) -> str:
     if (number := _number(word)) is None:
         word = "".join(char for char in word if char not in _PUNCTUATION)
         number = _number(word)
-    return " ".join(_ARTICLES.sub(" ", word if number is None else str(number)).split())
+    return " ".join(ARTICLES.sub(" ", word if number is None else str(number)).split())
 
 
 def _number(word: str) -> float | None:

@@ -1,7 +1,6 @@
-"""Answers with a form of their own: a list, a truth value, a date.
+"""Answers with a form of their own: a list, a date; `truths` reads yes and no.
 
 list   the same elements as often as in the reference, in its order if `ordered`; numbers compare as numbers
-bool   yes or no, in English, Chinese and some others; both is neither, and of what is denied only "not true" is no
 date   the same day of the calendar, however written, at the end of a sentence too; 03/04/2020 names none
 """
 
@@ -11,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
+from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.stance import Sentence
 from verifiers.math import moments
 from verifiers.rules import numeric
 from verifiers.rules.qa.drop import divided
@@ -29,75 +30,7 @@ _LATEX_BRACE = re.compile(r"\\(?:(?:left|right)\s?\\)?([{}])")
 _FENCED = re.compile(r"```\w{0,20}\n([^`]*)```")
 _LEAD = re.compile(r"[^\n]{1,200}[:：]\s{0,4}\n\s{0,4}")
 """A line that says what is listed below it."""
-_LEAD_DENIES = re.compile(
-    r"\b(?:not|no|none|never|wrong|incorrect|except|excluding|without|other)\b|n['’]t\b|[不非没]", re.IGNORECASE
-)
 _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
-_YES = frozenset(
-    [
-        "yes",
-        "true",
-        "yeah",
-        "yep",
-        "correct",
-        "right",
-        "是",
-        "是的",
-        "对",
-        "对的",
-        "没错",
-        "正确",
-        "真",
-        "真的",
-        "成立",
-        "はい",
-        "예",
-        "네",
-        "sí",
-        "si",
-        "oui",
-        "ja",
-        "да",
-    ]
-)
-_NO = frozenset(
-    [
-        "no",
-        "false",
-        "nope",
-        "incorrect",
-        "wrong",
-        "否",
-        "不",
-        "不是",
-        "不对",
-        "错",
-        "错误",
-        "假",
-        "假的",
-        "不成立",
-        "いいえ",
-        "아니요",
-        "아니오",
-        "non",
-        "nein",
-        "нет",
-    ]
-)
-_WORD = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
-_DENIALS = frozenset(["not", "never", "neither", "nor", "cannot", "maybe", "perhaps", "unsure", "or", "if"])
-_IN_PART = frozenset(
-    ["half", "partly", "partially", "mostly", "largely", "somewhat", "almost", "nearly", "hardly", "barely"]
-)
-"""What makes a thing neither true nor false."""
-_BOTH_HAN = re.compile(r"(?:是|对|真|正确)(?:和|或|还是|与|且)|是否|对错|不知|不确定|可能")
-_HAN_START = re.compile(
-    r"\s*(不正确|不成立|不是|不对|没错|错误|是的|对的|真的|假的|正确|成立|是|对|真|否|错|假|不)(?=[，,。.！!；;：:\s]|$)"
-)
-_MAX_BOOL_WORDS = 40
-_DENIED_TRUTH = re.compile(
-    r"\W{0,4}(?:(?:this|that|it|the (?:statement|claim|answer|sentence))(?:(?: is|['’]s) not| isn['’]t)|not) (?:true|correct|right)\W{0,4}"
-)
 
 
 def same_list(answer: str, reference: Sequence[str], is_ordered: bool) -> bool:
@@ -136,7 +69,7 @@ def _other_lists(text: str) -> list[list[str]]:
         return []
     found = [_WITH_AMPERSAND.split(text), _WITH_AND.split(text)]
     found.append([_OTHER_BULLET.sub("", line, count=1) for line in text.splitlines()])
-    if (lead := _LEAD.match(text)) and _BULLET.match(text, lead.end()) and not _LEAD_DENIES.search(lead[0]):
+    if (lead := _LEAD.match(text)) and _BULLET.match(text, lead.end()) and not _denies(lead[0]):
         found += divided(text[lead.end() :])
     elif listed := listed_at_end(text):
         found += divided(listed)
@@ -150,23 +83,33 @@ def listed_at_end(text: str) -> str | None:
     if not first or not all(map(_BULLET.match, lines[first:])):
         return None
     lead = lines[first - 1].rstrip("*_ ")
-    return None if not lead.endswith((":", "：")) or _LEAD_DENIES.search(lead) else "\n".join(lines[first:])
+    return None if not lead.endswith((":", "：")) or _denies(lead) else "\n".join(lines[first:])
 
 
 def listed_from(text: str, place: int) -> str | None:
     """The list with bullets that begins in the line of a place; None if that has no bullet, or another list is as good."""
     start = text.rfind("\n", 0, place) + 1
-    if _LEAD_DENIES.search(text[:start].rstrip().rpartition("\n")[2]):
+    if _denies(text[:start].rstrip().rpartition("\n")[2]):
         return None
     lines = text[start:].splitlines()
     filled = [line.strip() for line in lines if line.strip()]
     listed = list(takewhile(_BULLET.match, filled))
-    if len(listed) < 2 or _OR_ELSE.match("".join(filled[len(listed) : len(listed) + 1])):
+    if len(listed) < 2 or _offers_another("".join(filled[len(listed) : len(listed) + 1])):
         return None
     return "\n".join(listed)
 
 
-_OR_ELSE = re.compile(r"\W{0,4}(?:or|alternatively|otherwise)(?!\w)", re.IGNORECASE)
+def _denies(text: str) -> bool:
+    """Whether a heading says that what is below it is not, or not all, of what was asked for."""
+    return not _DENYING.isdisjoint(cue.kind for cue in cues(words(text[-_HEADING_CHARS:])))
+
+
+_DENYING = frozenset([Kind.NOT, Kind.NO, Kind.BAD, Kind.WRONG, Kind.EXCEPT, Kind.OTHER])
+_HEADING_CHARS = 200
+
+
+def _offers_another(line: str) -> bool:
+    return any(cue.kind is Kind.OR and cue.first <= 1 for cue in cues(words(line[:_HEADING_CHARS])))
 
 
 def _unwrapped(text: str) -> str:
@@ -184,40 +127,6 @@ def _element(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", visible(text)).casefold().split()).strip(_EDGES)
 
 
-_LETTERS = {"t": True, "f": False, "y": True, "n": False}
-"""Only a text that is nothing else."""
-
-
-def truth(text: str) -> bool | None:
-    """What a short text says; None when it says both, neither, or denies what it says."""
-    text = unicodedata.normalize("NFKC", visible(text)).casefold()
-    if _BOTH_HAN.search(text):
-        return None
-    if han := _HAN_START.match(text):
-        return None if han[1] == "不" and len(text.strip(_EDGES)) > 1 else han[1] in _YES
-    said = _WORD.findall(text)
-    if len(said) == 1 and "?" not in text and (letter := _LETTERS.get(said[0])) is not None:
-        return letter
-    if _DENIED_TRUTH.fullmatch(text) and "?" not in text:
-        return False
-    if not 0 < len(said) <= _MAX_BOOL_WORDS or "?" in text:
-        return None
-    told = {word in _YES for word in said if word in _YES or word in _NO}
-    if len(told) != 1:
-        return None
-    (value,) = told
-    is_first = said[0] in _YES or said[0] in _NO
-    is_last = said[-1] in _YES or said[-1] in _NO
-    if len(said) == 1:
-        return value
-    if is_first and text.lstrip(_EDGES)[len(said[0]) :].lstrip("*_ ").startswith(
-        (",", ".", ";", ":", "!", "-", "—", "–", "、", "。", "\n")
-    ):
-        return value
-    is_plain = not any(word in _DENIALS or word in _IN_PART or word.endswith(("n't", "n’t")) for word in said)
-    return value if is_last and is_plain and len(said) <= 8 else None
-
-
 def same_day(answer: str, reference: moments.Date) -> bool:
     """A reference with a year wants one in the answer."""
     found = day(answer)
@@ -229,17 +138,6 @@ _ISO_SHORT = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ]\d\d:\d\d(?::
 _ISO_COMPACT = re.compile(r"([12]\d{3})(\d\d)(\d\d)")
 
 
-_SAID_OF_A_DAY = re.compile(
-    r"(?:[^\W\d_][^\W\d_'’-]{0,30},?\s){0,12}(?:(?:is:?|was|be|on)\s(?:the\s)?|(?:date|day|日期)\s?(?:[:：]|是)\s?)(?=[*_`]{0,3}[\w])",
-    re.IGNORECASE,
-)
-"""What may come before a day in a sentence that ends with it: "The treaty was signed on …"."""
-_NOT_THAT_DAY = re.compile(
-    r"\b(?:not|never|nor|no|cannot|if|whether|unless|unlike|before|after|until|since|between|from|either|neither|doubt|unlikely"
-    r"|wrong|maybe|perhaps|might|may|could|instead|than|except|first|originally)\b|n['’]t\b|^\s*(?:is|was)\b",
-    re.IGNORECASE,
-)
-"""What makes the day behind it a bound or a doubt, or the sentence a question."""
 _KOREAN = re.compile(r"(\d{4})년\s?(\d{1,2})월\s?(\d{1,2})일")
 _FOREIGN_MONTHS = {
     name: english
@@ -266,10 +164,41 @@ _FOREIGN_DAY = re.compile(
 
 
 def day(text: str) -> moments.Date | None:
-    text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。")
-    text = text.strip("*_`\"' ")
-    if (lead := _SAID_OF_A_DAY.match(text)) and not _NOT_THAT_DAY.search(lead[0]):
-        text = text[lead.end() :].strip("*_`\"' ")
+    """The day that a text is, or that a sentence ends in: "The treaty was signed on 5 January 2020."."""
+    text = unicodedata.normalize("NFKC", visible(text)).strip(" .,;。*_`\"'")
+    if (found := _day(text)) is not None or len(text) > _MAX_DAY_CHARS:
+        return found
+    said = Sentence(text, 0, len(text), "")
+    first = next((place for place, word in enumerate(said.words) if word.text[0].isdigit()), 0)
+    leads = [cue for cue in said.cues if cue.first < first]
+    if any(cue.kind in _NO_DAY or (cue.kind is Kind.IS and cue.first == 0) for cue in leads):
+        return None
+    ends = {cue.stop for cue in leads if cue.kind in (Kind.IS, Kind.AT, Kind.THE)}
+    ends |= {place for place in range(1, len(said.words)) if said.words[place - 1].text in ":：是"}
+    starts = [said.words[place].start for place in sorted(ends) if place <= first]
+    return next((found for start in starts if (found := _day(text[start:].strip("*_`\"' "))) is not None), None)
+
+
+_NO_DAY = frozenset(
+    [
+        Kind.NOT,
+        Kind.IF,
+        Kind.MAYBE,
+        Kind.DOUBT,
+        Kind.SAID,
+        Kind.BOUND,
+        Kind.OR,
+        Kind.OTHER,
+        Kind.WRONG,
+        Kind.ASIDE,
+        Kind.BECAUSE,
+    ]
+)
+"""What makes the day behind it a bound or a doubt."""
+_MAX_DAY_CHARS = 200
+
+
+def _day(text: str) -> moments.Date | None:
     if korean := _KOREAN.fullmatch(text):
         text = "-".join(number.zfill(2) for number in korean.groups())
     elif named := _FOREIGN_DAY.fullmatch(text):

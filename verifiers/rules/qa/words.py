@@ -20,7 +20,8 @@ Normalise = Literal["squad", "cjk", "none"]
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that show nothing, though Unicode calls them letters, marks or symbols."""
 _PUNCTUATION = str.maketrans("", "", f"{string.punctuation}“”„‟‘’‚‛´«»‹›‐‑‒–—…")
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+LETTERS = re.compile(r"[^\W\d_]+")
+ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3105-\u312f\u3131-\u318e\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
@@ -77,7 +78,7 @@ def _words(text: str, normalise: Normalise) -> tuple[str, ...]:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     plain = text.lower().translate(_PUNCTUATION)
-    return tuple(_ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
+    return tuple(ARTICLES.sub(" ", plain).split()) or tuple(plain.split()) or tuple(text.lower().split())
 
 
 def _cjk(text: str) -> tuple[str, ...]:

@@ -195,10 +195,10 @@ def _query(text: str) -> tuple[str, bool]:
 
 
 _INLINE = re.compile(r"`(?P<query>[^`]{8,20000})`")
+_HEADING = r"(?:sql|(?:the[ \t]+)?(?:sql[ \t]+)?query)[ \t]*:[ \t]*"
+_BEGIN = r"SELECT[ \t\n]|WITH[ \t]+(?:RECURSIVE[ \t]+)?\w+[ \t]*(?:\([^()\n]*\)[ \t]*)?AS[ \t\n(]"
 _LINES = re.compile(
-    r"(?im)^[ \t]*(?:sql[ \t]*:[ \t]*|(?:the[ \t]+)?(?:sql[ \t]+)?query[ \t]*:[ \t]*)?"
-    r"(?P<query>(?:SELECT[ \t\n]|WITH[ \t]+(?:RECURSIVE[ \t]+)?\w+[ \t]*(?:\([^()\n]*\)[ \t]*)?AS[ \t\n(])"
-    r"(?:'[^'\n]{0,2000}'|[^';\n]|\n(?![ \t]*\n))*+)"
+    rf"^[ \t]*(?:{_HEADING})?(?P<query>(?:{_BEGIN})(?:'[^'\n]{{0,2000}}'|[^';\n]|\n(?![ \t]*\n))*+)", re.I | re.M
 )
 
 
@@ -206,7 +206,7 @@ def _amid_words(text: str) -> str:
     """The one query in a text that is none itself, or that words follow; empty where there is none, or another."""
     if len(text) > database.MAX_QUERY_BYTES or (database.is_query(text) and not _PROSE_BEHIND.search(text)):
         return ""
-    if _WRITES.search(text):
+    if _WRITES.search(text) or _CHANGES.search(text):
         return ""
     for pattern in (_INLINE, _LINES):
         found = {match["query"].strip() for match in pattern.finditer(text) if database.is_query(match["query"])}
@@ -215,11 +215,8 @@ def _amid_words(text: str) -> str:
     return ""
 
 
-_WRITES = re.compile(
-    r"\b(?:(?:DROP|CREATE|ALTER)\s+(?:TEMP\s+)?(?:TABLE|VIEW|INDEX|TRIGGER)|(?:INSERT|REPLACE)\s+INTO|UPDATE\s+\w+\s+SET"
-    r"|DELETE\s+FROM|PRAGMA|ATTACH)\b",
-    re.IGNORECASE,
-)
+_WRITES = re.compile(r"\b(?:(?:INSERT|REPLACE)\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|PRAGMA|ATTACH)\b", re.IGNORECASE)
+_CHANGES = re.compile(r"\b(?:DROP|CREATE|ALTER)\s+(?:TEMP\s+)?(?:TABLE|VIEW|INDEX|TRIGGER)\b", re.IGNORECASE)
 """Statements that would stand beside the query."""
 _PROSE_BEHIND = re.compile(r";\s*\n\s*(?!--|/\*)[A-Z][a-z]")
 

@@ -261,10 +261,9 @@ def _is_determined(action: int, first: str | None, second: str | None) -> bool:
 
 # --- reading SQL
 
+_QUOTED = r"'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]"
 _TOKEN = re.compile(
-    r"(?P<skip>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|(?P<word>[A-Za-z_]\w*)|(?P<open>\()|(?P<close>\))|.",
-    re.DOTALL,
+    rf"(?P<skip>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))|{_QUOTED}|(?P<word>[A-Za-z_]\w*)|(?P<open>\()|(?P<close>\))|.", re.DOTALL
 )
 _STARTS = ("select", "with", "values")
 

@@ -95,16 +95,23 @@ _ENDS = (
     "<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>", "<|im_end|>", "</s>", "<|end_of_text|>", "<|endoftext|>",
     "<|END_OF_TURN_TOKEN|>", "<end_of_turn>", *turns.ENDS,
 )  # fmt: skip
-_MARK = re.compile(
-    r"(?P<hermes><tool_call>)|(?P<longcat><longcat_tool_call>)|(?P<function><function=)|(?P<mistral>\[TOOL_CALLS\])"
-    r"|(?P<llama><\|python_tag\|>)|(?P<phi><\|tool_call\|>)"
-    r"|(?P<tagged><(?:TOOLCALL|tool_calls|function_call)>(?=\s{0,8}[\[{]))"
-    r"|(?P<between><\|(?:python_start|START_ACTION|tool_call_start|action_start|tools_prefix)\|>"
-    r"|<function_calls>(?=\s{0,8}[\[A-Za-z_])|function\scall<\|role_sep\|>)"
-    r"|(?P<functools>(?m:^)functools(?=\[))"
-    r"|(?P<action>(?m:^)Action:\s{0,4}```json\s{0,8}(?=\[))"
-    rf"|(?P<gemma>{gemma.MARK})|(?P<invoke>{elements.INVOKE})|{turns.MARKS}"
-)
+_BETWEEN_MARKS = r"<\|(?:python_start|START_ACTION|tool_call_start|action_start|tools_prefix)\|>"
+_MARKS = {
+    "hermes": "<tool_call>",
+    "longcat": "<longcat_tool_call>",
+    "function": "<function=",
+    "mistral": r"\[TOOL_CALLS\]",
+    "llama": r"<\|python_tag\|>",
+    "phi": r"<\|tool_call\|>",
+    "tagged": r"<(?:TOOLCALL|tool_calls|function_call)>(?=\s{0,8}[\[{])",
+    "between": rf"{_BETWEEN_MARKS}|<function_calls>(?=\s{{0,8}}[\[A-Za-z_])|function\scall<\|role_sep\|>",
+    "functools": r"(?m:^)functools(?=\[)",
+    "action": r"(?m:^)Action:\s{0,4}```json\s{0,8}(?=\[)",
+    "gemma": gemma.MARK,
+    "invoke": elements.INVOKE,
+}
+"""What begins a call, by its form; the marks of whole turns are behind them."""
+_MARK = re.compile("|".join([*(f"(?P<{name}>{mark})" for name, mark in _MARKS.items()), turns.MARKS]))
 _TAGS = frozenset(("", "json", "python", "py", "tool"))
 """`tool` is also what `code_blocks` takes for the tag of `tool_call` and `tool_code`."""
 _SPACE = re.compile(r"\s*")
