@@ -94,6 +94,14 @@ class Kind(StrEnum):
     """The number behind it is a part of an expression."""
     LABEL = "label"
     """The number behind it says which, not how much."""
+    COURTESY = "courtesy"
+    """A sentence that begins with it says nothing of the answer: "let me know", "hope this helps"."""
+    CERTAINTY = "certainty"
+    """How sure the answer is, beside an amount or a degree: "confidence: 95%"."""
+    SURE = "sure"
+    """The same behind an amount: "95% sure"."""
+    DEGREE = "degree"
+    """How much without a number: "high"."""
 
 
 class Cue(NamedTuple):
