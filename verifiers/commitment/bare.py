@@ -8,6 +8,7 @@ from verifiers.commitment.figures import ANY_DIGIT
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import trim
 from verifiers.commitment.stance import Sentence
+from verifiers.commitment.wording import short_words
 
 _BARE_CHARS = 600
 _BARE_WORDS = 5
@@ -90,12 +91,7 @@ def _is_unsettled(segment: str) -> bool:
 
 def _is_word(run: str) -> bool:
     """Two letters that are no word are factors."""
-    return run not in _NAMES_OF_FUNCTIONS and (len(run) > 2 or not run.isascii() or run.lower() in _TWO_LETTER_WORDS)
-
-
-_TWO_LETTER_WORDS = frozenset(
-    ["is", "of", "to", "in", "no", "it", "he", "we", "if", "so", "at", "on", "by", "be", "do", "my"]
-)
+    return run not in _NAMES_OF_FUNCTIONS and (len(run) > 2 or not run.isascii() or run.lower() in short_words())
 
 
 def _is_phrase(segment: str, words: Sequence[str]) -> bool:

@@ -94,6 +94,8 @@ class Kind(StrEnum):
     """The number behind it is a part of an expression."""
     LABEL = "label"
     """The number behind it says which, not how much."""
+    MADE = "made"
+    """The number before it is a part of what it makes: "12 squared"."""
     COURTESY = "courtesy"
     """A sentence that begins with it says nothing of the answer: "let me know", "hope this helps"."""
     CERTAINTY = "certainty"

@@ -7,7 +7,7 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, languages, phrases, words
+from verifiers.commitment.cues import Kind, cues, languages, phrases, words
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -29,6 +29,30 @@ def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
     """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
     readable = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
     return [each.start() for each in _finder(kind).finditer(readable, start, end)]
+
+
+def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
+    """Whether the longest phrase with which a part of a text begins is of one of some kinds."""
+    said = words(text, start, end) if start < end else []
+    if not said or said[0].text not in openings(*kinds):
+        return False
+    found = [(cue.stop, cue.kind) for cue in cues(said) if cue.first == 0]
+    longest = max(stop for stop, _ in found) if found else 0
+    return any(stop == longest and kind in kinds for stop, kind in found)
+
+
+def ends_with(text: str, *kinds: Kind) -> bool:
+    """Whether a text ends in a phrase of one of some kinds."""
+    if not text[-1:].isalpha():
+        return False
+    said = words(text)
+    return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
+
+
+@cache
+def short_words() -> frozenset[str]:
+    """Words of few letters, which are no unit and no product of letters."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get("short", ()))
 
 
 @cache

@@ -14,13 +14,13 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
 
+from verifiers.commitment.latex import split
 from verifiers.math import values
 from verifiers.math.exact import number
 from verifiers.math.reader import read
 from verifiers.math.rounding import is_rounded
 from verifiers.math.tree import TooComplex, Unreadable
 from verifiers.math.values import NoValue
-from verifiers.math.words import split
 
 _MAX_EQUATIONS = 200
 _MAX_EQUATION_CHARS = 300

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from verifiers.commitment.latex import split
 from verifiers.math import units, words
 from verifiers.math.tree import Node, TooComplex, Unreadable
 
@@ -24,7 +25,7 @@ _DOLLARS = re.compile(r"(?<!\\)\${1,2}")
 _TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm)\s*\{([^{}]*)\}|\\(?:q?quad)(?![a-zA-Z])")
 _WORD = re.compile(r"(?<![\\a-zA-Z\d_^{])[A-Za-z][A-Za-z'’]+(?![a-zA-Z]*[{(_^\\])[.,;:]?|[㐀-鿿]+")
 _WORD_OR_GROUP = re.compile(r"(?P<group>\\[a-zA-Z]+\s*\{[^{}]*\})|" + _WORD.pattern)
-_SHORT_WORDS = words.split("is of in to at on by or if an as we no so it be he am my up us do go")
+_SHORT_WORDS = split("is of in to at on by or if an as we no so it be he am my up us do go")
 _LETTER = re.compile(r"[^\W\d_]{2,}")
 _COPULA = re.compile(
     r"(?:^|\s)(?:is|are|has|have|had|costs?|needs?|takes?|gets?|makes?|earns?|pays?|spends?|there were|equals|was|were|be|becomes?|gives?|equal to|=|approximately|about)\s*:?$|[:：=]\s*$|[是为]$",

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from verifiers.commitment.latex import split
 from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable
@@ -33,7 +34,7 @@ _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DIFFERENTIAL = re.compile(r"d[xyztuvwrsθ]")
 _FUNCTION_OF_LETTER = re.compile(r"([a-z]?)(sin|cos|tan|cot|sec|csc|ln|log)([a-zA-Z])")
 _E_NOTATION = re.compile(r"[eE]([+-]?\d{1,6})(?![\d.])")
-_UNITS = words.split(
+_UNITS = split(
     "kg mg cm mm km nm ml kL mL dL kW MW Hz kHz MHz Pa kPa atm mol rad deg km/h mph kmh kph cents cent dollars dollar "
     "USD inches inch feet foot ft lb lbs oz yd mi min hr hrs sec hours hour minutes minute seconds days day weeks "
     "years months meters meter metres miles mile degrees degree units unit apples people percent pct am pm AM PM"
@@ -130,7 +131,7 @@ def _with_products(tokens: list[Token]) -> list[Token]:
     return found
 
 
-_AMBIGUOUS = words.split("min sec in")
+_AMBIGUOUS = split("min sec in")
 """Functions and a preposition; behind a number, with nothing to stand for behind them, they are units."""
 
 
@@ -144,7 +145,7 @@ def _is_unit(before: Token | None, after: Token | None) -> bool:
 
 _MAX_FACTORS = 5
 """Letters in a row that are a product inside a fraction or a root, where no words stand."""
-_WORD_UNITS = words.split("cent inch feet foot yard mile deg min sec day days hour pct am pm AM PM or and")
+_WORD_UNITS = split("cent inch feet foot yard mile deg min sec day days hour pct am pm AM PM or and")
 _SIGNS = frozenset(["+", "-", "*", "/", "^", "_", "=", "(", "{", "[", ")", "}", "]", ",", "<", ">"])
 
 
@@ -156,7 +157,7 @@ def _begins_factor(token: Token) -> bool:
     return token.kind in ("id", "(", "_") or (token.kind == "cmd" and token.value not in _NO_FACTOR)
 
 
-_NO_FACTOR = words.split("cdot times div le leq ge geq approx pm mp or and ldots text in quad qquad")
+_NO_FACTOR = split("cdot times div le leq ge geq approx pm mp or and ldots text in quad qquad")
 
 
 def _is_in_formula(before: Token | None, token: Token, after: Token | None) -> bool:

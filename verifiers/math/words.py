@@ -3,13 +3,8 @@
 import re
 import unicodedata
 
+from verifiers.commitment.latex import split
 from verifiers.math.tree import Node
-
-
-def split(names: str) -> frozenset[str]:
-    """A set of names, from one line of them."""
-    return frozenset(names.split())
-
 
 TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathit|mbox|operatorname)\s*\{([^{}]*)\}"
