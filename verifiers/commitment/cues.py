@@ -94,6 +94,8 @@ class Kind(StrEnum):
     """The number behind it is a part of an expression."""
     LABEL = "label"
     """The number behind it says which, not how much."""
+    HAS = "has"
+    """A verb behind which stands how much of something there is."""
     MADE = "made"
     """The number before it is a part of what it makes: "12 squared"."""
     CASE = "case"

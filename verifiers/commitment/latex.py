@@ -1,6 +1,7 @@
 """Commands of LaTeX beside a number or a box, and which of them make it a part of something."""
 
 import re
+from collections.abc import Iterable
 
 _BEFORE = re.compile(r"\\([A-Za-z]+)(?:\[[^\]]{0,9}\])?\s{0,3}$")
 _AT = re.compile(r"\\([A-Za-z]+)")
@@ -9,6 +10,11 @@ _AT = re.compile(r"\\([A-Za-z]+)")
 def split(names: str) -> frozenset[str]:
     """A set of names, from one line of them."""
     return frozenset(names.split())
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A pattern for any of some names, longer ones first."""
+    return "(?:" + "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name)))) + ")"
 
 
 OPERATORS = split("cdot times div pm mp sqrt frac dfrac tfrac le leq leqslant ge geq geqslant lt gt ne neq")

@@ -7,14 +7,9 @@ import msgspec
 from verifiers.commitment.behind import is_denied, is_taken_back
 from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
 from verifiers.commitment.offers import Offer
-from verifiers.commitment.wording import short_words
+from verifiers.commitment.wording import ends_in, listed
 
 _BESIDE_CHARS = 48
-INSTRUCTION = re.compile(
-    r"(?:\b(?:in|inside|within|into|using|use|with|an?|the|your|empty|format)|[里中用])[\s`\"'“‘$*(\\]{0,6}$",
-    re.IGNORECASE,
-)
-"""What makes an empty box one that is talked about: "put it in \\boxed{}"."""
 _OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "是", "为", "≈", ",", ";", "，", "。", "；", ".")
 """With one of these before it, a box has no neighbour on its left."""
 _BINDS_LEFT = frozenset("+/^<>≤≥≠√∛×·÷±∓∑∏∫")
@@ -43,6 +38,14 @@ _UNIT_BEHIND = re.compile(
 def beside(start: int, box: Offer) -> tuple[int, int]:
     """The span of the text before a box that is looked at."""
     return max(start, box.outer_start - _BESIDE_CHARS), box.outer_start
+
+
+def is_spoken_of(text: str, start: int, box: Offer) -> bool:
+    r"""Whether an empty box is one that is only talked about: "put it in \boxed{}"."""
+    return ends_in(text[slice(*beside(start, box))].rstrip(_QUOTES), "form")
+
+
+_QUOTES = " \t\n`\"'“‘$*(\\"
 
 
 def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
@@ -136,4 +139,4 @@ def unit_behind(text: str, position: int, end: int) -> tuple[int, int] | None:
     if position == end or text[position] not in " \\%％^°" or text.startswith(SPAN_ENDS, position):
         return None
     match = _UNIT_BEHIND.match(text, position, end)
-    return None if match is None or match["name"] in short_words() else match.span("unit")
+    return None if match is None or match["name"] in listed("short") else match.span("unit")

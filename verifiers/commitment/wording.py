@@ -49,10 +49,16 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
 
 
+def ends_in(text: str, *lists: str) -> bool:
+    """Whether the last word of a text is in one of some lists."""
+    said = words(text)
+    return bool(said) and any(said[-1].text in listed(name) for name in lists)
+
+
 @cache
-def short_words() -> frozenset[str]:
-    """Words of few letters, which are no unit and no product of letters."""
-    return frozenset(word for lexicon in languages().values() for word in lexicon.get("short", ()))
+def listed(name: str) -> frozenset[str]:
+    """The words of a list of the lexicons that are no cues: "short", "clause"."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get(name, ()))
 
 
 @cache

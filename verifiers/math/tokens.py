@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from verifiers.commitment.latex import split
+from verifiers.commitment.latex import any_of, split
 from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable
@@ -19,15 +19,16 @@ class Token:
     """Whether a blank stood before it."""
 
 
+_UPRIGHT = words.TEXT_COMMANDS | split("textnormal mathsf boldsymbol bm mathbb mathcal mathfrak operatorname*")
+_TEXT = rf"\\{any_of(_UPRIGHT)}\s*(?:\{{(?P<text>[^{{}}]*)\}}|(?P<bare>[A-Za-z](?![A-Za-z])))"
+_ENVIRONMENT = r"\\begin\s*\{(?P<begin>[a-zA-Z*]{1,20})\}(?:\{[clr|]{0,40}\})?|\\end\s*\{(?P<end>[a-zA-Z*]{1,20})\}"
+_COMMAND = r"\\(?P<cmd>[A-Za-z]+)|(?P<newline>\\\\(?:\[[^\[\]]{0,10}\])?)|\\(?P<escaped>[{}|%_#&])"
+_BASE_BEHIND = r"(?=_\{?\s*(?:1[1-9]|2\d|3[0-6])\s*\}?(?!\d))"
+_NUMERAL = rf"(?P<numeral>(?=[0-9A-F]{{0,60}}\d)(?=[0-9A-F]{{0,60}}[A-F])[0-9A-F]{{2,60}}{_BASE_BEHIND})"
+_POINT_LAST = r"\d+\.(?=\s*(?:\\(?:overline|bar|dot)(?![a-zA-Z])|\(\d+\)|[/*]))"
+_NUMBER = rf"(?P<num>{_POINT_LAST}|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _TOKEN = re.compile(
-    r"(?P<space>\s+)"
-    r"|\\(?:text|textbf|textit|textrm|texttt|textsf|textnormal|mathrm|mathbf|mathit|mathsf|mbox|boldsymbol|bm|mathbb"
-    r"|mathcal|mathfrak|operatorname\*?)\s*(?:\{(?P<text>[^{}]*)\}|(?P<bare>[A-Za-z](?![A-Za-z])))"
-    r"|\\begin\s*\{(?P<begin>[a-zA-Z*]{1,20})\}(?:\{[clr|]{0,40}\})?|\\end\s*\{(?P<end>[a-zA-Z*]{1,20})\}"
-    r"|\\(?P<cmd>[A-Za-z]+)|(?P<newline>\\\\(?:\[[^\[\]]{0,10}\])?)|\\(?P<escaped>[{}|%_#&])"
-    r"|(?P<numeral>(?=[0-9A-F]{0,60}\d)(?=[0-9A-F]{0,60}[A-F])[0-9A-F]{2,60}(?=_\{?\s*(?:1[1-9]|2\d|3[0-6])\s*\}?(?!\d)))"
-    r"|(?P<num>\d+\.(?=\s*(?:\\(?:overline|bar|dot)(?![a-zA-Z])|\(\d+\)|[/*]))|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)|(?P<word>[^\W\d_]+)|(?P<char>.)",
-    re.DOTALL,
+    rf"(?P<space>\s+)|{_TEXT}|{_ENVIRONMENT}|{_COMMAND}|{_NUMERAL}|{_NUMBER}|(?P<word>[^\W\d_]+)|(?P<char>.)", re.DOTALL
 )
 _STYLE = re.compile(r"\\([A-Za-z]+)")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
