@@ -55,7 +55,8 @@ def _is_sentence(segment: str) -> bool:
     said = Sentence(segment, 0, len(segment), "")
     if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
         return True
-    return any(len(word.text) > 1 and word.text in listed("clause") for word in said.words)
+    shown = [segment[word.start : word.end] for word in said.words]
+    return any(word == "I" or (len(word) > 1 and word.lower() in listed("clause")) for word in shown)
 
 
 def _is_word(run: str) -> bool:

@@ -55,12 +55,12 @@ def _last_courtesy(text: str, first: int, end: int) -> int | None:
 def _is_courtesy(text: str, start: int, end: int) -> bool:
     if not _PLAIN.fullmatch(text, start, end):
         return False
-    said = words(text, start, end)
+    said = [word for word in words(text, start, end) if word.text not in "¡¿"]
     if not said or said[0].text not in openings(Kind.COURTESY):
         return False
     found = cues(said)
     stop = max((cue.stop for cue in found if cue.kind is Kind.COURTESY and cue.first == 0), default=0)
     if not stop or any(cue.kind in _SAYS_MORE and cue.first >= stop for cue in found):
         return False
-    shown = [text[word.start : word.end] for word in said]
+    shown = [text[word.start : word.end] for word in said[stop:]]
     return not any(len(word) == 1 and word.isascii() and word.isupper() and word != "I" for word in shown)

@@ -27,7 +27,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n\s*\n")
 _PART_LABEL = re.compile(r"\s*[.,;]?\s*\(?(?:[b-h]|i{2,3}|iv)\)[:.]?\s*", re.IGNORECASE)
 _NAME_AT_END = re.compile(r"\\?[A-Za-z]\w{0,11}\s{0,2}=\s*$")
 _JOINTS = frozenset(",，،;；؛、&")
-_CLAUSE_BEGINS = frozenset(",;:，；：(")
+_CLAUSE_BEGINS = frozenset(",;:，：；。(")
 _CORRECTS = frozenset([Kind.BUT, Kind.BACK, Kind.NO, Kind.WRONG])
 _COMMITS = _CORRECTS | {Kind.SO, Kind.ANSWER, Kind.RESULT, Kind.RIGHT}
 
