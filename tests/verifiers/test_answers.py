@@ -889,6 +889,12 @@ def test_commitment(response: str, last: str, reject: str) -> None:
         "Case 1: \\boxed{7}. Case 2: \\boxed{8}.",
         "If $m$ is odd it is \\boxed{7}. If $m$ is even it is \\boxed{8}.",
         "可能是\\boxed{7}，也可能是\\boxed{8}",
+        "\\boxed{7} oder \\boxed{8}",
+        "\\boxed{7} или \\boxed{8}",
+        "\\boxed{7}または\\boxed{8}",
+        "\\boxed{7}. Vielleicht auch \\boxed{8}",
+        "Fall 1: \\boxed{7}. Fall 2: \\boxed{8}.",
+        "\\boxed{7}, and also \\boxed{8}",
     ],
 )
 def test_offers_for_one_case_each_or_for_perhaps_are_alternatives(response: str) -> None:

@@ -29,6 +29,14 @@ COURTESIES = [
     "Hope this helps! Let me know if you'd like more detail. Good luck!",
     "希望对你有帮助！",
     "如有其他问题，请随时告诉我。",
+    "Lass es mich wissen, wenn du noch etwas brauchst.",
+    "N'hésitez pas à me demander.",
+    "¡Buena suerte!",
+    "Espero que isso ajude!",
+    "Fammi sapere.",
+    "Надеюсь, это поможет!",
+    "お役に立てれば幸いです。",
+    "도움이 되었길 바랍니다.",
 ]
 WAYS = ["{} {}", "{}\n\n{}", "We look at all of it.\n\n{}\n\n{}"]
 
@@ -56,6 +64,11 @@ def test_an_answer_stands_before_a_courtesy(way: str, courtesy: str) -> None:
         "My confidence is 80%.",
         "Confidence level: 9/10",
         "confidence = high",
+        "Konfidenz: 95%",
+        "Confiance : 95 %",
+        "Уверенность: 95%",
+        "置信度：95%",
+        "確信度: 95%",
     ],
 )
 def test_an_answer_stands_above_how_sure_its_model_is(line: str) -> None:

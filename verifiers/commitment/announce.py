@@ -1,13 +1,10 @@
 """Announcements: "The final answer is …", "Answer: …", "**Answer**" above a line, 答案是…, in all languages of the lexicon."""
 
-import re
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import re2
-
-from verifiers.commitment.cues import Cue, Kind, adverbs, languages, phrases
+from verifiers.commitment.cues import Cue, Kind, adverbs
 from verifiers.commitment.stance import Sentence, Span, Stance, sentence_at
+from verifiers.commitment.wording import places
 
 
 class Announcement(NamedTuple):
@@ -23,15 +20,13 @@ class Announcement(NamedTuple):
 
 _MAX = 64
 """Earlier ones are not looked at."""
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def announcements(text: str, start: int, end: int) -> list[Announcement]:
     """The last announcements between two places, in order."""
-    places = [each.start() for each in _nouns().finditer(_SURROGATE.sub("\ufffd", text), start, end)][-_MAX:]
     found: list[Announcement] = []
     sentence: Sentence | None = None
-    for place in places:
+    for place in places(Kind.ANSWER, text, start, end)[-_MAX:]:
         if found and place < found[-1].span[0]:
             continue
         if sentence is None or place >= sentence.end:
@@ -175,15 +170,3 @@ def _aside(sentence: Sentence, place: int) -> int | None:
 
 
 _MAX_ASIDE_WORDS = 18
-
-
-@cache
-def _nouns() -> Any:
-    """What finds the nouns, by the last words of their phrases."""
-    found = {
-        phrase.split()[-1]
-        for lexicon in languages().values()
-        for entry in lexicon.get(Kind.ANSWER.value, ())
-        for phrase in phrases(entry)
-    }
-    return re2.compile("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True))))

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.figures import ANY_DIGIT
+from verifiers.commitment.latex import split
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import trim
 from verifiers.commitment.stance import Sentence
+from verifiers.commitment.wording import listed
 
 _BARE_CHARS = 600
 _BARE_WORDS = 5
@@ -16,46 +18,11 @@ _NOT_WORDS = re.compile(
     r"\\(?:text[a-z]{0,6}|mathrm|mathbf|operatorname\*?|mbox)\s?\{[^{}]*\}|\\(?:begin|end)\{[^{}]*\}|\\[a-zA-Z]+"
 )
 _BARE_WORD = re.compile(r"[^\W\d_²³¹⁰-⁹₀-₉]{2,}")
-_NAMES_OF_FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "log",
-        "ln",
-        "exp",
-        "sqrt",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "pi",
-        "or",
-        "and",
-        "mod",
-        "gcd",
-        "lcm",
-        "max",
-        "min",
-        "sinh",
-        "cosh",
-        "tanh",
-        "am",
-        "pm",
-        "AM",
-        "PM",
-        "inf",
-        "infty",
-    ]
+_NAMES_OF_FUNCTIONS = split(
+    "sin cos tan cot sec csc log ln exp sqrt arcsin arccos arctan pi or and mod gcd lcm max min sinh cosh tanh am pm AM PM "
+    "inf infty"
 )
 _HAN_SENTENCE = re.compile(r"[\u3400-\u9fff]{5,}|[。，：]")
-_SENTENCE_WORD = re.compile(
-    r"\b(?:is|are|was|were|be|has|have|had|so|thus|therefore|hence|then|because|since|we|it|there|this|that|she|he|they|you"
-    r"|i|get|gets|got|find|need|needs|will|would|can|cannot|not|never|let|if|suppose|step|answer|guess|think|know)\b",
-    re.IGNORECASE,
-)
 _STARTS_AS_QUANTITY = re.compile(r"[-+−$€£¥\\({\s]{0,4}[\d.\\]")
 _OPENS_DISPLAY = ("$$", "\\[", "\\begin", "\\left")
 _CALCULATION = re.compile(r"\d\s?[-+*/×÷]\s?\d[^=,;]{0,80}=[^,;]{0,80}[,;]")
@@ -79,28 +46,27 @@ def read_bare(text: str, start: int, end: int) -> Offers:
     return Offers((Offer(*inner, start, end),)) if inner[0] < inner[1] else NO_OFFERS
 
 
+_TELLS = frozenset([Kind.IS, Kind.SO, Kind.BECAUSE])
 _UNSETTLED = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.BUT, Kind.BACK, Kind.FIND])
 
 
-def _is_unsettled(segment: str) -> bool:
-    """Whether it denies, doubts or supposes, or only says what is to be done."""
+def _is_sentence(segment: str) -> bool:
+    """Whether it says something, denies, doubts or supposes, or only says what is to be done."""
     said = Sentence(segment, 0, len(segment), "")
-    return any(cue.kind in _UNSETTLED for cue in said.cues) or "?" in segment
+    if any(cue.kind in _UNSETTLED or cue.kind in _TELLS for cue in said.cues):
+        return True
+    shown = [segment[word.start : word.end] for word in said.words]
+    return any(word == "I" or (len(word) > 1 and word.lower() in listed("clause")) for word in shown)
 
 
 def _is_word(run: str) -> bool:
     """Two letters that are no word are factors."""
-    return run not in _NAMES_OF_FUNCTIONS and (len(run) > 2 or not run.isascii() or run.lower() in _TWO_LETTER_WORDS)
-
-
-_TWO_LETTER_WORDS = frozenset(
-    ["is", "of", "to", "in", "no", "it", "he", "we", "if", "so", "at", "on", "by", "be", "do", "my"]
-)
+    return run not in _NAMES_OF_FUNCTIONS and (len(run) > 2 or not run.isascii() or run.lower() in listed("short"))
 
 
 def _is_phrase(segment: str, words: Sequence[str]) -> bool:
     """Whether the words are a unit, a noun phrase, or the few that go with a formula."""
-    if len(words) > _BARE_WORDS or _SENTENCE_WORD.search(segment) or _is_unsettled(segment):
+    if len(words) > _BARE_WORDS or _is_sentence(segment):
         return False
     numbers = ANY_DIGIT.findall(segment)
     if not numbers or (segment.endswith("$") and segment.count("$") % 2 == 0):

@@ -11,7 +11,7 @@ import msgspec
 
 from verifiers.commitment.behind import is_denied
 from verifiers.commitment.extraction import Reason
-from verifiers.commitment.neighbours import INSTRUCTION, beside, stands_alone, with_name
+from verifiers.commitment.neighbours import is_spoken_of, stands_alone, with_name
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, unwrap
 
@@ -50,7 +50,7 @@ def read_boxes(text: str, start: int, end: int) -> Offers:
     if opened and (not closed or opened[-1].outer_start > closed[-1].outer_start):
         return Offers(closed, "truncated")
     if closed and closed[-1].start >= closed[-1].end:
-        while closed and closed[-1].start >= closed[-1].end and INSTRUCTION.search(text, *beside(start, closed[-1])):
+        while closed and closed[-1].start >= closed[-1].end and is_spoken_of(text, start, closed[-1]):
             closed.pop()
         if closed and closed[-1].start >= closed[-1].end:
             return Offers([box for box in closed if box.start < box.end], "no_answer")

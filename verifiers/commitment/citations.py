@@ -2,16 +2,13 @@
 
 import re
 
+from verifiers.commitment.cues import Kind, cues, words
 from verifiers.commitment.spans import behind_thinking
 
 _MARK = r"(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,8}\]|【\d{1,3}(?::\d{1,3})?†[^】\n]{0,80}】)"
 _MARKS = re.compile(rf"{_MARK}(?:[\s,]?{_MARK}){{0,8}}(?=[\s.,;!?*_)<\"”。，]|\Z)")
 _BRACKET = re.compile(r"\[\^?\d")
 """With which most marks begin; of LaTeX's brackets few do."""
-_AMOUNT_BEFORE = re.compile(
-    r"\d[%°$*_]{0,3}(?:\s(?!(?:is|are|was|equals?|gives?|makes?|yields?|becomes?|to|and|or|in|at|for|with|from|by|of|the|list|array|vector)(?:\s|\Z))"
-    r"[A-Za-z]{1,12}){0,3}[.,*_]{0,3}\s?\Z"
-)
 _BEFORE_CHARS = 48
 _GOES_ON = re.compile(r"\s?[-+*/×·=^\[(]\s?[\w(\[]")
 _MARKS_AT_END = re.compile(rf"(?:[\s,]?{_MARK}){{1,9}}(?P<stop>[.!。]?)\Z")
@@ -28,8 +25,24 @@ def without_citations(text: str) -> str:
 
 def _space(marks: re.Match[str]) -> str:
     text, start = marks.string, marks.start()
-    is_source = "†" in marks[0] or _AMOUNT_BEFORE.search(text, max(0, start - _BEFORE_CHARS), start) is not None
+    is_source = "†" in marks[0] or _is_behind_amount(text, max(0, start - _BEFORE_CHARS), start)
     return " " * len(marks[0]) if is_source and not _GOES_ON.match(text, marks.end()) else marks[0]
+
+
+def _is_behind_amount(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text ends in a number and what it counts: "12 km", "3 apples left"."""
+    said = words(text, start, end)
+    place = len(said) - (said[-1:] != [] and said[-1].text in ".,")
+    others = {cue.stop - 1 for cue in cues(said) if cue.kind in _NO_UNITS}
+    for _ in range(_MAX_UNIT_WORDS):
+        place -= place > 0 and said[place - 1].text.isalpha() and place - 1 not in others
+    while place > 0 and said[place - 1].text in "%°$":
+        place -= 1
+    return place > 0 and said[place - 1].text[0].isdigit()
+
+
+_NO_UNITS = frozenset([Kind.IS, Kind.THE, Kind.OR, Kind.JOINS, Kind.COMPLEMENT, Kind.ASIDE, Kind.CHOOSE])
+_MAX_UNIT_WORDS = 3
 
 
 def without_citations_at_end(text: str) -> str:

@@ -147,10 +147,10 @@ def _marks(text: str, values: Values, on_conflict: str) -> Sequence[Mark]:
     return outer
 
 
+_FIELD_KEY = r'"(?:final_?)?(?:answer|choice|option|label|letter)"\s{0,4}:\s{0,4}'
+_FIELD_TEXT = r'(?P<text>"[^"\\\n]{0,300}")|(?P<list>\[[^\[\]]{0,300}\])'
 _FIELD = re.compile(
-    r"\"(?:final_?)?(?:answer|choice|option|label|letter)\"\s{0,4}:\s{0,4}"
-    r"(?:(?P<text>\"[^\"\\\n]{0,300}\")|(?P<list>\[[^\[\]]{0,300}\])|(?P<object>\{[^{}]{0,300}\})|(?P<bare>\w{1,8}))",
-    re.IGNORECASE,
+    rf"{_FIELD_KEY}(?:{_FIELD_TEXT}|(?P<object>\{{[^{{}}]{{0,300}}\}})|(?P<bare>\w{{1,8}}))", re.IGNORECASE
 )
 _KEY = re.compile(r"\"\w{1,20}\"\s?:")
 

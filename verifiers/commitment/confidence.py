@@ -1,19 +1,84 @@
 """How sure a response says it is of its answer, which is none of it: "12 (confidence: 95%)", "Paris, with 90% confidence"."""
 
-import re
+from collections.abc import Sequence
 
-_SURE = r"(?:~?\d[\d.]{0,6}(?:\s?\\?%|/\d{1,3})?|(?:very\s)?(?:high|medium|moderate|low))"
-_CONFIDENCE = re.compile(
-    rf"[(\[]\s?(?:(?:my\s)?confidence(?:\s(?:level|score))?\s?[:=]?\s(?:is\s|of\s)?{_SURE}|~?\d[\d.]{{0,6}}\s?\\?%?\s(?:confidence|confident|sure|certain))\s?[)\]]"
-    rf"|(?<=[^\s,;|—–-])\s?[,;|—–-]\s?[*_]{{0,2}}confidence(?:\s(?:level|score))?[*_]{{0,2}}\s?[:=][*_]{{0,2}}\s?{_SURE}(?=[*_]{{0,2}}\s*(?:$|[.|]))"
-    r"|(?<=\S)\swith\s(?:a\s)?(?:~?\d[\d.]{0,6}\s?\\?%\sconfidence|confidence\s(?:of\s)?\d[\d.]{0,6}\s?\\?%?)(?![\w%])",
-    re.IGNORECASE | re.MULTILINE,
-)
-_SURE_STEMS = ("onfiden", "ertain)", "sure)")
+from verifiers.commitment.cues import Cue, Kind, Word, cues, words
+from verifiers.commitment.wording import openings, places
+
+_NOUNS = (Kind.CERTAINTY, Kind.SURE)
+_LEADS = frozenset([Kind.IS, Kind.COMPLEMENT])
+_SIGNS = frozenset(":：=")
+_PARTS = frozenset(",;|—–-，；")
+_BRACKETS = {"(": ")", "[": "]", "（": "）"}
+_MAX_PLACES, _MAX_WORDS, _MAX_CHARS = 16, 6, 60
 
 
 def without_confidence(text: str, start: int, end: int) -> str:
     """A text of the same length without how sure the response is, between two places, of its answer: `12 (confidence: 95%)`."""
-    if not any(text.find(stem, start, end) >= 0 for stem in _SURE_STEMS):
+    if not _may_tell(text, start, end):
         return text
-    return text[:start] + _CONFIDENCE.sub(lambda sure: " " * len(sure[0]), text[start:end]) + text[end:]
+    for place in sorted(place for kind in _NOUNS for place in places(kind, text, start, end))[-_MAX_PLACES:]:
+        aside = _aside(text, max(start, place - _MAX_CHARS), min(end, place + _MAX_CHARS), place)
+        if aside is not None:
+            text = text[: aside[0]] + " " * (aside[1] - aside[0]) + text[aside[1] :]
+    return text
+
+
+def is_confidence(text: str, start: int, end: int) -> bool:
+    """Whether a line says nothing but how sure a response is."""
+    if end - start > 2 * _MAX_CHARS or not _may_tell(text, start, end):
+        return False
+    said = [word for word in words(text, start, end) if word.text not in "#>.。"]
+    found = cues(said)
+    return any(_told(said, found, cue) == (0, len(said)) for cue in found if cue.kind is Kind.CERTAINTY)
+
+
+def _may_tell(text: str, start: int, end: int) -> bool:
+    shown = text[start:end].lower()
+    return any(noun in shown for noun in openings(*_NOUNS))
+
+
+def _aside(text: str, start: int, end: int, place: int) -> tuple[int, int] | None:
+    """Where it is told around a place, with what parts it from the answer before."""
+    said = words(text, start, end)
+    found = cues(said)
+    for cue in found:
+        told = _told(said, found, cue) if said[cue.stop - 1].end > place >= said[cue.first].start else None
+        if told is None or told[0] == 0:
+            continue
+        first, stop = told
+        before, last = said[first - 1], said[stop - 1].end
+        behind = said[stop] if stop < len(said) else None
+        if before.text in _BRACKETS and behind and behind.text == _BRACKETS[before.text]:
+            return before.start, behind.end
+        is_last = behind is None or behind.text in ".。|" or "\n" in text[last : behind.start]
+        if before.text in _PARTS and is_last and not _SIGNS.isdisjoint(word.text for word in said[first:stop]):
+            return before.start, last
+        article = any(each.kind is Kind.THE and each.stop == first for each in found)
+        goes_on = behind is not None and behind.text.isalpha() and not is_last
+        if not goes_on and _is_with(found, first - article):
+            return said[first - article - 1].start, last
+    return None
+
+
+def _is_with(found: Sequence[Cue], place: int) -> bool:
+    return any(each.kind is Kind.ASIDE and each.stop == place for each in found)
+
+
+def _told(said: Sequence[Word], found: Sequence[Cue], cue: Cue) -> tuple[int, int] | None:
+    """The words of an amount, or a degree, and of what a cue calls it."""
+    if cue.kind not in _NOUNS:
+        return None
+    amounts = {each.first for each in found if each.kind is Kind.DEGREE}
+    amounts |= {place for place, word in enumerate(said) if word.text[0].isdigit() or word.text in "%~\\/"}
+    leads = {place for each in found if each.kind in _LEADS for place in range(each.first, each.stop)}
+    leads |= {place for place, word in enumerate(said) if word.text in _SIGNS}
+    mine = {each.first for each in found if each.kind is Kind.RIGHT}
+    first, stop = cue.first, cue.stop
+    while (first - 1 in amounts or first - 1 in mine) and cue.first - first < _MAX_WORDS:
+        first -= 1
+    while cue.kind is Kind.CERTAINTY and (stop in amounts or stop in leads) and stop - cue.stop < _MAX_WORDS:
+        stop += 1
+    while stop > cue.stop and stop - 1 not in amounts:
+        stop -= 1
+    return (first, stop) if (first, stop) != (cue.first, cue.stop) else None

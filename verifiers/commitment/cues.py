@@ -122,6 +122,20 @@ class Kind(StrEnum):
     """That there is no answer: "the question cannot be answered"."""
     RATHER = "rather"
     """What is before it is denied for what is behind it."""
+    HAS = "has"
+    """A verb behind which stands how much of something there is."""
+    MADE = "made"
+    """The number before it is a part of what it makes: "12 squared"."""
+    CASE = "case"
+    """What follows is so in one case of several."""
+    COURTESY = "courtesy"
+    """A sentence that begins with it says nothing of the answer: "let me know", "hope this helps"."""
+    CERTAINTY = "certainty"
+    """How sure the answer is, beside an amount or a degree: "confidence: 95%"."""
+    SURE = "sure"
+    """The same behind an amount: "95% sure"."""
+    DEGREE = "degree"
+    """How much without a number: "high"."""
 
 
 class Cue(NamedTuple):
@@ -144,8 +158,10 @@ _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _LETTER = rf"(?:[^\W\d_{_ALONE}]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])"
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
+_COMMAND = r"\\(?:text[a-z]{0,8}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{?"
+_CLITIC = rf"n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])"
 _WORD = re.compile(
-    rf"(?P<command>\\(?:text[a-z]{{0,8}}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{{?)|n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])|(?:{_NOT_NT}{_LETTER})+"
+    rf"(?P<command>{_COMMAND})|{_CLITIC}|(?:{_NOT_NT}{_LETTER})+"
     rf"|[{_ALONE}]|\d+(?:[.,]\d+)*|[^\s*_`\ufe0f]"
 )
 _CHOICE = re.compile(r"\(([^()]*)\)")

@@ -1,36 +1,38 @@
 """The channel `last_number`: the last number of a text, where it stands alone.
 
 It is none as a part of an expression, a range or a time; nor, by what the words around it say, as a label or a bound
-(roles.py) or in doubt (doubt.py).
+(roles.py) or in doubt (behind.py).
 """
 
 import re
 from collections.abc import Sequence
 
 from verifiers.commitment.behind import is_doubted
+from verifiers.commitment.cues import Kind
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
+from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
 from verifiers.commitment.measures import whole_measure
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.roles import is_bound_to_words, is_label
 from verifiers.commitment.spans import strip
 from verifiers.commitment.stance import UNMADE, Stance, sentence_at
+from verifiers.commitment.wording import begins_with
 
 _NUMBER = re.compile(rf"(?=[-+−－＋\s$€£¥￥₹\\\d.½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])(?<![A-Za-z\d_.\\^]){NUMBER}")
 """What a number begins with is looked at first: letters are passed over in two thirds of the time."""
 _NUMBER_CHARS = 400
-_PART_BEFORE = re.compile(
-    r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?|\\(?:times|cdot|div|le|ge|leq|geq|lt|gt)|(?<!\\text)(?<!\\textbf)(?<!\\mathbf)"
-    r"(?<!\\mathrm)\{)[ $]{0,2}$"
-)
+_PART_BEFORE = re.compile(r"(?:[A-Za-z\d)}\]][ ]?[-−+*/×·÷<>≤≥]|\d[ ]?x|\d\.\(|[\^_](?:\{?[-−+])?)[ $]{0,2}$")
 _TAG_BEFORE = re.compile(r"<(?!(?:sub|sup|s|del|strike)>)[A-Za-z_]\w{0,19}>[ $]{0,2}$", re.IGNORECASE)
 """The number begins what is in a tag; an index, a power or what is struck out is none."""
 _PART_ENDS = frozenset("-−+*/×·÷<>≤≥^_{x(")
 _PART_AFTER = re.compile(
-    r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d|\.\(\d"
-    r"|\\(?![%$,;!: )\]\\]|text|mathrm|quad|qquad|degree|circ|end)|[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])"
-    r"|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹⁻⁺√]|(?:squared|cubed|doubled|tripled|halved|factorial|mod)\b|[ ]?(?:degrees?\s|°[CF]?\s)?below\s(?:zero|freezing)\b|times\s\$?\d)|[ ][xyznk](?!\w)|以[上下内]|[多余餘](?![于於])"
+    r"[ ]?[*×·÷+/=^][ ]?(?!\\?circ|\{\\?circ)[\w(\\{$]|[-−–]\d|[({_]|[.:]\d|\.\(\d|[ ]?(?:π|pi\b|[²³¹⁰⁴-⁹⁻⁺√])"
 )
+_VARIABLE_AFTER = re.compile(r"[a-cefi-knopqrtuvwxyz](?![A-Za-zµ])|[ ][xyznk](?!\w)")
+_NO_FACTORS = ("text", "mathrm", "quad", "qquad", "degree", "circ", "end")
+_NO_COMMANDS = "%$,;!: )]\\"
+_IN_TEXT = split("text textbf mathbf mathrm")
 _SCALE = re.compile(
     r"\.\.\.|…|(?:st|nd|rd|th)\b|[ ]?(?:(?:hundred|thousand|million|billion|trillion|dozen)\b|[万亿千百兆])",
     re.IGNORECASE,
@@ -88,10 +90,21 @@ def _is_part(text: str, start: int, end: int, last: Offer) -> bool:
     before = text[max(start, last.start - 24) : last.start]
     if before.rstrip(" $").endswith(">") and (tag := _TAG_BEFORE.search(before)):
         before = before[: tag.start()]
-    may_be_part = before.rstrip(" $")[-1:] in _PART_ENDS or "\\" in before
-    if may_be_part and _PART_BEFORE.search(before) and not _DASH_ENDS.search(before):
+    head = before.rstrip(" $")
+    if command_before(head) in OPERATORS or (head.endswith("{") and command_before(head[:-1]) not in _IN_TEXT):
         return True
-    return _PART_AFTER.match(text, last.end, end) is not None or is_factorial(text, start, end, last)
+    if head[-1:] in _PART_ENDS and _PART_BEFORE.search(before) and not _DASH_ENDS.search(before):
+        return True
+    return _goes_on(text, last.end, end) or is_factorial(text, start, end, last)
+
+
+def _goes_on(text: str, place: int, end: int) -> bool:
+    """Whether what stands behind a number makes it a part of something: a sign, a variable, a command, "squared"."""
+    if _PART_AFTER.match(text, place, end) or _VARIABLE_AFTER.match(text, place, end):
+        return True
+    if text.startswith("\\", place, end):
+        return text[place + 1 : place + 2] not in _NO_COMMANDS and not command_at(text, place).startswith(_NO_FACTORS)
+    return begins_with(text, place, min(end, place + _MAX_BEHIND_CHARS), Kind.MADE, Kind.LIMIT)
 
 
 def _whole(text: str, start: int, end: int, offers: list[Offer]) -> list[Offer]:
@@ -116,6 +129,7 @@ def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bo
 
 
 _MAX_CONTRAST_CHARS = 48
+_MAX_BEHIND_CHARS = 32
 _MIN_WORDS = 3
 
 
@@ -132,7 +146,8 @@ def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer 
         and sentence.stance((each.start, each.end)) not in UNMADE
     ]
     plain = sum(len(word.text) > 1 and word.text.isalpha() for word in sentence.words)
-    is_told = len(free) == 1 and plain >= _MIN_WORDS and _PART_AFTER.match(text, free[0].end, end) is None
+    is_told = len(free) == 1 and plain >= _MIN_WORDS and not _goes_on(text, free[0].end, end)
+    is_told = is_told and not begins_with(text, free[0].end, sentence.end, Kind.PART)
     return free[0] if is_told and "=" not in text[sentence.start : sentence.end] and not sentence.asks else None
 
 
@@ -148,10 +163,9 @@ def _without_dash(text: str, start: int, match: re.Match[str]) -> int:
     return position
 
 
-_LIST_LINE = re.compile(
-    r"(?P<mark>[-−–—*+•·>]\s{1,4}|[(\[]?(?:\d{1,3}|[A-Za-z]{1,4})[.):\]]\s{1,4})?[$*_`(\[{\\]{0,6}"
-    rf"(?:(?P<name>[A-Za-z]\w{{0,3}})\s?[=:≈]\s?)?(?P<number>{NUMBER})\s?[%°]?[$*_`)\]}}\\]{{0,6}}[.,;!]?"
-)
+_LIST_MARK = r"(?P<mark>[-−–—*+•·>]\s{1,4}|[(\[]?(?:\d{1,3}|[A-Za-z]{1,4})[.):\]]\s{1,4})"
+_LIST_VALUE = rf"(?:(?P<name>[A-Za-z]\w{{0,3}})\s?[=:≈]\s?)?(?P<number>{NUMBER})\s?[%°]?"
+_LIST_LINE = re.compile(rf"{_LIST_MARK}?[$*_`(\[{{\\]{{0,6}}{_LIST_VALUE}\s?[$*_`)\]}}\\]{{0,6}}[.,;!]?")
 _MAX_LIST_LINE_CHARS = 60
 _MAX_LIST_LINES = 64
 

@@ -13,6 +13,7 @@ from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance
+from verifiers.commitment.wording import listed
 
 _LINE_END = re.compile(r"\n|[。！？；।]|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))")
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}
@@ -126,7 +127,7 @@ def clause_end(sentence: Sentence) -> int:
             if (
                 any(cue.kind is Kind.JOINS for cue in behind)
                 and place + 2 < len(said)
-                and _is_clause(sentence, place + 2)
+                and said[place + 2].text in listed("clause")
             ):
                 return word.start
     return sentence.end
@@ -139,10 +140,6 @@ def _has_digit(said: Sequence[Word]) -> bool:
 def _is_contrast(sentence: Sentence, place: int) -> bool:
     word = sentence.words[place].text
     return word in ("rather", "instead") or (word == "not" and sentence.words[place - 1].text in ",，")
-
-
-def _is_clause(sentence: Sentence, place: int) -> bool:
-    return sentence.words[place].text in ("we", "i", "so", "that", "this", "it", "they", "he", "she", "you", "there")
 
 
 def _before(sentence: Sentence, place: int) -> int:

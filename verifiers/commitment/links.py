@@ -1,7 +1,11 @@
 """How two offers in a row belong together: as parts of one answer, as alternatives, or as one that replaces another."""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
+
+from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.wording import openings
 
 
 class Link(StrEnum):
@@ -18,77 +22,98 @@ _NEAR_CHARS = 40
 _PARTED = re.compile(r"\n[ \t]*\n|\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*\n|#{2,}")
 """A paragraph's end, a rule, a marker: what follows is an answer of its own."""
 _MARKUP = re.compile(r"</?answer\s{0,4}>|\\[()\[\]]|\$|\*|`|\\q?quad|\\text\{([^{}]{0,40})\}|\\[,;:! ]")
-_AND = re.compile(
-    r"\s*(?:[,，،;；؛、&]|and\b|und\b|et\b|和|与|及|以及|,\s?and\b)\s*(?:\\?[A-Za-z]\w{0,11}\s{0,2}=)?\s*", re.I
-)
-_OR = re.compile(r"(?<![A-Za-z])(?:or|either|oder|ou|vs\.?|versus)(?![A-Za-z])|或|还是", re.IGNORECASE)
 _RELATION = re.compile(r"[=<>≤≥∈≠]|\\(?:le|ge|leq|geq|lt|gt|in|neq)(?![A-Za-z])")
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n\s*\n")
-_OR_AT_START = re.compile(r"\W{0,6}(?:or\b|或)", re.IGNORECASE)
 _PART_LABEL = re.compile(r"\s*[.,;]?\s*\(?(?:[b-h]|i{2,3}|iv)\)[:.]?\s*", re.IGNORECASE)
-_PERHAPS = re.compile(
-    r"\b(?:alternative(?:ly)?|possibly|possibility|maybe|perhaps|might be|could be|if not)\b|可能|也许|或许",
-    re.IGNORECASE,
-)
-_CASE = re.compile(
-    r"(?:^|[;,:。；，\n])[\s*(]{0,4}(?:(?:and|but|while)\s)?(?:case\b|if\b|情况|若|如果|当)", re.IGNORECASE
-)
-"""The sentence or clause that leads to a later offer is about one case of several."""
-_CORRECTS = re.compile(
-    r"\b(?:wait|actually|correct\w*|mistake\w*|error|instead|rather|sorry|wrong|no)\b|不对|更正|错", re.IGNORECASE
-)
-_CONCLUDES = re.compile(
-    r"\b(?:therefore|thus|hence|finally|in (?:all|both|either) cases?|overall|altogether)\b|因此|综上", re.IGNORECASE
-)
-_COMMITS = re.compile(
-    r"\b(?:wait|actually|correct\w*|mistake|error|instead|rather|final\w*|therefore|thus|hence|so|but|answer|no)\b"
-    r"|不对|更正|应该|最终|因此|所以|答案",
-    re.IGNORECASE,
-)
+_NAME_AT_END = re.compile(r"\\?[A-Za-z]\w{0,11}\s{0,2}=\s*$")
+_JOINTS = frozenset(",，،;；؛、&")
+_CLAUSE_BEGINS = frozenset(",;:，：；。(")
+_CORRECTS = frozenset([Kind.BUT, Kind.BACK, Kind.NO, Kind.WRONG])
+_COMMITS = _CORRECTS | {Kind.SO, Kind.ANSWER, Kind.RESULT, Kind.RIGHT}
 
 
 def names_alternatives(text: str) -> bool:
     """Whether a bare answer names alternatives ("1 or 2"), which commits to none of them."""
-    return len(text) <= _MAX_GAP_CHARS and _OR.search(text) is not None and not _RELATION.search(text)
+    return len(text) <= _MAX_GAP_CHARS and _may_join(text) and _Gap(text).has([Kind.OR]) and not _RELATION.search(text)
 
 
 def link_of_offers(text: str, start: int, end: int) -> Link:
     """How two offers belong together that have the text from `start` to `end` between them."""
-    if end - start > _MAX_GAP_CHARS:
-        return Link.ALTERNATIVES if end - start <= 2 * _MAX_GAP_CHARS and _is_case(text[start:end]) else Link.APART
-    if _PARTED.search(text, start, end) and not _OR_AT_START.match(text[start:end]):
+    if end - start > 2 * _MAX_GAP_CHARS:
         return Link.APART
-    gap = _MARKUP.sub(lambda match: f" {match[1] or ''} ", text[start:end]) if end > start else ""
-    if gap.strip() and (_AND.fullmatch(gap) or _PART_LABEL.fullmatch(gap)):
+    gap = _Gap(text[start:end])
+    if end - start > _MAX_GAP_CHARS:
+        return Link.ALTERNATIVES if gap.is_case() else Link.APART
+    if _PARTED.search(text, start, end) and not gap.begins_with_or():
+        return Link.APART
+    if gap.is_joint():
         return Link.PARTS
-    if not any(char.isalnum() or char in "=+" for char in gap):
+    if not any(char.isalnum() or char in "=+" for char in gap.text) or gap.is_or() or gap.is_case():
         return Link.ALTERNATIVES
-    if _OR_AT_START.match(gap) or (_OR.search(gap) and not _SENTENCE_END.search(gap)):
+    if gap.has([Kind.MAYBE, Kind.ALSO]) and not gap.has(_CORRECTS):
         return Link.ALTERNATIVES
-    if (_PERHAPS.search(gap) and not _CORRECTS.search(gap)) or _is_case(gap):
-        return Link.ALTERNATIVES
-    if len(gap) <= _NEAR_CHARS and not _COMMITS.search(gap):
+    if len(gap.text) <= _NEAR_CHARS and not gap.has(_COMMITS):
         return Link.NEAR
     return Link.APART
 
 
 def link_of_numbers(text: str, start: int, end: int) -> Link:
     """Numbers stand close together in any calculation, so less of what is between them says something."""
-    if end - start > _MAX_GAP_CHARS:
+    if end - start > _MAX_GAP_CHARS or not (shown := text[start:end]).strip():
+        return Link.ALTERNATIVES if end - start <= _MAX_GAP_CHARS and "\n" not in shown else Link.APART
+    if not _may_join(shown):
         return Link.APART
-    gap = text[start:end]
-    if not gap.strip():
-        return Link.APART if "\n" in gap else Link.ALTERNATIVES
-    gap = _MARKUP.sub(lambda match: f" {match[1] or ''} ", gap)
-    if gap.strip() and _AND.fullmatch(gap):
+    gap = _Gap(shown)
+    if gap.is_joint():
         return Link.PARTS
-    if _OR_AT_START.match(gap) or (_OR.search(gap) and not _SENTENCE_END.search(gap)):
-        return Link.ALTERNATIVES
-    return Link.APART
+    return Link.ALTERNATIVES if gap.is_or() else Link.APART
 
 
-def _is_case(gap: str) -> bool:
-    """Whether what leads to a later offer makes it the answer of one case, and not a correction or a conclusion."""
-    if _CASE.search(_SENTENCE_END.split(gap.rstrip(" .!?。"))[-1]) is None:
-        return False
-    return not _CORRECTS.search(gap) and not _CONCLUDES.search(gap)
+def _may_join(text: str) -> bool:
+    """Whether a word or a sign in it may join two offers; most gaps have none."""
+    known = openings(Kind.OR, Kind.JOINS)
+    return any(word.text in known or word.text in _JOINTS for word in words(text))
+
+
+class _Gap:
+    """What stands between two offers, by its words and cues."""
+
+    def __init__(self, text: str) -> None:
+        self.text = _MARKUP.sub(lambda match: f" {match[1] or ''} ", text)
+        self.words = words(self.text)
+        self.cues = cues(self.words)
+
+    def has(self, kinds: Iterable[Kind]) -> bool:
+        return any(cue.kind in kinds for cue in self.cues)
+
+    def is_joint(self) -> bool:
+        """Whether it only joins parts of one answer: a comma, "and", ", and y =", "(b)"."""
+        if _PART_LABEL.fullmatch(self.text) and self.text.strip():
+            return True
+        said = words(_NAME_AT_END.sub("", self.text))
+        joining = {place for cue in self.cues if cue.kind is Kind.JOINS for place in range(cue.first, cue.stop)}
+        return bool(said) and all(word.text in _JOINTS or place in joining for place, word in enumerate(said))
+
+    def begins_with_or(self) -> bool:
+        first = next((place for place, word in enumerate(self.words) if word.text.isalnum()), 0)
+        return any(cue.kind is Kind.OR and cue.first == first for cue in self.cues)
+
+    def is_or(self) -> bool:
+        """Whether it begins with "or", or has one in its only sentence."""
+        return self.begins_with_or() or (self.has([Kind.OR]) and not _SENTENCE_END.search(self.text))
+
+    def is_case(self) -> bool:
+        """Whether its last sentence makes what follows the answer of one case, and no correction or conclusion."""
+        begin = max((stop.end() for stop in _SENTENCE_END.finditer(self.text.rstrip(" .!?。"))), default=0)
+        is_case = any(cue.kind in (Kind.IF, Kind.CASE) and self._begins_clause(cue.first, begin) for cue in self.cues)
+        return is_case and not self.has(_CORRECTS | {Kind.SO})
+
+    def _begins_clause(self, place: int, begin: int) -> bool:
+        """Whether a word of the last sentence begins a clause, but for "and" or "but"."""
+        if self.words[place].start < begin:
+            return False
+        if any(cue.kind in (Kind.JOINS, Kind.BUT) and cue.stop == place for cue in self.cues):
+            place -= 1
+        before = self.words[place - 1].end if place else begin
+        is_first = before <= begin or "\n" in self.text[before : self.words[place].start]
+        return is_first or self.words[place - 1].text in _CLAUSE_BEGINS

@@ -11,10 +11,9 @@ _MAY_BE = re.compile(rf"<(?:/(?:{_INLINE}|{_BLOCKS})\s{{0,4}}|br\s{{0,4}}/?)>", 
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_INLINE}|{_BLOCKS}|br)(?:\s[^<>\n]{{0,200}})?/?>", re.IGNORECASE)
 _VISIBLE = re.compile(r"\S")
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS}|br)(?![A-Za-z\d])", re.IGNORECASE)
-_STRUCK = re.compile(
-    r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
-    r"|<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
-)
+_TILDES = r"(?<![^\s(\[*_\"'“>：，。])~~(?=[^\s~,;])[^~\n]{1,400}(?<![\s,;:=(])~~(?![\w~\\$])"
+_STRUCK_TAGS = r"<(?P<name>del|strike)>[^<>\n]{1,400}</(?P=name)>|(?<=[^\n<])<s>(?=[^\s<])[^<>\n]{1,400}</s>"
+_STRUCK = re.compile(f"{_TILDES}|{_STRUCK_TAGS}")
 """`<s>` at the beginning of a line may be a chat token; tildes are space in LaTeX, and a tone in the middle of a chat."""
 
 

@@ -5,49 +5,47 @@ import re
 import msgspec
 
 from verifiers.commitment.behind import is_denied, is_taken_back
+from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
 from verifiers.commitment.offers import Offer
+from verifiers.commitment.wording import ends_in, listed
 
 _BESIDE_CHARS = 48
-INSTRUCTION = re.compile(
-    r"(?:\b(?:in|inside|within|into|using|use|with|an?|the|your|empty|format)|[里中用])[\s`\"'“‘$*(\\]{0,6}$",
-    re.IGNORECASE,
-)
-"""What makes an empty box one that is talked about: "put it in \\boxed{}"."""
 _OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "是", "为", "≈", ",", ";", "，", "。", "；", ".")
 """With one of these before it, a box has no neighbour on its left."""
 _BINDS_LEFT = frozenset("+/^<>≤≥≠√∛×·÷±∓∑∏∫")
 _BINDS_IN_MATH = frozenset("-−*_|")
-_MARKUP_BEFORE = re.compile(
-    r"(?:<[/A-Za-z][^<>]{0,20}>|[-=]>|⇒|→|\\(?:implies|Rightarrow|Longrightarrow|rightarrow|to|therefore|quad"
-    r"|qquad|displaystyle"
-    r"|approx|equiv|in|[,;:! ])|\\end\{[a-z*]{1,12}\}|\\(?:text\w{0,6}|mathrm|mathbf|mbox|color|textcolor|tag)\s?\{[^{}]{0,40}\}"
-    r"|(?:^|[\s$])\(?(?:[a-h]|[ivx]{1,4}|\d{1,2})[.)])$"
-)
-_BINDING_COMMAND = re.compile(
-    r"\\(?:cdot|times|div|pm|mp|sqrt(?:\[[^\]]{0,9}\])?|[dt]?frac|log|ln|lg|exp|sin|cos|tan|cot|le|leq|leqslant|ge|geq"
-    r"|geqslant|lt|gt|ne|neq|not|sum|prod|int|binom|overline)\s{0,3}$"
-)
-_BINDS_RIGHT = re.compile(
-    r"(?:\s|\\[,;:! ]){0,4}(?:\^(?!\s?\{?\s?(?:\\circ|\\prime|°|'))|[²³⁰¹⁴-⁹√>≤≥≠×·÷±]|<(?![/A-Za-z|])"
-    r"|[-+−](?![->])|/(?!\w{0,8}>)|[*](?![*])"
-    r"|\\(?:cdot|times|div|pm|mp|sqrt|[dt]?frac|pi|le|leq|leqslant|ge|geq|geqslant|lt|gt|ne|neq)(?![A-Za-z]))"
+_GROUP = r"\\(?:end|text\w{0,6}|mathrm|mathbf|mbox|color|textcolor|tag)\s?\{[^{}]{0,40}\}"
+_ITEM = r"(?:^|[\s$])\(?(?:[a-h]|[ivx]{1,4}|\d{1,2})[.)]"
+_MARKUP_BEFORE = re.compile(rf"(?:<[/A-Za-z][^<>]{{0,20}}>|[-=]>|⇒|→|\\[,;:! ]|{_GROUP}|{_ITEM})$")
+_LAYOUT = split("implies Rightarrow Longrightarrow rightarrow to therefore quad qquad displaystyle approx equiv in")
+_SPACES = re.compile(r"(?:\s|\\[,;:! ]){0,4}")
+_SIGN_BEHIND = re.compile(
+    r"\^(?!\s?\{?\s?(?:\\circ|\\prime|°|'))|[²³⁰¹⁴-⁹√>≤≥≠×·÷±]|<(?![/A-Za-z|])|[-+−](?![->])|/(?!\w{0,8}>)|[*](?![*])"
 )
 _TOUCHES_RIGHT = re.compile(r"[\dπ(]|[a-bijknp-rt-zIXYZ](?![A-Za-z])")
-_ENDS_IN_COMMAND = re.compile(r"\\[A-Za-z]{1,16}$")
 SPAN_ENDS = ("$", "\\)", "\\]", ".", ",", "\n", "}", ":")
 """With one of these behind it, a box has no neighbour on its right, nor a unit."""
 _NAME = re.compile(r"(?:^|[\s,;$({&\[])(\\?[A-Za-z]+(?:_\{?\w{1,4}\}?)?)\s{0,2}=[\s$]{0,3}$")
+_NAMED_UNIT = (
+    r"\\(?:text|mathrm|textrm|mbox)\s?\{[~\s]*(?P<name>[A-Za-z]{1,4})(?:/[A-Za-z]{1,4})?(?:\^?\{?[23²³]\}?)?\s?\}"
+    r"(?:\^\{?[23]\}?)?"
+)
 _UNIT_BEHIND = re.compile(
-    r"(?:\s|\\[,;:! ]){0,3}(?P<unit>\\?%|％|\^\s?(?:\\circ|\{\s?\\circ\s?\})(?![A-Za-z])"
-    r"|°|\\(?:text|mathrm|textrm|mbox)\s?\{[~\s]*"
-    r"(?!(?:and|or|so|if|is|for|as|by|in|to|at|the|of|on|we|it|not|when|with|from|only|then|thus|that|this)\b)"
-    r"[A-Za-z]{1,4}(?:/[A-Za-z]{1,4})?(?:\^?\{?[23²³]\}?)?\s?\}(?:\^\{?[23]\}?)?)"
+    rf"(?:\s|\\[,;:! ]){{0,3}}(?P<unit>\\?%|％|\^\s?(?:\\circ|\{{\s?\\circ\s?\}})(?![A-Za-z])|°|{_NAMED_UNIT})"
 )
 
 
 def beside(start: int, box: Offer) -> tuple[int, int]:
     """The span of the text before a box that is looked at."""
     return max(start, box.outer_start - _BESIDE_CHARS), box.outer_start
+
+
+def is_spoken_of(text: str, start: int, box: Offer) -> bool:
+    r"""Whether an empty box is one that is only talked about: "put it in \boxed{}"."""
+    return ends_in(text[slice(*beside(start, box))].rstrip(_QUOTES), "form")
+
+
+_QUOTES = " \t\n`\"'“‘$*(\\"
 
 
 def stands_alone(text: str, start: int, end: int, box: Offer) -> bool:
@@ -75,23 +73,28 @@ def _binds_left(text: str, start: int, position: int, before: str) -> bool:
     last = head[-1:]
     if not last or head.endswith(_OPENINGS):
         return False
-    if _MARKUP_BEFORE.search(before) or _MARKUP_BEFORE.search(head):
+    if _is_markup(before) or _is_markup(head):
         return False
     if last in "{(":
         inner = head[:-1].rstrip()
-        if _BINDING_COMMAND.search(inner):
-            return True
-        if _ENDS_IN_COMMAND.search(inner) or _MARKUP_BEFORE.search(inner):
+        if command := command_before(inner):
+            return command in FUNCTIONS
+        if _is_markup(inner):
             return False
         return (inner[-1:].isalnum() or inner[-1:] == "}") and _in_math(text, start, position)
     if last in _BINDS_LEFT:
         return last != ">" or head.rpartition("\n")[2].strip("> ") != ""
-    if _BINDING_COMMAND.search(head):
+    if command_before(head) in FUNCTIONS:
         return True
     if last in _BINDS_IN_MATH:
         adjacent = last in "-−|" and before == head and head[-2:-1] != last
         return adjacent or _in_math(text, start, position)
     return (last.isalnum() or last in ")}") and _in_math(text, start, position) and not _ends_with_word(head)
+
+
+def _is_markup(before: str) -> bool:
+    """Whether a text ends with what only arranges the formula behind it."""
+    return command_before(before) in _LAYOUT or _MARKUP_BEFORE.search(before) is not None
 
 
 def _ends_with_word(head: str) -> bool:
@@ -118,7 +121,9 @@ def _binds_right(text: str, start: int, end: int, position: int, before: str) ->
         return False
     if _TOUCHES_RIGHT.match(text, position, end):
         return text[position] != "(" or _in_math(text, start, position)
-    if _BINDS_RIGHT.match(text, position, end) is None:
+    first = min(end, _SPACES.match(text, position, end).end())  # type: ignore[union-attr]  # matches nothing, too
+    command = command_at(text, first)
+    if command not in OPERATORS and command != "pi" and _SIGN_BEHIND.match(text, first, end) is None:
         return False
     return not text[position].isspace() or _in_math(text, start, position)
 
@@ -134,4 +139,4 @@ def unit_behind(text: str, position: int, end: int) -> tuple[int, int] | None:
     if position == end or text[position] not in " \\%％^°" or text.startswith(SPAN_ENDS, position):
         return None
     match = _UNIT_BEHIND.match(text, position, end)
-    return None if match is None else match.span("unit")
+    return None if match is None or match["name"] in listed("short") else match.span("unit")

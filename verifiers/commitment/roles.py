@@ -6,21 +6,12 @@ answer.
 
 import re
 
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.latex import FUNCTIONS, command_before, split
 from verifiers.commitment.offers import Offer
+from verifiers.commitment.wording import ends_with
 
-_SIGNED = re.compile(r"第[ ]?$|\beqs?\.[ ]?[(#]?$|(?<!#)#$", re.IGNORECASE)
-_LABELS, _LIMITS = frozenset([Kind.LABEL]), frozenset([Kind.BOUND, Kind.PART])
-
-
-def _ends_in(text: str, kinds: frozenset[Kind]) -> bool:
-    """Whether a text ends in a cue of some kinds."""
-    if not text[-1:].isalpha():
-        return False
-    said = words(text)
-    return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
-
-
+_SIGNED = re.compile(r"\beqs?\.[ ]?[(#]?$|(?<!#)#$", re.IGNORECASE)
 _OPTION_ENDS = frozenset(".)")
 _ITEM_AFTER = re.compile(r"\s?[.)、]\**$")
 _OPTION_BEFORE = re.compile(r"(?:^|\n)[\s*(]{0,6}[A-H][.)][\s$*]{0,4}$")
@@ -32,7 +23,7 @@ def is_label(text: str, start: int, end: int, number: Offer) -> bool:
     """Whether a number says which (step 3, equation (42), item 3 of a list), or what an option says, not how much."""
     before = text[max(start, number.start - 24) : number.start]
     last = before.rstrip(" (*$")[-1:]
-    is_labelled = (last in "#.第" and _SIGNED.search(before)) or _ends_in(before.rstrip(" (#*$"), _LABELS)
+    is_labelled = (last in "#." and _SIGNED.search(before)) or ends_with(before.rstrip(" (#*$"), Kind.LABEL)
     if is_labelled and not _LABEL_ENDS.match(text, number.end, end):
         return True
     if last in _OPTION_ENDS and _OPTION_BEFORE.search(before):
@@ -48,25 +39,19 @@ _SHARE = re.compile(
     re.IGNORECASE,
 )
 """A number before it makes both parts of something: "2 in 6", "5 feet by 6", "20% of"."""
-_SIGN = re.compile(
-    r"[√∛≤≥≠≡^²³|±∓][ $*(]{0,3}$|[<>!]=[ $]{0,3}$|[A-Za-z]\($|\b[a-z]\s?(?:→|\\to)[ ]?$"
-    r"|\\(?:sqrt|log|ln|neq?|leq?|geq?|lt|gt|equiv|[pb]?mod|pm|mp)[ ({$]{0,3}$"
-)
-_SIDE = re.compile(
-    r"(?:\d[ ]?[abcefijknpqrtuvwxyz]"
-    r"|[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])|\|(?-i:[^|\nA-Z]{1,20})\|"
-    r"|\b(?:squared|cubed|doubled)|√\w+|\b(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?\(\w{1,3}\)?|[ ]\w{1,3}|[xyzθαβ\d]\w?)|\\(?:sqrt|ln|log|sin|cos"
-    r"|tan)[ ]?[{(]?\w{1,3}[})]?)"
-    r"[ $]{0,3}(?:=|\bequals|\bis[ ]equal[ ]to)[ $*]{0,4}$",
-    re.IGNORECASE,
-)
+_SIGN = re.compile(r"[√∛≤≥≠≡^²³|±∓][ $*(]{0,3}$|[<>!]=[ $]{0,3}$|[A-Za-z]\($|\b[a-z]\s?(?:→|\\to)[ ]?$")
+_COMMANDS = FUNCTIONS | split("equiv mod pmod bmod")
+_MULTIPLE = r"\d[ ]?[abcefijknpqrtuvwxyz]"
+_POWER = r"[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])|\b(?:squared|cubed|doubled)"
+_FUNCTION = r"(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?[({]\w{1,3}[)}]|[ ]\w{1,3}|[xyzθαβ\d]\w?)|√\w+"
+_EQUALS = r"[ $]{0,3}(?:=|\bequals|\bis[ ]equal[ ]to)[ $*]{0,4}$"
+_SIDE = re.compile(rf"(?:{_MULTIPLE}|{_POWER}|\|(?-i:[^|\nA-Z]{{1,20}})\||{_FUNCTION}){_EQUALS}", re.IGNORECASE)
 """A side of an equation that is not a name or a sum but a multiple, a power or a function of what may be asked."""
 _SUPPOSED = re.compile(
     r"\b(?:where|let|if|when|suppose|assume|setting|substitut\w+)\s\$?[A-Za-z]\s?=[\s$]{0,3}$", re.IGNORECASE
 )
-_ATTAINED = re.compile(
-    r"(?:\b(?:is|are|was|of|equals|be)|[=:])[\s$*]{1,3}[-−]?\d[\d.,/]{0,12}[$*]{0,3},?\s(?:[a-z]{2,12}\s){0,3}?(?:at|for)\s\$?[A-Za-z]\s?=[\s$]{0,3}$"
-)
+_STATED = r"(?:\b(?:is|are|was|of|equals|be)|[=:])[\s$*]{1,3}[-−]?\d[\d.,/]{0,12}[$*]{0,3},?\s"
+_ATTAINED = re.compile(rf"{_STATED}(?:[a-z]{{2,12}}\s){{0,3}}?(?:at|for)\s\$?[A-Za-z]\s?=[\s$]{{0,3}}$")
 """Where something has the value that was stated before: "the minimum is 3 at x = 4"."""
 _ONE_OF_TWO = re.compile(r"\d[ ][A-Za-z]{2,12}[ ]and[ ]$")
 
@@ -78,7 +63,9 @@ def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
     last = head[-1:]
     if last == "=":
         return head.endswith(("<=", ">=", "!=")) or _is_other_side(before)
-    if _SIGN.search(before) or _SHARE.search(before) or _ends_in(head, _LIMITS):
+    if command_before(before.rstrip(" ({$")) in _COMMANDS:
+        return True
+    if _SIGN.search(before) or _SHARE.search(before) or ends_with(head, Kind.BOUND, Kind.PART):
         return True
     word = head.rpartition(" ")[2].lower()
     if word in ("equals", "to") and _is_other_side(before):

@@ -108,6 +108,12 @@ def _last_think_tag(text: str, last: int) -> tuple[int, int]:
     return -1, -1
 
 
+def thinking(response: str) -> list[bool]:
+    """Of each tag around thinking, in order, whether it closes."""
+    found = [*_THINK_TAG.finditer(response), *_OTHER_THINK_TAG.finditer(response)]
+    return [bool(tag["close"] or tag["end"]) for tag in sorted(found, key=re.Match.start)]
+
+
 def _last_tags(tags: Iterable[re.Match[str]]) -> tuple[int, int]:
     last_open = last_close = -1
     for tag in tags:

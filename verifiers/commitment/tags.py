@@ -4,22 +4,17 @@ import re
 from itertools import pairwise
 
 from verifiers.commitment.boxes import with_boxes
+from verifiers.commitment.cues import words
 from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offer, Offers, last_matches
 from verifiers.commitment.spans import strip, trim, unwrap
+from verifiers.commitment.wording import ends_in, listed
 
 _ANSWER_TAG = re.compile(r"<(/?)answer\s{0,4}>", re.IGNORECASE)
 _MAX_ANSWER_TAG_CHARS = 16
 _PLACEHOLDERS = ("...", "…")
 """What stands in tags that show the form of an answer."""
 _MENTION_CHARS = 24
-_MENTIONED_BEFORE = re.compile(
-    r"(?:[`\"'“‘]|\b(?:in|inside|within|into|between|use|using|with|by|the|an?|of|and|called)|[在用以把][^\n]{0,4})\s{0,4}$",
-    re.IGNORECASE,
-)
-_MENTIONED_BEHIND = re.compile(
-    r"[`\"'”’]|\s{0,4}(?:(?:xml\s|html\s)?(?:tags?|elements?|blocks?)\b|and\b|\.\.\.|…|标签)", re.IGNORECASE
-)
 
 
 def read_tags(text: str, start: int, end: int) -> Offers:
@@ -55,8 +50,19 @@ def read_tags(text: str, start: int, end: int) -> Offers:
 
 def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
     """Whether an opening tag, behind which the next one is not a closing one, is spoken of: "in <answer> tags"."""
-    before = text[max(0, tag.start() - _MENTION_CHARS) : tag.start()]
-    return _MENTIONED_BEFORE.search(before) is not None or _MENTIONED_BEHIND.match(text, tag.end()) is not None
+    before = text[max(0, tag.start() - _MENTION_CHARS) : tag.start()].rstrip()
+    if before.endswith(_QUOTES) or text.startswith(_QUOTES, tag.end()) or ends_in(before, "form", "mention"):
+        return True
+    if not before.isascii() and any(word.text in listed("mention") for word in words(before)[-_NEAR_WORDS:]):
+        return True
+    behind = [
+        word.text for word in words(text, tag.end(), tag.end() + _MENTION_CHARS) if word.text not in ("xml", "html")
+    ]
+    return bool(behind) and (behind[0] in listed("tag") or behind[0] == "…" or behind[:3] == ["."] * 3)
+
+
+_QUOTES = ("`", '"', "'", "“", "‘", "”", "’")
+_NEAR_WORDS = 5
 
 
 def _tagged(text: str, start: int, end: int) -> tuple[int, int]:

@@ -16,11 +16,11 @@ from functools import lru_cache
 import mpmath  # type: ignore[import-untyped] # it ships no types
 from mpmath import mp
 
+from verifiers.commitment.latex import split
 from verifiers.expression.reading import Expression
 from verifiers.math import units, values
 from verifiers.math.tree import Node, TooComplex
 from verifiers.math.values import NoValue, Number
-from verifiers.math.words import split
 
 MAX_EXPONENT = 10_000
 _MAX_NODES = 400

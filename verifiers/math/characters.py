@@ -4,6 +4,7 @@ import re
 import unicodedata
 from itertools import groupby
 
+from verifiers.commitment.latex import any_of, split
 from verifiers.math.exact import unwrap
 from verifiers.math.words import TEXT
 
@@ -33,9 +34,14 @@ _CHARACTERS = str.maketrans(
 _INTRODUCTION = re.compile(
     r"\s*(?:\\text\s*\{\s*)?(?:the\s+)?(?:final\s+)?(?:answer|result|solution)\s*(?:is|:|=)\s*:?\s*(\})?", re.IGNORECASE
 )
+_LAYOUT_COMMANDS = split(
+    "checkmark therefore because square blacksquare Box qed strut newline tiny small normalsize large Large LARGE huge Huge "
+    "displaystyle textstyle scriptstyle limits nolimits bigl bigr biggl biggr Bigl Bigr Biggl Biggr big Big bigg Bigg "
+    "left right middle mleft mright rm bf it"
+)
 _LAYOUT = re.compile(
-    r"\\(?:checkmark|therefore|because|square|blacksquare|Box|qed|strut|newline|minus(?=\{\})|tiny|small|normalsize|large|Large|LARGE|huge|Huge|displaystyle|textstyle|scriptstyle|limits|nolimits|bigl|bigr|biggl|biggr|Bigl|Bigr|Biggl|Biggr|big|Big|bigg"
-    r"|Bigg|left|right|middle|mleft|mright|hspace\{[^{}]*\}|phantom\{\}|rm|bf|it)(?![A-Za-z])\.?|(?<!\\)\\[,;:!> ]|~"
+    rf"\\(?:{any_of(_LAYOUT_COMMANDS)}|minus(?=\{{\}})|hspace\{{[^{{}}]*\}}|phantom\{{\}})(?![A-Za-z])\.?"
+    r"|(?<!\\)\\[,;:!> ]|~"
 )
 _BOLD = re.compile(r"(?<![\w)}\]])\*\*(?=\S)|(?<=[^\s*])\*\*(?![\w({\\-])")
 """Two asterisks around words are bold; between two factors they are a power."""
@@ -46,7 +52,8 @@ _SIZES = re.compile(r"\\(?:left|right|middle|mleft|mright|[bB]igg?[lrm]?)(?![a-z
 """Sizes of brackets: `f\\left(x\\right)` is f(x)."""
 _SPACING = re.compile(r"(?<!\\)\\(?:qquad|quad|enspace|thinspace|,|;|:|>| )(?![A-Za-z])")
 _COLOUR = re.compile(
-    r"\\(?:textcolor|color|colorbox)\s*(?:\[[a-zA-Z]{1,10}\]\s*)?\{[a-zA-Z0-9.,# ]{1,40}\}|\\(?:underline|emph|ensuremath)(?=\s*\{)"
+    r"\\(?:textcolor|color|colorbox)\s*(?:\[[a-zA-Z]{1,10}\]\s*)?\{[a-zA-Z0-9.,# ]{1,40}\}"
+    rf"|\\{any_of(['underline', 'emph', 'ensuremath'])}(?=\s*\{{)"
 )
 _BOX = re.compile(r"\\f?boxed\s*(?=\{)|\\fbox\s*(?=\{)")
 _BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?:\{,\}|,\\! ?|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
@@ -110,9 +117,8 @@ _CASES = re.compile(
 )
 """What stands behind one opening brace, and no closing one, is a function by cases or a system."""
 _ANGLES = re.compile(r"\s*<([^<>=]{1,200},[^<>=]{1,200})>\s*")
-_QUAD_BEFORE_DECLARATION = re.compile(
-    r"[,;]?\s*\\q?quad\s*(?=\(?\s*(?:\\text\s*\{\s*)?[(]?(?:[a-zA-Z](?:_\d)?\s*(?:=|\\in(?![a-z]))|where\b|for\b|with\b|and\b))"
-)
+_DECLARED = r"[a-zA-Z](?:_\d)?\s*(?:=|\\in(?![a-z]))|(?:where|for|with|and)\b"
+_QUAD_BEFORE_DECLARATION = re.compile(rf"[,;]?\s*\\q?quad\s*(?=\(?\s*(?:\\text\s*\{{\s*)?[(]?(?:{_DECLARED}))")
 _HALF_DAY = re.compile(r"(?<=[\d\s])([aApP])\.\s?([mM])\.?(?![\w])")
 
 
@@ -203,9 +209,9 @@ def _spelled_out(text: str) -> str:
     return text.replace(r"\forall", r"\text{ for all }")
 
 
+_INTEGERS = r"\\mathbb ?(?:\{Z\}|Z)"
 _INTEGERS_MODULO = re.compile(
-    r"\\mathbb ?(?:\{Z\}|Z)\s?/\s?(?:(\d{1,9}|[a-z])|\((\d{1,9}|[a-z])\)|\{([\w^]{1,20})\})"
-    r"\s?(?:\\mathbb ?(?:\{Z\}|Z)|(?![\w^(!]))"
+    rf"{_INTEGERS}\s?/\s?(?:(\d{{1,9}}|[a-z])|\((\d{{1,9}}|[a-z])\)|\{{([\w^]{{1,20}})\}})\s?(?:{_INTEGERS}|(?![\w^(!]))"
 )
 r"""`\mathbb{Z}/n\mathbb{Z}` and `\mathbb{Z}/n`, which are `\mathbb{Z}_n`."""
 

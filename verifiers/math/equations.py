@@ -14,23 +14,21 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
 
+from verifiers.commitment.latex import split
 from verifiers.math import values
 from verifiers.math.exact import number
 from verifiers.math.reader import read
 from verifiers.math.rounding import is_rounded
 from verifiers.math.tree import TooComplex, Unreadable
 from verifiers.math.values import NoValue
-from verifiers.math.words import split
 
 _MAX_EQUATIONS = 200
 _MAX_EQUATION_CHARS = 300
 _MAX_EXPONENTS = 200
 _NEAR_CHARS = 40
 _DELIMITERS = re.compile(r"\\[()\[\]]|\$\$")
-_RUN = re.compile(
-    r"(?:[\d+\-*/^(){}%!=&$ \t×·÷−–]|(?<=\d),(?=\d)|[.](?=\d)|(?<=\d )x(?= \d)"
-    r"|\\(?:[dt]?frac|times|cdot|div|left|right)(?![A-Za-z])|\\[,;:!%$ ])+"
-)
+_RUN_COMMAND = r"\\(?:[dt]?frac|times|cdot|div|left|right)(?![A-Za-z])|\\[,;:!%$ ]"
+_RUN = re.compile(rf"(?:[\d+\-*/^(){{}}%!=&$ \t×·÷−–]|(?<=\d),(?=\d)|[.](?=\d)|(?<=\d )x(?= \d)|{_RUN_COMMAND})+")
 _OPERATION = re.compile(r"[\d)}%!]\s{0,4}(?:[-+*/^×·÷−–(]|\\(?:times|cdot|div)|x )|\\[dt]?frac|\)\s{0,4}\d|\d!(?!=)")
 _POWER = re.compile(r"\^\s?(?:\{\s?[-−]?(\d{1,2})\s?\}|(\d{1,2})(?!\d))(?!\s?\^)")
 _SMALL_FACTORIAL = re.compile(r"(?<![\d.])\d{1,2}!")

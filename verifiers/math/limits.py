@@ -25,10 +25,8 @@ MAX_VALUE_BITS = 20_000
 MAX_EXACT_BITS = 100_000
 """No exact integer or fraction is built with more bits."""
 
-_CODE = re.compile(
-    r"__|`|(?<!\\)\blambda\b[^:=]{0,40}:|\bimport\s+[a-z]|\b(?:eval|exec|open|compile|getattr|globals)\s*\("
-    r"|\\(?:input|include|write|openout|def|csname)\b"
-)
+_PYTHON = r"__|`|(?<!\\)\blambda\b[^:=]{0,40}:|\bimport\s+[a-z]|\b(?:eval|exec|open|compile|getattr|globals)\s*\("
+_CODE = re.compile(rf"{_PYTHON}|\\(?:input|include|write|openout|def|csname)\b")
 _LONG_DIGITS = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 
 

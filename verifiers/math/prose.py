@@ -15,6 +15,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from verifiers.commitment.cues import Kind, cues, phrases
+from verifiers.commitment.cues import words as commitment_words
+from verifiers.commitment.latex import split
+from verifiers.commitment.stance import UNMADE, Sentence
+from verifiers.commitment.wording import ends_with
 from verifiers.math import units, words
 from verifiers.math.tree import Node, TooComplex, Unreadable
 
@@ -24,23 +29,16 @@ _DOLLARS = re.compile(r"(?<!\\)\${1,2}")
 _TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|textrm|mbox|mathrm)\s*\{([^{}]*)\}|\\(?:q?quad)(?![a-zA-Z])")
 _WORD = re.compile(r"(?<![\\a-zA-Z\d_^{])[A-Za-z][A-Za-z'’]+(?![a-zA-Z]*[{(_^\\])[.,;:]?|[㐀-鿿]+")
 _WORD_OR_GROUP = re.compile(r"(?P<group>\\[a-zA-Z]+\s*\{[^{}]*\})|" + _WORD.pattern)
-_SHORT_WORDS = words.split("is of in to at on by or if an as we no so it be he am my up us do go")
+_SHORT_WORDS = split("is of in to at on by or if an as we no so it be he am my up us do go")
 _LETTER = re.compile(r"[^\W\d_]{2,}")
-_COPULA = re.compile(
-    r"(?:^|\s)(?:is|are|has|have|had|costs?|needs?|takes?|gets?|makes?|earns?|pays?|spends?|there were|equals|was|were|be|becomes?|gives?|equal to|=|approximately|about)\s*:?$|[:：=]\s*$|[是为]$",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:wrong|incorrect|false|error|cannot|reject\w*|extraneous|invalid|not|no|never|isn['’]t|least|most|than|only|or|either)\b|不",
-    re.IGNORECASE,
-)
 _QUALIFIER = re.compile(
     r"^[\s,;(]*(?:and\s+)?(?:where|since|because|as|for|with|if|when|whenever|provided|given|assuming|any|while|其中)\b",
     re.IGNORECASE,
 )
-_ALL_BUT = re.compile(
-    r"\s*(?:the set of )?(?:all|any|every) reals?(?: numbers?)?,? (?:except|other than|but|excluding|not equal to)(?: for)?\s*",
-    re.IGNORECASE,
+_ALL_BUT = frozenset(
+    phrases(
+        "(the set of|) (all|any|every) (real|reals) (number|numbers|) (except|other than|but|excluding|not equal to) (for|)"
+    )
 )
 _ADVERBS = re.compile(
     r"[\s(,]*(?:in total|total|altogether|in all|overall|only|exactly|approximately|is the answer|is correct)[\s).]*",
@@ -49,11 +47,9 @@ _ADVERBS = re.compile(
 _REASON = re.compile(r"\s*(?:[,;:]|\.?\s*(?:because|since|as|it|they|this|that|the|there|for|by|we)\b)", re.IGNORECASE)
 _HEAD = re.compile(r"\s*(yes|no|true|false)\b", re.IGNORECASE)
 _BRANCH = re.compile(r"\b(?:otherwise|else|if|when|for)\b", re.IGNORECASE)
-_OPENING = re.compile(
-    r"^(?>(?:so|thus|hence|therefore|then|we (?:have|get|find)|it follows that|the (?:final )?(?:answer|solution|result)s?"
-    r"(?: set)?(?: is| are)?|solutions?(?: is| are)?)\s*[:,]?\s*)++$",
-    re.IGNORECASE,
-)
+_OPENS = frozenset([Kind.SO, Kind.ANSWER, Kind.RESULT])
+_OPENING = _OPENS | {Kind.THE, Kind.RIGHT, Kind.IS}
+_OPENING_WORDS = split("then solutions results set : ,")
 _KEPT = frozenset(words.FUNCTIONS) | frozenset(words.FUNCTION_SYNONYMS) | frozenset(words.WORD_COMMANDS)
 
 
@@ -160,7 +156,7 @@ def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
     first = parts[0]
     if first.is_words and (head := committed(first.text, is_all=len(parts) == 1)) is not None:
         return Node("text", leaf=head)
-    if len(parts) > 1 and first.is_words and _OPENING.match(first.text.strip()):
+    if len(parts) > 1 and first.is_words and _is_opening(first.text):
         return _meaning(parts[1:], read_formula)
     if len(parts) > 1 and parts[-1].is_words and _ADVERBS.fullmatch(parts[-1].text):
         parts = [*parts[:-2], _Part(parts[-2].is_words, parts[-2].text.rstrip(" ,;("))]
@@ -169,17 +165,39 @@ def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
     if is_qualified and not any(part.is_words and _BRANCH.search(part.text) for part in parts[2:]):
         main = read_formula(first.text.rstrip(" ,;("))
         return Node("where", (main, _whole(parts[1:], read_formula)))
-    if len(parts) == 2 and first.is_words and _ALL_BUT.fullmatch(first.text):
+    if len(parts) == 2 and first.is_words and " ".join(first.text.lower().replace(",", " ").split()) in _ALL_BUT:
         taken = read_formula(parts[1].text.strip(" .,;"))
         items = taken.args if taken.kind in ("list", "or") else (taken.args[1],) if taken.kind == "=" else (taken,)
         return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", items)))
-    if len(parts) == 2 and first.is_words and _COPULA.search(first.text.strip()) and not _NEGATED.search(first.text):
+    if len(parts) == 2 and first.is_words and _states(first.text):
         return read_formula(parts[1].text.strip(" .,;"))
-    if len(parts) == 3 and first.is_words and parts[2].is_words and _COPULA.search(first.text.strip()):
+    if len(parts) == 3 and first.is_words and parts[2].is_words and _states(first.text):
         unit = units.key(parts[2].text.strip(" .,;"))
-        if unit is not None and not _NEGATED.search(first.text):
+        if unit is not None:
             return Node("quantity", (read_formula(parts[1].text.strip(" .,;")),), unit)
     return _whole(parts, read_formula)
+
+
+def _is_opening(text: str) -> bool:
+    """Whether words only lead to what follows: "Therefore, we have", "The final answer is"."""
+    said = commitment_words(text)
+    found = [cue for cue in cues(said) if cue.kind in _OPENING]
+    known = {place for cue in found for place in range(cue.first, cue.stop)}
+    opens = any(cue.kind in _OPENS for cue in found) or any(word.text in _OPENING_WORDS for word in said)
+    return opens and all(word.text in _OPENING_WORDS or place in known for place, word in enumerate(said))
+
+
+def _states(text: str) -> bool:
+    """Whether words say of a formula behind them that it is the value of something."""
+    lead = text.strip()
+    if lead[-1:] not in tuple(":：=") and not ends_with(lead, Kind.IS, Kind.HAS):
+        return False
+    said = f"{lead} {_VALUE}"
+    return Sentence(said, 0, len(said), "").stance((len(lead) + 1, len(said))) not in UNMADE
+
+
+_VALUE = "0"
+"""Stands for the formula, whatever that is."""
 
 
 def committed(text: str, is_all: bool = True) -> str | None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from verifiers.commitment.latex import any_of, split
 from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable
@@ -18,22 +19,23 @@ class Token:
     """Whether a blank stood before it."""
 
 
+_UPRIGHT = words.TEXT_COMMANDS | split("textnormal mathsf boldsymbol bm mathbb mathcal mathfrak operatorname*")
+_TEXT = rf"\\{any_of(_UPRIGHT)}\s*(?:\{{(?P<text>[^{{}}]*)\}}|(?P<bare>[A-Za-z](?![A-Za-z])))"
+_ENVIRONMENT = r"\\begin\s*\{(?P<begin>[a-zA-Z*]{1,20})\}(?:\{[clr|]{0,40}\})?|\\end\s*\{(?P<end>[a-zA-Z*]{1,20})\}"
+_COMMAND = r"\\(?P<cmd>[A-Za-z]+)|(?P<newline>\\\\(?:\[[^\[\]]{0,10}\])?)|\\(?P<escaped>[{}|%_#&])"
+_BASE_BEHIND = r"(?=_\{?\s*(?:1[1-9]|2\d|3[0-6])\s*\}?(?!\d))"
+_NUMERAL = rf"(?P<numeral>(?=[0-9A-F]{{0,60}}\d)(?=[0-9A-F]{{0,60}}[A-F])[0-9A-F]{{2,60}}{_BASE_BEHIND})"
+_POINT_LAST = r"\d+\.(?=\s*(?:\\(?:overline|bar|dot)(?![a-zA-Z])|\(\d+\)|[/*]))"
+_NUMBER = rf"(?P<num>{_POINT_LAST}|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _TOKEN = re.compile(
-    r"(?P<space>\s+)"
-    r"|\\(?:text|textbf|textit|textrm|texttt|textsf|textnormal|mathrm|mathbf|mathit|mathsf|mbox|boldsymbol|bm|mathbb"
-    r"|mathcal|mathfrak|operatorname\*?)\s*(?:\{(?P<text>[^{}]*)\}|(?P<bare>[A-Za-z](?![A-Za-z])))"
-    r"|\\begin\s*\{(?P<begin>[a-zA-Z*]{1,20})\}(?:\{[clr|]{0,40}\})?|\\end\s*\{(?P<end>[a-zA-Z*]{1,20})\}"
-    r"|\\(?P<cmd>[A-Za-z]+)|(?P<newline>\\\\(?:\[[^\[\]]{0,10}\])?)|\\(?P<escaped>[{}|%_#&])"
-    r"|(?P<numeral>(?=[0-9A-F]{0,60}\d)(?=[0-9A-F]{0,60}[A-F])[0-9A-F]{2,60}(?=_\{?\s*(?:1[1-9]|2\d|3[0-6])\s*\}?(?!\d)))"
-    r"|(?P<num>\d+\.(?=\s*(?:\\(?:overline|bar|dot)(?![a-zA-Z])|\(\d+\)|[/*]))|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)|(?P<word>[^\W\d_]+)|(?P<char>.)",
-    re.DOTALL,
+    rf"(?P<space>\s+)|{_TEXT}|{_ENVIRONMENT}|{_COMMAND}|{_NUMERAL}|{_NUMBER}|(?P<word>[^\W\d_]+)|(?P<char>.)", re.DOTALL
 )
 _STYLE = re.compile(r"\\([A-Za-z]+)")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DIFFERENTIAL = re.compile(r"d[xyztuvwrsθ]")
 _FUNCTION_OF_LETTER = re.compile(r"([a-z]?)(sin|cos|tan|cot|sec|csc|ln|log)([a-zA-Z])")
 _E_NOTATION = re.compile(r"[eE]([+-]?\d{1,6})(?![\d.])")
-_UNITS = words.split(
+_UNITS = split(
     "kg mg cm mm km nm ml kL mL dL kW MW Hz kHz MHz Pa kPa atm mol rad deg km/h mph kmh kph cents cent dollars dollar "
     "USD inches inch feet foot ft lb lbs oz yd mi min hr hrs sec hours hour minutes minute seconds days day weeks "
     "years months meters meter metres miles mile degrees degree units unit apples people percent pct am pm AM PM"
@@ -130,7 +132,7 @@ def _with_products(tokens: list[Token]) -> list[Token]:
     return found
 
 
-_AMBIGUOUS = words.split("min sec in")
+_AMBIGUOUS = split("min sec in")
 """Functions and a preposition; behind a number, with nothing to stand for behind them, they are units."""
 
 
@@ -144,7 +146,7 @@ def _is_unit(before: Token | None, after: Token | None) -> bool:
 
 _MAX_FACTORS = 5
 """Letters in a row that are a product inside a fraction or a root, where no words stand."""
-_WORD_UNITS = words.split("cent inch feet foot yard mile deg min sec day days hour pct am pm AM PM or and")
+_WORD_UNITS = split("cent inch feet foot yard mile deg min sec day days hour pct am pm AM PM or and")
 _SIGNS = frozenset(["+", "-", "*", "/", "^", "_", "=", "(", "{", "[", ")", "}", "]", ",", "<", ">"])
 
 
@@ -156,7 +158,7 @@ def _begins_factor(token: Token) -> bool:
     return token.kind in ("id", "(", "_") or (token.kind == "cmd" and token.value not in _NO_FACTOR)
 
 
-_NO_FACTOR = words.split("cdot times div le leq ge geq approx pm mp or and ldots text in quad qquad")
+_NO_FACTOR = split("cdot times div le leq ge geq approx pm mp or and ldots text in quad qquad")
 
 
 def _is_in_formula(before: Token | None, token: Token, after: Token | None) -> bool:

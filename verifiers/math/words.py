@@ -3,17 +3,12 @@
 import re
 import unicodedata
 
+from verifiers.commitment.cues import phrases
+from verifiers.commitment.latex import any_of, split
 from verifiers.math.tree import Node
 
-
-def split(names: str) -> frozenset[str]:
-    """A set of names, from one line of them."""
-    return frozenset(names.split())
-
-
-TEXT = re.compile(
-    r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathit|mbox|operatorname)\s*\{([^{}]*)\}"
-)
+TEXT_COMMANDS = split("text textbf textit textrm texttt textsf mathrm mathbf mathit mbox operatorname")
+TEXT = re.compile(rf"\\{any_of(TEXT_COMMANDS)}\s*\{{([^{{}}]*)\}}")
 _PLAIN = re.compile(r"[^\W_][\w\s,;:.!?&/()'’-]*|\([^\W_]\)")
 _DASH = re.compile(r"(?<![a-z])-|-(?![a-z])|_")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -41,34 +36,46 @@ _THAT = re.compile(r"^\s*that\s+(?=[^\W\d_]{2})")
 _NON = re.compile(r"\bnon (?=[a-z])")
 _ARTICLE = re.compile(r"^(?:an?|the) (?=[^\W\d_]{2})(?!and |or )")
 CONNECTIVES = split("if is of to at no in on")
-_CONCEPTS = (
-    (re.compile(r"(?:there (?:is|are|exists?) |it has |has |(?:the )?(?:equation|system|inequality|problem) has )?no (?:real |integer |such |positive |possible )?"
-                r"(?:solutions?|roots?|answers?|values?(?: of [a-z])?|numbers?|integers?|triangles?|functions?)(?: (?:exists?|possible))?|"
-                r"(?:it is )?(?:inconsistent|unsolvable)|无解|无实数解|没有解|方程无解"), "no solution"),
-    (re.compile(r"(?:the |this |it |that )?(?:limit |value |sum |integral |series )?(?:does not|doesn t|doesn’t|do not) exist|dne|不存在"), "does not exist"),
-    (re.compile(r"(?:there are )?(?:infinitely many|an infinite number of|infinite)(?: solutions?| values?)?|无数个?解?|无穷多个?解?"), "infinitely many"),
-    (re.compile(r"(?:it |this |that |(?:the )?(?:series |integral |sequence |sum |improper integral ))?(?:is )?(?:diverges?|divergent)|发散"), "diverges"),
-    (re.compile(r"(?:it |this |that |(?:the )?(?:series |integral |sequence |sum |improper integral ))?(?:is )?(?:converges?|convergent)|收敛"), "converges"),
-    (re.compile(r"(?:it is |this is )?(?:impossible|not possible)|不可能"), "impossible"),
-    (re.compile(r"(?:it |the expression |the slope )?(?:is )?(?:undefined|not defined)|无意义|未定义"), "undefined"),
-    (re.compile(r"(?:x is |x can be )?(?:the set of )?(?:all|any|every)(?: the)? reals?(?: numbers?| values?)?(?: x)?|全体实数|任意实数|一切实数"), "all real numbers"),
-    (re.compile(r"(?:the set of )?(?:all|any|every) integers?|全体整数|任意整数"), "all integers"),
-    (re.compile(r"是的?|正确|对"), "yes"),
-    (re.compile(r"不是|否|错误|错"), "no"),
-)  # fmt: skip
+_SERIES = (
+    "(it|this|that|the series|series|the integral|integral|the sequence|sequence|the sum|sum|the improper integral|)"
+)
+_WAYS = {
+    "no solution": (
+        "(there is|there are|there exist|there exists|it has|has|the equation has|the system has|the problem has|) "
+        "no (real|integer|such|positive|possible|) "
+        "(solution|solutions|root|roots|answer|answers|value|values|number|numbers|integer|integers|triangle|triangles"
+        "|function|functions) (exist|exists|possible|)",
+        "no (value|values) of (a|b|c|k|m|n|p|t|x|y|z)",
+        "(it is|) (inconsistent|unsolvable)", "none exist", "无解", "无实数解", "没有解", "方程无解",
+    ),
+    "does not exist": (
+        "(the|this|it|that|) (limit|value|sum|integral|series|) (does not|doesn t|do not) exist", "dne", "不存在",
+    ),
+    "infinitely many": (
+        "(there are|) (infinitely many|an infinite number of|infinite) (solution|solutions|value|values|)",
+        "无数(个|)(解|)", "无穷多(个|)(解|)",
+    ),
+    "diverges": (f"{_SERIES} (is|) (diverge|diverges|divergent)", "发散"),
+    "converges": (f"{_SERIES} (is|) (converge|converges|convergent)", "收敛"),
+    "impossible": ("(it is|this is|) (impossible|not possible)", "不可能"),
+    "undefined": ("(it|the expression|the slope|) (is|) (undefined|not defined)", "无意义", "未定义"),
+    "all real numbers": (
+        "(x is|x can be|) (the set of|) (all|any|every) (the|) (real|reals) (number|numbers|value|values|) (x|)",
+        "全体实数", "任意实数", "一切实数",
+    ),
+    "all integers": ("(the set of|) (all|any|every) (integer|integers)", "全体整数", "任意整数"),
+    "empty set": ("the empty set",),
+    "yes": ("是(的|)", "正确", "对"),
+    "no": ("不是", "否", "错误", "错"),
+}  # fmt: skip
 """Ways to say one thing."""
+_CONCEPTS = {phrase: concept for concept, ways in _WAYS.items() for way in ways for phrase in phrases(way)}
+_PROPERTY = "odd|even|prime|composite"
+_IS_SUCH = rf"(?P<letter>[a-z])(?: is| must be| being)?(?: an?)? (?P<property>{_PROPERTY})(?: (?:integer|number))?"
 _STATEMENT = re.compile(
-    r"(?:(?:if|when|for|all|any|every) ){0,3}"
-    r"(?:(?P<letter>[a-z])(?: is| must be| being)?(?: an?)? (?P<property>odd|even|prime|composite)(?: (?:integer|number))?"
-    r"|(?P<before>odd|even|prime|composite) (?P<behind>[a-z]))"
+    rf"(?:(?:if|when|for|all|any|every) ){{0,3}}(?:{_IS_SUCH}|(?P<before>{_PROPERTY}) (?P<behind>[a-z]))"
 )
 """What kind of integer a letter is, however that is said: `n is odd`, `n odd`, `for all odd n`."""
-SYNONYMS = {
-    "no solutions": "no solution", "no real solution": "no solution", "no real solutions": "no solution",
-    "no solution exists": "no solution", "none exist": "no solution", "the empty set": "empty set",
-    "all reals": "all real numbers", "any real number": "all real numbers", "dne": "does not exist",
-    "undefined": "undefined",
-}  # fmt: skip
 
 
 def as_words(text: str) -> Node | None:
@@ -98,11 +105,11 @@ def as_words(text: str) -> Node | None:
 
 _FUNCTION_OF_LETTER = re.compile(r"[a-z]?(?:sin|cos|tan|cot|sec|csc|ln|log)[a-zA-Z]")
 _WEEKDAY = re.compile(r"(?:周|礼拜)(?=[一二三四五六日天])")
+_IN_COMMAND = r"\\(?:text|textbf|mathrm|mathbf|rm|bf)\s*\{\s*\(?([A-J])\)?\s*[.):：]?\s*\}(?P<behind>.*)"
+_IN_BRACKETS = r"\(([A-J])\)\s*(?P<bracketed>[^\s(+*/^=,.\-][^=]*)?"
+_NAMED = r"(?:\\text\s*\{\s*)?(?i:the\s+)?(?i:correct\s+)?(?i:option|choice|answer)\s+\(?([A-J])\)?\s*\}?[.]?"
 _OPTION = re.compile(
-    r"\\(?:text|textbf|mathrm|mathbf|rm|bf)\s*\{\s*\(?([A-J])\)?\s*[.):：]?\s*\}(?P<behind>.*)"
-    r"|\(([A-J])\)\s*(?P<bracketed>[^\s(+*/^=,.\-][^=]*)?|([A-J])\s*(?:[.)：]|:(?=\s))\s*(?P<pointed>[^=]*)"
-    r"|(?:\\text\s*\{\s*)?(?i:the\s+)?(?i:correct\s+)?(?i:option|choice|answer)\s+\(?([A-J])\)?\s*\}?[.]?"
-    r"|(?:选项?|選項?)\s*([A-J])",
+    rf"{_IN_COMMAND}|{_IN_BRACKETS}|([A-J])\s*(?:[.)：]|:(?=\s))\s*(?P<pointed>[^=]*)|{_NAMED}|(?:选项?|選項?)\s*([A-J])",
     re.DOTALL,
 )
 _CAPITAL = re.compile(r"[A-J]")
@@ -154,10 +161,10 @@ def word_key(text: str) -> str:
     key = _ARTICLE.sub("", " ".join(_KEY.findall(_HYPHEN.sub(" ", folded))))
     key = _NON.sub("non", _WEEKDAY.sub("星期", key))
     if len(key) <= 60:
-        key = next((concept for pattern, concept in _CONCEPTS if pattern.fullmatch(key)), key)
+        key = _CONCEPTS.get(key, key)
         if statement := _STATEMENT.fullmatch(key):
             key = f"{statement['letter'] or statement['behind']} {statement['property'] or statement['before']}"
-    return SYNONYMS.get(key, key)
+    return key
 
 
 def is_product(run: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from verifiers.commitment import Think, final_segment
-from verifiers.math.words import split
+from verifiers.commitment.latex import split
 
 MAX_TEXT_CHARS = 60_000
 """So much of the end of a response is looked through for steps."""

@@ -1,10 +1,10 @@
 """Patterns of the response: how it gives its answer, and how it is written."""
 
-import re
 from fractions import Fraction
 
 from verifiers.base import Item
 from verifiers.commitment import Channel, Extraction
+from verifiers.commitment.segment import thinking
 from verifiers.math.exact import number, plain
 from verifiers.math.patterns.codes import Code, Pattern
 from verifiers.math.patterns.wording import clipped
@@ -56,18 +56,11 @@ _MAX_LOOPED = 1 / 3
 _LOOPS = repetition.RepetitionParams(measure="loops")
 _PROMPTS_SCRIPT = language.LanguageParams()
 
-_THINK_TAG = re.compile(
-    r"<(?P<angle>/?)(?:think|thinking|reasoning|thought|seed:think)\s{0,4}>"
-    r"|<\|(?:begin|(?P<end>end))_of_thought\|>|\[(?P<square>/?)THINK\]|◁(?P<triangle>/?)think▷",
-    re.IGNORECASE,
-)
-
 
 def _malformed_thinking(response: str) -> str | None:
     """Tags that do not alternate; a missing first opening one is the prompt's, a missing last closing one a cut."""
     is_open, is_first = False, True
-    for tag in _THINK_TAG.finditer(response):
-        closes = bool(tag["angle"] or tag["end"] or tag["square"] or tag["triangle"])
+    for closes in thinking(response):
         if closes and not is_open and not is_first:
             return "thinking is closed that was not opened"
         if not closes and is_open:

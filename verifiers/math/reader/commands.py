@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from verifiers.commitment.latex import split
 from verifiers.math.reader.brackets import BRACKET_COMMANDS, read_bracket_command, read_many
 from verifiers.math.reader.factors import starts_factor, times
 from verifiers.math.reader.levels import Levels
@@ -19,7 +20,7 @@ from verifiers.math.reader.notation import (
 )
 from verifiers.math.tokens import Token
 from verifiers.math.tree import Node, Unreadable, show
-from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS, split
+from verifiers.math.words import FUNCTION_SYNONYMS, FUNCTIONS
 
 _FUNCTION_ACCENTS = split("vec overrightarrow hat tilde")
 _UNIT_VECTORS = {

@@ -1,10 +1,11 @@
 """Environments: matrices, functions by cases, lines under each other."""
 
+from verifiers.commitment.latex import split
 from verifiers.math.reader.levels import Levels
 from verifiers.math.reader.notation import is_relation
 from verifiers.math.tokens import Token
 from verifiers.math.tree import Node, Unreadable
-from verifiers.math.words import split, word_key
+from verifiers.math.words import word_key
 
 _MATRICES = {
     "pmatrix": "p",

@@ -1,10 +1,10 @@
 """Names: symbols with subscripts, functions with arguments, operators."""
 
+from verifiers.commitment.latex import split
 from verifiers.math.reader.factors import starts_factor
 from verifiers.math.reader.levels import Levels
 from verifiers.math.reader.numbers import split_digit
 from verifiers.math.tree import Node, Unreadable, show
-from verifiers.math.words import split
 
 _FUNCTION_COMMANDS = split("\\Gamma \\zeta \\phi \\psi \\Phi \\Psi \\varphi")
 _MAX_ARGUMENT_TOKENS = 40

@@ -1,7 +1,7 @@
 """The commands of LaTeX as tables: relations, operations on sets, symbols, operators, accents, currencies."""
 
+from verifiers.commitment.latex import split
 from verifiers.math.tokens import Token
-from verifiers.math.words import split
 
 RELATIONS = {
     "=": "=", "<": "<", ">": ">", "le": "<=", "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=",

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from verifiers.commitment.latex import split
 from verifiers.math import units
 from verifiers.math.quantities import added
 from verifiers.math.reader.levels import Levels
 from verifiers.math.reader.notation import CURRENCIES
 from verifiers.math.tokens import Token
 from verifiers.math.tree import Node, Unreadable
-from verifiers.math.words import split
 
 UNIT_COMMANDS = split("Omega mu")
 """Commands that are units behind a number."""

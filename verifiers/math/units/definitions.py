@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verifiers.math.words import split
+from verifiers.commitment.latex import split
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ANGLES, ATOMS, PARSECS, PREFIXED, PREFIXES, UNPREFIXED
-from verifiers.math.words import split
 
 _CHINESE = {
     "m": "米 メートル 公尺", "km": "千米 公里 キロメートル 公里路", "dm": "分米", "cm": "厘米 公分 センチメートル", "mm": "毫米 ミリメートル",

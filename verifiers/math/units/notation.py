@@ -4,11 +4,11 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from verifiers.commitment.latex import any_of, split
+
 _SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]{1,3}")
-_LAYOUT = re.compile(
-    r"\\(?:text|textrm|textbf|mathrm|mathsf|mathbf|mathit|operatorname|mbox|rm|left|right|unit|si)(?![A-Za-z])"
-    r"|\\[,;:!> ]|~"
-)
+_LAYOUT_COMMANDS = split("text textrm textbf mathrm mathsf mathbf mathit operatorname mbox rm left right unit si")
+_LAYOUT = re.compile(rf"\\{any_of(_LAYOUT_COMMANDS)}(?![A-Za-z])|\\[,;:!> ]|~")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _COMMANDS = {
     "circ": "°", "degree": "°", "celsius": "°C", "mu": "μ", "Omega": "Ω", "ohm": "Ω", "AA": "Å", "cdot": "·",
@@ -32,11 +32,11 @@ _MATH_EXPONENT = re.compile(r"\$ ?(\^[^$]{1,8})\$")
 BLANKS = re.compile(r"\s+")
 """Blanks in a row."""
 _LATIN = "A-Za-zÀ-ÖØ-öø-ɏμΩ☉"
-_TOKEN = re.compile(
-    rf" |(?P<word>°[CF](?![A-Za-z])|[{_LATIN}]+(?:-[{_LATIN}]+)*|[\u3040-\u30ff\u4e00-\u9fff]+)"
-    r"|(?P<frac>\\frac)|(?P<exponent>\^-?\d)|(?P<sign>''|[$€£¥¢°'\"])|(?P<operator>[/·()]|\d|-)"
-)
-_OTHER_SCRIPT = re.compile(r"(?<=[\u3040-\u30ff\u4e00-\u9fff])[A-Za-z]|(?<=[A-Za-z])[\u3040-\u30ff\u4e00-\u9fff]")
+_HAN_OR_KANA = r"\u3040-\u30ff\u4e00-\u9fff"
+_WORD = rf"(?P<word>°[CF](?![A-Za-z])|[{_LATIN}]+(?:-[{_LATIN}]+)*|[{_HAN_OR_KANA}]+)"
+_SIGN = r"(?P<frac>\\frac)|(?P<exponent>\^-?\d)|(?P<sign>''|[$€£¥¢°'\"])|(?P<operator>[/·()]|\d|-)"
+_TOKEN = re.compile(f" |{_WORD}|{_SIGN}")
+_OTHER_SCRIPT = re.compile(rf"(?<=[{_HAN_OR_KANA}])[A-Za-z]|(?<=[A-Za-z])[{_HAN_OR_KANA}]")
 
 
 def plain(text: str) -> str:

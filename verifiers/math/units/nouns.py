@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from verifiers.math.words import split
+from verifiers.commitment.latex import split
 
 _MAX_WORDS = 4
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from verifiers.commitment.latex import split
 from verifiers.math.units.definitions import ATOMS
 from verifiers.math.units.names import FOLDED, NAMES, SYMBOLS
 from verifiers.math.units.notation import BLANKS, plain, tokenized, written
 from verifiers.math.units.nouns import chinese_noun, is_plain, noun
-from verifiers.math.words import split
 
 MAX_CHARS = 100
 _MAX_EXPONENT = 9

@@ -1,0 +1,35 @@
+"""Commands of LaTeX beside a number or a box, and which of them make it a part of something."""
+
+import re
+from collections.abc import Iterable
+
+_BEFORE = re.compile(r"\\([A-Za-z]+)(?:\[[^\]]{0,9}\])?\s{0,3}$")
+_AT = re.compile(r"\\([A-Za-z]+)")
+
+
+def split(names: str) -> frozenset[str]:
+    """A set of names, from one line of them."""
+    return frozenset(names.split())
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A pattern for any of some names, longer ones first."""
+    return "(?:" + "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name)))) + ")"
+
+
+OPERATORS = split("cdot times div pm mp sqrt frac dfrac tfrac le leq leqslant ge geq geqslant lt gt ne neq")
+"""What stands on either side of one is a part."""
+FUNCTIONS = split("log ln lg exp sin cos tan cot not sum prod int binom overline") | OPERATORS
+"""What stands behind one is."""
+
+
+def command_before(text: str) -> str:
+    r"""The name of the command with which a text ends: `sqrt` of `2\sqrt[3] `; empty where there is none."""
+    found = _BEFORE.search(text) if "\\" in text else None
+    return found[1] if found else ""
+
+
+def command_at(text: str, place: int) -> str:
+    """The name of the command that begins at a place; empty where there is none."""
+    found = _AT.match(text, place)
+    return found[1] if found else ""

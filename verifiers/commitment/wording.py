@@ -1,0 +1,67 @@
+"""The phrases of the lexicon by kind, for those who look for them in a whole text before they read its words."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import re2
+
+from verifiers.commitment.cues import Kind, cues, languages, phrases, words
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def spoken(kind: Kind) -> Iterator[str]:
+    """The phrases of a kind in all languages."""
+    for lexicon in languages().values():
+        for entry in lexicon.get(kind.value, ()):
+            yield from phrases(entry)
+
+
+@cache
+def openings(*kinds: Kind) -> frozenset[str]:
+    """The words with which phrases of some kinds begin."""
+    return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
+
+
+def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
+    """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
+    readable = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return [each.start() for each in _finder(kind).finditer(readable, start, end)]
+
+
+def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
+    """Whether the longest phrase with which a part of a text begins is of one of some kinds."""
+    said = words(text, start, end) if start < end else []
+    if not said or said[0].text not in openings(*kinds):
+        return False
+    found = [(cue.stop, cue.kind) for cue in cues(said) if cue.first == 0]
+    longest = max(stop for stop, _ in found) if found else 0
+    return any(stop == longest and kind in kinds for stop, kind in found)
+
+
+def ends_with(text: str, *kinds: Kind) -> bool:
+    """Whether a text ends in a phrase of one of some kinds."""
+    if not text[-1:].isalpha():
+        return False
+    said = words(text)
+    return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
+
+
+def ends_in(text: str, *lists: str) -> bool:
+    """Whether the last word of a text is in one of some lists."""
+    said = words(text)
+    return bool(said) and any(said[-1].text in listed(name) for name in lists)
+
+
+@cache
+def listed(name: str) -> frozenset[str]:
+    """The words of a list of the lexicons that are no cues: "short", "clause"."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get(name, ()))
+
+
+@cache
+def _finder(kind: Kind) -> Any:
+    found = {phrase.split()[-1] for phrase in spoken(kind)}
+    return re2.compile("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True))))
