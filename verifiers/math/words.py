@@ -36,9 +36,7 @@ _THAT = re.compile(r"^\s*that\s+(?=[^\W\d_]{2})")
 _NON = re.compile(r"\bnon (?=[a-z])")
 _ARTICLE = re.compile(r"^(?:an?|the) (?=[^\W\d_]{2})(?!and |or )")
 CONNECTIVES = split("if is of to at no in on")
-_SERIES = (
-    "(it|this|that|series|integral|sequence|sum|improper integral|)"
-)
+_SERIES = "(it|this|that|series|integral|sequence|sum|improper integral|)"
 _WAYS = {
     "no solution": (
         "(there is|there are|there exist|there exists|it has|has|equation has|system has|inequality has|problem has|) "
