@@ -36,12 +36,10 @@ _THAT = re.compile(r"^\s*that\s+(?=[^\W\d_]{2})")
 _NON = re.compile(r"\bnon (?=[a-z])")
 _ARTICLE = re.compile(r"^(?:an?|the) (?=[^\W\d_]{2})(?!and |or )")
 CONNECTIVES = split("if is of to at no in on")
-_SERIES = (
-    "(it|this|that|the series|series|the integral|integral|the sequence|sequence|the sum|sum|the improper integral|)"
-)
+_SERIES = "(it|this|that|series|integral|sequence|sum|improper integral|)"
 _WAYS = {
     "no solution": (
-        "(there is|there are|there exist|there exists|it has|has|the equation has|the system has|the problem has|) "
+        "(there is|there are|there exist|there exists|it has|has|equation has|system has|inequality has|problem has|) "
         "no (real|integer|such|positive|possible|) "
         "(solution|solutions|root|roots|answer|answers|value|values|number|numbers|integer|integers|triangle|triangles"
         "|function|functions) (exist|exists|possible|)",
@@ -49,7 +47,7 @@ _WAYS = {
         "(it is|) (inconsistent|unsolvable)", "none exist", "无解", "无实数解", "没有解", "方程无解",
     ),
     "does not exist": (
-        "(the|this|it|that|) (limit|value|sum|integral|series|) (does not|doesn t|do not) exist", "dne", "不存在",
+        "(this|it|that|) (limit|value|sum|integral|series|) (does not|doesn t|do not) exist", "dne", "不存在",
     ),
     "infinitely many": (
         "(there are|) (infinitely many|an infinite number of|infinite) (solution|solutions|value|values|)",
@@ -58,17 +56,16 @@ _WAYS = {
     "diverges": (f"{_SERIES} (is|) (diverge|diverges|divergent)", "发散"),
     "converges": (f"{_SERIES} (is|) (converge|converges|convergent)", "收敛"),
     "impossible": ("(it is|this is|) (impossible|not possible)", "不可能"),
-    "undefined": ("(it|the expression|the slope|) (is|) (undefined|not defined)", "无意义", "未定义"),
+    "undefined": ("(it|expression|slope|) (is|) (undefined|not defined)", "无意义", "未定义"),
     "all real numbers": (
-        "(x is|x can be|) (the set of|) (all|any|every) (the|) (real|reals) (number|numbers|value|values|) (x|)",
+        "(x is|x can be|) (the set of|set of|) (all|any|every) (the|) (real|reals) (number|numbers|value|values|) (x|)",
         "全体实数", "任意实数", "一切实数",
     ),
-    "all integers": ("(the set of|) (all|any|every) (integer|integers)", "全体整数", "任意整数"),
-    "empty set": ("the empty set",),
+    "all integers": ("(set of|) (all|any|every) (integer|integers)", "全体整数", "任意整数"),
     "yes": ("是(的|)", "正确", "对"),
     "no": ("不是", "否", "错误", "错"),
 }  # fmt: skip
-"""Ways to say one thing."""
+"""Ways to say one thing; keys begin with no article."""
 _CONCEPTS = {phrase: concept for concept, ways in _WAYS.items() for way in ways for phrase in phrases(way)}
 _PROPERTY = "odd|even|prime|composite"
 _IS_SUCH = rf"(?P<letter>[a-z])(?: is| must be| being)?(?: an?)? (?P<property>{_PROPERTY})(?: (?:integer|number))?"
