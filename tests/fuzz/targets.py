@@ -23,6 +23,7 @@ from tests.fuzz import expressions, guard
 from tests.fuzz.choices import Choices
 from tests.fuzz.guard import Broken
 from verifiers.commitment import Channel, Extraction, ExtractionParams, extract
+from verifiers.commitment.cues import languages
 from verifiers.commitment.extraction import MAX_CANDIDATES
 from verifiers.math.characters import prepare
 from verifiers.math.exact import EXACT, Tolerance, decide, number
@@ -60,7 +61,8 @@ a search that goes on always finds one more where a wrong verdict comes out: tha
 that happens upon it says nothing about the change it was run for. Only how often it happens does (`campaign.ONE_IN`).
 """
 REFUSED: Final = frozenset(("unparseable_reference", "reference_too_complex"))
-OUTCOMES: Final = REFUSED | {"equal", "different", "wrong_form", "unparseable", "too_complex"}
+OUTCOMES: Final = REFUSED | {"equal", "different", "wrong_form", "unparseable", "too_complex", "undecided"}
+languages()  # read before anything is watched, as before workers are forked
 """All that `grade` may answer."""
 
 

@@ -63,7 +63,8 @@ def apart(answer: str, references: Sequence[str]) -> str:
     head = _sentence(answer[:_MAX_LEAD_CHARS])
     if any(cue.kind is Kind.ANSWER for cue in head.cues):
         told = announcements(head.text, 0, head.end)
-        if len(told) == 1 and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS:
+        is_announced = len(told) == 1 and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS
+        if is_announced and not _is_heading(head, told[0].span[0]):
             answer = answer[told[0].span[0] :].lstrip()
             head = _sentence(answer[:_MAX_LEAD_CHARS])
     sure = max([cue.stop for cue in head.cues if cue.kind is Kind.CERTAINLY and cue.first == 0], default=0)
@@ -78,6 +79,15 @@ def apart(answer: str, references: Sequence[str]) -> str:
     place = tail.words[min(ends)].start if ends and not tail.asks else len(answer)
     is_wanted = any(part.rstrip(_EDGES).endswith(answer[place : tail.end]) for part in references)
     return answer if is_wanted else answer[:place]
+
+
+def _is_heading(head: Sentence, start: int) -> bool:
+    """Whether what stands before an answer is a noun and a colon alone, and so of the text: "Answer: Paris"."""
+    stop = head.place((start, start))[0]
+    return head.words[stop - 1].text in ":：" and not head.begins(_BEGINS, 0)
+
+
+_BEGINS = frozenset([Kind.THE, Kind.RIGHT, Kind.SO])
 
 
 @lru_cache(maxsize=16)
