@@ -31,6 +31,7 @@ from verifiers.math.grading import grade
 from verifiers.math.limits import MAX_DEPTH, MAX_NODES, MAX_READ_CHARS, refusal
 from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read
+from verifiers.math.solutions import final_answer
 from verifiers.math.tree import Node, TooComplex, Unreadable
 
 T = TypeVar("T")
@@ -127,9 +128,13 @@ def grading(data: bytes) -> None:
     outcome = _graded(reference, answer, options)
     if _graded(reference, answer, options) != outcome:
         raise Broken("deterministic", "another result the second time")
-    if options != DEFAULT or outcome["outcome"] in REFUSED:
+    if (
+        options != DEFAULT
+        or outcome["outcome"] in REFUSED
+        or any(final_answer(each) != each for each in (reference, answer))
+    ):
         return
-    if "####" not in reference and _graded(reference, reference, options)["outcome"] != "equal":
+    if _graded(reference, reference, options)["outcome"] != "equal":
         raise Broken("reflexive", "the reference is sound and not equal to itself")
     left, right = _value_node(reference), _value_node(answer)
     if left is None:
