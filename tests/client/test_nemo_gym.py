@@ -128,7 +128,8 @@ async def test_an_episode_that_was_not_judged_is_masked_unless_that_is_to_be_an_
     nowhere = {"url": NOWHERE, "verifier": "math", "deadline_s": 0.2}
     there = {"url": served.url, "verifier": "math"}
     told = (await verify(module, lost, **nowhere)).json()
-    assert (told["mask_sample"], told["failure_kind"]) == (True, "transport_unreachable")
+    assert told["mask_sample"]
+    assert told["failure_kind"] in ("transport_unreachable", "transport_timeout")  # as far as the deadline let it get
     told = (await verify(module, invalid, **there)).json()
     assert (told["mask_sample"], told["failure_kind"]) == (True, "rewardline:unparseable_reference")
     assert (await verify(module, lost, **nowhere, on_failed="raise")).status_code == 503
