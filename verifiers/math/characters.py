@@ -62,6 +62,7 @@ _NOT_DIGIT = re.compile(r"\D")
 _OPEN_CLOSE_BRACKETS = re.compile(r"^ ?(?:\\left)? ?([\]\[])(.*?)(?:\\right)?\s*([\]\[])\s*$", re.DOTALL)
 _FULL_STOP = re.compile(r"(?<![.\\])\.{1,2}\s*$")
 _BLANKS = re.compile(r"\s+")
+_GLUED_QUAD = re.compile(r"\\q?quad(?=[a-zA-Z])")
 _DOUBLED = re.compile(r"\\\\(?=[a-zA-Z])")
 _LONE_DOLLAR = re.compile(r"\$(?=\s*[-−]?\s*\.?\d)")
 """One dollar sign, before a number, is money; mathematics has two."""
@@ -125,6 +126,7 @@ _HALF_DAY = re.compile(r"(?<=[\d\s])([aApP])\.\s?([mM])\.?(?![\w])")
 def prepare(text: str) -> str:
     """One spelling for each sign: unicode to LaTeX, spacing and layout commands gone, outer wrappers gone."""
     text = _BLANKS.sub(" ", unwrap(_FORMULA_LINES.sub(", ", text)))
+    text = _GLUED_QUAD.sub(r"\g<0> ", text)
     if "\\begin" not in text:
         text = _DOUBLED.sub(r"\\", text)
     if not text.isascii():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 
 from verifiers.math import values
-from verifiers.math.tree import Node
+from verifiers.math.tree import Node, show
 from verifiers.math.values import NoValue
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -66,7 +66,18 @@ _NAMED = {
 
 def _read(node: Node) -> Reals | None:
     reader = _READERS.get(node.kind)
+    if reader is not None and node.kind in _CONDITIONS:
+        node = Node(node.kind, tuple(_as_name(arg) for arg in node.args), node.leaf)
     return None if reader is None else reader(node)
+
+
+_CONDITIONS = (*FLIPPED, "!=", "chain", "in")
+
+
+def _as_name(node: Node) -> Node:
+    """The value of a function that a condition is about as one name: the f(x) of `0 < f(x) < 1`."""
+    is_value = node.kind == "apply" and str(node.leaf).isalpha() and all(arg.kind == "sym" for arg in node.args)
+    return Node("sym", leaf=show(node)) if is_value else node
 
 
 def _line(node: Node) -> Reals | None:

@@ -54,8 +54,16 @@ def is_name(node: Node, value: Node | None = None) -> bool:
         first = node.args[0]
         is_operator = _is_derivative(first) or first == Node("sym", leaf="\\nabla")
         is_composed = first.kind == "apply" and first.leaf == "circ" and len(node.args) == 2
-        return is_operator or is_composed or all(_is_vector(arg) for arg in node.args)
+        return is_operator or is_composed or all(_is_vector(arg) or _is_segment(arg) for arg in node.args)
+    if node.kind in ("+", "/") and all(_is_segment(arg) for arg in node.args):
+        return True
     return _is_derivative(node)
+
+
+def _is_segment(node: Node) -> bool:
+    """Whether this is a length by its ends: the AB and BC of `AB/BC = 2`."""
+    name = str(node.leaf) if node.kind == "sym" else ""
+    return len(name) > 1 and name.isalpha() and name.isupper()
 
 
 def _is_indexed(node: Node) -> bool:

@@ -49,6 +49,12 @@ SAME = [
     # several solutions with the same names
     ("p=5,q=2;p=7,q=2", "(5,2),(7,2)"),
     ("p=5,q=2;p=7,q=2", r"p=7, q=2 \text{ or } p=5, q=2"),
+    # what a condition or an equation is about
+    ("0<f(x)<1", "(0,1)"),
+    (r"(0,\infty)", "f(x)>0"),
+    (r"\frac{NO}{BO}=\frac{1}{\sqrt{6}}", r"\frac{1}{\sqrt{6}}"),
+    ("10", "AB+BC=10"),
+    (r"x_{1}=1,\quadx_{2}=2", "1, 2"),
     # a reference that is a worked solution
     (r"There are $\boxed{4}$ such integers.", "4"),
     ("She pays 3*6 = 18. #### 18", "18"),
@@ -59,6 +65,10 @@ SAME = [
     ("western blot", "Western Blot"),
 ]
 DIFFERENT = [
+    ("0<f(x)<1", "[0,1]"),
+    ("0<f(x)<1", "0<g(x)<1"),
+    (r"\frac{x}{y}=2", "2"),
+    ("x^2+y^2=25", "25"),
     ("10", "{}_5C_1"),
     ("4.5", r"4.5 \text{ million}"),
     ("5", r"5 \text{ squared}"),
