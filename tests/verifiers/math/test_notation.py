@@ -169,3 +169,11 @@ async def test_a_worked_solution_as_a_response_is_its_answer(judge: Judge, refer
     own = Math.own_answer(cast(Math, None), params)
     assert own is not None
     assert (await judge(reference, own)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [("x<3", r"We find that $x \lt 3$."), (r"x \neq 3", r"We see that $x \neq 3$."), ("x>2", "Hence $x > 2$.")],
+)
+async def test_a_relation_that_is_found_is_an_answer(judge: Judge, reference: str, response: str) -> None:
+    assert (await judge(reference, response)).score == 1.0
