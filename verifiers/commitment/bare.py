@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.figures import ANY_DIGIT
 from verifiers.commitment.latex import split
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import trim
 from verifiers.commitment.stance import Sentence
-from verifiers.commitment.wording import listed
 
 _BARE_CHARS = 600
 _BARE_WORDS = 5

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from verifiers import commitment
 from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
@@ -578,7 +578,7 @@ class _Reader:
             return at < 2 or sentence.words[at - 2].text not in "<>!≤≥≠~"
         if before == ",":
             return any(cue.kind is Kind.BECAUSE and cue.first == 0 for cue in sentence.cues)
-        return before in ":—–" or before in _AT
+        return before in ":—–" or before in listed("places")
 
     def _is_told_against(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause with a mention has a word against it."""
@@ -717,7 +717,6 @@ class _Reader:
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _CLOSING = frozenset(')]*_"”$')
-_AT = frozenset(["in", "on", "at", "during", "by"])
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
 
 

@@ -273,9 +273,14 @@ _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @cache
+def listed(name: str) -> frozenset[str]:
+    """The words of a list of the lexicons that are no cues: "adverbs", "pronouns"."""
+    return frozenset(word for lexicon in languages().values() for word in lexicon.get(name, ()))
+
+
 def adverbs() -> frozenset[str]:
     """Words that may stand anywhere within a phrase."""
-    return frozenset(word for lexicon in languages().values() for word in lexicon.get("adverbs", ()))
+    return listed("adverbs")
 
 
 @cache
@@ -286,16 +291,9 @@ def alone(kind: Kind, language: str) -> frozenset[str]:
 
 
 @cache
-def pronouns() -> frozenset[str]:
-    """Words with which a sentence begins that goes on about the same."""
-    return frozenset(word for lexicon in languages().values() for word in lexicon.get("pronouns", ()))
-
-
-@cache
 def vocabulary() -> frozenset[str]:
     """All words of the lexicons, also those that may stand before a label and say nothing."""
-    leads = frozenset(word for lexicon in languages().values() for word in lexicon.get("leads", ()))
-    return adverbs() | leads | {word for language in languages() for word in _words(language)}
+    return adverbs() | listed("leads") | {word for language in languages() for word in _words(language)}
 
 
 @cache

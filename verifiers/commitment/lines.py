@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from verifiers import numerals
 from verifiers.commitment.announce import Announcement, announcements
 from verifiers.commitment.boxes import with_boxes
-from verifiers.commitment.cues import Kind, Word
+from verifiers.commitment.cues import Kind, Word, listed
 from verifiers.commitment.factorials import FORMULA_GOES_ON, takes_factorial
 from verifiers.commitment.figures import last_digit_end
 from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, trim
 from verifiers.commitment.stance import UNMADE, Sentence, Stance
-from verifiers.commitment.wording import listed
 
 _LINE_END = re.compile(r"\n|[。！？；।]|(?<!\d\.\.)[.?!؟](?<!i\.e\.)(?<!e\.g\.)(?=[*_`\"'”’)\]$]{0,3}(?:\s|$))")
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}

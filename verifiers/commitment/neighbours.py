@@ -5,9 +5,10 @@ import re
 import msgspec
 
 from verifiers.commitment.behind import is_denied, is_taken_back
+from verifiers.commitment.cues import listed
 from verifiers.commitment.latex import FUNCTIONS, OPERATORS, command_at, command_before, split
 from verifiers.commitment.offers import Offer
-from verifiers.commitment.wording import ends_in, listed
+from verifiers.commitment.wording import ends_in
 
 _BESIDE_CHARS = 48
 _OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "是", "为", "≈", ",", ";", "，", "。", "；", ".")

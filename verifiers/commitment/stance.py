@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
-from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, words
+from verifiers.commitment.cues import Cue, Kind, Word, adverbs, cues, listed, words
 
 Span = tuple[int, int]
 
@@ -300,7 +300,7 @@ class Sentence:
     def _is_whole(self, cue: Cue) -> bool:
         """Whether a predicate is one: "is not" alone is where the clause ends behind it."""
         last = self.words[cue.stop - 1].text
-        if last in _ADJECTIVES and cue.stop - cue.first == 1:
+        if last in listed("adjectives") and cue.stop - cue.first == 1:
             return self.ends(cue.stop)
         return self.ends(cue.stop) is not (last == "too") if last in ("not", "n't", "nicht", "too") else True
 
@@ -342,7 +342,7 @@ class Sentence:
         joint = [cue for cue in self.cues if cue.kind is Kind.JOINS]
         found = [cue for cue in self.cues if cue.kind is Kind.ALSO]
         found = [cue for cue in found if not any(other.first <= cue.first < other.stop for other in joint)]
-        return [cue for cue in found if self.words[cue.stop - 1].text not in _COMPARED or self.ends(cue.stop)]
+        return [cue for cue in found if self.words[cue.stop - 1].text not in listed("compared") or self.ends(cue.stop)]
 
     def _entry_verdict(self, stop: int) -> Kind | None:
         """What the end of a line says of what it begins with: "A) London: wrong"."""
@@ -385,7 +385,7 @@ class Sentence:
         if self.ends(place) or "\u0e00" <= self.words[place - 1].text[-1] <= "\ud7af":
             return True
         word = self.words[place].text
-        return word in adverbs() or word in _OBJECTS or self.begins(_SKIPPED, place)
+        return word in adverbs() or word in listed("objects") or self.begins(_SKIPPED, place)
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """What a cue before a mention makes of it."""
@@ -470,7 +470,7 @@ class Sentence:
             return Stance.ANNOUNCED
         if self.ends_in(frozenset([Kind.CHOOSE]), place) or self.ends_in(frozenset([Kind.CHOOSE]), at):
             return Stance.CONCLUDED
-        if verb and self.words[verb.first - 1].text in _PRONOUNS and verb.first:
+        if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
             return Stance.CONCLUDED
         comma = place and self.words[place - 1].text in ",，:："
         is_arrow = (tells and self.words[place - 1].text in "→⇒➜⟹∴") or [
@@ -528,7 +528,7 @@ class Sentence:
                 found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS_ON]
             if found:
                 place = max(found)
-            elif place and self.words[place].text in _TURN_SIGNS:
+            elif place and self._turns(place):
                 place += 1
             else:
                 break
@@ -542,6 +542,11 @@ class Sentence:
         turns = {stop, *(cue.stop for cue in self.cues if cue.kind in (Kind.BUT, Kind.SO) and cue.first >= stop)}
         turns |= {place + 1 for place in range(stop, len(self.words)) if self.words[place].text in "(,—–;.，；"}
         return any(cue.first in turns and self.ends(cue.stop) for cue in found)
+
+    def _turns(self, place: int) -> bool:
+        """Whether a sign or a pronoun leaves a correction going on."""
+        word = self.words[place].text
+        return word in _TURN_SIGNS or word in listed("turning")
 
     def opens_with(self, kind: Kind) -> bool:
         """Whether the sentence begins with a cue, past words that only turn to it."""
@@ -578,7 +583,7 @@ class Sentence:
 
 _TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
-_TURN_SIGNS = frozenset([",", ":", ";", ".", "—", "–", "-", "!", "…", "it", "that", "this", "i", "，", "、", "："])
+_TURN_SIGNS = frozenset(",:;.—–-!…，、：")
 
 
 def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
@@ -588,11 +593,6 @@ def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
 _GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
 _DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
 _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")
-_OBJECTS = frozenset(
-    ["best", "well", "here", "all", "both", "with", "what", "this", "it", "them", "every", "each", "these", "those"]
-)
-_ADJECTIVES = frozenset(["wrong", "incorrect", "rejected", "excluded", "eliminated"])
-_COMPARED = frozenset(["too", "better", "likely", "plausible"])
 _SAYS_BEHIND = frozenset(
     [Kind.WRONG, Kind.FITS, Kind.IS, Kind.NOT, Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.JOINS]
 )
@@ -602,7 +602,6 @@ _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, K
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
-_PRONOUNS = frozenset(["it", "that", "this", "which", "they", "these"])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
 _MAX_VERDICT_CHARS = 40

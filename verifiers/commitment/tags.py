@@ -4,11 +4,11 @@ import re
 from itertools import pairwise
 
 from verifiers.commitment.boxes import with_boxes
-from verifiers.commitment.cues import words
+from verifiers.commitment.cues import listed, words
 from verifiers.commitment.json_fields import json_answer
 from verifiers.commitment.offers import MAX_OFFERS, NO_OFFERS, Offer, Offers, last_matches
 from verifiers.commitment.spans import strip, trim, unwrap
-from verifiers.commitment.wording import ends_in, listed
+from verifiers.commitment.wording import ends_in
 
 _ANSWER_TAG = re.compile(r"<(/?)answer\s{0,4}>", re.IGNORECASE)
 _MAX_ANSWER_TAG_CHARS = 16

@@ -7,7 +7,7 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, cues, languages, phrases, words
+from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -49,16 +49,22 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
 
 
+def begins_in(text: str, name: str) -> bool:
+    """Whether the first word of a text, past an "and", is in a list."""
+    said = words(text)
+    if said and said[0].text == "and":
+        said = said[1:]
+    if not said:
+        return False
+    return said[0].text in listed(name) or any(
+        text.startswith(word, said[0].start) for word in listed(name) if not word.isascii()
+    )
+
+
 def ends_in(text: str, *lists: str) -> bool:
     """Whether the last word of a text is in one of some lists."""
     said = words(text)
     return bool(said) and any(said[-1].text in listed(name) for name in lists)
-
-
-@cache
-def listed(name: str) -> frozenset[str]:
-    """The words of a list of the lexicons that are no cues: "short", "clause"."""
-    return frozenset(word for lexicon in languages().values() for word in lexicon.get(name, ()))
 
 
 @cache

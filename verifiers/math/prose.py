@@ -15,11 +15,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from verifiers.commitment.cues import Kind, cues, phrases
+from verifiers.commitment.cues import Kind, cues, listed, phrases
 from verifiers.commitment.cues import words as commitment_words
 from verifiers.commitment.latex import split
 from verifiers.commitment.stance import UNMADE, Sentence
-from verifiers.commitment.wording import ends_with
+from verifiers.commitment.wording import begins_in, ends_with
 from verifiers.math import units, words
 from verifiers.math.tree import Node, TooComplex, Unreadable
 
@@ -31,10 +31,6 @@ _WORD = re.compile(r"(?<![\\a-zA-Z\d_^{])[A-Za-z][A-Za-z'’]+(?![a-zA-Z]*[{(_^\
 _WORD_OR_GROUP = re.compile(r"(?P<group>\\[a-zA-Z]+\s*\{[^{}]*\})|" + _WORD.pattern)
 _SHORT_WORDS = split("is of in to at on by or if an as we no so it be he am my up us do go")
 _LETTER = re.compile(r"[^\W\d_]{2,}")
-_QUALIFIER = re.compile(
-    r"^[\s,;(]*(?:and\s+)?(?:where|since|because|as|for|with|if|when|whenever|provided|given|assuming|any|while|其中)\b",
-    re.IGNORECASE,
-)
 _ALL_BUT = frozenset(
     phrases(
         "(the set of|) (all|any|every) (real|reals) (number|numbers|) (except|other than|but|excluding|not equal to) (for|)"
@@ -44,9 +40,7 @@ _ADVERBS = re.compile(
     r"[\s(,]*(?:in total|total|altogether|in all|overall|only|exactly|approximately|is the answer|is correct)[\s).]*",
     re.IGNORECASE,
 )
-_REASON = re.compile(r"\s*(?:[,;:]|\.?\s*(?:because|since|as|it|they|this|that|the|there|for|by|we)\b)", re.IGNORECASE)
 _HEAD = re.compile(r"\s*(yes|no|true|false)\b", re.IGNORECASE)
-_BRANCH = re.compile(r"\b(?:otherwise|else|if|when|for)\b", re.IGNORECASE)
 _OPENS = frozenset([Kind.SO, Kind.ANSWER, Kind.RESULT])
 _OPENING = _OPENS | {Kind.THE, Kind.RIGHT, Kind.IS}
 _OPENING_WORDS = split("then solutions results set : ,")
@@ -161,8 +155,10 @@ def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
     if len(parts) > 1 and parts[-1].is_words and _ADVERBS.fullmatch(parts[-1].text):
         parts = [*parts[:-2], _Part(parts[-2].is_words, parts[-2].text.rstrip(" ,;("))]
         return _meaning(parts, read_formula)
-    is_qualified = len(parts) > 1 and not first.is_words and _QUALIFIER.match(parts[1].text) is not None
-    if is_qualified and not any(part.is_words and _BRANCH.search(part.text) for part in parts[2:]):
+    is_qualified = (
+        len(parts) > 1 and not first.is_words and begins_in(_BEFORE_WORDS.sub("", parts[1].text), "qualifiers")
+    )
+    if is_qualified and not any(part.is_words and _parts_cases(part.text) for part in parts[2:]):
         main = read_formula(first.text.rstrip(" ,;("))
         return Node("where", (main, _whole(parts[1:], read_formula)))
     if len(parts) == 2 and first.is_words and " ".join(first.text.lower().replace(",", " ").split()) in _ALL_BUT:
@@ -200,13 +196,30 @@ _VALUE = "0"
 """Stands for the formula, whatever that is."""
 
 
+_BEFORE_WORDS = re.compile(r"^[\s,;(]*")
+
+
+def _parts_cases(text: str) -> bool:
+    """Whether words part the cases of a function: "otherwise"."""
+    return any(word.text in listed("branches") for word in commitment_words(text))
+
+
+def _gives_reason(text: str) -> bool:
+    """Whether what stands behind a yes or no only explains it."""
+    bare = text.strip()
+    if bare[:1] in (",", ";", ":"):
+        return True
+    begins = bare.removeprefix(".").lstrip()
+    return begins[:1].isalpha() and begins_in(begins, "reasons")
+
+
 def committed(text: str, is_all: bool = True) -> str | None:
     """The yes or no, true or false, that a text begins with and then only gives reasons for; `is_all`: it ends here."""
     head = _HEAD.match(text)
     if head is None:
         return None
     rest = text[head.end() :]
-    if _REASON.match(rest) or (is_all and rest.strip() in ("", ".", "!")):
+    if _gives_reason(rest) or (is_all and rest.strip() in ("", ".", "!")):
         return head[1].lower()
     return None
 

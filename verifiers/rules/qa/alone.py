@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from verifiers.commitment.announce import announcements
-from verifiers.commitment.cues import Cue, Kind, pronouns
+from verifiers.commitment.cues import Cue, Kind, listed
 from verifiers.commitment.stance import Sentence, Stance, sentences
 from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
 from verifiers.rules.qa.words import LETTERS
@@ -352,7 +352,7 @@ def _explained(text: str) -> str | None:
     first = {cue.kind for cue in told[1].cues if cue.first == 0}
     begins = (
         not _TOLD.isdisjoint(first)
-        or told[1].words[0].text in pronouns()
+        or told[1].words[0].text in listed("pronouns")
         or text[told[1].start :].lstrip("\n*_ ").startswith(head)
     )
     is_long = len(told[1].words) >= _MIN_EXPLAINING_WORDS or Kind.EXPLAINS in first

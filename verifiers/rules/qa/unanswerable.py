@@ -6,7 +6,7 @@ nothing else. A response that says nothing at all is no answer here either: what
 
 import re
 
-from verifiers.commitment.cues import Kind, pronouns
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.stance import Sentence
 from verifiers.rules.qa.words import visible
 
@@ -29,5 +29,7 @@ def says_none(segment: str, answer: str | None) -> bool:
     known = _BESIDE | (frozenset() if _SUBJECTS.isdisjoint(kinds) else _IN_SOURCE)
     told = {place for cue in said.cues if cue.kind in known for place in range(cue.first, cue.stop)}
     return Kind.NOWHERE in kinds and all(
-        place in told or word.text in pronouns() for place, word in enumerate(said.words) if word.text[0].isalnum()
+        place in told or word.text in listed("pronouns")
+        for place, word in enumerate(said.words)
+        if word.text[0].isalnum()
     )
