@@ -1,8 +1,10 @@
 """What a daemon has."""
 
+from contextlib import suppress
 from typing import Any
 
 import docker
+from docker.errors import NotFound
 
 from sandbox.docker.owner import OWNER_LABEL
 
@@ -14,5 +16,9 @@ def containers_of(client: docker.APIClient, owner: str) -> list[str]:
 
 
 def states_of(client: docker.APIClient, owner: str) -> list[Any]:
-    """What the daemon says of each: for the message of a test that expected none."""
-    return [client.inspect_container(name)["State"] for name in containers_of(client, owner)]
+    """What the daemon says of each that is still there when it is asked: for the message of a test that expected none."""
+    found = []
+    for name in containers_of(client, owner):
+        with suppress(NotFound):
+            found.append(client.inspect_container(name)["State"])
+    return found

@@ -137,7 +137,7 @@ async def test_neighbours_of_any_bombs_are_unharmed(verifier: Math) -> None:
         assert [verdict.score for verdict in verdicts[0::3]] == [1.0] * (len(picks) + 1)
         assert [verdict.score for verdict in verdicts[1::3]] == [0.0] * (len(picks) + 1)
         for (name, is_answer), verdict in zip(picks, verdicts[2::3], strict=True):
-            assert verdict.score == 0.0 or (verdict.status is Status.INVALID and not is_answer), (name, verdict)
+            assert verdict.score == 0.0 or (verdict.score is None and not is_answer), (name, verdict)
 
 
 def _bomb(name: str, is_answer: bool) -> Item[MathParams]:
@@ -198,8 +198,9 @@ def test_bombs_at_the_door_cost_their_neighbours_nothing_and_little_memory(serve
     assert [result["score"] for result in results[1::2]] == [1.0] * (len(items) // 2)
     for item, result in zip(items[0::2], results[0::2], strict=True):
         shown = result["reason"], result["detail"], item["response"][:80], item["reference"][:80]
-        assert result["status"] == "invalid" or result["score"] == 0.0, shown
+        assert result["score"] in (None, 0.0), shown
         assert result["status"] == "ok" or item["reference"] != "5", shown
+        assert result["status"] != "failed" or result["reason"] == "too_complex", shown
     print(f"peak of the service {peaks.service_mb:.0f} MB, of a worker {peaks.worker_mb:.0f} MB")
     assert peaks.service_mb < MAX_SERVICE_MB
     assert peaks.worker_mb < MAX_WORKER_MB

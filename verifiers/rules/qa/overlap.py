@@ -6,7 +6,7 @@ else), Search-R1's sub-match, which is made to respect words, negations and a le
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from verifiers.commitment.cues import Kind
@@ -94,23 +94,37 @@ def is_flood(answer: str, reference: str) -> bool:
         return False
     most = len(words(reference, "cjk")) + _EXTRA_WORDS
     run: list[str] = []
-    for part in [*_LISTED.split(answer), None]:
+    is_led = False
+    for part, closes in [*_parts(answer), (None, False)]:
         if part is not None and not any(map(str.isalnum, part)):
             continue
         if part is not None and len(words(part, "cjk")) <= most:
             run.append(part)
-        elif _floods(run, reference):
+        elif _floods(run, reference, is_led + 1 if closes else 0):
             return True
         else:
-            run = []
+            run, is_led = [], part is not None
     return False
 
 
-def _floods(run: Sequence[str], reference: str) -> bool:
-    if len(run) < _MAX_DESCRIBED or len({any(map(str.isalpha, part)) for part in run}) > 1:
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """What stands between commas and their like; whether an "and" leads to it, as to the last of a list."""
+    start, closes = 0, False
+    for separator in _LISTED.finditer(text):
+        yield text[start : separator.start()], closes
+        start, closes = separator.end(), separator[0].strip()[:1].isalpha()
+    yield text[start:], closes
+
+
+def _floods(run: Sequence[str], reference: str, beside: int) -> bool:
+    """`beside`: so many more are in the longer parts before and behind a run that an "and" closes."""
+    if not run or len({any(map(str.isalpha, part)) for part in run}) > 1:
         return False
     holds = [_holds(part, reference) for part in run]
-    return any(holds) and not all(holds) and (len(run) > _MAX_DESCRIBED or not holds[0])
+    if beside:
+        return any(holds) and len(run) + beside > _MAX_DESCRIBED
+    is_long = len(run) > _MAX_DESCRIBED or (len(run) == _MAX_DESCRIBED and not holds[0])
+    return any(holds) and not all(holds) and is_long
 
 
 _MAX_DESCRIBED = 3
