@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Self
 
 from service.allowances import Allowances
-from service.chance import CHANCE
 from service.errors import Overloaded, ShuttingDown
 from service.keys import CALLER
+from service.system_random import SYSTEM_RANDOM
 from service.under_way import UnderWay
 
 _MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
@@ -104,7 +104,7 @@ class Admission:
     def _retry_after_s(self) -> float:
         """About the time in which half of what is in flight will be done, with jitter against a stampede."""
         expected = self.items / 2 / self._items_per_s if self._items_per_s else _MIN_RETRY_S
-        return min(max(expected, _MIN_RETRY_S), _MAX_RETRY_S) * CHANCE.uniform(1.0, 1.5)
+        return min(max(expected, _MIN_RETRY_S), _MAX_RETRY_S) * SYSTEM_RANDOM.uniform(1.0, 1.5)
 
 
 class Permit:

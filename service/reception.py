@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Set
 
 from starlette.types import Receive
 
+from service.decompression import inflate
 from service.errors import BodyTimeout, TooLarge, UnsupportedMedia
-from service.inflate import inflate
 from service.settings import Settings
 
 JSON_TYPES = frozenset({"application/json", "", "application/x-www-form-urlencoded"})

@@ -31,8 +31,8 @@ from redis.crc import key_slot
 from redis.exceptions import ClusterError, ResponseError
 
 from sandbox import spans
-from service.chance import CHANCE
-from service.redis_client import Client, connect, disconnect, parse_redis_url
+from service.storage.redis_client import Client, connect, disconnect, parse_redis_url
+from service.system_random import SYSTEM_RANDOM
 
 State = Literal["closed", "open", "half_open"]
 
@@ -368,7 +368,7 @@ class RedisCache:
     async def _send(self, client: Client, entries: Sequence[tuple[bytes, bytes]]) -> int:
         """Write `entries` in one pipeline; how many Redis took."""
         groups = self._write_groups(entries)
-        ttl_s = max(1, round(self._ttl_s * CHANCE.uniform(1 - _TTL_JITTER, 1 + _TTL_JITTER)))
+        ttl_s = max(1, round(self._ttl_s * SYSTEM_RANDOM.uniform(1 - _TTL_JITTER, 1 + _TTL_JITTER)))
         pipeline = client.pipeline() if isinstance(client, RedisCluster) else client.pipeline(transaction=False)
         for names, values in groups:
             pipeline.execute_command("EVAL", _SET_MANY, len(names), *names, ttl_s, *values)
@@ -431,7 +431,7 @@ class RedisCache:
             await self._opened.wait()
             pause_s = shortest_s
             while True:
-                await asyncio.sleep(pause_s * CHANCE.uniform(0.8, 1.2))
+                await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.8, 1.2))
                 if await self._try_to_use():
                     break
                 pause_s = min(2 * pause_s, longest_s)

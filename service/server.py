@@ -33,9 +33,6 @@ from service.engine import Engine
 from service.grpc_health import Health
 from service.http_connection import Connection
 from service.interactions.desk import Bounds, Interactions
-from service.interactions.memory import MemoryStore
-from service.interactions.redis import RedisStore
-from service.interactions.store import Store
 from service.keys import BadKeys, Keys
 from service.metrics import Metrics
 from service.ops import build_ops
@@ -45,6 +42,9 @@ from service.recipes import book as recipes
 from service.redis_cache import CacheCounters, RedisCache
 from service.reloading import reloading
 from service.settings import Settings
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import RecordStore
+from service.storage.redis_records import RedisRecords
 from service.tls import BadCertificate, Certificates
 from service.tracing import CannotTrace, Tracing
 from verifiers import registry
@@ -182,10 +182,10 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
         yield built
 
 
-def _interaction_store(settings: Settings) -> Store:
+def _interaction_store(settings: Settings) -> RecordStore:
     if settings.redis_url is not None:
-        return RedisStore(settings.redis_url.get_secret_value())
-    return MemoryStore(settings.max_interactions_in_memory, int(settings.interactions_memory_mb * 1_000_000))
+        return RedisRecords(settings.redis_url.get_secret_value())
+    return MemoryRecords(settings.max_interactions_in_memory, int(settings.interactions_memory_mb * 1_000_000))
 
 
 def load_verifiers() -> registry.Registry:

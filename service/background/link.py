@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Any
 
 from service.background.model import JobCounters
-from service.chance import CHANCE
 from service.errors import StateUnavailable
-from service.redis_client import Client, connect, disconnect, parse_redis_url
+from service.storage.redis_client import Client, connect, disconnect, parse_redis_url
+from service.system_random import SYSTEM_RANDOM
 
 log = logging.getLogger("rewardline.jobs")
 
@@ -117,7 +117,7 @@ class RedisLink:
                     log.warning("jobs: no Redis at %s: %s", self._address, _described(error))
             self.is_reached = False
             self._tried.set()
-            await asyncio.sleep(pause_s * CHANCE.uniform(0.8, 1.2))
+            await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.8, 1.2))
             pause_s = min(2 * pause_s, longest_s)
             old, self._client = self._client, self._connect()
             await self._hang_up(old)

@@ -10,9 +10,9 @@ from typing import Protocol
 
 import zstandard
 
-from service.chance import CHANCE
+from service.decompression import inflate
 from service.errors import BadRequest, Conflict, Overloaded, TooLarge
-from service.inflate import inflate
+from service.system_random import SYSTEM_RANDOM
 
 MAX_ATTEMPTS = 3
 """So often a job is begun; then the processes that died with it may have died of it, and it is ended without them."""
@@ -112,7 +112,7 @@ class Limits:
         return Overloaded(
             f"{jobs} jobs with {held_bytes / 1e6:.1f} MB are held; at most {self.max_jobs} with "
             f"{self.max_bytes / 1e6:.0f} MB may be; DELETE those whose results you have",
-            retry_after_s=wait_s * CHANCE.uniform(1.0, 1.5),
+            retry_after_s=wait_s * SYSTEM_RANDOM.uniform(1.0, 1.5),
         )
 
 

@@ -30,8 +30,8 @@ from service.background.model import (
     Submission,
     conflict,
 )
-from service.chance import CHANCE
 from service.errors import StateUnavailable
+from service.system_random import SYSTEM_RANDOM
 
 log = logging.getLogger("rewardline.jobs")
 
@@ -257,4 +257,4 @@ def _ms(seconds: float) -> int:
 
 
 def _jitter() -> float:
-    return CHANCE.uniform(0.8, 1.2)
+    return SYSTEM_RANDOM.uniform(0.8, 1.2)

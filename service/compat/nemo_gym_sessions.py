@@ -9,10 +9,10 @@ from hashlib import sha256
 from typing import Final
 
 from service.errors import Conflict, StateUnavailable
-from service.interactions.memory import MemoryStore
-from service.interactions.redis import RedisStore
-from service.interactions.store import VERSION, Store
 from service.settings import Settings
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import VERSION, RecordStore
+from service.storage.redis_records import RedisRecords
 
 _PREFIX: Final = "rl1ng:"
 _MAX_CLOSED, _MAX_BYTES = 100_000, 100_000_000
@@ -24,7 +24,7 @@ _CLOSED: Final = b"closed"
 class Sessions:
     """Sessions by the id that the caller assigned."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RecordStore) -> None:
         self._store = store
 
     async def seed(self, session: str) -> None:
@@ -49,9 +49,9 @@ class Sessions:
 
 @contextlib.asynccontextmanager
 async def open_sessions(settings: Settings) -> AsyncIterator[Sessions]:
-    store: Store = MemoryStore(_MAX_CLOSED, _MAX_BYTES)
+    store: RecordStore = MemoryRecords(_MAX_CLOSED, _MAX_BYTES)
     if settings.redis_url is not None:
-        store = RedisStore(settings.redis_url.get_secret_value(), prefix=_PREFIX)
+        store = RedisRecords(settings.redis_url.get_secret_value(), prefix=_PREFIX)
     try:
         yield Sessions(store)
     finally:

@@ -23,10 +23,10 @@ import structlog
 from service.admission import Admission
 from service.compat.waiting import Waiting
 from service.errors import Overloaded, StateUnavailable
-from service.interactions.memory import MemoryStore
-from service.interactions.redis import RedisStore
-from service.interactions.store import VERSION, Store
 from service.settings import Settings
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import VERSION, RecordStore
+from service.storage.redis_records import RedisRecords
 from service.wire import CacheMode, Result, ScoreItem, encode
 
 log = structlog.get_logger("rewardline.roll")
@@ -80,11 +80,11 @@ class Tasks:
         item_of: Callable[[bytes, bytes], tuple[ScoreItem, CacheMode]],
     ) -> None:
         self.is_shared = settings.redis_url is not None
-        self._store: Store
+        self._store: RecordStore
         if settings.redis_url is not None:
-            self._store = RedisStore(settings.redis_url.get_secret_value(), prefix=_PREFIX)
+            self._store = RedisRecords(settings.redis_url.get_secret_value(), prefix=_PREFIX)
         else:
-            self._store = MemoryStore(_MAX_TASKS, _MAX_BYTES)
+            self._store = MemoryRecords(_MAX_TASKS, _MAX_BYTES)
         self._waiting = waiting
         self._admission = admission
         self._item_of = item_of
@@ -209,7 +209,7 @@ class Tasks:
         return outcome
 
     async def _keep(self, task_id: str, version: bytes, outcome: Outcome, deadline: float) -> None:
-        """Store the outcome; until that has been done it is told from here."""
+        """RecordStore the outcome; until that has been done it is told from here."""
         fields = {VERSION: b"done", _OUTCOME: encode(outcome)}
         while True:
             with contextlib.suppress(StateUnavailable, Overloaded):

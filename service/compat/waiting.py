@@ -11,9 +11,9 @@ from typing import Final
 
 from service.admission import Admission
 from service.batches import Batch
-from service.chance import CHANCE
 from service.engine import Engine
 from service.errors import NotJudged, Unprocessable
+from service.system_random import SYSTEM_RANDOM
 from service.wire import CacheMode, Result, ScoreItem
 
 _PASSING: Final = frozenset(
@@ -59,7 +59,7 @@ class Waiting:
         while left := [index for index, result in enumerate(results) if self._may_pass(result)]:
             if not self._goes_on(results, asyncio.get_running_loop().time() + pause_s < batch.deadline):
                 break
-            await asyncio.sleep(pause_s * CHANCE.uniform(0.7, 1.0))
+            await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.7, 1.0))
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             self._observe_again(len(left))
             again = await self._engine.score(replace(batch, items=[items[index] for index in left]))

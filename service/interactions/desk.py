@@ -29,8 +29,8 @@ from service.interactions.shapes import (
     decode_item,
     unprocessable,
 )
-from service.interactions.store import VERSION, Store
 from service.metrics import Metrics
+from service.storage.record_store import VERSION, RecordStore
 from service.wire import Message, Result, encode
 from verifiers.base import InvalidItem, Status
 from verifiers.conversation import dialects, parts_beside_text
@@ -72,7 +72,7 @@ class _Record:
 class Interactions:
     """All of them; single-threaded, so it needs no lock."""
 
-    def __init__(self, engine: Engine, store: Store, bounds: Bounds) -> None:
+    def __init__(self, engine: Engine, store: RecordStore, bounds: Bounds) -> None:
         self.store = store
         self._engine = engine
         self._bounds = bounds

@@ -29,7 +29,6 @@ from starlette.types import Receive, Scope, Send
 from service import replies
 from service.access import Call, request_id
 from service.admission import Admission
-from service.chance import CHANCE
 from service.errors import BadRequest, MethodNotAllowed, NotFound, RequestError, Unprocessable
 from service.interactions.desk import Interactions
 from service.interactions.openenv_shapes import (
@@ -50,6 +49,7 @@ from service.keys import Scope as KeyScope
 from service.metrics import Metrics
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
+from service.system_random import SYSTEM_RANDOM
 from service.wire import encode, parse
 
 BASE: Final = "/compat/openenv"
@@ -156,7 +156,7 @@ class OpenEnv:
         own = _own(given)
         fields = {name: value for name, value in given.items() if name not in _OWN and value is not None}
         if self._tasks and not any(name in fields for name in ("reference", "ground_truth", "test_cases")):
-            at = CHANCE.randrange(len(self._tasks)) if own.seed is None else own.seed % len(self._tasks)
+            at = SYSTEM_RANDOM.randrange(len(self._tasks)) if own.seed is None else own.seed % len(self._tasks)
             fields = {**self._tasks[at], **fields}
         if not any(name in fields for name in ("verifier", "recipe", "tag", "domain", "data_source", "checks")):
             fields |= named

@@ -1,9 +1,13 @@
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import RecordStore
+from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer
 
 
@@ -23,3 +27,25 @@ def start_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[.
 def redis_server(start_redis: Callable[..., RedisServer]) -> RedisServer:
     """A Redis server of this test's own."""
     return start_redis()
+
+
+@pytest.fixture(scope="session")
+def shared_redis(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One Redis server for tests that do it no harm."""
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(params=["memory", "redis"])
+async def store(request: Any) -> AsyncIterator[RecordStore]:
+    """Either store, empty."""
+    async with AsyncExitStack() as stack:
+        made: RecordStore
+        if request.param == "memory":
+            made = MemoryRecords(100, 1_000_000)
+        else:
+            server: RedisServer = request.getfixturevalue("shared_redis")
+            server.call("FLUSHALL")
+            made = RedisRecords(server.url)
+        stack.push_async_callback(made.close)
+        yield made

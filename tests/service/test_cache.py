@@ -18,7 +18,7 @@ from redis.crc import key_slot
 
 from service.cache import ENTRY_OVERHEAD_BYTES, MemoryCache, VerdictCache
 from service.redis_cache import RedisCache, _even_tags
-from service.redis_client import parse_redis_url
+from service.storage.redis_client import parse_redis_url
 from tests.ports import free_port
 from tests.service.fault_proxy import Fault, fault_proxy
 from tests.service.redis_server import RedisServer, SentinelServer, redis_cluster

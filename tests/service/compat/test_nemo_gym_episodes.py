@@ -7,7 +7,7 @@ import pytest
 from service.compat.nemo_gym_episodes import failure_kind
 from service.compat.nemo_gym_sessions import Sessions
 from service.errors import Conflict, StateUnavailable
-from service.interactions.redis import RedisStore
+from service.storage.redis_records import RedisRecords
 from service.wire import Result
 from tests.service.redis_server import RedisServer
 from tests.tables import table
@@ -46,7 +46,7 @@ def test_a_composition_fails_as_its_first_check_that_did() -> None:
 
 
 async def test_every_replica_knows_of_a_session_that_is_over(redis_server: RedisServer) -> None:
-    one, other = (RedisStore(redis_server.url, prefix="rl1ng-test:") for _ in range(2))
+    one, other = (RedisRecords(redis_server.url, prefix="rl1ng-test:") for _ in range(2))
     await Sessions(one).seed("s")
     for _ in range(2):
         await Sessions(one).close("s")
@@ -57,7 +57,7 @@ async def test_every_replica_knows_of_a_session_that_is_over(redis_server: Redis
 
 
 async def test_without_redis_a_session_begins_and_its_end_is_not_promised() -> None:
-    nowhere = RedisStore("redis://127.0.0.1:9")
+    nowhere = RedisRecords("redis://127.0.0.1:9")
     await Sessions(nowhere).seed("s")
     with pytest.raises(StateUnavailable):
         await Sessions(nowhere).close("s")

@@ -2,20 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
 from service.cache import MemoryCache, VerdictCache
 from service.engine import Engine
 from service.interactions.desk import Bounds, Interactions
-from service.interactions.memory import MemoryStore
-from service.interactions.redis import RedisStore
-from service.interactions.store import Store
 from service.metrics import Metrics
 from service.recipes import book as recipes
-from tests.service.redis_server import RedisServer
+from service.storage.record_store import RecordStore
 from tests.waiting import PATIENCE_S
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
@@ -81,28 +77,6 @@ def obedient(engine: tuple[Engine, Obedient]) -> Obedient:
     return engine[1]
 
 
-@pytest.fixture(params=["memory", "redis"])
-async def store(request: Any) -> AsyncIterator[Store]:
-    """Either store, empty."""
-    async with AsyncExitStack() as stack:
-        made: Store
-        if request.param == "memory":
-            made = MemoryStore(100, 1_000_000)
-        else:
-            server: RedisServer = request.getfixturevalue("shared_redis")
-            server.call("FLUSHALL")
-            made = RedisStore(server.url)
-        stack.push_async_callback(made.close)
-        yield made
-
-
 @pytest.fixture
-def desk(engine: tuple[Engine, Obedient], store: Store) -> Interactions:
+def desk(engine: tuple[Engine, Obedient], store: RecordStore) -> Interactions:
     return Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
-
-
-@pytest.fixture(scope="session")
-def shared_redis(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """One Redis server for tests that do it no harm."""
-    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
-        yield server

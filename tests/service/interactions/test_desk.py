@@ -9,10 +9,10 @@ import pytest
 from service.engine import Engine
 from service.errors import Conflict, NotFound, NotJudged, Overloaded, StateUnavailable, TooLarge, Unprocessable
 from service.interactions.desk import Bounds, Interactions
-from service.interactions.memory import MemoryStore
-from service.interactions.redis import RedisStore
 from service.interactions.shapes import TurnRequest, View, decode_turn
-from service.interactions.store import VERSION, Store
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import VERSION, RecordStore
+from service.storage.redis_records import RedisRecords
 from tests.service.interactions.conftest import Obedient
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S
@@ -228,7 +228,9 @@ async def test_finalizing_keeps_the_outcome_and_can_be_done_again(desk: Interact
         await take(desk, said(GOLD, 3))
 
 
-async def test_the_reference_is_in_no_answer_and_goes_with_the_last_turn(desk: Interactions, store: Store) -> None:
+async def test_the_reference_is_in_no_answer_and_goes_with_the_last_turn(
+    desk: Interactions, store: RecordStore
+) -> None:
     view = await opened(desk, max_turns=2)
     told = [repr(view), repr(await take(desk, said("no", 1))), repr(await desk.show("a"))]
     assert await store.read("a", ["item"]) != [None]
@@ -300,7 +302,7 @@ async def test_rows_and_compositions_are_judged_like_items(desk: Interactions) -
 async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_over_makes_room(
     engine: tuple[Engine, Obedient],
 ) -> None:
-    store = MemoryStore(2, 1_000_000)
+    store = MemoryRecords(2, 1_000_000)
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
     await opened(desk, "a")
     await opened(desk, "b")
@@ -319,7 +321,7 @@ async def test_an_open_interaction_is_kept_when_memory_is_full_and_one_that_is_o
 async def test_each_turn_in_redis_begins_the_time_to_live_anew(
     engine: tuple[Engine, Obedient], shared_redis: RedisServer
 ) -> None:
-    store = RedisStore(shared_redis.url)
+    store = RedisRecords(shared_redis.url)
     shared_redis.call("FLUSHALL")
     desk = Interactions(engine[0], store, Bounds(3600, 7200, 100_000))
     await opened(desk, ttl_s=100)
@@ -334,7 +336,7 @@ async def test_each_turn_in_redis_begins_the_time_to_live_anew(
     await store.close()
 
 
-async def test_a_record_that_cannot_be_read_is_not_guessed_at(desk: Interactions, store: Store) -> None:
+async def test_a_record_that_cannot_be_read_is_not_guessed_at(desk: Interactions, store: RecordStore) -> None:
     await opened(desk)
     [version] = await store.read("a", [VERSION])
     assert await store.swap("a", version, {VERSION: b"x", "progress": b"{"}, [], 100, is_over=False)

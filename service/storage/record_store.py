@@ -1,4 +1,4 @@
-"""Where interactions are kept: records of named byte fields, each with a version that every change replaces.
+"""Where state is kept: records of named byte fields, each with a version that every change replaces.
 
 A record is changed only from the version it was read at, in one step with its new time to live. So of two who change the
 same record at once one succeeds, and the other reads again.
@@ -11,7 +11,7 @@ VERSION = "version"
 """The field that holds a record's version."""
 
 
-class Store(Protocol):
+class RecordStore(Protocol):
     """Records by name."""
 
     @property

@@ -1,6 +1,6 @@
-"""Interactions in Redis, where every replica finds them: one hash each.
+"""Records in Redis, where every replica finds them: one hash each.
 
-One hash and not several keys, so that expiry and eviction take an interaction as a whole or not at all. Redis needs HMGET,
+One hash and not several keys, so that expiry and eviction take a record as a whole or not at all. Redis needs HMGET,
 and EVAL with HGET, HSET, HDEL and PEXPIRE. Nothing is answered from what Redis did not say: without it, every call is
 `StateUnavailable`.
 """
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from service.errors import StateUnavailable
-from service.interactions.store import VERSION
-from service.redis_client import connect, disconnect, parse_redis_url
+from service.storage.record_store import VERSION
+from service.storage.redis_client import connect, disconnect, parse_redis_url
 
 log = logging.getLogger("rewardline.interactions")
 
@@ -32,8 +32,8 @@ return 1
 """
 
 
-class RedisStore:
-    """A `Store` in Redis.
+class RedisRecords:
+    """A `RecordStore` in Redis.
 
     Raises:
         ValueError: the URL is none we know, or its certificates cannot be used.

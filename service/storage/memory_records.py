@@ -1,4 +1,4 @@
-"""Interactions in this process: for one process without Redis. They end with it.
+"""Records in this process: for one process without Redis. They end with it.
 
 Bounded in number and bytes. What is over makes room for what is new, oldest first; what is open is kept for as long as it
 was promised, and new ones are refused instead.
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from service.errors import Overloaded
-from service.interactions.store import VERSION
+from service.storage.record_store import VERSION
 
 _RECORD_BYTES = 800
 _FIELD_BYTES = 120
@@ -24,8 +24,8 @@ class _Record:
     expiry: asyncio.TimerHandle
 
 
-class MemoryStore:
-    """A `Store` of at most `max_records` and `max_bytes`; one event loop."""
+class MemoryRecords:
+    """A `RecordStore` of at most `max_records` and `max_bytes`; one event loop."""
 
     errors = 0
 

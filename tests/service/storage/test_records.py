@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from service.errors import Overloaded, StateUnavailable
-from service.interactions.memory import MemoryStore
-from service.interactions.redis import RedisStore
-from service.interactions.store import VERSION, Store
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import VERSION, RecordStore
+from service.storage.redis_records import RedisRecords
 from tests.service.redis_server import RedisServer, redis_cluster
 
 
-async def test_a_store_changes_nothing_from_another_version(store: Store) -> None:
+async def test_a_store_changes_nothing_from_another_version(store: RecordStore) -> None:
     assert await store.swap("n", None, {VERSION: b"1", "x": b"a", "y": b"b"}, [], 10, is_over=False)
     assert not await store.swap("n", None, {VERSION: b"2", "x": b"c"}, [], 10, is_over=False)
     assert not await store.swap("n", b"0", {VERSION: b"2", "x": b"c"}, ["y"], 10, is_over=False)
@@ -24,7 +24,7 @@ async def test_a_store_changes_nothing_from_another_version(store: Store) -> Non
 
 
 async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothing() -> None:
-    store = MemoryStore(100, 10_000)
+    store = MemoryRecords(100, 10_000)
     assert await store.swap("n", None, {VERSION: b"1", "x": b"a" * 5000}, [], 10, is_over=False)
     with pytest.raises(Overloaded):
         await store.swap("m", None, {VERSION: b"1", "x": b"a" * 5000}, [], 10, is_over=False)
@@ -40,7 +40,7 @@ async def test_memory_is_bounded_by_bytes_too_and_a_refused_change_changes_nothi
 @pytest.mark.chaos
 async def test_a_cluster_holds_each_record_whole(tmp_path: Path) -> None:
     with redis_cluster(tmp_path) as servers:
-        store = RedisStore("redis+cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in servers))
+        store = RedisRecords("redis+cluster://" + ",".join(f"127.0.0.1:{server.port}" for server in servers))
         names = [f"n{number}" for number in range(30)]
         for name in names:
             assert await store.swap(name, None, {VERSION: b"1", "x": name.encode()}, [], 100, is_over=False)
@@ -51,7 +51,7 @@ async def test_a_cluster_holds_each_record_whole(tmp_path: Path) -> None:
 
 
 async def test_without_redis_nothing_is_known_and_nothing_is_made_up(redis_server: RedisServer) -> None:
-    store = RedisStore(redis_server.url, call_s=0.3)
+    store = RedisRecords(redis_server.url, call_s=0.3)
     fields = {VERSION: b"1", "x": b"a"}
     assert await store.swap("n", None, fields, [], 100, is_over=False)
     redis_server.freeze()
@@ -75,7 +75,7 @@ async def test_a_server_without_memory_refuses_and_the_record_stays_as_it_was(
     start_redis: Callable[..., RedisServer],
 ) -> None:
     server = start_redis("--maxmemory-policy", "noeviction")
-    store = RedisStore(server.url)
+    store = RedisRecords(server.url)
     assert await store.swap("n", None, {VERSION: b"1", "x": b"a"}, [], 100, is_over=False)
     server.call("CONFIG", "SET", "maxmemory", "1")
     with pytest.raises(StateUnavailable):
@@ -86,7 +86,7 @@ async def test_a_server_without_memory_refuses_and_the_record_stays_as_it_was(
 
 async def test_what_another_program_keeps_under_a_records_key_is_no_record(shared_redis: RedisServer) -> None:
     shared_redis.call("FLUSHALL")
-    store = RedisStore(shared_redis.url)
+    store = RedisRecords(shared_redis.url)
     assert await store.swap("n", None, {VERSION: b"1"}, [], 100, is_over=False)
     [key] = shared_redis.call("KEYS", "*")
     shared_redis.call("DEL", key)
