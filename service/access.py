@@ -9,7 +9,7 @@ from typing import Final
 
 from sandbox import spans
 from service import logs
-from service.keys import ANONYMOUS, CALLER, Keys, Scope
+from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.metrics import Metrics
 
 CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")

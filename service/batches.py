@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from sandbox import spans
+from service.cache.cached_verdict import CachedVerdict
 from service.composition import Composition, Part
 from service.judging import Judge, Prepared
-from service.stored import Stored
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from verifiers.base import Item, Verdict
 
@@ -54,7 +54,7 @@ class Job:
             self.done.set()
 
     def answer(
-        self, place: int | Part, judge: Judge | None, verdict: Verdict | Stored, *, cached: bool, now: float
+        self, place: int | Part, judge: Judge | None, verdict: Verdict | CachedVerdict, *, cached: bool, now: float
     ) -> None:
         """Give an item, or one check of an item, its verdict; a second answer is passed over."""
         if isinstance(place, int):
@@ -80,7 +80,7 @@ class Job:
         self,
         index: int,
         judge: Judge | None,
-        verdict: Verdict | Stored,
+        verdict: Verdict | CachedVerdict,
         reward: float | None,
         *,
         cached: bool,

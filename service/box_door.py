@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 from sandbox.base import Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.remote import wire
 from service import replies
-from service.admission import Admission
 from service.errors import BadRequest, MethodNotAllowed, Unprocessable
+from service.limits.admission import Admission
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 

@@ -22,7 +22,7 @@ from service.boxes import variants
 from service.catalogue import describe
 from service.dataset_audit.command import command as audit_command
 from service.judges_command import command as judges_command
-from service.keys import Scope, new_key
+from service.limits.keys import Scope, new_key
 from service.recipes import command as recipes_command
 from service.recipes.files import BadRecipes
 from service.rescore import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of

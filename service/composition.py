@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from service.cache.cached_verdict import CachedVerdict
 from service.judging import Judge, Prepared
 from service.recipes.recipe import Check, Recipe
 from service.shaping import Clip, Term, aggregate
-from service.stored import Stored
 from verifiers.base import Status, Verdict
 
 
@@ -61,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    verdict: Verdict | Stored
+    verdict: Verdict | CachedVerdict
     cached: bool
 
 
@@ -90,7 +90,7 @@ class Composition:
         """The parts without a gate, to be begun at once."""
         return [Part(self, at) for at, check in enumerate(self._checks) if check.gate is None]
 
-    def take(self, position: int, verdict: Verdict | Stored, *, cached: bool) -> list[Part]:
+    def take(self, position: int, verdict: Verdict | CachedVerdict, *, cached: bool) -> list[Part]:
         """Note the verdict of one part; returns those which it sets going. Sets `outcome` when all is known."""
         if self.outcome is not None:
             return []

@@ -24,14 +24,14 @@ import msgspec
 
 from sandbox import spans
 from service.batches import Batch, Chunk, Flight, Job
-from service.cache import VerdictCache
+from service.cache.cached_verdict import CachedVerdict, decode_verdict, encode_verdict
+from service.cache.verdict_cache import VerdictCache
 from service.composition import Composed, Composition, Part
 from service.judging import Prepared
 from service.lanes import Lane
 from service.metrics import Metrics
 from service.preparation import Preparation
 from service.recipes.book import Book
-from service.stored import Stored, decode_stored, encode_stored
 from service.wire import Result, ScoreItem, Summary
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry, Registry
@@ -246,7 +246,7 @@ class Engine:
         key = prepared.key
         if key is not None and batch.cache == "use":
             held = self._cache.peek(key)
-            if held is not None and (stored := decode_stored(held)):
+            if held is not None and (stored := decode_verdict(held)):
                 job.cached_by_layer["memory"] += 1
                 now = perf_counter()
                 job.answer(place, prepared.judge, stored, cached=True, now=now)
@@ -287,7 +287,7 @@ class Engine:
                 continue
             key = flight.prepared.key
             held = found.get(key) if key is not None else None
-            stored = decode_stored(held) if held is not None else None
+            stored = decode_verdict(held) if held is not None else None
             if stored is None:
                 left.append(flight)
                 continue
@@ -316,7 +316,7 @@ class Engine:
                 return
             if verdict.status is Status.OK and flight.prepared.key is not None:
                 fields = (verdict.score, verdict.reason, verdict.extracted, verdict.detail)
-                fresh[flight.prepared.key] = encode_stored(fields)
+                fresh[flight.prepared.key] = encode_verdict(fields)
             self._land(flight, verdict, cached=False, now=perf_counter())
 
         try:
@@ -356,7 +356,7 @@ class Engine:
         for position in left:
             deliver(position, trouble)
 
-    def _land(self, flight: Flight, verdict: Verdict | Stored, *, cached: bool, now: float) -> None:
+    def _land(self, flight: Flight, verdict: Verdict | CachedVerdict, *, cached: bool, now: float) -> None:
         """Everybody who waits for this flight gets its verdict."""
         flight.done = True
         if flight.chunk is not None:

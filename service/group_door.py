@@ -10,10 +10,10 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service import replies
-from service.admission import Admission
 from service.errors import MethodNotAllowed, TooLarge
 from service.group.reckoning import reckon, size
 from service.group.shapes import AdvantagesRequest, AdvantagesResponse, Envelope, RewardGroup
+from service.limits.admission import Admission
 from service.reception import body_of
 from service.settings import Settings
 from service.wire import encode, parse

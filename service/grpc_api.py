@@ -22,14 +22,14 @@ from grpc_reflection.v1alpha import reflection
 from sandbox import spans
 from service import grpc_health
 from service.access import Call, request_id
-from service.admission import Admission, announced
 from service.batches import Batch
 from service.catalogue import describe
 from service.engine import Engine
 from service.errors import FieldError, Overloaded, RequestError, Unprocessable
 from service.grpc_health import Health
 from service.grpc_messages import Raws, cache_mode_of, fill, item_of, items_of, parse, raw_of, response_of, text_of
-from service.keys import Keys, Scope
+from service.limits.admission import Admission, announced
+from service.limits.keys import Keys, Scope
 from service.metrics import Metrics
 from service.pb import rewardline_pb2 as pb
 from service.readiness import Readiness

@@ -16,7 +16,6 @@ from starlette.types import ASGIApp
 
 from service import box_door, group_door, openapi, score_door
 from service.access import Call
-from service.admission import Admission
 from service.background import door as jobs_door
 from service.background.jobs import BackgroundJobs
 from service.boxes import Boxes
@@ -34,7 +33,8 @@ from service.http_gate import OPEN_PATHS, Gate
 from service.interactions import door as interactions_door
 from service.interactions import openenv
 from service.interactions.desk import Interactions
-from service.keys import Keys
+from service.limits.admission import Admission
+from service.limits.keys import Keys
 from service.metrics import Metrics
 from service.ops import metrics_response, readiness_response
 from service.pages import DOCS_PAGE

@@ -10,10 +10,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import replies
 from service.access import Call, request_id
-from service.admission import Admission
 from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
-from service.keys import Keys
-from service.keys import Scope as KeyScope
+from service.limits.admission import Admission
+from service.limits.keys import Keys
+from service.limits.keys import Scope as KeyScope
 from service.metrics import Metrics
 from service.reception import Gone, read_rest
 from service.wire import encode

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Final
 
-from service.cache import VerdictCache
+from service.cache.verdict_cache import VerdictCache
 from service.metrics import Metrics
 from service.settings import Settings, environment
 from verifiers.judge import config, prompts

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from service import judges
-from service.cache import MemoryCache, VerdictCache
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
 from service.metrics import Metrics
 from service.settings import Settings
 from verifiers.base import Item, Verdict

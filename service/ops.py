@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from service.admission import Admission
+from service.limits.admission import Admission
 from service.metrics import Metrics
 from service.readiness import Readiness
 from service.wire import encode

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 
 import structlog
 
-from service import keys, tls
+from service import tls
 from service.engine import Engine
-from service.keys import BadKeys, Keys
+from service.limits import keys
+from service.limits.keys import BadKeys, Keys
 from service.metrics import Metrics
 from service.recipes import book as recipes
 from service.recipes.files import BadRecipes

@@ -6,10 +6,10 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from service import replies
-from service.admission import Admission, announced
 from service.batches import Batch
 from service.engine import Engine
 from service.errors import MethodNotAllowed
+from service.limits.admission import Admission, announced
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import NDJSON, Summary, decode_request, rendered, stream_line, summary_line

@@ -22,24 +22,26 @@ from starlette.types import ASGIApp
 
 from sandbox.remote import BadTrust
 from sandbox.workers import Workers
-from service import grpc_api, heap, http_api, judges, keys, tls, tracing
-from service.admission import Admission
+from service import grpc_api, heap, http_api, judges, tls, tracing
 from service.audit_log import opening as audit_log
 from service.background.jobs import BackgroundJobs, open_jobs
 from service.boxes import STATES, Boxes, kinds, weaknesses
-from service.cache import MemoryCache, VerdictCache
+from service.cache.memory_cache import MemoryCache
+from service.cache.redis_cache import CacheCounters, RedisCache
+from service.cache.verdict_cache import VerdictCache
 from service.compat.doors import open_doors
 from service.engine import Engine
 from service.grpc_health import Health
 from service.http_connection import Connection
 from service.interactions.desk import Bounds, Interactions
-from service.keys import BadKeys, Keys
+from service.limits import keys
+from service.limits.admission import Admission
+from service.limits.keys import BadKeys, Keys
 from service.metrics import Metrics
 from service.ops import build_ops
 from service.pulse import Pulse
 from service.readiness import Readiness
 from service.recipes import book as recipes
-from service.redis_cache import CacheCounters, RedisCache
 from service.reloading import reloading
 from service.settings import Settings
 from service.storage.memory_records import MemoryRecords
@@ -462,7 +464,7 @@ def _publish(built: Core) -> None:
     metrics.watch_pairs(
         "key_refused",
         "Requests refused or held back by a key's limits",
-        lambda: built.admission.allowances.refused,
+        lambda: built.admission.rate_limits.refused,
         ("key", "reason"),
     )
     metrics.watch("workers_busy", "Workers that are judging", lambda: workers.busy)

@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     api_keys: Annotated[dict[str, SecretStr], NoDecode] = {}
     """Name to key. In the environment: `name=key,name2=key2`. Names appear in metrics and logs, keys never."""
     keys_file: Path | None = None
-    """YAML with keys, their scopes and their limits (service/keys.py), beside `api_keys`; read again on SIGHUP.
+    """YAML with keys, their scopes and their limits (service/limits/keys.py), beside `api_keys`; read again on SIGHUP.
     `rewardline key NAME` makes one."""
     allow_open: bool = False
     """Serve beyond loopback without keys all the same."""

@@ -15,9 +15,9 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service import replies
-from service.admission import Admission
 from service.background.model import Snapshot, State, Store, pack
 from service.errors import FieldError, MethodNotAllowed, NotFound, Unprocessable
+from service.limits.admission import Admission
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import IndexedResult, Summary, decode_request, encode

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Final
 
-from service.admission import Admission
 from service.background.memory import MemoryStore
 from service.background.model import JobCounters, Limits
 from service.background.redis import RedisStore
 from service.background.runner import Runner
 from service.engine import Engine
+from service.limits.admission import Admission
 from service.metrics import Metrics
 from service.settings import Settings
 

@@ -19,12 +19,12 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from service.admission import Admission
 from service.background.model import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, Store, unpack
 from service.background.record import Record
 from service.batches import Batch
 from service.engine import Engine
 from service.errors import StateUnavailable
+from service.limits.admission import Admission
 from service.wire import Result, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 

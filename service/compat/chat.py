@@ -19,8 +19,8 @@ from typing import Any, Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from service.admission import Admission
 from service.errors import BadRequest, MethodNotAllowed, NotFound, Unprocessable
+from service.limits.admission import Admission
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import encode

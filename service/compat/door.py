@@ -19,11 +19,11 @@ from starlette.types import Receive, Scope, Send
 from sandbox.base import Sandbox
 from service import replies
 from service.access import Call
-from service.admission import Admission, Permit
 from service.compat import wishes
 from service.compat.waiting import ItemInvalid, Waiting
 from service.engine import Engine
 from service.errors import MethodNotAllowed, NotInTime, NotJudged, RequestError
+from service.limits.admission import Admission, Permit
 from service.metrics import Metrics
 from service.reception import Gone, body_of, stopped_when_gone
 from service.settings import Settings

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from service.admission import Admission
 from service.boxes import Boxes
 from service.compat.door import Door, Parts, Route
 from service.compat.nemo_gym import NeMoGym
@@ -23,6 +22,7 @@ from service.compat.slime import Slime
 from service.compat.submit import Submit
 from service.compat.waiting import Waiting
 from service.engine import Engine
+from service.limits.admission import Admission
 from service.metrics import Metrics
 from service.settings import Settings
 

@@ -20,9 +20,9 @@ from typing import Any, Final, Self
 import msgspec
 import structlog
 
-from service.admission import Admission
 from service.compat.waiting import Waiting
 from service.errors import Overloaded, StateUnavailable
+from service.limits.admission import Admission
 from service.settings import Settings
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import VERSION, RecordStore

@@ -30,8 +30,8 @@ from sandbox import languages
 from sandbox.base import Built, Execute, Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable
 from sandbox.languages import Language
 from service import replies
-from service.admission import Admission
 from service.errors import FieldError, MethodNotAllowed, NotInTime, Unprocessable
+from service.limits.admission import Admission
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import encode, parse

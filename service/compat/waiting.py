@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from service.admission import Admission
 from service.batches import Batch
 from service.engine import Engine
 from service.errors import NotJudged, Unprocessable
+from service.limits.admission import Admission
 from service.system_random import SYSTEM_RANDOM
 from service.wire import CacheMode, Result, ScoreItem
 

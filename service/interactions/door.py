@@ -13,10 +13,10 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from service import replies
-from service.admission import Admission, Permit
 from service.errors import MethodNotAllowed, NotFound, TooLarge
 from service.interactions.desk import Interactions
 from service.interactions.shapes import ID_PATTERN, decode_turn
+from service.limits.admission import Admission, Permit
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import WHOLE_BYTES, encode

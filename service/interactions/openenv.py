@@ -28,7 +28,6 @@ from starlette.types import Receive, Scope, Send
 
 from service import replies
 from service.access import Call, request_id
-from service.admission import Admission
 from service.errors import BadRequest, MethodNotAllowed, NotFound, RequestError, Unprocessable
 from service.interactions.desk import Interactions
 from service.interactions.openenv_shapes import (
@@ -44,8 +43,9 @@ from service.interactions.openenv_shapes import (
     stepped,
 )
 from service.interactions.shapes import ALIASES, TurnAnswer, View, decode_turn, unprocessable
-from service.keys import Keys
-from service.keys import Scope as KeyScope
+from service.limits.admission import Admission
+from service.limits.keys import Keys
+from service.limits.keys import Scope as KeyScope
 from service.metrics import Metrics
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings

@@ -15,7 +15,8 @@ from service.audit_log.packing import Form
 from service.audit_log.records import Rules
 from service.audit_log.writer import AuditLog, Options
 from service.batches import Batch
-from service.cache import MemoryCache, VerdictCache
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
 from service.metrics import Metrics
 from service.recipes import book as recipes

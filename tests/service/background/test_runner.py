@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from service.admission import Admission
 from service.background.memory import MemoryStore
 from service.background.model import MAX_ATTEMPTS, Claim, JobCounters, Snapshot, State, Store
 from service.background.runner import Runner
-from service.cache import MemoryCache, VerdictCache
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
+from service.limits.admission import Admission
 from service.metrics import Metrics
 from service.recipes.book import Book
 from tests.service.background.stores import JSON, items, job, limits, memory_store, reached, redis_store, silence, taken

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from service.admission import Admission
 from service.batches import Batch
 from service.compat.waiting import ItemInvalid, Waiting
 from service.engine import Engine, Scored
 from service.errors import NotJudged
+from service.limits.admission import Admission
 from service.wire import Result, ScoreItem, Summary
 from tests.waiting import PATIENCE_S
 

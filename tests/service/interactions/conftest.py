@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from service.cache import MemoryCache, VerdictCache
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
 from service.interactions.desk import Bounds, Interactions
 from service.metrics import Metrics

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from service.batches import Batch
-from service.cache import MemoryCache, VerdictCache
+from service.cache.memory_cache import MemoryCache
+from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
 from service.metrics import Metrics
 from service.recipes import book

@@ -1,7 +1,7 @@
-"""Calls under way, and how they end when the service stops waiting for them.
+"""Calls that are being answered, and how they end when the service stops waiting for them.
 
-A server that just stops tears them: callers see a plain 500 or a reset, which say nothing. So each is first refused in
-the way of its door, like one that came too late: nothing of it was judged, another replica will.
+A server that just stops breaks them off: callers see a plain 500 or a reset, which say nothing. So each call is first
+refused as its door refuses: nothing of it was judged, and another replica can judge it.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from service.errors import ShuttingDown
 RETRY_AFTER_S: Final = 1.0
 
 
-class UnderWay:
+class OpenCalls:
     """The calls that both doors are answering; single-threaded, so it needs no lock."""
 
     def __init__(self) -> None:
@@ -21,13 +21,13 @@ class UnderWay:
         self.is_over = False
         """Nobody waits for calls any more; whoever comes is refused."""
 
-    def stay(self) -> "Stay":
+    def stay(self) -> "OpenCall":
         """A call from its head to its answer; use it as a context manager around all that its task does.
 
         Raises:
             ShuttingDown: the call was ended, or came after that.
         """
-        return Stay(self)
+        return OpenCall(self)
 
     async def last_words(self, patience_s: float) -> None:
         """Let those whose items are all judged say so; one that is idle never ends by itself."""
@@ -50,12 +50,12 @@ class UnderWay:
         self._tasks.discard(task)
 
 
-class Stay:
+class OpenCall:
     """One call's."""
 
     __slots__ = ("_calls", "_task")
 
-    def __init__(self, calls: UnderWay) -> None:
+    def __init__(self, calls: OpenCalls) -> None:
         self._calls = calls
         task = asyncio.current_task()
         assert task is not None

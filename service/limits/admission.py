@@ -9,11 +9,11 @@ import contextlib
 from types import TracebackType
 from typing import Self
 
-from service.allowances import Allowances
 from service.errors import Overloaded, ShuttingDown
-from service.keys import CALLER
+from service.limits.keys import CALLER
+from service.limits.open_calls import OpenCalls
+from service.limits.rate_limits import RateLimits
 from service.system_random import SYSTEM_RANDOM
-from service.under_way import UnderWay
 
 _MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
 _MAX_DIGITS = 9
@@ -32,8 +32,8 @@ class Admission:
         """Nothing is let in any more."""
         self.leaving = False
         """Whoever comes is still let in, but should go elsewhere from now on."""
-        self.calls = UnderWay()
-        self.allowances = Allowances()
+        self.calls = OpenCalls()
+        self.rate_limits = RateLimits()
         self._items_per_s = 0.0
         self._freed = asyncio.Event()
 
@@ -127,7 +127,7 @@ class Permit:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._admission.give(self._items, self._bytes, 1)
-        self._admission.allowances.give(self._caller, self._charged)
+        self._admission.rate_limits.give(self._caller, self._charged)
 
     def add(self, *, items: int = 0, nbytes: int = 0) -> None:
         """Hold so much more.
@@ -151,7 +151,7 @@ class Permit:
             Overloaded: it asks for more than it may.
         """
         if items:
-            self._admission.allowances.take(self._caller, items)
+            self._admission.rate_limits.take(self._caller, items)
             self._charged += items
 
     async def reserve(self, nbytes: int) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 
-class Stored(msgspec.Struct, array_like=True, frozen=True):
+class CachedVerdict(msgspec.Struct, array_like=True, frozen=True):
     """A verdict as the caches hold it; its status is ok."""
 
     score: Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -14,11 +14,11 @@ class Stored(msgspec.Struct, array_like=True, frozen=True):
     detail: dict[str, Any]
 
 
-encode_stored = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Stored).decode
+encode_verdict = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(CachedVerdict).decode
 
 
-def decode_stored(held: bytes) -> Stored | None:
+def decode_verdict(held: bytes) -> CachedVerdict | None:
     """A cached verdict; None for bytes that are not one (an older layout, or damage)."""
     try:
         return _decode(held)

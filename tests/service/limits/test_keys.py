@@ -12,11 +12,11 @@ import pytest
 import yaml
 from rewardline import Client, Unauthorized
 
-from service import keys
-from service.admission import Admission
-from service.allowances import BURST_S, Allowances
 from service.errors import Forbidden, Overloaded, Unauthenticated
-from service.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope
+from service.limits import keys
+from service.limits.admission import Admission
+from service.limits.keys import ANONYMOUS, CALLER, BadKeys, Caller, Keys, Scope
+from service.limits.rate_limits import BURST_S, RateLimits
 from tests.conftest import Serve, Served
 from tests.waiting import PATIENCE_S, eventually
 
@@ -91,30 +91,30 @@ def test_one_name_stands_in_one_place(tmp_path: Path) -> None:
 
 def test_a_rate_is_kept_by_debt(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 100.0
-    monkeypatch.setattr("service.allowances.time.monotonic", lambda: now_s)
-    allowances, caller = Allowances(), Caller("a", items_per_s=10.0)
-    allowances.take(caller, int(BURST_S * 10) + 30)  # more than there is: 30 in debt
+    monkeypatch.setattr("service.limits.rate_limits.time.monotonic", lambda: now_s)
+    rate_limits, caller = RateLimits(), Caller("a", items_per_s=10.0)
+    rate_limits.take(caller, int(BURST_S * 10) + 30)  # more than there is: 30 in debt
     with pytest.raises(Overloaded) as refused:
-        allowances.take(caller, 1)
+        rate_limits.take(caller, 1)
     assert refused.value.retry_after_s == pytest.approx(3.1)
     now_s += 3.05
-    allowances.take(caller, 1)
-    assert allowances.refused == {("a", "rate"): 1}
+    rate_limits.take(caller, 1)
+    assert rate_limits.refused == {("a", "rate"): 1}
     now_s += 1000.0
-    allowances.take(caller, int(BURST_S * 10))  # silence is worth no more than the burst
+    rate_limits.take(caller, int(BURST_S * 10))  # silence is worth no more than the burst
     with pytest.raises(Overloaded):
-        allowances.take(caller, 1)
+        rate_limits.take(caller, 1)
 
 
 def test_items_in_flight_are_counted_to_their_key() -> None:
-    allowances, caller = Allowances(), Caller("a", max_items_in_flight=10)
-    allowances.take(caller, 25)  # alone, a batch of any size may pass
+    rate_limits, caller = RateLimits(), Caller("a", max_items_in_flight=10)
+    rate_limits.take(caller, 25)  # alone, a batch of any size may pass
     with pytest.raises(Overloaded):
-        allowances.take(caller, 1)
-    allowances.take(Caller("b", max_items_in_flight=10), 1)
-    allowances.give(caller, 20)
-    allowances.take(caller, 5)
-    assert allowances.refused == {("a", "in_flight"): 1}
+        rate_limits.take(caller, 1)
+    rate_limits.take(Caller("b", max_items_in_flight=10), 1)
+    rate_limits.give(caller, 20)
+    rate_limits.take(caller, 5)
+    assert rate_limits.refused == {("a", "in_flight"): 1}
 
 
 async def test_what_a_key_may_not_have_is_given_back_at_once() -> None:

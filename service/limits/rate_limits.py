@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from service.errors import Overloaded
-from service.keys import Caller
+from service.limits.keys import Caller
 
 BURST_S = 2.0
 """A key that was silent may ask for as much as it could have had in this time."""
@@ -24,7 +24,7 @@ class _Account:
     is_new: bool = True
 
 
-class Allowances:
+class RateLimits:
     """The accounts of all keys that have limits; single-threaded, so it needs no lock."""
 
     def __init__(self) -> None:

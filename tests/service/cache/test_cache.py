@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from service.cache import ENTRY_OVERHEAD_BYTES, MemoryCache, VerdictCache
-from service.redis_cache import RedisCache, _even_tags
+from service.cache.memory_cache import ENTRY_OVERHEAD_BYTES, MemoryCache
+from service.cache.redis_cache import RedisCache, _even_tags
+from service.cache.verdict_cache import VerdictCache
 from service.storage.redis_client import parse_redis_url
 from tests.ports import free_port
 from tests.service.fault_proxy import Fault, fault_proxy

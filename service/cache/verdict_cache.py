@@ -1,0 +1,63 @@
+"""The verdict cache: memory first, then Redis if there is one. Advisory: all that can go wrong is a miss.
+
+The engine makes the keys (digests of all that a verdict depends on) and the values (encoded verdicts); here both are
+bytes without meaning.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from service.cache.memory_cache import MemoryCache
+from service.cache.redis_cache import CacheCounters, RedisCache, State
+
+
+class VerdictCache:
+    """Both layers, as the engine sees them. Without `redis`, memory alone."""
+
+    def __init__(self, memory: MemoryCache, redis: RedisCache | None = None) -> None:
+        self.memory = memory
+        self.counters = redis.counters if redis else CacheCounters()
+        self._redis = redis
+
+    @property
+    def redis_state(self) -> State | Literal["none"]:
+        return self._redis.state if self._redis else "none"
+
+    async def start(self) -> None:
+        if self._redis:
+            await self._redis.start()
+
+    async def close(self) -> None:
+        if self._redis:
+            await self._redis.close()
+
+    def peek(self, key: bytes) -> bytes | None:
+        """The value if this process has it; counted only if so, since a lookup may follow."""
+        value = self.memory.get(key)
+        if value is not None:
+            self.counters.hits_memory += 1
+        return value
+
+    async def lookup(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The value of each key, in order, or None; asks Redis for what memory lacks, and remembers what it says."""
+        values = [self.memory.get(key) for key in keys]
+        absent = [place for place, value in enumerate(values) if value is None]
+        self.counters.hits_memory += len(keys) - len(absent)
+        missed = len(absent)
+        if absent and self._redis:
+            found = await self._redis.get_many([keys[place] for place in absent])
+            for place, value in zip(absent, found, strict=True):
+                if value is not None:
+                    self.memory.set(keys[place], value)
+                    values[place] = value
+                    missed -= 1
+            self.counters.hits_redis += len(absent) - missed
+        self.counters.misses += missed
+        return values
+
+    def store(self, entries: Mapping[bytes, bytes]) -> None:
+        """Remember `entries` now, and have them written to Redis in the background."""
+        for key, value in entries.items():
+            self.memory.set(key, value)
+        if self._redis:
+            self._redis.set_many(entries)

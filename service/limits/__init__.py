@@ -1,0 +1,1 @@
+"""How much may be asked for: by all callers together, and by each key."""
