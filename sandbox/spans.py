@@ -4,7 +4,7 @@
                          │            └──► worker, box, judge (`span`, `traced`) ──► the next service (`headers`)
                          └──► cache ──► Redis
 
-There is no dependency: a tracer is something that `use` was given (`service.otlp` makes one). Without one, or below a
+There is no dependency: a tracer is something that `use` was given (`service.observe.otlp` makes one). Without one, or below a
 request that is not recorded, nothing is made, and a `with` costs a look at a variable. Spans hold names and numbers, never
 texts of requests, and no keys.
 

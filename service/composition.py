@@ -12,7 +12,7 @@ from typing import Any
 from service.cache.cached_verdict import CachedVerdict
 from service.judging import Judge, Prepared
 from service.recipes.recipe import Check, Recipe
-from service.shaping import Clip, Term, aggregate
+from service.recipes.reward_shaping import Clip, Term, aggregate
 from verifiers.base import Status, Verdict
 
 

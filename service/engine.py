@@ -29,7 +29,7 @@ from service.cache.verdict_cache import VerdictCache
 from service.composition import Composed, Composition, Part
 from service.judging import Prepared
 from service.lanes import Lane
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.preparation import Preparation
 from service.recipes.book import Book
 from service.wire import Result, ScoreItem, Summary

@@ -21,7 +21,6 @@ from grpc_reflection.v1alpha import reflection
 
 from sandbox import spans
 from service import grpc_health
-from service.access import Call, request_id
 from service.batches import Batch
 from service.catalogue import describe
 from service.engine import Engine
@@ -30,9 +29,10 @@ from service.grpc_health import Health
 from service.grpc_messages import Raws, cache_mode_of, fill, item_of, items_of, parse, raw_of, response_of, text_of
 from service.limits.admission import Admission, announced
 from service.limits.keys import Keys, Scope
-from service.metrics import Metrics
+from service.observe.access_log import Call, request_id
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
 from service.pb import rewardline_pb2 as pb
-from service.readiness import Readiness
 from service.settings import Settings
 from service.wire import CacheMode, ScoreItem, check_count, encode
 

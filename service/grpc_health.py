@@ -12,7 +12,7 @@ import grpc
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
-from service.readiness import Readiness
+from service.observe.readiness import Readiness
 
 NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 _LOOK_AGAIN_S: Final = 0.5

@@ -15,7 +15,6 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from service import box_door, group_door, openapi, score_door
-from service.access import Call
 from service.background import door as jobs_door
 from service.background.jobs import BackgroundJobs
 from service.boxes import Boxes
@@ -35,10 +34,11 @@ from service.interactions import openenv
 from service.interactions.desk import Interactions
 from service.limits.admission import Admission
 from service.limits.keys import Keys
-from service.metrics import Metrics
+from service.observe.access_log import Call
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
 from service.ops import metrics_response, readiness_response
 from service.pages import DOCS_PAGE
-from service.readiness import Readiness
 from service.settings import Settings
 from service.wire import (
     encode,

@@ -9,12 +9,12 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import replies
-from service.access import Call, request_id
 from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.limits.keys import Scope as KeyScope
-from service.metrics import Metrics
+from service.observe.access_log import Call, request_id
+from service.observe.metrics import Metrics
 from service.reception import Gone, read_rest
 from service.wire import encode
 

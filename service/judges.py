@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from service.cache.verdict_cache import VerdictCache
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.settings import Settings, environment
 from verifiers.judge import config, prompts
 from verifiers.judge.endpoints import EndpointState, Gateway

@@ -20,8 +20,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from service.limits.admission import Admission
-from service.metrics import Metrics
-from service.readiness import Readiness
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
 from service.wire import encode
 
 NOTICE_S = 5.0

@@ -18,7 +18,7 @@ from service.composition import Composed, Plan
 from service.judging import Judge, Prepared, decoded, decoded_params, judge_of
 from service.memo import Memo
 from service.recipes.book import Book
-from service.recipes.planning import Planner
+from service.scoring.planning import Planner
 from service.wire import ABSENT, DAMAGED, Message, ScoreItem, encode, messages_of
 from verifiers.base import InvalidItem, Verdict
 from verifiers.conversation import Conversation, dialects, plain

@@ -11,7 +11,7 @@ from service import tls
 from service.engine import Engine
 from service.limits import keys
 from service.limits.keys import BadKeys, Keys
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.recipes.files import BadRecipes
 from service.settings import Settings

@@ -22,8 +22,7 @@ from starlette.types import ASGIApp
 
 from sandbox.remote import BadTrust
 from sandbox.workers import Workers
-from service import grpc_api, heap, http_api, judges, tls, tracing
-from service.audit_log import opening as audit_log
+from service import grpc_api, heap, http_api, judges, tls
 from service.background.jobs import BackgroundJobs, open_jobs
 from service.boxes import STATES, Boxes, kinds, weaknesses
 from service.cache.memory_cache import MemoryCache
@@ -37,10 +36,13 @@ from service.interactions.desk import Bounds, Interactions
 from service.limits import keys
 from service.limits.admission import Admission
 from service.limits.keys import BadKeys, Keys
-from service.metrics import Metrics
+from service.observe import tracing
+from service.observe.audit_log import lifespan as audit_log
+from service.observe.load_monitor import LoadMonitor
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
+from service.observe.tracing import CannotTrace, Tracing
 from service.ops import build_ops
-from service.pulse import Pulse
-from service.readiness import Readiness
 from service.recipes import book as recipes
 from service.reloading import reloading
 from service.settings import Settings
@@ -48,7 +50,6 @@ from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import RecordStore
 from service.storage.redis_records import RedisRecords
 from service.tls import BadCertificate, Certificates
-from service.tracing import CannotTrace, Tracing
 from verifiers import registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
@@ -96,7 +97,7 @@ class Core:
     needs_boxes: bool
     interactions: Interactions
     panel: Panel | None
-    pulse: Pulse
+    load_monitor: LoadMonitor
 
     def readiness(self) -> Readiness:
         """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
@@ -178,7 +179,7 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
             settings.readiness_needs_boxes,
             interactions,
             panel,
-            Pulse(engine.queued_s),
+            LoadMonitor(engine.queued_s),
         )
         _publish(built)
         yield built
@@ -292,7 +293,7 @@ def _ops(built: Core, settings: Settings) -> ASGIApp:
 
 @contextlib.asynccontextmanager
 async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
-    beating = [asyncio.create_task(beat) for beat in (built.pulse.beat(), health.follow(), heap.keep_small())]
+    beating = [asyncio.create_task(beat) for beat in (built.load_monitor.run(), health.follow(), heap.keep_small())]
     try:
         yield
     finally:
@@ -456,10 +457,12 @@ def _publish(built: Core) -> None:
     metrics.watch("in_flight_bytes", "Bytes of admitted requests", lambda: built.admission.bytes)
     metrics.watch("in_flight_requests", "Requests admitted and not yet answered", lambda: built.admission.requests)
     metrics.watch("draining", "1 while callers should go elsewhere", lambda: _is_leaving(built.admission))
-    metrics.watch("event_loop_lag_seconds", "The most the event loop was late in 15 s", lambda: built.pulse.lag_s)
+    metrics.watch(
+        "event_loop_lag_seconds", "The most the event loop was late in 15 s", lambda: built.load_monitor.lag_s
+    )
     metrics.watch_gauges("queued_work_seconds", "Work waiting, by verifier", built.engine.queued_s, "verifier")
     metrics.watch(
-        "queued_work_seconds_peak", "The most work waiting at once in ten minutes", lambda: built.pulse.peak_s
+        "queued_work_seconds_peak", "The most work waiting at once in ten minutes", lambda: built.load_monitor.peak_s
     )
     metrics.watch_pairs(
         "key_refused",

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-import service.cli  # noqa: F401 - what `main` imports
+import service.cli.main  # noqa: F401 - what `main` imports
 from sandbox.workers import Workers, link, zygote
 from sandbox.workers.frames import Order
 from service.__main__ import main

@@ -11,7 +11,7 @@ from service.background.redis import RedisStore
 from service.background.runner import Runner
 from service.engine import Engine
 from service.limits.admission import Admission
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.settings import Settings
 
 _COLLECTING_S: Final = 5.0

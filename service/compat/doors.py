@@ -23,7 +23,7 @@ from service.compat.submit import Submit
 from service.compat.waiting import Waiting
 from service.engine import Engine
 from service.limits.admission import Admission
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.settings import Settings
 
 JSON = dict[str, Any]

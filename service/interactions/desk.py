@@ -29,7 +29,7 @@ from service.interactions.shapes import (
     decode_item,
     unprocessable,
 )
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.storage.record_store import VERSION, RecordStore
 from service.wire import Message, Result, encode
 from verifiers.base import InvalidItem, Status

@@ -27,7 +27,6 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service import replies
-from service.access import Call, request_id
 from service.errors import BadRequest, MethodNotAllowed, NotFound, RequestError, Unprocessable
 from service.interactions.desk import Interactions
 from service.interactions.openenv_shapes import (
@@ -46,7 +45,8 @@ from service.interactions.shapes import ALIASES, TurnAnswer, View, decode_turn, 
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.limits.keys import Scope as KeyScope
-from service.metrics import Metrics
+from service.observe.access_log import Call, request_id
+from service.observe.metrics import Metrics
 from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.system_random import SYSTEM_RANDOM

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from service.shaping import Aggregate, Clip, Scale
+from service.recipes.reward_shaping import Aggregate, Clip, Scale
 
 Finite = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./*-]{0,99}$")]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from service.recipes.model import GateSpec, ReferenceSpec
-from service.shaping import PLAIN, Aggregate, Clip, Scale
+from service.recipes.reward_shaping import PLAIN, Aggregate, Clip, Scale
 from verifiers.registry import Entry
 
 

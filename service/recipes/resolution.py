@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from service.recipes.files import BadRecipes
 from service.recipes.model import CheckSpec, RecipeSpec, built_clip
 from service.recipes.recipe import Check, Gate, Recipe
-from service.shaping import PLAIN, Scale
+from service.recipes.reward_shaping import PLAIN, Scale
 from verifiers.registry import Registry
 
 

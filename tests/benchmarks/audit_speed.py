@@ -18,10 +18,10 @@ import uvloop
 from rich.console import Console
 
 from service import server
-from service.audit_log.packing import Form, pack
-from service.audit_log.records import Rules
-from service.audit_log.writer import AuditLog, Options
 from service.batches import Batch
+from service.observe.audit_log.archive import Form, pack
+from service.observe.audit_log.records import Rules
+from service.observe.audit_log.writer import AuditLog, Options
 from service.settings import Settings
 from service.wire import Result, ScoreItem
 from tests.benchmarks.report import Cell, Report, machine

@@ -16,7 +16,7 @@ from service.batches import Batch
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine, Scored
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.wire import CacheMode, Result, ScoreItem, Summary
 from tests.virtual_time import in_virtual_time

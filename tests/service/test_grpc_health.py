@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from service.grpc_api import _asked
 from service.grpc_health import Health
-from service.readiness import Readiness
+from service.observe.readiness import Readiness
 from tests.waiting import PATIENCE_S
 
 SERVING = health_pb2.HealthCheckResponse.SERVING

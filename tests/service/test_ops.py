@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.pulse import Highest
+from service.observe.load_monitor import RollingMax
 from tests.conftest import ROOT, Served, serving
 from tests.service.slow_verifier import installed
 from tests.waiting import PATIENCE_S, eventually
@@ -82,11 +82,11 @@ def test_draining_waits_for_what_is_under_way_and_refuses_nobody(
     assert served.process.wait(PATIENCE_S) == 0
 
 
-def test_the_highest_of_the_recent_past() -> None:
-    highest = Highest(10.0)
+def test_the_maximum_of_the_recent_past() -> None:
+    maximum = RollingMax(10.0)
     seen = []
     for at_s, value in enumerate([1.0, 5.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]):
-        highest.note(float(at_s), value)
-        seen.append(highest.value)
+        maximum.note(float(at_s), value)
+        seen.append(maximum.value)
     assert seen == [1.0, *[5.0] * 10, 3.0, 3.0, 0.0]
-    assert Highest(1.0).value == 0.0
+    assert RollingMax(1.0).value == 0.0

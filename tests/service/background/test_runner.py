@@ -15,7 +15,7 @@ from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
 from service.limits.admission import Admission
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.recipes.book import Book
 from tests.service.background.stores import JSON, items, job, limits, memory_store, reached, redis_store, silence, taken
 from tests.service.redis_server import RedisServer

@@ -10,7 +10,7 @@ from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
 from service.interactions.desk import Bounds, Interactions
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.storage.record_store import RecordStore
 from tests.waiting import PATIENCE_S

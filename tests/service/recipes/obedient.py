@@ -12,7 +12,7 @@ from service.batches import Batch
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
 from service.engine import Engine
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.wire import CacheMode, Result, decode_request, encode
 from tests.waiting import PATIENCE_S

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.shaping import PLAIN, Clip, Scale, Term, aggregate
+from service.recipes.reward_shaping import PLAIN, Clip, Scale, Term, aggregate
 
 UNIT = st.floats(0, 1)
 

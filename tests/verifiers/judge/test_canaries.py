@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from service.judges import publish
-from service.metrics import Metrics
+from service.observe.metrics import Metrics
 from tests.judge_upstream.behaviours import completion, refuses, says, when
 from tests.judge_upstream.scripted import Behaviour, Exchange, Scripted
 from tests.waiting import PATIENCE_S, until

@@ -1,0 +1,1 @@
+"""The command line, one module for each command that takes more than a few lines; `main` has the others."""

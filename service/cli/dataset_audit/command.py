@@ -1,0 +1,88 @@
+"""`rewardline audit`: a data set before it is trained on."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from service import server, settings
+from service.cli.dataset_audit.audit import Report, audit
+from service.cli.dataset_audit.rows import BadData, Columns, read
+from service.recipes.files import BadRecipes
+
+_out = Console()
+_err = Console(stderr=True)
+_MAX_SHOWN = 20
+
+
+def command(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines, or .parquet.")],
+    recipe: Annotated[str | None, typer.Option(help="Audit every row by this recipe; default: by its labels.")] = None,
+    verifier: Annotated[str | None, typer.Option(help="Audit every row by this verifier.")] = None,
+    reference_field: Annotated[
+        str | None, typer.Option(help="Default: reference, ground_truth, gold, ...; '.' is the whole row.")
+    ] = None,
+    solution_field: Annotated[
+        str | None, typer.Option(help="A program that must pass the row's tests; default: canonical_solution, ...")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
+    report: Annotated[Path | None, typer.Option("-o", "--report", help="All findings as JSON.")] = None,
+) -> None:
+    """Find what cannot be judged before training does. Exit code 1: there are findings; 3: some could not be judged."""
+    columns = Columns(reference_field, solution_field, recipe, verifier)
+    try:
+        found = uvloop.run(_audit(file, columns, config))
+    except (BadData, BadRecipes, server.CannotStart, settings.SettingsError) as error:
+        _err.print(f"rewardline: {error}", style="red", soft_wrap=True, highlight=False, markup=False)
+        raise typer.Exit(2) from error
+    if report is not None:
+        report.write_text(json.dumps(found.plain(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _show(file, found)
+    if found.findings:
+        raise typer.Exit(1)
+    if found.unjudged:
+        raise typer.Exit(3)
+
+
+async def _audit(file: Path, columns: Columns, config: Path | None) -> Report:
+    with _err.status("reading") as status:
+
+        def show(so_far: Report) -> None:
+            status.update(f"{so_far.rows} rows, {len(so_far.findings)} findings")
+
+        async with server.core(settings.read(config)) as core:
+            return await audit(core.engine, read(file, columns), show)
+
+
+def _show(file: Path, report: Report) -> None:
+    if report.findings:
+        reasons = Table("verifier", "finding", "rows")
+        for (verifier, reason), count in report.by_reason().most_common():
+            reasons.add_row(verifier, reason, str(count))
+        _out.print(reasons)
+        for finding in report.findings[:_MAX_SHOWN]:
+            name = f" ({finding.id})" if finding.id else ""
+            _say(f"row {finding.row}{name}: {finding.reason}: {_line(finding.message)}")
+            if "reference" in finding.told:
+                _say(f"    {_line(finding.told['reference'])}")
+        if len(report.findings) > _MAX_SHOWN:
+            _say(f"... and {len(report.findings) - _MAX_SHOWN} more; --report writes all of them.")
+    recipes = ", ".join(f"{name} ({count})" for name, count in report.recipes.most_common(8))
+    _say(
+        f"{file}: {report.rows} rows; {len({finding.row for finding in report.findings})} with findings. "
+        f"{report.checks} references looked at, {report.own_answers} of them with their own answer; "
+        f"{report.unjudged} could not be judged. By {recipes or 'nothing'}."
+    )
+
+
+def _line(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 120 else text[:119] + "…"
+
+
+def _say(text: str) -> None:
+    _out.print(text, soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,143 @@
+"""`rewardline log`: which answer got which reward, and why."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
+
+import typer
+from rich.cells import set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from service import settings
+from service.observe.audit_log import reader
+from service.observe.audit_log.query import BadMoment, Query, Seen, Tally, moment
+
+_err = Console(stderr=True)
+_COLUMNS: Final = {
+    "time": 23, "id": 20, "judge": 22, "status": 7, "score": 6, "reward": 7, "reason": 22, "answer": 48,
+}  # fmt: skip
+_Several = list[str] | None
+
+
+def log(
+    places: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DIR|FILE]...", help="Default: the setting `audit_dir`.")
+    ] = None,
+    verifier: Annotated[_Several, typer.Option(help="Of this verifier, or this recipe.")] = None,
+    reason: Annotated[_Several, typer.Option(help="With this reason.")] = None,
+    status: Annotated[_Several, typer.Option(help="ok, invalid or failed.")] = None,
+    min_score: Annotated[float | None, typer.Option(help="With at least this score.")] = None,
+    max_score: Annotated[float | None, typer.Option(help="With at most this score.")] = None,
+    item_id: Annotated[_Several, typer.Option("--id", help="Of this item, or this request.")] = None,
+    since: Annotated[str | None, typer.Option(help="From this time on: 2026-03-07T09:15 (UTC), or 2h ago.")] = None,
+    until: Annotated[str | None, typer.Option(help="Up to this time.")] = None,
+    as_json: Annotated[bool, typer.Option("--json/--table", help="Whole records as JSON lines, or a table.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written, until Ctrl-C.")] = False,
+) -> None:
+    """Show the audit log. Options of one kind widen the choice, of different kinds narrow it; counts come at the end."""
+    now = datetime.now(UTC)
+    try:
+        query = Query(
+            frozenset(verifier or ()),
+            frozenset(reason or ()),
+            frozenset(status or ()),
+            frozenset(item_id or ()),
+            min_score,
+            max_score,
+            moment(since, now) if since else None,
+            moment(until, now) if until else None,
+        )
+        where = places or _configured()
+        found = reader.find(where)
+    except (BadMoment, reader.NotThere, settings.SettingsError) as error:
+        _fail(str(error))
+    if not found and not follow:
+        _fail(f"no audit log in {', '.join(map(str, where))}")
+    tally = Tally()
+    interrupted = False
+    try:
+        _show(_followed(where, query, tally) if follow else _read(found, query, tally), query, tally, as_json=as_json)
+    except KeyboardInterrupt:
+        interrupted = True
+    _tell(tally)
+    if interrupted and not follow:
+        raise typer.Exit(130)
+
+
+def _show(lines: Iterable[bytes | None], query: Query, tally: Tally, *, as_json: bool) -> None:
+    """Print the records that are wanted as they come."""
+    out = sys.stdout.buffer
+    if not as_json:
+        out.write(_row(_COLUMNS))
+    for line in lines:
+        if line is None:
+            out.flush()
+            continue
+        seen = tally.look_at(line, query)
+        if seen is not None:
+            out.write(line.rstrip(b"\n") + b"\n" if as_json else _row(_cells(seen)))
+    out.flush()
+
+
+def _configured() -> list[Path]:
+    folder = settings.read().audit_dir
+    if folder is None:
+        raise reader.NotThere("no audit log is configured (audit_dir); name a folder or files")
+    return [folder]
+
+
+def _read(files: Sequence[Path], query: Query, tally: Tally) -> Iterator[bytes]:
+    for path in files:
+        if reader.may_hold(path, query.since, query.until):
+            yield from reader.lines(path, tally.damaged_files)
+
+
+def _followed(places: Sequence[Path], query: Query, tally: Tally) -> Iterator[bytes | None]:
+    return reader.follow(places, tally.damaged_files, lambda path: reader.may_hold(path, query.since, query.until))
+
+
+def _cells(seen: Seen) -> list[str]:
+    judge = seen.verifier or ""
+    if seen.recipe:
+        judge = f"{seen.recipe} ({judge})" if judge else seen.recipe
+    answer = seen.extracted
+    if answer is None:
+        # Answers end with what counts.
+        answer = (
+            f"sha256 {seen.response_sha256}" if seen.response_sha256 else (seen.response or "")[-_COLUMNS["answer"] :]
+        )
+    score, reward = ("" if number is None else f"{number:.4g}" for number in (seen.score, seen.reward))
+    return [seen.time[:23].replace("T", " "), str(seen.id), judge, seen.status, score, reward, seen.reason, answer]
+
+
+def _row(cells: Iterable[str]) -> bytes:
+    """Cells of untrusted text: nothing of it may reach the terminal as a command."""
+    shown = ("".join(char if char.isprintable() else " " for char in cell[:200]) for cell in cells)
+    fitted = (set_cell_size(cell, width) for cell, width in zip(shown, _COLUMNS.values(), strict=True))
+    return ("  ".join(fitted).rstrip() + "\n").encode("utf-8", "replace")
+
+
+def _tell(tally: Tally) -> None:
+    table = Table("verifier", "status", "reason", "records")
+    for outcome, count in tally.by_outcome.most_common():
+        table.add_row(*map(Text, outcome), str(count))
+    if tally.shown:
+        _err.print(table)
+    _say(f"{tally.shown} of {tally.read} records.")
+    if tally.unreadable_lines:
+        _say(f"{tally.unreadable_lines} lines passed over that are no whole records, as a crash may leave one.")
+    for damage in tally.damaged_files:
+        _say(f"Damaged, read as far as it goes: {damage}")
+
+
+def _say(text: str) -> None:
+    _err.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def _fail(message: str) -> NoReturn:
+    _say(f"rewardline: {message}")
+    raise typer.Exit(2)

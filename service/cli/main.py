@@ -1,0 +1,265 @@
+"""The commands: `rewardline serve | score | audit | log | recipes | judges | check-host | verifiers`."""
+
+import gc
+import json
+import resource
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rewardline import RewardlineError
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from sandbox import self_check
+from service import server, settings
+from service.boxes import variants
+from service.catalogue import describe
+from service.cli import host_check
+from service.cli import recipes as recipes_command
+from service.cli.dataset_audit.command import command as audit_command
+from service.cli.judges import command as judges_command
+from service.cli.log import log as audit_log
+from service.cli.score import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of
+from service.limits.keys import Scope, new_key
+from service.observe import logs
+from service.recipes.files import BadRecipes
+from service.server import Addresses
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.command("log")(audit_log)
+_out = Console()
+_err = Console(stderr=True)
+
+_OPEN_FILES = 65_536
+_TRY_IT = (
+    "curl -s {url}/v1/score -H 'Content-Type: application/json' -d "
+    '\'{{"items":[{{"verifier":"math","response":"It is \\\\boxed{{\\\\frac12}}.","reference":"0.5"}}]}}\''
+)
+
+
+app.add_typer(recipes_command.app, name="recipes")
+app.command("audit")(audit_command)
+app.command("judges")(judges_command)
+
+
+@app.callback()
+def rewardline() -> None:
+    """Verdicts for reinforcement learning with verifiable rewards."""
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to bind; default 127.0.0.1.")] = None,
+    http_port: Annotated[int | None, typer.Option(help="Default 8080; 0 takes a free one.")] = None,
+    grpc_port: Annotated[int | None, typer.Option(help="Default 8081; 0 takes a free one.")] = None,
+    redis_url: Annotated[str | None, typer.Option(help="Share the cache in this Redis.")] = None,
+    sandbox: Annotated[
+        str | None, typer.Option(help="Where programs run: auto (the default), docker, local or none.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
+) -> None:
+    """Serve verdicts over HTTP and gRPC until SIGTERM."""
+    chosen = _settings(
+        config, host=host, http_port=http_port, grpc_port=grpc_port, redis_url=redis_url, sandbox=sandbox
+    )
+    logs.configure(chosen)
+    _tune_garbage_collection()
+    _allow_many_connections()
+    try:
+        uvloop.run(server.serve(chosen, _announce))
+    except (BadRecipes, server.CannotStart) as error:
+        raise _fail(str(error)) from error
+
+
+def _tune_garbage_collection() -> None:
+    """Batches are many short-lived objects without cycles: the defaults spend a sixth of the hot path on looking.
+
+    What modules have made stays, but for so little that looking for it now is not worth a tenth of a second.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def _allow_many_connections() -> None:
+    """Trainers open a connection per sample, thousands at a time; the usual soft limit is 1,024 files."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(most, _OPEN_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _announce(addresses: Addresses) -> None:
+    operations = f" Operations on {addresses.ops}." if addresses.ops else ""
+    _say(f"Rewardline serves HTTP on {addresses.http} and gRPC on {addresses.grpc}.{operations} Try:")
+    _say(_TRY_IT.format(url=addresses.http))
+
+
+@app.command()
+def key(
+    name: Annotated[str, typer.Argument(help="What metrics and logs call it.")],
+    scope: Annotated[
+        list[Scope] | None, typer.Option(help="score (the default), sandbox, admin; several times.")
+    ] = None,
+) -> None:
+    """Make an API key: the key on standard error, to be handed on once; on standard output its line for `keys_file`."""
+    secret, digest = new_key()
+    _err.print(secret, highlight=False, soft_wrap=True)
+    scopes = ", ".join(scope or [Scope.SCORE])
+    _out.print(f"  {name}: {{sha256: '{digest}', scopes: [{scopes}]}}", highlight=False, soft_wrap=True, markup=False)
+
+
+@app.command()
+def score(
+    file: Annotated[
+        Path,
+        typer.Argument(exists=True, dir_okay=False, help="JSON lines or Parquet: a response and a reference each."),
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Default: FILE.verdicts.jsonl.")] = None,
+    verifier: Annotated[str | None, typer.Option(help="Judge every line by this one.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="Judge every line by this recipe.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Have this service judge (http:// or grpc://); default: here.")
+    ] = None,
+    api_key: Annotated[str | None, typer.Option(envvar="REWARDLINE_API_KEY", help="For --url.")] = None,
+    response_field: Annotated[str | None, typer.Option(help="Default: response, completion or output.")] = None,
+    reference_field: Annotated[str | None, typer.Option(help="Default: reference, ground_truth, gold, ...")] = None,
+    label_field: Annotated[str | None, typer.Option(help="true/false, to compare verdicts with: expected, ...")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Start again instead of continuing an interrupted run.")] = False,
+) -> None:
+    """Score a file of rollouts; continues where an interrupted run stopped. Exit code 3: some lines failed."""
+    target = output or file.with_suffix(".verdicts.jsonl")
+    if overwrite:
+        target.unlink(missing_ok=True)
+    columns = Columns(verifier, recipe, response_field, reference_field, label_field)
+    started = time.monotonic()
+    try:
+        tally = uvloop.run(_score(file, total_of(file), target, columns, url, api_key))
+    except (BadInput, BadRecipes, RewardlineError, server.CannotStart) as error:
+        raise _fail(str(error)) from error
+    except KeyboardInterrupt as error:
+        _err.print(
+            f"Interrupted; the same command continues after what is in {target}.", soft_wrap=True, highlight=False
+        )
+        raise typer.Exit(130) from error
+    _summarise(tally, target, time.monotonic() - started)
+    if tally.with_status("failed"):
+        raise typer.Exit(3)
+
+
+async def _score(
+    file: Path, total: int | None, target: Path, columns: Columns, url: str | None, api_key: str | None
+) -> Tally:
+    scorer = scorer_at(url, api_key) if url else scorer_here(_settings(None))
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]} items/s, {task.fields[failed]} failed"),
+        TimeRemainingColumn(),
+        console=_err,
+    )
+    async with scorer as judge:
+        with bar:
+            task = bar.add_task(file.name, total=total, rate="-", failed=0)
+            started = time.monotonic()
+
+            def show(position: int, tally: Tally) -> None:
+                rate = tally.lines / (time.monotonic() - started)
+                bar.update(task, completed=position, rate=f"{rate:.0f}", failed=tally.with_status("failed"))
+
+            return await rescore(file, target, columns, judge, show)
+
+
+def _summarise(tally: Tally, target: Path, seconds: float) -> None:
+    table = Table("verifier", "status", "reason", "lines")
+    for (verifier, status, reason), count in sorted(tally.by_outcome.items(), key=lambda pair: -pair[1]):
+        table.add_row(verifier, status, reason, str(count))
+    _out.print(table)
+    before = f" ({tally.done_before} lines were there before)" if tally.done_before else ""
+    rate = tally.lines / seconds if seconds else 0.0
+    judged = tally.with_status("ok")
+    mean = f", mean score {tally.score_sum / judged:.4f}" if judged else ""
+    _say(f"{tally.lines} lines in {seconds:.1f} s, {rate:.0f}/s{mean}. Verdicts in {target}{before}.")
+    if labelled := tally.agreement.total():
+        right = tally.agreement[(True, True)] + tally.agreement[(False, False)]
+        _say(
+            f"Labels: {right} of {labelled} agree ({right / labelled:.2%}); accepted though labelled wrong "
+            f"{tally.agreement[(False, True)]}, rejected though labelled right {tally.agreement[(True, False)]}."
+        )
+
+
+def _say(text: str) -> None:
+    _out.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+@app.command()
+def verifiers(
+    name: Annotated[str | None, typer.Argument(help="Show one: its parameters' schema and its examples.")] = None,
+) -> None:
+    """List the verifiers, or show one."""
+    found = server.load_verifiers()
+    if name is None:
+        table = Table("name", "version", "decides")
+        for entry in found.values():
+            table.add_row(entry.verifier.name, entry.verifier.version, entry.verifier.summary)
+        _out.print(table)
+        return
+    if name not in found:
+        raise _fail(f"no verifier {name!r}; there are {list(found)}")
+    typer.echo(json.dumps(describe(found[name]), indent=2, ensure_ascii=False))
+
+
+@app.command("check-host")
+def check_host(
+    config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
+    sandbox: Annotated[str | None, typer.Option(help="Only this kind: docker or local.")] = None,
+    long: Annotated[bool, typer.Option("--long/--short", help="All attacks, or those that `serve` tries.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Attack every kind of boxes this machine has, and say what each stops. Exit code 1: not all, or there is none."""
+    chosen = _settings(config, sandbox=sandbox)
+    extent = self_check.LONG if long else self_check.SHORT
+    with _err.status("attacking boxes"):
+        seen = uvloop.run(host_check.look(variants(chosen), extent))
+    if as_json:
+        typer.echo(json.dumps([one.plain() for one in seen], indent=2))
+    else:
+        _show_host(seen)
+    if not host_check.is_good(seen):
+        raise typer.Exit(1)
+
+
+def _show_host(seen: Sequence[host_check.Look]) -> None:
+    there = [one for one in seen if one.report is not None]
+    table = Table("attack", *(one.kind for one in there))
+    for attack in dict.fromkeys(name for one in there for name in one.outcomes):
+        table.add_row(attack, *(_WORDS[one.outcomes.get(attack)] for one in there))
+    if there:
+        _out.print(table)
+    for one in seen:
+        if one.report is None:
+            _say(f"{one.kind}: not here. {one.why}")
+            continue
+        _say(f"{one.kind}: {one.report.isolation}. {' '.join(one.caveats)}")
+        for finding in one.report.findings:
+            if not finding.held:
+                _say(f"  {finding.name}: {finding.detail}")
+
+
+_WORDS = {True: "stopped", False: "[red]NOT STOPPED[/red]", None: "not promised"}
+
+
+def _settings(config: Path | None, **overrides: object) -> settings.Settings:
+    try:
+        return settings.read(config, overrides)
+    except settings.SettingsError as error:
+        raise _fail(str(error)) from error
+
+
+def _fail(message: str) -> typer.Exit:
+    _err.print(f"rewardline: {message}", style="red", soft_wrap=True, highlight=False, markup=False)
+    return typer.Exit(2)

@@ -1,0 +1,1 @@
+"""What operators see of the service: logs, metrics, traces, the audit log, readiness and load."""

@@ -1,0 +1,100 @@
+"""What each call is known by: request ids, the access log and the request metrics. Both doors ask here, so that they agree."""
+
+import re
+import secrets
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+
+from sandbox import spans
+from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
+from service.observe import logs
+from service.observe.metrics import Metrics
+
+CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
+"""The id of the request that is being served."""
+_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_UNTRACED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox"})
+"""Asked every few seconds, by machines."""
+_POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"})
+"""Fronts, proxies and monitors ask these again and again: in the access log stands only what was not well."""
+_ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
+"""gRPC codes that are the server's fault, by OpenTelemetry's conventions."""
+
+
+def request_id(given: str | None, traceparent: str | None) -> str:
+    """The caller's own id where it is printable and short, else the trace id, else a new one."""
+    if given and _REQUEST_ID.fullmatch(given):
+        return given
+    if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
+        return trace[1]
+    return secrets.token_hex(8)
+
+
+@dataclass(slots=True)
+class Call:
+    """One request as the access log and the metrics see it."""
+
+    door: str
+    method: str
+    """A route or RPC of ours, never what the caller made up."""
+    request_id: str
+    key: str = ANONYMOUS.name
+    items: int = 0
+    started: float = field(default_factory=time.perf_counter)
+    span: spans.Span | None = None
+
+    def __post_init__(self) -> None:
+        CURRENT_REQUEST.set(self.request_id)
+
+    def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
+        """Begin this request's span, as part of what its headers name."""
+        if self.method not in _UNTRACED:
+            self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
+
+    def admit(self, keys: Keys, authorization: str | None, scope: Scope | None) -> None:
+        """Find out who calls, and whether they may; any key may come where no scope is asked for.
+
+        Raises:
+            Unauthenticated, Forbidden
+        """
+        caller = keys.caller_of(authorization)
+        self.key = caller.name
+        CALLER.set(caller)
+        if scope is not None:
+            caller.check(scope)
+
+    def finish(self, metrics: Metrics, code: str) -> None:
+        """Log and count the call; nothing of its content."""
+        seconds = time.perf_counter() - self.started
+        metrics.observe_request(self.door, self.method, code, self.key, seconds)
+        if self.method in _POLLED and code == "200":
+            return
+        line = {
+            "door": self.door,
+            "method": self.method,
+            "code": code,
+            "key": self.key,
+            "items": self.items,
+            "request_id": self.request_id,
+            "elapsed_ms": round(seconds * 1000, 3),
+        }
+        if self.span is not None and self.span.is_recorded:
+            line["trace_id"] = self.span.trace_id
+            self._end(self.span, code)
+        logs.access(line)
+
+    def _end(self, span: spans.Span, code: str) -> None:
+        span.set({"rewardline.items": self.items, **_coded(self.door, self.method, code)})
+        if code in _ERRORS or code.startswith("5"):
+            span.fail(code)
+        span.end()
+
+
+def _coded(door: str, method: str, code: str) -> dict[str, spans.Value]:
+    """By OpenTelemetry's conventions for servers."""
+    if door == "http":
+        return {"http.route": method, "http.response.status_code": int(code)}
+    return {"rpc.system.name": "grpc", "rpc.method": method, "rpc.response.status_code": code}

@@ -1,0 +1,98 @@
+"""Closed files as Parquet, for those who read them with DuckDB, pandas or Spark. Imported only where it was chosen: needs
+the extra `parquet`.
+
+A record is a row; what is JSON in a record (checks, detail, metadata) is a column of JSON text, and an id is text also where
+it was a number.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from service.observe.audit_log.records import ABSENT, Record, timestamp
+
+_ROWS_AT_ONCE: Final = 100
+_ROW_GROUP_BYTES: Final = 16_000_000
+_SCHEMA: Final = pa.schema(
+    [
+        ("time", pa.timestamp("us", tz="UTC")),
+        *((name, pa.string()) for name in ("id", "status", "reason")),
+        *((name, pa.float64()) for name in ("score", "reward")),
+        *((name, pa.string()) for name in ("verifier", "version")),
+        ("cached", pa.bool_()),
+        ("elapsed_ms", pa.float64()),
+        *((name, pa.string()) for name in ("request_id", "recipe", "domain", "data_source", "tag", "extracted")),
+        *((name, pa.string()) for name in ("checks", "detail", "metadata", "response_messages")),
+        *(
+            (f"{text}{part}", pa.int64() if part == "_chars" else pa.string())
+            for text in ("response", "prompt", "reference")
+            for part in ("", "_sha256", "_chars")
+        ),
+    ]
+)
+_JSON: Final = ("checks", "detail", "metadata", "response_messages")
+_decoder: Final = msgspec.json.Decoder(Record)
+_encoder: Final = msgspec.json.Encoder()
+
+
+def write(source: Path, target: Path) -> None:
+    """The lines of a closed file as Parquet. Half a line, which a crash may leave, stays behind."""
+    with source.open("rb") as lines, pq.ParquetWriter(target, _SCHEMA, compression="zstd") as writer:
+        held: list[Any] = []
+        for batch in _batches(lines):
+            held.append(batch)
+            if sum(each.nbytes for each in held) > _ROW_GROUP_BYTES:
+                writer.write_table(pa.Table.from_batches(held))
+                held.clear()
+        if held:
+            writer.write_table(pa.Table.from_batches(held))
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[Any]:
+    """Some rows at a time, for as long as that takes, nobody else has Python's lock."""
+    rows: list[dict[str, Any]] = []
+    for line in lines:
+        try:
+            record = _decoder.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+        rows.append(_row(record))
+        if len(rows) == _ROWS_AT_ONCE:
+            yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+            rows.clear()
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The records as the lines they were.
+
+    Raises:
+        OSError
+        ValueError: it is no Parquet file of ours.
+    """
+    with pq.ParquetFile(path) as parquet:
+        for batch in parquet.iter_batches(_ROWS_AT_ONCE * 10):
+            for row in batch.to_pylist():
+                yield _encoder.encode(_record(row)) + b"\n"
+
+
+def _row(record: Record) -> dict[str, Any]:
+    row = msgspec.structs.asdict(record)
+    row["time"] = datetime.fromisoformat(record.time)
+    row["id"] = str(record.id)
+    for name in _JSON:
+        row[name] = bytes(row[name]).decode() or None
+    return row
+
+
+def _record(row: dict[str, Any]) -> Record:
+    row["time"] = timestamp(row["time"].astimezone(UTC).timestamp())
+    for name in _JSON:
+        row[name] = ABSENT if row.get(name) is None else msgspec.Raw(row[name].encode())
+    return Record(**row)

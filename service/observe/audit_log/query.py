@@ -1,0 +1,125 @@
+"""Which records somebody wants to see, and what there is of them."""
+
+import re
+from collections import Counter
+from collections.abc import Set
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from service.observe.audit_log.records import timestamp
+
+_AGO: Final = re.compile(r"(\d{1,6})\s*([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class BadMoment(Exception):
+    """This is no point in time; the message says what is."""
+
+
+class Seen(msgspec.Struct):
+    """What of a record is looked at here."""
+
+    time: str
+    id: str | int
+    status: str
+    reason: str
+    score: float | None = None
+    reward: float | None = None
+    verifier: str | None = None
+    recipe: str | None = None
+    request_id: str = ""
+    extracted: str | None = None
+    response: str | None = None
+    response_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What must hold of a record, all of it. An empty set holds of every one."""
+
+    judges: Set[str] = frozenset()
+    """Verifiers or recipes."""
+    reasons: Set[str] = frozenset()
+    statuses: Set[str] = frozenset()
+    ids: Set[str] = frozenset()
+    """Of items or requests."""
+    min_score: float | None = None
+    max_score: float | None = None
+    """Of these two, too; a record without a score has none between them."""
+    since: datetime | None = None
+    until: datetime | None = None
+    _since: str = field(init=False)
+    _until: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name, moment in (("_since", self.since), ("_until", self.until)):
+            object.__setattr__(self, name, timestamp(moment.timestamp()) if moment else "")
+
+    def holds(self, seen: Seen) -> bool:
+        if self.judges and seen.verifier not in self.judges and seen.recipe not in self.judges:
+            return False
+        if self.reasons and seen.reason not in self.reasons:
+            return False
+        if self.statuses and seen.status not in self.statuses:
+            return False
+        if self.ids and str(seen.id) not in self.ids and seen.request_id not in self.ids:
+            return False
+        if self._since and seen.time < self._since:
+            return False
+        if self._until and seen.time > self._until:
+            return False
+        return self._holds_of(seen.score)
+
+    def _holds_of(self, score: float | None) -> bool:
+        if self.min_score is None and self.max_score is None:
+            return True
+        if score is None or (self.min_score is not None and score < self.min_score):
+            return False
+        return self.max_score is None or score <= self.max_score
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a reading came to."""
+
+    read: int = 0
+    shown: int = 0
+    by_outcome: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Records that were shown, by verifier, status and reason."""
+    unreadable_lines: int = 0
+    damaged_files: list[str] = field(default_factory=list)
+
+    def look_at(self, line: bytes, query: Query) -> Seen | None:
+        """The record in the line, if it is wanted."""
+        try:
+            seen = _decoder.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            self.unreadable_lines += 1
+            return None
+        self.read += 1
+        if not query.holds(seen):
+            return None
+        self.shown += 1
+        self.by_outcome[(seen.verifier or "", seen.status, seen.reason)] += 1
+        return seen
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """A point in time: ISO 8601, in UTC where it does not say otherwise; or so long before now, as `2h`.
+
+    Raises:
+        BadMoment
+    """
+    try:
+        if ago := _AGO.fullmatch(text.strip()):
+            return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        found = datetime.fromisoformat(text.strip())
+    except (ValueError, OverflowError):
+        raise BadMoment(f"{text!r} is no time: expected as 2026-03-07T09:15 or 30s, 15m, 2h, 7d, 1w ago") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+_decoder: Final = msgspec.json.Decoder(Seen)

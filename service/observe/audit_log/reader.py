@@ -1,0 +1,166 @@
+"""Reading the log: every form of file alike, line by line, however large it is.
+
+While somebody reads, files go on being closed, packed and deleted. So a file is known by its stem, and is looked for in its
+other forms where it is no more what it was.
+"""
+
+import contextlib
+import gzip
+import importlib
+import io
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import zstandard
+
+from service.observe.audit_log.files import FORMS, LIVE, started_at, stem_of
+
+MAX_LINE_BYTES: Final = 64_000_000
+"""A line of ours is shorter; what is longer, as the zeros that a power failure leaves may be, comes in pieces."""
+_POLL_S: Final = 0.2
+_DAMAGE: Final = (OSError, EOFError, ValueError, ImportError, zlib.error, zstandard.ZstdError)
+
+
+class NotThere(Exception):
+    """There is nothing of the log at this place; the message says so."""
+
+
+def find(places: Iterable[Path]) -> list[Path]:
+    """The files at these places (folders or files), in the order of their first records; each once, packed or not.
+
+    Raises:
+        NotThere
+    """
+    found: dict[str, Path] = {}
+    for named in places:
+        place = named if named.exists() else _elsewhere(named)
+        if place is None:
+            raise NotThere(f"no folder or file {named}")
+        for path in place.iterdir() if place.is_dir() else (place,):
+            stem = stem_of(path)
+            if stem is not None:
+                # While it is being packed it is there twice, and the original is whole.
+                found[stem] = min(path, found.get(stem, path), key=_form)
+            elif path == place:
+                found[place.name] = place
+    return [found[stem] for stem in sorted(found)]
+
+
+def may_hold(path: Path, since: datetime | None, until: datetime | None) -> bool:
+    """Whether the file may have records of this time."""
+    stem = stem_of(path)
+    if stem is None:
+        return True
+    if until is not None and started_at(stem) > until:
+        return False
+    if since is None or path.name.endswith(LIVE):
+        return True
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime >= since.timestamp()
+    return True
+
+
+def lines(path: Path, damaged: list[str]) -> Iterator[bytes]:
+    """The lines of a file; the last may lack its end. What is damaged is told of in `damaged`, and ends the file."""
+    try:
+        if _is_parquet(path):
+            # Imported only here: pyarrow is an extra.
+            yield from importlib.import_module("service.observe.audit_log.parquet").lines(path)
+        else:
+            with _open(path) as file:
+                while line := file.readline(MAX_LINE_BYTES):
+                    yield line
+    except FileNotFoundError:
+        there = _elsewhere(path)
+        if there is not None:  # otherwise it was deleted, being the oldest
+            yield from lines(there, damaged)
+    except _DAMAGE as error:
+        damaged.append(f"{path}: {error}")
+
+
+def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path], bool]) -> Iterator[bytes | None]:
+    """All lines there are, and then those that are written; None whenever there is nothing for now. Never ends."""
+    tails: dict[str, _Tail] = {}
+    while True:
+        told = False
+        now = {stem_of(path) or path.name: path for path in _find_what_is_left(places) if is_wanted(path)}
+        for stem in sorted(now.keys() | tails.keys()):
+            tail = tails.setdefault(stem, _Tail())
+            for line in tail.more(now.get(stem), damaged):
+                told = True
+                yield line
+            if stem not in now:
+                del tails[stem]
+        if not told:
+            yield None
+            time.sleep(_POLL_S)
+
+
+def _find_what_is_left(places: Sequence[Path]) -> list[Path]:
+    try:
+        return find(places)
+    except NotThere:
+        return []
+
+
+def _elsewhere(path: Path) -> Path | None:
+    """Where a file of the log is now that it has been closed or packed."""
+    stem = stem_of(path)
+    others = [path.with_name(stem + form) for form in FORMS] if stem else []
+    return next((other for other in others if other.exists()), None)
+
+
+class _Tail:
+    """One file while it grows: what has been told of it."""
+
+    def __init__(self) -> None:
+        self._file: BinaryIO | None = None
+        self._half = b""
+        self._is_over = False
+
+    def more(self, path: Path | None, damaged: list[str]) -> Iterator[bytes]:
+        """What has been written since the last call; `path` is where the file is now, None if it is no more."""
+        is_live = path is not None and path.name.endswith(LIVE)
+        if self._file is None:
+            if self._is_over or path is None:
+                return
+            self._is_over = not is_live
+            if not is_live:
+                yield from lines(path, damaged)
+                return
+            with contextlib.suppress(FileNotFoundError):  # closed in this moment: the next call finds it closed
+                self._file = path.open("rb")
+        if self._file is None:
+            return
+        while part := self._file.readline(MAX_LINE_BYTES):
+            self._half += part
+            if part.endswith(b"\n") or len(self._half) >= MAX_LINE_BYTES:
+                yield self._half
+                self._half = b""
+        if not is_live:
+            self._file.close()
+            self._file, self._is_over = None, True
+            if self._half:
+                yield self._half
+
+
+def _form(path: Path) -> int:
+    return next(at for at, form in enumerate((LIVE, *FORMS)) if path.name.endswith(form))
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix == ".parquet"
+
+
+def _open(path: Path) -> BinaryIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]  # a GzipFile is one in all that matters
+    if path.suffix == ".zst":
+        packed = path.open("rb")
+        whole = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True, closefd=True)
+        return io.BufferedReader(whole, 1 << 20)
+    return path.open("rb")

@@ -1,0 +1,233 @@
+"""From the engine to the disk: a bounded queue, and the thread that empties it.
+
+The event loop only hands over references, in a microsecond per item or so. Everything else is the thread's: choosing, cutting,
+hashing, encoding, writing. It holds Python's lock in short slices, so that scoring gets it back soon.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+import msgspec
+import structlog
+
+from service.batches import Batch
+from service.observe.access_log import CURRENT_REQUEST
+from service.observe.audit_log.archive import Archive, Form
+from service.observe.audit_log.files import LiveFile
+from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
+from service.wire import Message, Result
+
+log = structlog.get_logger("rewardline.audit")
+
+_SLICE_ITEMS: Final = 128
+"""Looked at before others may have Python's lock: less than a millisecond. Where texts are long, writing gives it away
+sooner."""
+_PAUSE_S: Final = 0.0001
+_WRITE_BYTES: Final = 256_000
+_IDLE_S: Final = 1.0
+"""How often the age of the file is looked at while nothing comes."""
+_COMPLAIN_S: Final = 60.0
+_ITEM_BYTES: Final = 1_500
+"""Of an item and its result, beside their texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where to write, and how much of it to keep."""
+
+    folder: Path
+    rules: Rules = field(default_factory=Rules)
+    form: Form = "jsonl"
+    rotate_bytes: int = 100_000_000
+    rotate_s: float = 86_400.0
+    keep_files: int = 1_000
+    keep_bytes: int = 10_000_000_000
+    queue_bytes: int = 256_000_000
+
+
+class AuditLog:
+    """Told of every finished batch; `start` it before and `close` it after all of them."""
+
+    def __init__(self, options: Options) -> None:
+        self.records = 0
+        self.nbytes = 0
+        self.dropped: Counter[str] = Counter(queue_full=0, disk=0, bug=0, shutdown=0)
+        """Items that should have been looked at, by why they were not, or their records not written."""
+        self._options = options
+        self._queue: SimpleQueue[Finished | None] = SimpleQueue()
+        # Each of the four is written by one thread only: by the loop's what was handed over, by the writer's what is done.
+        self._put_bytes = self._put_items = 0
+        self._done_bytes = self._done_items = 0
+        self._archive = Archive(
+            options.folder, options.form, keep_files=options.keep_files, keep_bytes=options.keep_bytes
+        )
+        self._thread = threading.Thread(target=self._run, name="audit-log", daemon=True)
+        self._file: LiveFile | None = None
+        self._lines = bytearray()
+        self._lines_held = 0
+        self._lines_from_s = 0.0
+        """The time of the first of them."""
+        self._complained_s = -_COMPLAIN_S
+        self._complained_of = 0
+
+    @property
+    def queued_bytes(self) -> int:
+        """About what the queue holds."""
+        return self._put_bytes - self._done_bytes
+
+    def start(self) -> None:
+        self._archive.start()
+        self._thread.start()
+
+    def close(self, timeout_s: float) -> None:
+        """Write what was handed over and close the file; gives up after this time. Blocks."""
+        ends_s = time.monotonic() + timeout_s
+        self._queue.put(None)
+        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            self.dropped["shutdown"] += self._put_items - self._done_items
+            log.warning("the audit log was not written to its end", items_lost=self.dropped["shutdown"])
+        self._archive.stop(max(0.0, ends_s - time.monotonic()))
+
+    def observe(self, batch: Batch, results: Sequence[Result]) -> None:
+        """Remember a finished batch. Returns at once; for the event loop's thread."""
+        try:
+            nbytes = _weight(batch)
+        except Exception:  # nothing here may reach scoring
+            self.dropped["bug"] += len(results)
+            log.exception("a batch cannot be remembered")
+            return
+        # An empty queue takes any batch: requests have bounds of their own.
+        if self.queued_bytes and self.queued_bytes + nbytes > self._options.queue_bytes:
+            self.dropped["queue_full"] += len(results)
+            self._complain()
+            return
+        self._put_bytes += nbytes
+        self._put_items += len(results)
+        request_id = CURRENT_REQUEST.get()
+        self._queue.put(Finished(time.time(), request_id, batch.items, batch.references, results, nbytes))
+
+    def _run(self) -> None:
+        taken = 0
+        while True:
+            try:
+                batch = self._queue.get(timeout=_IDLE_S)
+            except Empty:
+                self._end_file(if_older_s=self._options.rotate_s)
+                self._complain()
+                continue
+            if batch is None:
+                self._write()
+                self._done_items = taken
+                self._end_file()
+                return
+            try:
+                self._take(batch)
+            except OSError:  # some of it may be written; the log goes on with the next
+                self.dropped["bug"] += len(batch.results)
+                log.exception("a batch was not remembered to its end")
+            self._done_bytes += batch.nbytes
+            taken += len(batch.results)
+            if self._queue.empty():
+                self._write()
+            if not self._lines:
+                self._done_items = taken
+
+    def _take(self, batch: Finished) -> None:
+        moment = timestamp(batch.time_s)
+        for at in range(len(batch.results)):
+            held = len(self._lines)
+            try:
+                record = record_of(batch, at, moment, self._options.rules)
+                if record is not None:
+                    _encoder.encode_into(record, self._lines, held)
+                    self._lines += b"\n"
+            except Exception:
+                del self._lines[held:]
+                self.dropped["bug"] += 1
+                log.exception("an item cannot be remembered")
+            if len(self._lines) > held:
+                self._lines_held += 1
+                if not held:
+                    self._lines_from_s = batch.time_s
+                if len(self._lines) > _WRITE_BYTES:
+                    self._write()
+            if at % _SLICE_ITEMS == _SLICE_ITEMS - 1:
+                time.sleep(_PAUSE_S)
+
+    def _write(self) -> None:
+        """Write what is held, or drop it."""
+        if not self._lines:
+            return
+        try:
+            self._end_file(if_older_s=self._options.rotate_s)
+            if self._file is None:
+                self._options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._file = LiveFile.create(self._options.folder, self._lines_from_s)
+            self._file.write(self._lines)
+        except OSError as error:
+            self.dropped["disk"] += self._lines_held
+            self._complain(str(error))
+        else:
+            self.records += self._lines_held
+            self.nbytes += len(self._lines)
+            if self._file.size >= self._options.rotate_bytes:
+                self._end_file()
+        finally:
+            self._lines.clear()
+            self._lines_held = 0
+
+    def _end_file(self, if_older_s: float = 0.0) -> None:
+        """Close the file if it is older than this, or is no more."""
+        if self._file is None:
+            return
+        if self._file.age_s < if_older_s and not self._file.is_gone:
+            return
+        file, self._file = self._file, None
+        try:
+            closed = file.close()
+        except OSError as error:
+            log.warning("a file of the audit log could not be closed", path=str(file.path), error=str(error))
+        else:
+            if closed is not None:
+                self._archive.add(closed)
+
+    def _complain(self, why: str = "") -> None:
+        """Say in the service's log what was lost, at most once a minute."""
+        now_s, lost = time.monotonic(), self.dropped.total()
+        if lost > self._complained_of and now_s - self._complained_s > _COMPLAIN_S:
+            log.warning("the audit log loses items", items=lost - self._complained_of, of=dict(self.dropped), why=why)
+            self._complained_s, self._complained_of = now_s, lost
+
+
+def _weight(batch: Batch) -> int:
+    """About the bytes that are held as long as the batch is. Texts count twice: what stays JSON keeps the whole body."""
+    nbytes = len(batch.items) * _ITEM_BYTES + sum(map(_raw_bytes, batch.references.values()))
+    for item in batch.items:
+        response, prompt = item.response, item.prompt
+        nbytes += 2 * (response.__sizeof__() if isinstance(response, str) else _messages_bytes(response))
+        if prompt is not None:
+            nbytes += 2 * (prompt.__sizeof__() if isinstance(prompt, str) else _messages_bytes(prompt))
+        if item.messages is not None:
+            nbytes += 2 * _messages_bytes(item.messages)
+        nbytes += _raw_bytes(item.reference) + _raw_bytes(item.metadata)
+    return nbytes
+
+
+def _messages_bytes(messages: str | list[Message]) -> int:
+    if isinstance(messages, str):
+        return messages.__sizeof__()
+    return len(_encoder.encode(messages))
+
+
+def _raw_bytes(raw: msgspec.Raw) -> int:
+    return memoryview(raw).nbytes
+
+
+_encoder: Final = msgspec.json.Encoder()

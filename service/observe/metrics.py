@@ -1,0 +1,179 @@
+"""What the service says about itself: Prometheus metrics, each declared and each written here.
+
+Workers keep no metrics: they answer to this process, which holds the only registry, so that a scrape is complete and
+there are no files to go stale. With several fronts on one machine each has its own port for `/metrics`.
+Nothing is labelled by anything a caller can invent.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from service.observe.reward_counts import RewardCounts
+
+M = TypeVar("M", Counter, Histogram)
+Label = TypeVar("Label", bound=str)
+
+_LATENCY_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class Metrics:
+    """The registry and what is in it."""
+
+    def __init__(self, version: str) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library left it untyped
+        self.version = version
+        self.registry = CollectorRegistry()
+        self._children: dict[tuple[Any, tuple[str, ...]], Any] = {}
+        build = Info("rewardline_build", "Version of this server", registry=self.registry)
+        build.info({"version": version})
+        self._items = self._counter("items", "Items judged or refused", "verifier", "status", "reason")
+        self._cached = self._counter("items_cached", "Items answered from a cache", "layer")
+        self._deduplicated = self._counter("items_deduplicated", "Items that shared another item's verdict")
+        self._requests = self._counter("requests", "Requests by outcome", "door", "method", "code", "key")
+        self._request_s = Histogram(
+            "rewardline_request_seconds",
+            "From a request's first byte to its answer",
+            ["door", "method"],
+            buckets=_LATENCY_S,
+            registry=self.registry,
+        )
+        self._verifier_s = Histogram(
+            "rewardline_verifier_seconds",
+            "One chunk of items inside a verifier",
+            ["verifier"],
+            buckets=_LATENCY_S,
+            registry=self.registry,
+        )
+        self._judge_call_s = Histogram(
+            "rewardline_judge_call_seconds",
+            "One call of a judge model's endpoint, by how it ended",
+            ["endpoint", "outcome"],
+            buckets=_LATENCY_S,
+            registry=self.registry,
+        )
+        self._restarts = self._counter("worker_restarts", "Workers replaced, by why", "reason")
+        self._reloads = self._counter("recipes_reloads", "Times the file of recipes was read again", "outcome")
+        self._keys_reloads = self._counter("keys_reloads", "Times the file of keys was read again", "outcome")
+        self.rewards = RewardCounts()
+        self.registry.register(self.rewards)
+        self._run_code = self._counter("run_code", "Answers of /run_code", "status")
+        self._doors = self._counter(
+            "door_answers", "Answers to other systems' clients, by outcome", "client", "outcome"
+        )
+        self._asked_again = self._counter("door_items_again", "Failed items asked again, as their callers still waited")
+
+    def _counter(self, name: str, about: str, *labels: str) -> Counter:
+        return Counter(f"rewardline_{name}", about, labels, registry=self.registry)
+
+    def watch(self, name: str, about: str, read: Callable[[], float]) -> None:
+        """A gauge that is read when it is scraped."""
+        Gauge(f"rewardline_{name}", about, registry=self.registry).set_function(read)
+
+    def watch_gauges(self, name: str, about: str, read: Callable[[], Mapping[str, float]], label: str) -> None:
+        """Gauges read when scraped: one per key of `read()`."""
+        self.registry.register(_Read(lambda: _gauges(name, about, label, read())))
+
+    def watch_states(self, name: str, about: str, states: Sequence[str], read: Callable[[], str]) -> None:
+        """One gauge per state, 1 for the one it is in."""
+        self.watch_gauges(name, about, lambda: {state: float(state == read()) for state in states}, "state")
+
+    def watch_total(self, name: str, about: str, read: Callable[[], float]) -> None:
+        """A counter that somebody else keeps, read when scraped."""
+        self.registry.register(_Read(lambda: CounterMetricFamily(f"rewardline_{name}", about, value=read())))
+
+    def watch_totals(self, name: str, about: str, read: Callable[[], Mapping[Label, float]], label: str) -> None:
+        """Counters that somebody else keeps, read when scraped: one per key of `read()`."""
+        self.registry.register(_Read(lambda: _totals(name, about, label, read())))
+
+    def watch_pairs(
+        self, name: str, about: str, read: Callable[[], Mapping[tuple[str, str], float]], labels: tuple[str, str]
+    ) -> None:
+        """Counters that somebody else keeps, with two labels."""
+
+        def made() -> CounterMetricFamily:
+            family = CounterMetricFamily(f"rewardline_{name}", about, labels=labels)
+            for pair, value in read().items():
+                family.add_metric(pair, value)
+            return family
+
+        self.registry.register(_Read(made))
+
+    def observe(self, outcomes: Mapping[tuple[str, str, str], int], layers: Mapping[str, int], shared: int) -> None:
+        """Count one finished batch: items by (verifier, status, reason), cache hits by layer, shared verdicts."""
+        for labels, count in outcomes.items():
+            self._of(self._items, labels).inc(count)
+        for layer, count in layers.items():
+            if count:
+                self._of(self._cached, (layer,)).inc(count)
+        if shared:
+            self._deduplicated.inc(shared)
+
+    def observe_request(self, door: str, method: str, code: str, key: str, seconds: float) -> None:
+        self._of(self._requests, (door, method, code, key)).inc()
+        self._of(self._request_s, (door, method)).observe(seconds)
+
+    def observe_chunk(self, verifier: str, seconds: float) -> None:
+        self._of(self._verifier_s, (verifier,)).observe(seconds)
+
+    def observe_judge_call(self, endpoint: str, outcome: str, seconds: float) -> None:
+        """`outcome`: ok, or the kind of failure."""
+        self._of(self._judge_call_s, (endpoint, outcome)).observe(seconds)
+
+    def observe_restart(self, reason: str) -> None:
+        self._restarts.labels(reason).inc()
+
+    def observe_reload(self, outcome: str) -> None:
+        self._reloads.labels(outcome).inc()
+
+    def observe_keys_reload(self, outcome: str) -> None:
+        self._keys_reloads.labels(outcome).inc()
+
+    def observe_run_code(self, status: str) -> None:
+        self._run_code.labels(status).inc()
+
+    def observe_door(self, client: str, outcome: str) -> None:
+        """`outcome`: ok, invalid, failed, refused, gone."""
+        self._of(self._doors, (client, outcome)).inc()
+
+    def observe_asked_again(self, items: int) -> None:
+        self._asked_again.inc(items)
+
+    def _of(self, metric: M, labels: tuple[str, ...]) -> M:
+        """`metric.labels(*labels)`, which takes a lock and longer than what is done with it."""
+        child = self._children.get((metric, labels))
+        if child is None:
+            child = self._children[(metric, labels)] = metric.labels(*labels)
+        return child
+
+    def exposition(self) -> bytes:
+        return generate_latest(self.registry)
+
+
+class _Read(Collector):
+    """A metric that is made when it is asked for."""
+
+    def __init__(self, make: Callable[[], Metric]) -> None:
+        self._make = make
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._make()
+
+
+def _gauges(name: str, about: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"rewardline_{name}", about, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family
+
+
+def _totals(name: str, about: str, label: str, values: Mapping[Label, float]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"rewardline_{name}", about, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family

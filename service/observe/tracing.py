@@ -1,0 +1,58 @@
+"""Traces, where the settings want them (docs/tracing.md): `sandbox.spans` is given a tracer for as long as the service runs.
+
+What makes spans is an optional extra, and imported only here and only then.
+"""
+
+import contextlib
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from sandbox import spans
+from service.observe.metrics import Metrics
+from service.settings import Settings
+
+
+class CannotTrace(Exception):
+    """Traces are wanted and cannot be made; the message says what to install."""
+
+
+@contextlib.contextmanager
+def opened(settings: Settings, version: str) -> Iterator["Tracing | None"]:
+    """Traces until the block is left; what is not sent by then is sent if the collector takes it in a few seconds.
+
+    Raises:
+        CannotTrace
+    """
+    if settings.otlp_endpoint is None:
+        yield None
+        return
+    exporter = _exporter(settings.otlp_endpoint, settings.trace_share, version)
+    spans.use(exporter.tracer)
+    try:
+        yield Tracing(exporter)
+    finally:
+        spans.use(None)
+        exporter.close()
+
+
+class Tracing:
+    """What became of the spans so far."""
+
+    def __init__(self, exporter: Any) -> None:
+        self._exporter = exporter
+
+    def publish(self, metrics: Metrics) -> None:
+        metrics.watch_total("spans_sent", "Spans that the collector of traces took", lambda: self._exporter.sent)
+        metrics.watch_total("spans_lost", "Spans that could not be sent, or were too many", lambda: self._exporter.lost)
+
+
+def _exporter(endpoint: str, share: float, version: str) -> Any:
+    try:
+        otlp = importlib.import_module("service.observe.otlp")
+    except ImportError as error:
+        raise CannotTrace(
+            f"otlp_endpoint needs OpenTelemetry's SDK and exporter ({error.name} is not installed): "
+            "pip install 'rewardline-server[otel]'"
+        ) from error
+    return otlp.Exporter(endpoint, share, version)

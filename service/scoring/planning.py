@@ -1,0 +1,238 @@
+"""From an item to the checks it gets: the recipe it names, writes itself, or is routed to, with its data in place."""
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from msgspec import Raw
+from pydantic import TypeAdapter, ValidationError
+
+from service.composition import Plan
+from service.judging import Judge, decoded, decoded_params, judge_of
+from service.recipes.book import Book
+from service.recipes.files import BadRecipes, lines_of
+from service.recipes.model import ClipField, RecipeSpec, RouteSpec, built_clip
+from service.recipes.recipe import Check, Recipe
+from service.recipes.resolution import of_checks
+from service.recipes.reward_shaping import Clip
+from service.recipes.rows import ABSENT, Given, difficulty_of, row_of, tests_of
+from service.wire import ScoreItem
+from verifiers.base import InvalidItem
+from verifiers.registry import Registry
+
+_clip: Final[TypeAdapter[ClipField | None]] = TypeAdapter(ClipField | None)
+_MAX_WEIGHT: Final = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A check with an item's data in place: what its verifier takes."""
+
+    check: Check
+    fields: Mapping[str, Any]
+    """The verifier's parameters, `reference` among them."""
+
+    def judge(self, recipe: Recipe) -> Judge:
+        """
+        Raises:
+            InvalidItem: they are not what it takes.
+        """
+        try:
+            return judge_of(self.check.entry, self.fields)
+        except InvalidItem as error:
+            if len(recipe.checks) == 1 and recipe.name is None:
+                raise
+            raise InvalidItem(error.reason, f"check {self.check.name}: {error}") from error
+
+
+class Planner:
+    """Of one book; another book gets another planner."""
+
+    def __init__(self, registry: Registry, book: Book) -> None:
+        self._registry = registry
+        self._book = book
+
+    def plan(self, item: ScoreItem, reference: bytes) -> Plan:
+        """What is to be judged of the item, and how it becomes a reward.
+
+        Raises:
+            InvalidItem: nothing says how, or what it needs is not there.
+        """
+        recipe, filled = self.fill(item, reference)
+        judges = tuple(each.judge(recipe) for each in filled)
+        return Plan(recipe, judges, self._weights(item, recipe), _clip_of(item))
+
+    def fill(self, item: ScoreItem, reference: bytes) -> tuple[Recipe, list[Filled]]:
+        """The item's recipe, and what each of its checks gets of the item.
+
+        Raises:
+            InvalidItem: nothing says how to judge it, or what it needs is not there.
+        """
+        given = _given(item, reference)
+        params = decoded_params(bytes(item.params))
+        recipe = self._recipe(item, given)
+        if isinstance(recipe, RouteSpec):
+            params = {**recipe.params, **params}
+            recipe = self._named(recipe.recipe)
+        return recipe, _filled(recipe, given, params)
+
+    def _recipe(self, item: ScoreItem, given: Given) -> Recipe | RouteSpec:
+        named = [name for name in ("verifier", "recipe", "checks") if _is_given(getattr(item, name))]
+        if len(named) > 1:
+            raise InvalidItem("ambiguous", f"the item names a {' and a '.join(named)}; it must name exactly one")
+        if item.verifier is not None:
+            return Recipe(None, (Check(item.verifier, self._registry.find(item.verifier)),))
+        if item.recipe is not None:
+            return self._named(item.recipe)
+        if named:
+            return self._of_checks(decoded(bytes(item.checks), "checks"))
+        return self._routed(item, given)
+
+    def _routed(self, item: ScoreItem, given: Given) -> Recipe | RouteSpec:
+        labels = {name: getattr(item, name) for name in ("domain", "data_source", "tag")}
+        shown = {name: label for name, label in labels.items() if label is not None}
+        row = row_of(labels, difficulty_of(item.difficulty), given.reference)
+        route = self._book.route(row)
+        if route is not None:
+            return route
+        if item.reward_weights and not shown:
+            return self._of_weights(item.reward_weights, given)
+        raise InvalidItem(
+            "unroutable",
+            f"the item names no verifier, recipe or checks, and no route matches {shown}; there is no default",
+        )
+
+    def _named(self, name: str) -> Recipe:
+        recipe = self._book.recipes.get(name)
+        if recipe is not None:
+            return recipe
+        if name in self._book.unavailable:
+            needs = self._book.unavailable[name]
+            raise InvalidItem("unknown_recipe", f"recipe {name!r} needs the verifier {needs!r}, which is not installed")
+        near = difflib.get_close_matches(name, self._book.recipes, n=3)
+        hint = f"did you mean {near}" if near else f"GET /v1/recipes lists all {len(self._book.recipes)}"
+        raise InvalidItem("unknown_recipe", f"no recipe {name[:100]!r}; {hint}")
+
+    def _of_checks(self, checks: Any) -> Recipe:
+        try:
+            return of_checks(self._registry, RecipeSpec.model_validate({"checks": checks}), self._book.recipes)
+        except ValidationError as error:
+            raise InvalidItem("bad_checks", "; ".join(lines_of(error)[:3])) from error
+        except BadRecipes as error:
+            raise InvalidItem("bad_checks", "; ".join(error.problems[:3])) from error
+
+    def _of_weights(self, weights: Mapping[str, float], given: Given) -> Recipe:
+        """The composition that weights by name are: of those for which the row has data."""
+        needs_judge = [name for name in weights if self._is_unavailable(name)]
+        if given.criteria is ABSENT:  # what needs a judge model has nothing to go by in this row
+            weights = {name: weight for name, weight in weights.items() if name not in needs_judge}
+        checks = [replace(self._component(name), name=name) for name in weights]
+        held = tuple(check for check in checks if given.has_data_for(check))
+        if not held:
+            raise InvalidItem("unroutable", f"the row has nothing that any of {list(weights)} could judge against")
+        return Recipe(None, held)
+
+    def _recipe_called(self, name: str) -> str:
+        """The recipe of this name, or that rows of this domain go to."""
+        if name in self._book.recipes or name in self._book.unavailable:
+            return name
+        route = self._book.route(row_of({"domain": name, "data_source": None, "tag": None}, None, None))
+        return route.recipe if route is not None else name
+
+    def _is_unavailable(self, name: str) -> bool:
+        return name not in self._registry and self._recipe_called(name) in self._book.unavailable
+
+    def _check_known(self, name: str) -> None:
+        """A weight may be for another kind of row, or a mistake."""
+        if name not in self._registry and not self._is_unavailable(name):
+            self._named(self._recipe_called(name))
+
+    def _component(self, name: str) -> Check:
+        if name in self._registry:
+            return Check(name, self._registry[name])
+        recipe = self._named(self._recipe_called(name))
+        if len(recipe.checks) > 1:
+            raise InvalidItem("bad_reward_weights", f"reward_weights: {name!r} is itself made of several checks")
+        return recipe.checks[0]
+
+    def _weights(self, item: ScoreItem, recipe: Recipe) -> tuple[float, ...]:
+        own = item.reward_weights or {}
+        for name, weight in own.items():
+            if not 0 <= weight <= _MAX_WEIGHT or not math.isfinite(weight):
+                raise InvalidItem("bad_reward_weights", f"reward_weights.{name[:100]}: {weight} is not in [0, 1e9]")
+        names = {check.name for check in recipe.checks}
+        for name in own.keys() - names:
+            self._check_known(name)
+        weights = tuple(own.get(check.name, check.weight) for check in recipe.checks)
+        if recipe.aggregate in ("weighted_mean", "weighted_sum") and not any(weights):
+            raise InvalidItem("bad_reward_weights", "reward_weights: the weights are all 0")
+        return weights
+
+
+def _given(item: ScoreItem, reference: bytes) -> Given:
+    def held(name: str) -> Any:
+        raw = bytes(getattr(item, name))
+        value = decoded(raw, name) if raw else None
+        return ABSENT if value is None else value
+
+    truth = held("ground_truth")
+    if reference and truth is not ABSENT:
+        raise InvalidItem("ambiguous", "the item has a reference and a ground_truth; it must have one")
+    cases = held("test_cases")
+    return Given(
+        decoded(reference, "reference") if reference else truth,
+        tests_of(None if cases is ABSENT else cases, item.case_type, item.test_case_function),
+        held("evaluation_criteria"),
+    )
+
+
+def _filled(recipe: Recipe, given: Given, params: Mapping[str, Any]) -> list[Filled]:
+    """Each check with the recipe's own parameters, and over them the item's.
+
+    An item's parameter goes to the check of that name if its value is an object, else to every check that has such a
+    parameter.
+    """
+    names = {check.name for check in recipe.checks}
+    own = {name: value for name, value in params.items() if name in names and isinstance(value, dict)}
+    shared = {name: value for name, value in params.items() if name not in own}
+    taken: set[str] = set()
+    filled = []
+    for check in recipe.checks:
+        known = check.entry.verifier.params.model_fields
+        mine = {name: value for name, value in shared.items() if name in known}
+        taken |= mine.keys()
+        criteria = {"criteria": given.criteria} if "criteria" in known and given.criteria is not ABSENT else {}
+        fields = {**check.params, **criteria, **mine, **own.get(check.name, {})}
+        if "reference" in fields:
+            raise InvalidItem("bad_params", "params: the reference belongs beside params, not in it")
+        reference = given.reference_for(check)
+        if reference is not ABSENT and ("reference" in known or check.reference is not None):
+            fields["reference"] = reference
+        filled.append(Filled(check, fields))
+    unknown = sorted(shared.keys() - taken)
+    if unknown:
+        raise InvalidItem("bad_params", f"params: no check of {sorted(names)} takes {unknown[:10]}")
+    return filled
+
+
+def _clip_of(item: ScoreItem) -> Clip | None:
+    raw = bytes(item.reward_clip)
+    if not raw:
+        return None
+    try:
+        clip = _clip.validate_python(decoded(raw, "reward_clip"))
+    except ValidationError as error:
+        raise InvalidItem(
+            "bad_reward_clip", f"reward_clip: a number above 0 or [low, high]: {lines_of(error)[0]}"
+        ) from error
+    if isinstance(clip, tuple) and clip[0] > clip[1]:
+        raise InvalidItem("bad_reward_clip", f"reward_clip: {clip[0]:g} is above {clip[1]:g}")
+    return built_clip(clip)
+
+
+def _is_given(value: str | Raw | None) -> bool:
+    if isinstance(value, Raw):
+        return bytes(value) not in (b"", b"null")
+    return value is not None

@@ -1,0 +1,139 @@
+"""`rewardline audit` finds in a data set what training would trip over, and nothing else."""
+
+import json
+import subprocess
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from service import server
+from service.cli.dataset_audit.audit import SEGMENT_ROWS, Report, audit
+from service.cli.dataset_audit.rows import WHOLE_ROW, BadData, Columns, read
+from service.engine import Engine
+from service.settings import Settings
+from tests.conftest import rewardline
+
+JSON = dict[str, Any]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine() -> AsyncIterator[Engine]:
+    async with server.core(Settings(sandbox="local", workers=1)) as core:
+        yield core.engine
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def write(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+async def audited(engine: Engine, path: Path, *rows: Any, **columns: str) -> Report:
+    write(path, rows)
+    return await audit(engine, read(path, Columns(**columns)), lambda report: None)
+
+
+ADD = {
+    "task_id": "add", "entry_point": "add", "prompt": "def add(a, b):\n",
+    "canonical_solution": "    return a + b\n", "test": "def check(candidate):\n    assert candidate(2, 3) == 5\n",
+}  # fmt: skip
+CASES = [{"input": "2", "expected_output": "4"}]
+
+
+@pytest.mark.contract(beyond=3)
+@pytest.mark.parametrize(
+    ("row", "columns", "reason"),
+    [
+        ({"answer": "5"}, {"verifier": "math"}, None),
+        ({"reward_model": {"ground_truth": "1/2"}}, {"recipe": "think_math"}, None),
+        ({"tag": "aime", "ground_truth": "5", "messages": "[]", "difficulty": "3", "test_cases": ""}, {}, None),
+        ({"answer": "$x = $"}, {"verifier": "math"}, "unparseable_reference"),
+        ({"answer": "5"}, {"verifier": "maths"}, "unknown_verifier"),
+        ({"answer": "5"}, {}, "unroutable"),
+        ({"tag": "no_such_tag", "answer": "5"}, {}, "unroutable"),
+        ({"answer": ""}, {"verifier": "math"}, "bad_reference"),
+        ({}, {"verifier": "math"}, "bad_reference"),
+        ({"answer": "5"}, {"verifier": "math", "reference": "solution"}, "bad_reference"),
+        ({"answer": "E", "params": {"choices": ["a", "b"]}}, {"verifier": "multiple_choice"}, "reference_not_a_choice"),
+        ({"answer": "5", "params": {"abs_tool": 1}}, {"verifier": "math"}, "bad_params"),
+        ("[1]", {}, "bad_row"),
+        ("{", {}, "bad_row"),
+        ({"tag": 5, "answer": "1"}, {}, "bad_row"),
+        ({"answer": "a\nb", "params": {"extract": "last_line"}}, {"verifier": "exact_match"}, "not_itself"),
+        ({"answer": "(?=x)yes"}, {"verifier": "regex"}, None),
+        (ADD, {"verifier": "code", "reference": WHOLE_ROW}, None),
+        (
+            {**ADD, "canonical_solution": "    return a - b\n"},
+            {"verifier": "code", "reference": WHOLE_ROW},
+            "solution_fails",
+        ),
+        ({"test_cases": CASES, "solution": "print(int(input()) * 2)"}, {"verifier": "code"}, None),
+        ({"test_cases": CASES, "solution": "print(int(input()) * 3)"}, {"verifier": "code"}, "solution_fails"),
+        ({"test_cases": CASES}, {"verifier": "code"}, None),
+        ({"test_cases": ["assert len('ab') == 2"], "case_type": "assert"}, {"verifier": "code"}, "accepts_nothing"),
+        ({"test_cases": [{"input": "2", "expected_output": ""}]}, {"verifier": "code"}, "no_expectations"),
+        ({"test_cases": [{"input": "2"}]}, {"verifier": "code"}, "ambiguous_case_type"),
+    ],
+)
+async def test_a_row_has_this_finding_and_no_other(
+    engine: Engine, tmp_path: Path, row: Any, columns: dict[str, str], reason: str | None
+) -> None:
+    report = await audited(engine, tmp_path / "rows.jsonl", row, **columns)
+    assert [finding.reason for finding in report.findings] == ([reason] if reason else [])
+    assert report.rows == 1
+    assert report.unjudged == 0
+
+
+async def test_rows_are_numbered_and_counted_across_segments(engine: Engine, tmp_path: Path) -> None:
+    rows: list[Any] = [{"id": f"q{n}", "answer": str(n), "tag": "gsm8k"} for n in range(2 * SEGMENT_ROWS + 5)]
+    rows[SEGMENT_ROWS + 1]["answer"] = "$x = $"
+    rows.insert(3, "")
+    report = await audited(engine, tmp_path / "rows.jsonl", *rows, verifier="math")
+    assert (report.rows, report.checks, report.own_answers) == (517, 517, 517)
+    (finding,) = report.findings
+    assert (finding.row, finding.id, finding.told) == (
+        SEGMENT_ROWS + 3,
+        "q257",
+        {"tag": "gsm8k", "reference": "$x = $"},
+    )
+    assert report.recipes == {"math": 517}
+
+
+async def test_what_cannot_be_judged_is_no_finding(tmp_path: Path) -> None:
+    async with server.core(Settings(sandbox="none", workers=1)) as core:
+        report = await audited(core.engine, tmp_path / "rows.jsonl", {"test_cases": CASES}, verifier="code")
+    assert (report.findings, report.unjudged) == ([], 1)
+
+
+async def test_a_file_that_is_no_data_set(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="No such file"):
+        list(read(tmp_path / "none.jsonl", Columns()))
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    with pytest.raises(BadData, match=r"rows\.parquet"):
+        list(read(tmp_path / "rows.parquet", Columns()))
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return rewardline("audit", *arguments)
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -> None:
+    good = write(tmp_path / "good.jsonl", [{"tag": "aime", "answer": "204"}] * 3)
+    bad = write(tmp_path / "bad.jsonl", [{"tag": "aime", "answer": "204"}, {"tag": "nosuch", "id": 7, "answer": "1"}])
+    report = tmp_path / "report.json"
+    fine = run(good)
+    assert (fine.returncode, "3 rows; 0 with findings" in fine.stdout) == (0, True), fine.stderr
+    found = run(bad, "--report", report)
+    assert found.returncode == 1
+    assert "row 2 (7): unroutable" in found.stdout
+    told = json.loads(report.read_text())
+    assert (told["rows"], told["bad_rows"], told["recipes"]) == (2, 1, {"roll.math_rule": 1})
+    assert told["by_reason"] == [{"verifier": "", "reason": "unroutable", "rows": 1}]
+    assert run(write(tmp_path / "code.jsonl", [{"test_cases": CASES}]), "--verifier", "code").returncode == 3
+    assert run(good, "--recipe", "nosuch").returncode == 1
