@@ -21,9 +21,7 @@ from grpc_reflection.v1alpha import reflection
 
 from sandbox import spans
 from service import grpc_health
-from service.batches import Batch
 from service.catalogue import describe
-from service.engine import Engine
 from service.errors import FieldError, Overloaded, RequestError, Unprocessable
 from service.grpc_health import Health
 from service.grpc_messages import Raws, cache_mode_of, fill, item_of, items_of, parse, raw_of, response_of, text_of
@@ -33,8 +31,9 @@ from service.observe.access_log import Call, request_id
 from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.pb import rewardline_pb2 as pb
+from service.scoring.engine import Engine
 from service.settings import Settings
-from service.wire import CacheMode, ScoreItem, check_count, encode
+from service.wire import BatchRequest, CacheMode, ScoreItem, check_count, encode
 
 log = structlog.get_logger("rewardline.grpc")
 
@@ -122,7 +121,7 @@ class _Door:
                 permit.add(items=len(request.items))
                 call.items = len(request.items)
                 scored = await self._engine.score(
-                    Batch(
+                    BatchRequest(
                         await items_of(request.items),
                         {name: raw_of(text) for name, text in request.references_json.items()},
                         cache_mode_of(request.cache),
@@ -217,7 +216,7 @@ class _Door:
         with self._admission.permit() as permit:
             await permit.add_when_possible(items=1, nbytes=one.nbytes)
             with spans.span("item"):
-                batch = Batch([one.item], {}, one.cache, one.explain, self._deadline(context))
+                batch = BatchRequest([one.item], {}, one.cache, one.explain, self._deadline(context))
                 scored = await self._engine.score(batch)
         result = pb.Result()
         fill(result, scored.results[0], one.index)

@@ -15,12 +15,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from service import box_door, group_door, openapi, score_door
+from service.backends.boxes import Boxes
 from service.background import door as jobs_door
 from service.background.jobs import BackgroundJobs
-from service.boxes import Boxes
 from service.catalogue import describe
 from service.compat import chat, doors, nemo_gym, run_code
-from service.engine import Engine
 from service.errors import (
     FieldError,
     NotFound,
@@ -39,6 +38,7 @@ from service.observe.metrics import Metrics
 from service.observe.readiness import Readiness
 from service.ops import metrics_response, readiness_response
 from service.pages import DOCS_PAGE
+from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import (
     encode,

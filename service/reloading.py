@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 import structlog
 
 from service import tls
-from service.engine import Engine
 from service.limits import keys
 from service.limits.keys import BadKeys, Keys
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.recipes.files import BadRecipes
+from service.scoring.engine import Engine
 from service.settings import Settings
 from service.tls import BadCertificate, Certificates
 

@@ -6,13 +6,12 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from service import replies
-from service.batches import Batch
-from service.engine import Engine
 from service.errors import MethodNotAllowed
 from service.limits.admission import Admission, announced
 from service.reception import body_of, stopped_when_gone
+from service.scoring.engine import Engine
 from service.settings import Settings
-from service.wire import NDJSON, Summary, decode_request, rendered, stream_line, summary_line
+from service.wire import NDJSON, BatchRequest, Summary, decode_request, rendered, stream_line, summary_line
 
 PATH: Final = "/v1/score"
 
@@ -37,7 +36,7 @@ class ScoreDoor:
             request = await decode_request(body, self._settings.max_items_per_request)
             permit.add(items=len(request.items))
             scope["state"]["call"].items = len(request.items)
-            batch = Batch(
+            batch = BatchRequest(
                 request.items,
                 request.references,
                 request.cache,
@@ -53,12 +52,12 @@ class ScoreDoor:
                     await self._answer(batch, send)
         self._admission.observe_rate(len(batch.items), loop.time() - started)
 
-    async def _answer(self, batch: Batch, send: Send) -> None:
+    async def _answer(self, batch: BatchRequest, send: Send) -> None:
         scored = await self._engine.score(batch)
         body = await rendered(scored.results, scored.summary)
         await replies.whole(send, 200, body)
 
-    async def _stream(self, batch: Batch, send: Send) -> None:
+    async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
         async for part in self._engine.stream(batch):
             if not started:

@@ -22,14 +22,14 @@ from starlette.types import ASGIApp
 
 from sandbox.remote import BadTrust
 from sandbox.workers import Workers
-from service import grpc_api, heap, http_api, judges, tls
+from service import grpc_api, heap, http_api, tls
+from service.backends import judges
+from service.backends.boxes import STATES, Boxes, kinds, weaknesses
 from service.background.jobs import BackgroundJobs, open_jobs
-from service.boxes import STATES, Boxes, kinds, weaknesses
 from service.cache.memory_cache import MemoryCache
 from service.cache.redis_cache import CacheCounters, RedisCache
 from service.cache.verdict_cache import VerdictCache
 from service.compat.doors import open_doors
-from service.engine import Engine
 from service.grpc_health import Health
 from service.http_connection import Connection
 from service.interactions.desk import Bounds, Interactions
@@ -45,6 +45,7 @@ from service.observe.tracing import CannotTrace, Tracing
 from service.ops import build_ops
 from service.recipes import book as recipes
 from service.reloading import reloading
+from service.scoring.engine import Engine
 from service.settings import Settings
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import RecordStore

@@ -10,7 +10,8 @@ undecoded, then some items at a time.
 import asyncio
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -85,6 +86,18 @@ class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
     deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
     cache: CacheMode = "use"
     explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """What a door hands to the engine: the decoded request, and when its caller stops waiting."""
+
+    items: Sequence[ScoreItem]
+    references: Mapping[str, msgspec.Raw]
+    cache: CacheMode
+    explain: bool
+    deadline: float
+    """On the event loop's clock, seconds."""
 
 
 class Result(msgspec.Struct, gc=False):

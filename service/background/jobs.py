@@ -9,9 +9,9 @@ from service.background.memory import MemoryStore
 from service.background.model import JobCounters, Limits
 from service.background.redis import RedisStore
 from service.background.runner import Runner
-from service.engine import Engine
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
+from service.scoring.engine import Engine
 from service.settings import Settings
 
 _COLLECTING_S: Final = 5.0

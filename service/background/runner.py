@@ -21,11 +21,10 @@ from typing import Self
 
 from service.background.model import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, Store, unpack
 from service.background.record import Record
-from service.batches import Batch
-from service.engine import Engine
 from service.errors import StateUnavailable
 from service.limits.admission import Admission
-from service.wire import Result, ScoreRequest, Summary, decode_request
+from service.scoring.engine import Engine
+from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
 from verifiers.base import Verdict
 
 log = logging.getLogger("rewardline.jobs")
@@ -170,7 +169,7 @@ class Runner:
                 record.add(_unjudged(request, indexes, _DEADLINE))
                 return
             items = [request.items[index] for index in indexes]
-            batch = Batch(items, request.references, request.cache, request.explain, deadline)
+            batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
             async with contextlib.aclosing(self._engine.stream(batch)) as parts:
                 async for part in parts:
                     if isinstance(part, Summary):

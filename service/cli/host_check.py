@@ -7,7 +7,7 @@ from typing import Any
 from sandbox import self_check
 from sandbox.base import SandboxUnavailable
 from sandbox.self_check import Extent, Report
-from service.boxes import Kind
+from service.backends.boxes import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from sandbox import self_check
 from service import server, settings
-from service.boxes import variants
+from service.backends.boxes import variants
 from service.catalogue import describe
 from service.cli import host_check
 from service.cli import recipes as recipes_command

@@ -20,11 +20,10 @@ import msgspec
 from rewardline import AsyncClient
 
 from service import server
-from service.batches import Batch
 from service.cli.dataset_audit.rows import BadData, parquet_rows
 from service.errors import RequestError
 from service.settings import Settings
-from service.wire import Result, RowFields, decode_request, encode
+from service.wire import BatchRequest, Result, RowFields, decode_request, encode
 from verifiers.base import InvalidItem
 from verifiers.conversation import dialects
 
@@ -111,7 +110,7 @@ async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
                 shown = "; ".join(f"{'.'.join(map(str, each.loc))}: {each.msg}" for each in error.errors)
                 raise BadInput(shown or error.detail) from error
             deadline = asyncio.get_running_loop().time() + SEGMENT_DEADLINE_S
-            scored = await core.engine.score(Batch(request.items, {}, "use", False, deadline))
+            scored = await core.engine.score(BatchRequest(request.items, {}, "use", False, deadline))
             return [msgspec.structs.asdict(result) for result in scored.results]
 
         yield score

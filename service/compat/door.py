@@ -20,12 +20,12 @@ from sandbox.base import Sandbox
 from service import replies
 from service.compat import wishes
 from service.compat.waiting import ItemInvalid, Waiting
-from service.engine import Engine
 from service.errors import MethodNotAllowed, NotInTime, NotJudged, RequestError
 from service.limits.admission import Admission, Permit
 from service.observe.access_log import Call
 from service.observe.metrics import Metrics
 from service.reception import Gone, body_of, stopped_when_gone
+from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import check_count, encode
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from service.boxes import Boxes
+from service.backends.boxes import Boxes
 from service.compat.door import Door, Parts, Route
 from service.compat.nemo_gym import NeMoGym
 from service.compat.nemo_gym_sessions import open_sessions
@@ -21,9 +21,9 @@ from service.compat.run_jupyter import RunJupyter
 from service.compat.slime import Slime
 from service.compat.submit import Submit
 from service.compat.waiting import Waiting
-from service.engine import Engine
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
+from service.scoring.engine import Engine
 from service.settings import Settings
 
 JSON = dict[str, Any]

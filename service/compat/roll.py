@@ -26,8 +26,8 @@ from service.compat.door import Door, Parts, Route, Visit
 from service.compat.roll_tasks import Outcome, Task, Tasks, UnknownTask
 from service.compat.waiting import told
 from service.compat.wishes import ITEM_FIELDS, JSON, Wish, built, read
-from service.engine import Engine
 from service.errors import Overloaded, StateUnavailable
+from service.scoring.engine import Engine
 from service.wire import CacheMode, Result, ScoreItem, parse
 
 _BASES: Final = ("/compat/roll", "/apis/custom/reward-system/v1")

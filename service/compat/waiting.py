@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from service.batches import Batch
-from service.engine import Engine
 from service.errors import NotJudged, Unprocessable
 from service.limits.admission import Admission
+from service.scoring.engine import Engine
 from service.system_random import SYSTEM_RANDOM
-from service.wire import CacheMode, Result, ScoreItem
+from service.wire import BatchRequest, CacheMode, Result, ScoreItem
 
 _PASSING: Final = frozenset(
     {
@@ -53,7 +52,7 @@ class Waiting:
         self, items: Sequence[ScoreItem], *, deadline: float, cache: CacheMode = "use", explain: bool = False
     ) -> list[Result]:
         """One result per item, in order; by `deadline`, on the loop's clock."""
-        batch = Batch(items, {}, cache, explain, deadline - _RENDERING_S)
+        batch = BatchRequest(items, {}, cache, explain, deadline - _RENDERING_S)
         results = (await self._engine.score(batch)).results
         pause_s = _FIRST_PAUSE_S
         while left := [index for index, result in enumerate(results) if self._may_pass(result)]:

@@ -14,8 +14,6 @@ from typing import TypeVar
 
 import msgspec
 
-from service.batches import Batch
-from service.engine import Engine
 from service.errors import Conflict, NotFound, NotJudged, StateUnavailable, TooLarge, Unprocessable
 from service.interactions import model
 from service.interactions.feedback import giveaway
@@ -30,8 +28,9 @@ from service.interactions.shapes import (
     unprocessable,
 )
 from service.observe.metrics import Metrics
+from service.scoring.engine import Engine
 from service.storage.record_store import VERSION, RecordStore
-from service.wire import Message, Result, encode
+from service.wire import BatchRequest, Message, Result, encode
 from verifiers.base import InvalidItem, Status
 from verifiers.conversation import dialects, parts_beside_text
 
@@ -184,7 +183,7 @@ class Interactions:
         item = decode_item(record.item)
         item.response = "" if is_silent else request.messages
         item.id = f"{name}/{request.index}"
-        scored = await self._engine.score(Batch([item], {}, "use", False, deadline))
+        scored = await self._engine.score(BatchRequest([item], {}, "use", False, deadline))
         [result] = scored.results
         if result.status != "ok":
             self.turns["not_judged"] += 1

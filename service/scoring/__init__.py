@@ -1,0 +1,1 @@
+"""How items are judged: what each needs, in which order they wait, and what becomes of the verdicts."""

@@ -9,8 +9,6 @@ from typing import Any, Final
 from msgspec import Raw
 from pydantic import TypeAdapter, ValidationError
 
-from service.composition import Plan
-from service.judging import Judge, decoded, decoded_params, judge_of
 from service.recipes.book import Book
 from service.recipes.files import BadRecipes, lines_of
 from service.recipes.model import ClipField, RecipeSpec, RouteSpec, built_clip
@@ -18,6 +16,8 @@ from service.recipes.recipe import Check, Recipe
 from service.recipes.resolution import of_checks
 from service.recipes.reward_shaping import Clip
 from service.recipes.rows import ABSENT, Given, difficulty_of, row_of, tests_of
+from service.scoring.composition import Plan
+from service.scoring.judging import Judge, decoded, decoded_params, judge_of
 from service.wire import ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.registry import Registry

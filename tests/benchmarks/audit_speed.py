@@ -18,12 +18,11 @@ import uvloop
 from rich.console import Console
 
 from service import server
-from service.batches import Batch
 from service.observe.audit_log.archive import Form, pack
 from service.observe.audit_log.records import Rules
 from service.observe.audit_log.writer import AuditLog, Options
 from service.settings import Settings
-from service.wire import Result, ScoreItem
+from service.wire import BatchRequest, Result, ScoreItem
 from tests.benchmarks.report import Cell, Report, machine
 
 _RESPONSE_CHARS = 4_000
@@ -32,7 +31,7 @@ _BATCHES = 200
 _FORMS: Sequence[Form] = ("jsonl.gz", "jsonl.zst", "parquet")
 
 
-def _batch(number: int) -> Batch:
+def _batch(number: int) -> BatchRequest:
     drawn = random.Random(number)
     words = [str(drawn.getrandbits(24)) for _ in range(_BATCH_ITEMS * 8)]
     text = " ".join(words)
@@ -46,10 +45,10 @@ def _batch(number: int) -> Batch:
         )
         for at in range(_BATCH_ITEMS)
     ]
-    return Batch(items, {}, "off", False, float("inf"))
+    return BatchRequest(items, {}, "off", False, float("inf"))
 
 
-def _results(batch: Batch) -> list[Result]:
+def _results(batch: BatchRequest) -> list[Result]:
     return [
         Result(item.id or 0, "ok", 0.0, 0.0, "wrong_answer", "exact_match", "1", "12", {}, False, 0.1)
         for item in batch.items

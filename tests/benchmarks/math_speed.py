@@ -19,11 +19,10 @@ from time import perf_counter, process_time
 import msgspec
 from math_verify import parse, verify
 
-from service.batches import Batch
-from service.engine import Engine
+from service.scoring.engine import Engine
 from service.server import core
 from service.settings import Settings
-from service.wire import ScoreItem
+from service.wire import BatchRequest, ScoreItem
 from tests import processes
 from tests.benchmarks import servers
 from tests.benchmarks.report import Cell, Effort, Report
@@ -199,5 +198,5 @@ def _slices(problems: Sequence[Problem]) -> Iterator[Sequence[Problem]]:
 
 async def _judge(engine: Engine, items: Sequence[ScoreItem]) -> list[float | None]:
     deadline = asyncio.get_running_loop().time() + _DEADLINE_S
-    batch = Batch(items, {}, "off", False, deadline)
+    batch = BatchRequest(items, {}, "off", False, deadline)
     return [result.score for result in (await engine.score(batch)).results]

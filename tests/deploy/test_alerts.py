@@ -13,7 +13,7 @@ import yaml
 
 from deploy.kubernetes import render
 from sandbox.pool.counters import Reason
-from service.boxes import STATES
+from service.backends.boxes import STATES
 from tests.conftest import Served, serving
 from tests.deploy.manifests import golden, of_kind, of_rewardline
 from tests.waiting import PATIENCE_S

@@ -17,13 +17,12 @@ from typing import Any, Final
 
 import msgspec
 
-from service.batches import Batch
 from service.cli.dataset_audit.rows import Row
-from service.engine import Engine
-from service.judging import judge_of
 from service.recipes.rows import READS_TESTS
+from service.scoring.engine import Engine
+from service.scoring.judging import judge_of
 from service.scoring.planning import Filled, Planner
-from service.wire import ABSENT, Result, ScoreItem
+from service.wire import ABSENT, BatchRequest, Result, ScoreItem
 from verifiers.base import InvalidItem
 
 SEGMENT_ROWS: Final = 256
@@ -111,7 +110,7 @@ async def audit(engine: Engine, rows: Iterable[Row], on_progress: Callable[[Repo
         report.own_answers += sum(probe.expects == 1.0 for probe in probes)
         if probes:
             deadline = asyncio.get_running_loop().time() + _DEADLINE_S
-            batch = Batch([probe.item() for probe in probes], {}, "use", False, deadline)
+            batch = BatchRequest([probe.item() for probe in probes], {}, "use", False, deadline)
             for probe, result in zip(probes, (await engine.score(batch)).results, strict=True):
                 _note(report, probe, result)
         on_progress(report)

@@ -6,15 +6,14 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from service.batches import Batch
 from service.observe.audit_log import archive
 from service.observe.audit_log.records import Rules
 from service.observe.audit_log.writer import AuditLog, Options
 from service.observe.metrics import Metrics
 from service.settings import Settings
-from service.wire import Result
+from service.wire import BatchRequest, Result
 
-Observer = Callable[[Batch, Sequence[Result]], None]
+Observer = Callable[[BatchRequest, Sequence[Result]], None]
 
 
 class CannotOpen(Exception):

@@ -16,12 +16,11 @@ from typing import Final
 import msgspec
 import structlog
 
-from service.batches import Batch
 from service.observe.access_log import CURRENT_REQUEST
 from service.observe.audit_log.archive import Archive, Form
 from service.observe.audit_log.files import LiveFile
 from service.observe.audit_log.records import Finished, Rules, record_of, timestamp
-from service.wire import Message, Result
+from service.wire import BatchRequest, Message, Result
 
 log = structlog.get_logger("rewardline.audit")
 
@@ -95,7 +94,7 @@ class AuditLog:
             log.warning("the audit log was not written to its end", items_lost=self.dropped["shutdown"])
         self._archive.stop(max(0.0, ends_s - time.monotonic()))
 
-    def observe(self, batch: Batch, results: Sequence[Result]) -> None:
+    def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
         """Remember a finished batch. Returns at once; for the event loop's thread."""
         try:
             nbytes = _weight(batch)
@@ -206,7 +205,7 @@ class AuditLog:
             self._complained_s, self._complained_of = now_s, lost
 
 
-def _weight(batch: Batch) -> int:
+def _weight(batch: BatchRequest) -> int:
     """About the bytes that are held as long as the batch is. Texts count twice: what stays JSON keeps the whole body."""
     nbytes = len(batch.items) * _ITEM_BYTES + sum(map(_raw_bytes, batch.references.values()))
     for item in batch.items:

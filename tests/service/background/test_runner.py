@@ -13,10 +13,10 @@ from service.background.model import MAX_ATTEMPTS, Claim, JobCounters, Snapshot,
 from service.background.runner import Runner
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.engine import Engine
 from service.limits.admission import Admission
 from service.observe.metrics import Metrics
 from service.recipes.book import Book
+from service.scoring.engine import Engine
 from tests.service.background.stores import JSON, items, job, limits, memory_store, reached, redis_store, silence, taken
 from tests.service.redis_server import RedisServer
 from tests.virtual_time import in_virtual_time

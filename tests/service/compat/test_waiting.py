@@ -6,12 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from service.batches import Batch
 from service.compat.waiting import ItemInvalid, Waiting
-from service.engine import Engine, Scored
 from service.errors import NotJudged
 from service.limits.admission import Admission
-from service.wire import Result, ScoreItem, Summary
+from service.scoring.engine import Engine, Scored
+from service.wire import BatchRequest, Result, ScoreItem, Summary
 from tests.waiting import PATIENCE_S
 
 
@@ -27,7 +26,7 @@ class Sometimes:
         self.answers = list(answers)
         self.asked: list[int] = []
 
-    async def score(self, batch: Batch) -> Scored:
+    async def score(self, batch: BatchRequest) -> Scored:
         self.asked.append(len(batch.items))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return Scored(list(answer), Summary())

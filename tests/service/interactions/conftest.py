@@ -8,10 +8,10 @@ import pytest
 
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.engine import Engine
 from service.interactions.desk import Bounds, Interactions
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
+from service.scoring.engine import Engine
 from service.storage.record_store import RecordStore
 from tests.waiting import PATIENCE_S
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from service.engine import Engine
 from service.errors import Conflict, NotFound, NotJudged, Overloaded, StateUnavailable, TooLarge, Unprocessable
 from service.interactions.desk import Bounds, Interactions
 from service.interactions.shapes import TurnRequest, View, decode_turn
+from service.scoring.engine import Engine
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import VERSION, RecordStore
 from service.storage.redis_records import RedisRecords

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from service.batches import Batch
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.engine import Engine
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
-from service.wire import CacheMode, Result, decode_request, encode
+from service.scoring.engine import Engine
+from service.wire import BatchRequest, CacheMode, Result, decode_request, encode
 from tests.waiting import PATIENCE_S
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
@@ -71,7 +70,7 @@ class Bench:
     ) -> list[Result]:
         request = await decode_request(encode({"items": list(items)}), 1000)
         deadline = asyncio.get_running_loop().time() + within_s
-        return (await self.engine.score(Batch(request.items, {}, cache, False, deadline))).results
+        return (await self.engine.score(BatchRequest(request.items, {}, cache, False, deadline))).results
 
     async def one(self, says: Mapping[str, Any], **item: Any) -> Result:
         return (await self.score({"response": json.dumps(says), **item}))[0]

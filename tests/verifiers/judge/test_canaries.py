@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from service.judges import publish
+from service.backends.judges import publish
 from service.observe.metrics import Metrics
 from tests.judge_upstream.behaviours import completion, refuses, says, when
 from tests.judge_upstream.scripted import Behaviour, Exchange, Scripted

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from service.batches import Batch
 from service.observe.audit_log import reader
 from service.observe.audit_log.records import Finished
 from service.observe.audit_log.writer import AuditLog, Options
-from service.wire import Result, ScoreItem
+from service.wire import BatchRequest, Result, ScoreItem
 from tests.waiting import PATIENCE_S
 
 JSON = dict[str, Any]
@@ -32,8 +31,8 @@ def result(**fields: Any) -> Result:
     return Result(**{**right, **fields})
 
 
-def batch(items: Sequence[ScoreItem]) -> Batch:
-    return Batch(items, {}, "use", False, 0.0)
+def batch(items: Sequence[ScoreItem]) -> BatchRequest:
+    return BatchRequest(items, {}, "use", False, 0.0)
 
 
 def finished(of: ScoreItem, told: Result | None = None, references: dict[str, msgspec.Raw] | None = None) -> Finished:

@@ -10,17 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from service.batches import Batch
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.engine import Engine
 from service.observe.audit_log.archive import Form
 from service.observe.audit_log.files import CLOSED, LIVE, LiveFile, closed_files
 from service.observe.audit_log.records import Rules
 from service.observe.audit_log.writer import AuditLog, Options
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
-from service.wire import ScoreItem
+from service.scoring.engine import Engine
+from service.wire import BatchRequest, ScoreItem
 from tests.service.observe.audit_log.logs import JSON, batch, item, logging, names, observe, records, result
 from tests.waiting import PATIENCE_S, eventually
 from verifiers.base import Example, Item, Params, Verdict, Verifier
@@ -280,7 +279,7 @@ async def test_a_disk_that_takes_nothing_keeps_nobody_from_scoring(tmp_path: Pat
         deadline = asyncio.get_running_loop().time() + PATIENCE_S
         for number in range(50):
             items = [ScoreItem(f"{number} {at} {'x' * 20_000}", "echo") for at in range(5)]
-            scored = await engine.score(Batch(items, {}, "use", False, deadline))
+            scored = await engine.score(BatchRequest(items, {}, "use", False, deadline))
             assert [each.score for each in scored.results] == [1.0] * 5
         held = log.queued_bytes
         assert 1_000_000 < held <= 2_000_000

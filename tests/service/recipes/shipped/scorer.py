@@ -8,9 +8,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from service import server
-from service.batches import Batch
 from service.settings import Settings
-from service.wire import Result, decode_request
+from service.wire import BatchRequest, Result, decode_request
 
 _MAX_ITEMS = 4096
 _WAIT_S = 240
@@ -55,6 +54,6 @@ class Scorer:
         request = await decode_request(body, _MAX_ITEMS)
         deadline = asyncio.get_running_loop().time() + _WAIT_S
         scored = await self.core.engine.score(
-            Batch(request.items, request.references, request.cache, request.explain, deadline)
+            BatchRequest(request.items, request.references, request.cache, request.explain, deadline)
         )
         return list(scored.results)

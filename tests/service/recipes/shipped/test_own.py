@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from service.batches import Batch
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.engine import Engine
 from service.observe.metrics import Metrics
 from service.recipes import book
-from service.wire import Result, decode_request, encode
+from service.scoring.engine import Engine
+from service.wire import BatchRequest, Result, decode_request, encode
 from tests.service.recipes.shipped.scorer import Scorer
 from tests.waiting import PATIENCE_S
 from verifiers.base import Example, Item, Params, Unavailable, Verdict, Verifier
@@ -113,7 +112,7 @@ async def _judged(judge: Judge, *responses: str) -> Sequence[Result]:
     async with engine:
         request = await decode_request(encode({"items": items}), len(items))
         deadline = asyncio.get_running_loop().time() + PATIENCE_S
-        return (await engine.score(Batch(request.items, {}, "use", False, deadline))).results
+        return (await engine.score(BatchRequest(request.items, {}, "use", False, deadline))).results
 
 
 async def test_math_then_judge_asks_a_judge_for_what_the_rule_did_not_accept() -> None:

@@ -10,7 +10,7 @@ from sandbox.boxes import Box, Profile
 from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend
 from sandbox.pool import PooledSandbox
-from service.boxes import Boxes, Kind, kinds
+from service.backends.boxes import Boxes, Kind, kinds
 from service.settings import Settings
 from tests.waiting import turns, until
 

@@ -7,7 +7,7 @@ V = TypeVar("V")
 _ENTRY_OVERHEAD_BYTES = 1_500
 
 
-class Memo(Generic[V]):
+class LruCache(Generic[V]):
     """The values looked up last, by keys whose bytes are counted."""
 
     def __init__(self, max_bytes: int) -> None:

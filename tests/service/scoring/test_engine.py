@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.batches import Batch
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.engine import Engine, Scored
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
-from service.wire import CacheMode, Result, ScoreItem, Summary
+from service.scoring.engine import Engine, Scored
+from service.wire import BatchRequest, CacheMode, Result, ScoreItem, Summary
 from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
@@ -133,8 +132,10 @@ def item(verifier: str | None, response: str, reference: str = "yes", **more: An
     return ScoreItem(response, verifier, msgspec.Raw(msgspec.json.encode(reference)), **more)
 
 
-def batch(*items: ScoreItem, cache: CacheMode = "use", explain: bool = False, deadline_s: float = PATIENCE_S) -> Batch:
-    return Batch(items, {}, cache, explain, asyncio.get_running_loop().time() + deadline_s)
+def batch(
+    *items: ScoreItem, cache: CacheMode = "use", explain: bool = False, deadline_s: float = PATIENCE_S
+) -> BatchRequest:
+    return BatchRequest(items, {}, cache, explain, asyncio.get_running_loop().time() + deadline_s)
 
 
 def reasons(scored: Scored) -> list[str]:

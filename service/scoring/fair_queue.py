@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 
-from service.batches import Chunk, Flight, Job
+from service.scoring.batches import BatchState, Chunk, PendingVerdict
 
 TARGET_CHUNK_S = 0.004
 LATE_CHUNK_S = 0.1
@@ -23,7 +23,7 @@ _CHUNK_CHARS = 200_000
 """Reading hostile text takes some hundred nanoseconds per character."""
 
 
-class Lane:
+class FairQueue:
     """The queue before one verifier."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Lane:
         self._slots = slots
         self._chunk_items = chunk_items
         self._max_late = MAX_LATE_CHUNKS if gives_up_places else 0
-        self._queues: OrderedDict[Job, deque[Flight]] = OrderedDict()
+        self._queues: OrderedDict[BatchState, deque[PendingVerdict]] = OrderedDict()
         self._running = 0
         self._late = 0
         self._chunks: set[Chunk] = set()
@@ -50,7 +50,7 @@ class Lane:
         self.queued = 0
         """Items waiting; those withdrawn count until their turn comes."""
 
-    def put(self, owner: Job, flights: Sequence[Flight]) -> None:
+    def put(self, owner: BatchState, flights: Sequence[PendingVerdict]) -> None:
         """Queue the flights on this request's account."""
         queue = self._queues.get(owner)
         if queue is None:
@@ -82,10 +82,10 @@ class Lane:
                 self._chunks.add(chunk)
                 chunk.task = self._tasks.create_task(self._work(chunk))
 
-    def _take(self) -> list[Flight]:
+    def _take(self) -> list[PendingVerdict]:
         """The next chunk: an equal share of each waiting request, in turn."""
         room = max(1, min(self._chunk_items, int(TARGET_CHUNK_S / self._item_s)))
-        flights: list[Flight] = []
+        flights: list[PendingVerdict] = []
         chars = 0
         while self._queues and len(flights) < room and chars < _CHUNK_CHARS:
             share = max(1, (room - len(flights)) // len(self._queues))

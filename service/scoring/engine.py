@@ -23,16 +23,16 @@ from typing import Self
 import msgspec
 
 from sandbox import spans
-from service.batches import Batch, Chunk, Flight, Job
 from service.cache.cached_verdict import CachedVerdict, decode_verdict, encode_verdict
 from service.cache.verdict_cache import VerdictCache
-from service.composition import Composed, Composition, Part
-from service.judging import Prepared
-from service.lanes import Lane
 from service.observe.metrics import Metrics
-from service.preparation import Preparation
 from service.recipes.book import Book
-from service.wire import Result, ScoreItem, Summary
+from service.scoring.batches import BatchState, Chunk, PendingVerdict
+from service.scoring.composition import Composed, Composition, Part
+from service.scoring.fair_queue import FairQueue
+from service.scoring.judging import Prepared
+from service.scoring.preparation import Preparation
+from service.wire import BatchRequest, Result, ScoreItem, Summary
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry, Registry
 
@@ -64,7 +64,7 @@ class Engine:
         item_deadline_s: float,
         max_response_bytes: int,
         book: Book,
-        on_scored: Callable[[Batch, Sequence[Result]], None] | None = None,
+        on_scored: Callable[[BatchRequest, Sequence[Result]], None] | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         """
@@ -88,8 +88,8 @@ class Engine:
         self._preparation = Preparation(registry, book, max_response_bytes)
         self._item_deadline_s = item_deadline_s
         self._worker_slots = 2 * workers
-        self._flights: dict[bytes, Flight] = {}
-        self._lanes: dict[str, Lane] = {}
+        self._flights: dict[bytes, PendingVerdict] = {}
+        self._lanes: dict[str, FairQueue] = {}
         self._preparing = asyncio.Lock()
         """Guards nothing but the others' patience: who has more than a slice to prepare, waits for the turn."""
         self._tasks = asyncio.TaskGroup()
@@ -99,7 +99,7 @@ class Engine:
         for name, entry in self.registry.items():
             verifier = entry.verifier
             slots = self._worker_slots if verifier.concurrency is None else verifier.concurrency
-            self._lanes[name] = Lane(
+            self._lanes[name] = FairQueue(
                 self._ask,
                 self._tasks,
                 slots=slots,
@@ -124,7 +124,7 @@ class Engine:
 
     def refusal(self, item: ScoreItem) -> Verdict | None:
         """Why no response could be judged as this item has it; None when one can be, as far as is known before."""
-        prepared = self._prepare(item, Batch([item], {}, "use", False, 0.0))
+        prepared = self._prepare(item, BatchRequest([item], {}, "use", False, 0.0))
         return prepared if isinstance(prepared, Verdict) else None
 
     def queued(self) -> Mapping[str, float]:
@@ -138,7 +138,7 @@ class Engine:
     def under_way(self) -> int:
         return len(self._flights)
 
-    async def score(self, batch: Batch) -> Scored:
+    async def score(self, batch: BatchRequest) -> Scored:
         """Judge a batch. Cancelling the call stops the work nobody else waits for."""
         job = self._job(batch, None)
         with self._closing(job):
@@ -146,7 +146,7 @@ class Engine:
             await job.done.wait()
         return self._scored(job)
 
-    async def stream(self, batch: Batch) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+    async def stream(self, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
         """Results with their indexes as soon as they exist, those that are ready together at once; then the summary."""
         ready: list[tuple[int, Result]] = []
         some = asyncio.Event()
@@ -170,11 +170,11 @@ class Engine:
                 submitting.cancel()
         yield self._scored(job).summary
 
-    def _job(self, batch: Batch, on_result: Callable[[int, Result], None] | None) -> Job:
-        return Job(batch, perf_counter(), on_result)
+    def _job(self, batch: BatchRequest, on_result: Callable[[int, Result], None] | None) -> BatchState:
+        return BatchState(batch, perf_counter(), on_result)
 
     @contextlib.contextmanager
-    def _closing(self, job: Job) -> Iterator[None]:
+    def _closing(self, job: BatchState) -> Iterator[None]:
         """Bound the job by its deadline, and stop in the end what only it was waiting for."""
         expiry = asyncio.get_running_loop().call_at(job.batch.deadline, self._expire, job)
         try:
@@ -184,9 +184,9 @@ class Engine:
             self._withdraw(job)
 
     @spans.traced("prepare")
-    async def _submit(self, job: Job) -> None:
+    async def _submit(self, job: BatchState) -> None:
         """Answer what can be answered at once, and set the rest on its way, letting others run between slices."""
-        missed: list[Flight] = []
+        missed: list[PendingVerdict] = []
         try:
             chars = 0
             for index, item in enumerate(job.batch.items):
@@ -205,16 +205,16 @@ class Engine:
             # Also when this request is cancelled here: others may already wait for these flights.
             self._send_off(job, missed)
 
-    def _send_off(self, job: Job, missed: list[Flight]) -> None:
+    def _send_off(self, job: BatchState, missed: list[PendingVerdict]) -> None:
         if missed and self._asks_redis(job):
             self._tasks.create_task(self._look_up(job, missed))
         else:
             self._dispatch(job, missed)
 
-    def _asks_redis(self, job: Job) -> bool:
+    def _asks_redis(self, job: BatchState) -> bool:
         return job.batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
-    def _begin(self, job: Job, index: int, item: ScoreItem) -> Sequence[Flight]:
+    def _begin(self, job: BatchState, index: int, item: ScoreItem) -> Sequence[PendingVerdict]:
         """Answer the item, or have it wait for flights; returns those that have not begun."""
         prepared = self._prepare(item, job.batch)
         if isinstance(prepared, Verdict):
@@ -226,7 +226,7 @@ class Engine:
         flight = self._board(job, index, prepared)
         return () if flight is None else (flight,)
 
-    def _begin_checks(self, job: Job) -> list[Flight]:
+    def _begin_checks(self, job: BatchState) -> list[PendingVerdict]:
         """The same for checks whose turn has come; the verdict of one, if it is at hand, may be the turn of others."""
         missed = []
         while job.begun:
@@ -237,7 +237,7 @@ class Engine:
                     missed.append(flight)
         return missed
 
-    def _board(self, job: Job, place: int | Part, prepared: Prepared) -> Flight | None:
+    def _board(self, job: BatchState, place: int | Part, prepared: Prepared) -> PendingVerdict | None:
         """Answer at once from what is at hand, or wait for a flight; returns the flight if it has not begun."""
         if prepared.known is not None:
             job.answer(place, prepared.judge, prepared.known, cached=False, now=perf_counter())
@@ -261,13 +261,13 @@ class Engine:
                     spans.join(under_way.chunk.span, job.span)
                 # Also queued on this request's account, so that it need not wait for another's long queue.
                 return None if own or under_way.taken else under_way
-        flight = Flight(prepared, job, place)
+        flight = PendingVerdict(prepared, job, place)
         job.flights.append(flight)
         if key is not None:
             self._flights[key] = flight
         return flight
 
-    def _prepare(self, item: ScoreItem, batch: Batch) -> Prepared | Composed | Verdict:
+    def _prepare(self, item: ScoreItem, batch: BatchRequest) -> Prepared | Composed | Verdict:
         try:
             return self._preparation.prepare(item, batch.references, explain=batch.explain, share=batch.cache != "off")
         except InvalidItem as error:
@@ -276,7 +276,7 @@ class Engine:
             log.exception("preparing an item for verifier %s raised", item.verifier)
             return Verdict.failed("verifier_bug", "the verifier's parameters could not be built; see the server's log")
 
-    async def _look_up(self, job: Job, missed: list[Flight]) -> None:
+    async def _look_up(self, job: BatchState, missed: list[PendingVerdict]) -> None:
         keys = [flight.prepared.key for flight in missed]
         with spans.span("look up in caches", parent=job.span, keys=len(keys)):
             values = await self._cache.lookup([key for key in keys if key is not None])
@@ -296,8 +296,8 @@ class Engine:
             self._land(flight, stored, cached=True, now=now)
         self._dispatch(job, left)
 
-    def _dispatch(self, job: Job, flights: Iterable[Flight]) -> None:
-        by_lane: dict[str, list[Flight]] = {}
+    def _dispatch(self, job: BatchState, flights: Iterable[PendingVerdict]) -> None:
+        by_lane: dict[str, list[PendingVerdict]] = {}
         for flight in flights:
             if flight.waiting and not flight.taken:
                 by_lane.setdefault(flight.prepared.judge.entry.verifier.name, []).append(flight)
@@ -356,7 +356,7 @@ class Engine:
         for position in left:
             deliver(position, trouble)
 
-    def _land(self, flight: Flight, verdict: Verdict | CachedVerdict, *, cached: bool, now: float) -> None:
+    def _land(self, flight: PendingVerdict, verdict: Verdict | CachedVerdict, *, cached: bool, now: float) -> None:
         """Everybody who waits for this flight gets its verdict."""
         flight.done = True
         if flight.chunk is not None:
@@ -369,12 +369,12 @@ class Engine:
             if job.begun:
                 self._send_off(job, self._begin_checks(job))
 
-    def _forget(self, flight: Flight) -> None:
+    def _forget(self, flight: PendingVerdict) -> None:
         key = flight.prepared.key
         if key is not None and self._flights.get(key) is flight:
             del self._flights[key]
 
-    def _expire(self, job: Job) -> None:
+    def _expire(self, job: BatchState) -> None:
         """What has no verdict by the deadline is `failed`."""
         now = perf_counter()
         for flight in job.flights:
@@ -386,7 +386,7 @@ class Engine:
                 job.answer(index, None, _DEADLINE, cached=False, now=now)
         job.begun.clear()
 
-    def _withdraw(self, job: Job) -> None:
+    def _withdraw(self, job: BatchState) -> None:
         """The request waits no longer: stop what only it was waiting for."""
         for flight in job.flights:
             if flight.done:
@@ -399,7 +399,7 @@ class Engine:
                     flight.chunk.want_less()
         job.flights.clear()
 
-    def _scored(self, job: Job) -> Scored:
+    def _scored(self, job: BatchState) -> Scored:
         now = perf_counter()
         results = [result for result in job.results if result is not None]
         assert len(results) == len(job.results)

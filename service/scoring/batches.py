@@ -9,35 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from sandbox import spans
 from service.cache.cached_verdict import CachedVerdict
-from service.composition import Composition, Part
-from service.judging import Judge, Prepared
-from service.wire import CacheMode, Result, ScoreItem, Summary
+from service.scoring.composition import Composition, Part
+from service.scoring.judging import Judge, Prepared
+from service.wire import BatchRequest, Result, Summary
 from verifiers.base import Item, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What a door hands in: the decoded request, and when its caller stops waiting."""
-
-    items: Sequence[ScoreItem]
-    references: Mapping[str, msgspec.Raw]
-    cache: CacheMode
-    explain: bool
-    deadline: float
-    """On the event loop's clock, seconds."""
-
-
-class Job:
+class BatchState:
     """The state of one batch: what has been answered, and what is still waited for."""
 
-    def __init__(self, batch: Batch, now: float, on_result: Callable[[int, Result], None] | None) -> None:
+    def __init__(self, batch: BatchRequest, now: float, on_result: Callable[[int, Result], None] | None) -> None:
         self.batch = batch
         self.results: list[Result | None] = [None] * len(batch.items)
-        self.flights: list[Flight] = []
+        self.flights: list[PendingVerdict] = []
         self.pending = len(batch.items)
         self.started = now
         self.cached_by_layer = {"memory": 0, "redis": 0}
@@ -131,14 +117,14 @@ class Job:
         )
 
 
-class Flight:
+class PendingVerdict:
     """One verdict under way, and everybody who waits for it."""
 
     __slots__ = ("chunk", "done", "prepared", "taken", "waiting")
 
-    def __init__(self, prepared: Prepared, job: Job, place: int | Part) -> None:
+    def __init__(self, prepared: Prepared, job: BatchState, place: int | Part) -> None:
         self.prepared = prepared
-        self.waiting: list[tuple[Job, int | Part]] = [(job, place)]
+        self.waiting: list[tuple[BatchState, int | Part]] = [(job, place)]
         self.taken = False
         """Its turn has come; it may stand in the queues of several requests, but is judged once."""
         self.chunk: Chunk | None = None
@@ -157,7 +143,7 @@ class Flight:
 class Chunk:
     """Flights that are asked together."""
 
-    flights: Sequence[Flight]
+    flights: Sequence[PendingVerdict]
     wanted: int
     """Flights somebody still waits for; at 0 the work is stopped."""
     task: asyncio.Task[None] | None = None

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from service.composition import Composed, Plan
-from service.judging import Judge, Prepared, decoded, decoded_params, judge_of
-from service.memo import Memo
 from service.recipes.book import Book
+from service.scoring.composition import Composed, Plan
+from service.scoring.judging import Judge, Prepared, decoded, decoded_params, judge_of
+from service.scoring.lru import LruCache
 from service.scoring.planning import Planner
 from service.wire import ABSENT, DAMAGED, Message, ScoreItem, encode, messages_of
 from verifiers.base import InvalidItem, Verdict
@@ -46,8 +46,8 @@ class Preparation:
         self._registry = registry
         self._planner = Planner(registry, book)
         self._max_response_chars = max_response_bytes
-        self._judges: Memo[Judge | Refusal] = Memo(MEMO_BYTES)
-        self._plans: Memo[Plan | Refusal] = Memo(MEMO_BYTES)
+        self._judges: LruCache[Judge | Refusal] = LruCache(MEMO_BYTES)
+        self._plans: LruCache[Plan | Refusal] = LruCache(MEMO_BYTES)
 
     def use(self, book: Book) -> None:
         """Let other recipes and routes be in force from the next item on."""

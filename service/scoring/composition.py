@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.cache.cached_verdict import CachedVerdict
-from service.judging import Judge, Prepared
 from service.recipes.recipe import Check, Recipe
 from service.recipes.reward_shaping import Clip, Term, aggregate
+from service.scoring.judging import Judge, Prepared
 from verifiers.base import Status, Verdict
 
 

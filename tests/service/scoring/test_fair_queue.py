@@ -28,7 +28,7 @@ MAKE: dict[str, Callable[[int], dict[str, Any]]] = {
 LOAD = """\
 import sys
 from rewardline import Client
-from tests.service.test_fairness import MAKE
+from tests.service.scoring.test_fair_queue import MAKE
 
 url, kind = sys.argv[1:]
 make = MAKE[kind]

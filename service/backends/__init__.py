@@ -1,0 +1,1 @@
+"""What verdicts need beside this process: boxes for programs, and judge models."""
