@@ -14,12 +14,14 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from service import box_door, group_door, openapi, score_door
+from service import box_door, openapi, score_door
 from service.backends.boxes import Boxes
-from service.background import door as jobs_door
-from service.background.jobs import BackgroundJobs
 from service.catalogue import describe
 from service.compat import chat, doors, nemo_gym, run_code
+from service.doors.compat import openenv
+from service.doors.routes import advantages
+from service.doors.routes import interactions as interactions_door
+from service.doors.routes import jobs as jobs_door
 from service.errors import (
     FieldError,
     NotFound,
@@ -28,9 +30,8 @@ from service.errors import (
     Unprocessable,
 )
 from service.http_gate import OPEN_PATHS, Gate
-from service.interactions import door as interactions_door
-from service.interactions import openenv
-from service.interactions.desk import Interactions
+from service.interactions.lifecycle import Interactions
+from service.jobs.lifespan import BackgroundJobs
 from service.limits.admission import Admission
 from service.limits.keys import Keys
 from service.observe.access_log import Call
@@ -128,12 +129,12 @@ def build_app(
     bare: dict[str, ASGIApp] = {score_door.PATH: score_door.ScoreDoor(settings, engine, admission)}
     bare |= dict.fromkeys(run_code.PATHS, runner)
     bare[box_door.PATH] = box_door.BoxDoor(settings, admission, boxes)
-    bare[group_door.PATH] = group_door.GroupDoor(settings, admission)
-    door = interactions_door.Door(settings, admission, interactions)
+    bare[advantages.PATH] = advantages.GroupDoor(settings, admission)
+    door = interactions_door.InteractionsDoor(settings, admission, interactions)
     bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
     environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)
     bare |= dict.fromkeys(openenv.ROUTES, environments)
-    bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.Door(settings, admission, jobs.store))
+    bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.JobsDoor(settings, admission, jobs.store))
     bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
     bare |= others
     gate = Gate(app, bare, _route, keys, admission, metrics)
@@ -153,7 +154,7 @@ def _route_with_names(path: str) -> str | None:
 
 _PATHS: Final = frozenset(
     {
-        *(score_door.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", group_door.PATH),
+        *(score_door.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
         box_door.PATH,
         *(chat.CHAT, chat.MODELS, *doors.PATHS),
         *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"),

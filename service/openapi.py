@@ -9,13 +9,13 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from service import group_door
-from service.background import document as jobs_document
 from service.compat import chat, doors, run_code
+from service.doors.compat import openenv_openapi
+from service.doors.routes import advantages
+from service.doors.routes import interactions_openapi as interactions_document
+from service.doors.routes import jobs_openapi as jobs_document
 from service.errors import Problem
 from service.http_connection import MAX_HEAD_BYTES
-from service.interactions import document as interactions_document
-from service.interactions import openenv_document
 from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
 
@@ -42,7 +42,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             }
             bare = {score_path: {"post": _score_operation(*shapes[:3])}}
             bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], shapes[2])}
-            bare[group_door.PATH] = {"post": group_door.operation(components, lambda about: _refusal(about, shapes[2]))}
+            bare[advantages.PATH] = {"post": advantages.operation(components, lambda about: _refusal(about, shapes[2]))}
             bare |= chat.operations(lambda about: _refusal(about, shapes[2]))
             document["paths"] = bare | document["paths"]
             for path, operations in document["paths"].items():
@@ -51,7 +51,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
             interactions, more = interactions_document.paths(lambda about: _refusal(about, shapes[2]))
             document["components"]["schemas"] |= more
             document["paths"] |= interactions
-            environments, more = openenv_document.paths(lambda about: _refusal(about, shapes[2]))
+            environments, more = openenv_openapi.paths(lambda about: _refusal(about, shapes[2]))
             document["components"]["schemas"] |= more
             document["paths"] |= environments
             jobs, more = jobs_document.paths(shapes[0], lambda about: _refusal(about, shapes[2]))

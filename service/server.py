@@ -25,14 +25,14 @@ from sandbox.workers import Workers
 from service import grpc_api, heap, http_api, tls
 from service.backends import judges
 from service.backends.boxes import STATES, Boxes, kinds, weaknesses
-from service.background.jobs import BackgroundJobs, open_jobs
 from service.cache.memory_cache import MemoryCache
 from service.cache.redis_cache import CacheCounters, RedisCache
 from service.cache.verdict_cache import VerdictCache
 from service.compat.doors import open_doors
 from service.grpc_health import Health
 from service.http_connection import Connection
-from service.interactions.desk import Bounds, Interactions
+from service.interactions.lifecycle import Bounds, Interactions
+from service.jobs.lifespan import BackgroundJobs, open_jobs
 from service.limits import keys
 from service.limits.admission import Admission
 from service.limits.keys import BadKeys, Keys

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
-from service.interactions.shapes import Language, Options, State, Templates
+from service.interactions.schemas import Language, Options, State, Templates
 
 DEFAULTS: dict[Language, Templates] = {
     "en": Templates(

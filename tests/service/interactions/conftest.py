@@ -8,7 +8,7 @@ import pytest
 
 from service.cache.memory_cache import MemoryCache
 from service.cache.verdict_cache import VerdictCache
-from service.interactions.desk import Bounds, Interactions
+from service.interactions.lifecycle import Bounds, Interactions
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.scoring.engine import Engine

@@ -1,0 +1,3 @@
+"""Advantages of groups of answers to one prompt: `formulas` calculates, `schemas` is what callers send and get, `compute`
+leads from one to the other.
+"""

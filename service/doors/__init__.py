@@ -1,0 +1,3 @@
+"""How requests come in: over HTTP, over gRPC, and in the formats of other systems. A door parses, asks a room below, and
+renders the answer.
+"""

@@ -1,0 +1,303 @@
+"""Interactions as environments of OpenEnv: `reset`, `step`, `state` over its websocket and over HTTP.
+
+    GenericEnvClient(base_url="http://127.0.0.1:8080/compat/openenv/verifier/math")
+
+`reset` opens an interaction: what it is given are the fields of `POST /v1/interactions` (reference, prompt, max_turns, ...), with
+what the URL names, or a task of the file that `openenv_tasks` names, by `seed`. `step` takes a turn: the action is what the
+assistant says (`message`), or whole messages. Its reward is the turn's; what could not be judged is an error, never a number.
+
+A websocket is one episode after the other; over HTTP, where nothing is kept between requests, `step` and `state` name their
+`episode_id`. A key goes into the URL, `http://any:KEY@host/...`, since these clients set no headers of their own.
+
+The protocol is that of the package `openenv-core` (https://github.com/meta-pytorch/OpenEnv).
+"""
+
+import asyncio
+import base64
+import binascii
+import contextlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from service import replies
+from service.doors.compat.openenv_schemas import (
+    SCHEMA,
+    OpenEnvAction,
+    OpenEnvHealth,
+    OpenEnvMetadata,
+    OpenEnvOwn,
+    OpenEnvResult,
+    OpenEnvStep,
+    begun,
+    state_of,
+    stepped,
+)
+from service.errors import BadRequest, MethodNotAllowed, NotFound, RequestError, Unprocessable
+from service.interactions.lifecycle import Interactions
+from service.interactions.schemas import ALIASES, TurnAnswer, View, decode_turn, unprocessable
+from service.limits.admission import Admission
+from service.limits.keys import Keys
+from service.limits.keys import Scope as KeyScope
+from service.observe.access_log import Call, request_id
+from service.observe.metrics import Metrics
+from service.reception import body_of, stopped_when_gone
+from service.settings import Settings
+from service.system_random import SYSTEM_RANDOM
+from service.wire import encode, parse
+
+BASE: Final = "/compat/openenv"
+_PATH: Final = re.compile(
+    rf"{BASE}(?:/(?P<kind>verifier|recipe|tag)/(?P<name>[^/]{{1,256}}))?/(?P<what>ws|reset|step|state|health|schema|metadata)"
+)
+ROUTES: Final = tuple(f"{BASE}/{what}" for what in ("ws", "reset", "step", "state", "health", "schema", "metadata"))
+_METHODS: Final = {"reset": "POST", "step": "POST", "state": "GET", "health": "GET", "schema": "GET", "metadata": "GET"}
+_OWN: Final = OpenEnvOwn.__struct_fields__
+
+JSON = dict[str, Any]
+
+
+class Said(msgspec.Struct, omit_defaults=True):
+    """A message of the websocket."""
+
+    type: str
+    data: JSON = {}
+
+
+def route(path: str) -> str | None:
+    """The route that a path belongs to, for metrics; None when it is none of these."""
+    found = _PATH.fullmatch(path)
+    return None if found is None else f"{BASE}/{found['what']}"
+
+
+def tasks_of(path: Path | None) -> Sequence[JSON]:
+    """The tasks of a file of JSON lines: each the fields that open an interaction.
+
+    Raises:
+        ValueError: a line is no object.
+    """
+    if path is None:
+        return ()
+    tasks = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            task = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+        if not isinstance(task, dict):
+            raise ValueError(f"{path}, line {number}: a task is an object")
+        tasks.append(task)
+    return tasks
+
+
+class OpenEnv:
+    """The routes as an ASGI application, websocket included."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        keys: Keys,
+        admission: Admission,
+        metrics: Metrics,
+        interactions: Interactions,
+    ) -> None:
+        self._settings = settings
+        self._keys = keys
+        self._admission = admission
+        self._metrics = metrics
+        self._interactions = interactions
+        self._tasks = tasks_of(settings.openenv_tasks)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._talk(scope, receive, send)
+            return
+        found = _PATH.fullmatch(scope["path"])
+        if found is None or found["what"] == "ws":
+            raise NotFound(f"{BASE} has no such path")
+        what = found["what"]
+        if scope["method"] != _METHODS[what]:
+            raise MethodNotAllowed(f"{scope['method']} {what}; it takes {_METHODS[what]}", allow=_METHODS[what])
+        await replies.whole(send, 200, encode(await self._told(what, _named(found), scope, receive)))
+
+    async def _told(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
+        if what == "health":
+            return OpenEnvHealth()
+        if what == "schema":
+            return SCHEMA
+        if what == "metadata":
+            return OpenEnvMetadata()
+        if what == "state":
+            query = parse_qs(scope["query_string"].decode("latin-1"))
+            return state_of(await self._interactions.show(_episode(query.get("episode_id", [""])[0])))
+        with self._admission.enter() as permit:
+            body = await body_of(self._settings, scope["state"]["headers"], receive, permit.reserve)
+            async with stopped_when_gone(receive):
+                if what == "reset":
+                    return (await self._reset(named, parse(_object, body or b"{}", [])))[1]
+                asked = parse(_step, body, [])
+                name = _episode(asked.episode)
+                view = await self._interactions.show(name)
+                permit.add(items=1)
+                return await self._step(name, view.turn + 1, asked.action)
+
+    # --- episodes
+
+    async def _reset(self, named: JSON, given: JSON) -> tuple[View, OpenEnvResult]:
+        """A new interaction, and the first observation."""
+        own = _own(given)
+        fields = {name: value for name, value in given.items() if name not in _OWN and value is not None}
+        if self._tasks and not any(name in fields for name in ("reference", "ground_truth", "test_cases")):
+            at = SYSTEM_RANDOM.randrange(len(self._tasks)) if own.seed is None else own.seed % len(self._tasks)
+            fields = {**self._tasks[at], **fields}
+        if not any(name in fields for name in ("verifier", "recipe", "tag", "domain", "data_source", "checks")):
+            fields |= named
+        if own.episode_id is not None:
+            fields["instance_id"] = own.episode_id
+        view, _ = await self._interactions.create(encode(fields))
+        prompt = next((fields[name] for name in ("prompt", *ALIASES, "messages") if fields.get(name) is not None), "")
+        return view, begun(view, prompt)
+
+    async def _step(self, name: str, index: int, action: OpenEnvAction) -> OpenEnvResult:
+        """A turn."""
+        request = decode_turn(encode({"messages": action.said(), "turn_index": index}))
+        patience_s = min(self._settings.default_deadline_s, self._settings.max_deadline_s)
+        deadline = asyncio.get_running_loop().time() + patience_s
+        return stepped(name, _answers.decode(await self._interactions.turn(name, request, deadline)))
+
+    # --- the websocket
+
+    async def _talk(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        found = _PATH.fullmatch(scope["path"])
+        call = Call("http", f"{BASE}/ws", request_id(None, None))
+        code = "101"
+        try:
+            await receive()  # that it wants to connect
+            try:
+                if found is None or found["what"] != "ws":
+                    raise NotFound(f"{BASE} has no such websocket")
+                call.admit(self._keys, _authorization(headers), KeyScope.SCORE)
+                self._admission.check()
+            except RequestError as error:
+                code = str(error.http_status)
+                await send({"type": "websocket.close", "code": 1008, "reason": error.title})
+                return
+            await send({"type": "websocket.accept"})
+            await self._converse(call, _named(found), receive, send)
+        finally:
+            call.finish(self._metrics, code)
+
+    async def _converse(self, call: Call, named: JSON, receive: Receive, send: Send) -> None:
+        episode: View | None = None
+        told: object
+        turn = 0
+        while (event := await receive())["type"] == "websocket.receive":
+            try:
+                message = _read(event)
+                if message.type == "close":
+                    await send({"type": "websocket.close", "code": 1000})
+                    return
+                with self._admission.calls.stay(), self._admission.enter() as permit:
+                    if message.type == "reset":
+                        episode, told = await self._reset(named, message.data)
+                        turn = episode.turn
+                    elif message.type == "step":
+                        permit.add(items=1)
+                        call.items += 1
+                        told = await self._step(_open(episode).id, turn + 1, _action(message.data))
+                        turn += 1
+                    elif message.type == "state":
+                        told = state_of(await self._interactions.show(_open(episode).id))
+                    else:
+                        raise _Unknown(f"unknown type of message: {message.type[:100]!r}")
+                answer: JSON = {"type": "state" if message.type == "state" else "observation", "data": told}
+            except RequestError as error:
+                answer = {"type": "error", "data": {"message": _message(error), "code": _code(error)}}
+            await send({"type": "websocket.send", "text": encode(answer).decode()})
+
+
+class _Unknown(Unprocessable):
+    """Of a type that the websocket has not."""
+
+
+def _read(event: Mapping[str, Any]) -> Said:
+    try:
+        return _said.decode(event.get("text") or event.get("bytes") or b"")
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise BadRequest(f"not a message of OpenEnv: {error}") from error
+
+
+def _open(episode: View | None) -> View:
+    if episode is None:
+        raise Unprocessable("there is no episode yet: reset first")
+    return episode
+
+
+def _own(given: JSON) -> OpenEnvOwn:
+    """
+    Raises:
+        Unprocessable: one of them is of another type.
+    """
+    try:
+        return msgspec.convert(given, OpenEnvOwn)
+    except msgspec.ValidationError as error:
+        raise unprocessable("reset", str(error)) from error
+
+
+def _action(data: JSON) -> OpenEnvAction:
+    """
+    Raises:
+        Unprocessable: it has a field of another type.
+    """
+    try:
+        return msgspec.convert(data, OpenEnvAction)
+    except msgspec.ValidationError as error:
+        raise unprocessable("action", str(error)) from error
+
+
+def _episode(name: str) -> str:
+    if not name:
+        raise unprocessable("episode_id", "name the episode, as reset told it in its observation")
+    return name
+
+
+def _named(found: "re.Match[str]") -> JSON:
+    return {} if found["kind"] is None else {found["kind"]: found["name"]}
+
+
+def _message(error: RequestError) -> str:
+    return "; ".join([error.detail, *(each.msg for each in error.errors if each.msg not in error.detail)])
+
+
+def _code(error: RequestError) -> str:
+    """OpenEnv's name of what went wrong."""
+    if isinstance(error, BadRequest):
+        return "INVALID_JSON"
+    if isinstance(error, _Unknown):
+        return "UNKNOWN_TYPE"
+    return "EXECUTION_ERROR" if error.http_status >= 500 else "VALIDATION_ERROR"
+
+
+def _authorization(headers: Mapping[bytes, bytes]) -> str | None:
+    """A bearer's, or the password of a URL."""
+    given = headers.get(b"authorization", b"").decode("latin-1")
+    kind, _, value = given.partition(" ")
+    if kind.lower() == "basic":
+        with contextlib.suppress(binascii.Error, UnicodeDecodeError):
+            return f"Bearer {base64.b64decode(value, validate=True).decode().partition(':')[2]}"
+    return given or None
+
+
+_object: Final = msgspec.json.Decoder(JSON)
+_step: Final = msgspec.json.Decoder(OpenEnvStep)
+_said: Final = msgspec.json.Decoder(Said)
+_answers: Final = msgspec.json.Decoder(TurnAnswer)

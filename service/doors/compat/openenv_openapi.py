@@ -1,0 +1,111 @@
+"""OpenEnv's routes over HTTP for the OpenAPI document. Its websocket, which is `ws` beside them, has no place there."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from service.doors.compat.openenv import BASE
+from service.doors.compat.openenv_schemas import (
+    OpenEnvHealth,
+    OpenEnvMetadata,
+    OpenEnvOwn,
+    OpenEnvResult,
+    OpenEnvSchema,
+    OpenEnvState,
+    OpenEnvStep,
+)
+from service.doors.routes.interactions_openapi import answer_of, body_of, creation_shape
+from service.interactions.schemas import ID_PATTERN
+
+JSON = dict[str, Any]
+
+_EPISODE: Final = "row-17-sample-4"
+_TASK: Final = {"prompt": "What is 7 times 8?", "reference": "56", "max_turns": 3, "episode_id": _EPISODE}
+_STEP: Final = {"action": {"message": "It is \\boxed{56}."}, "episode_id": _EPISODE}
+_KIND: Final = {"name": "kind", "in": "path", "required": True, "schema": {"enum": ["verifier", "recipe", "tag"]}}
+_NAME: Final = {
+    "name": "name",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"},
+    "example": "math",
+}
+_ID: Final = {
+    "name": "episode_id",
+    "in": "query",
+    "required": True,
+    "schema": {"type": "string", "pattern": ID_PATTERN},
+    "example": _EPISODE,
+}
+_UNREADABLE: Final = {
+    400: "Not JSON",
+    408: "The body stopped coming",
+    409: "There is such an episode, begun with other fields, or it has no more turns",
+    413: "More bytes than an episode may have",
+    415: "Not JSON, or an unknown Content-Encoding",
+    422: "Not of this shape, or nothing can be judged by it",
+    429: "Too much in flight; Retry-After says when to try again",
+    503: "Could not be judged now, or shutting down; nothing is lost",
+}
+_NONE: Final = {404: "It was never begun, or not used for as long as it is kept"}
+
+
+def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
+    """The paths, and the schemas they refer to. `refusal` makes the answer of a refused request from what it is about."""
+    own = [(field.name, field.type, field.default) for field in msgspec.structs.fields(OpenEnvOwn)]
+    reset_shape = creation_shape("OpenEnvReset", *own)
+    answers = (OpenEnvResult, OpenEnvState, OpenEnvHealth, OpenEnvSchema, OpenEnvMetadata)
+    (reset, step, result, state, health, schema, metadata), schemas = msgspec.json.schema_components(
+        (reset_shape, OpenEnvStep, *answers), ref_template="#/components/schemas/{name}"
+    )
+
+    # What a row has no value for is left out.
+    properties = schemas["OpenEnvReset"]["properties"]
+    properties |= {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in properties.items()}
+
+    def operation(name: str, summary: str, about: str, answer: JSON, refusals: dict[int, str]) -> JSON:
+        told = {**refusals, 401: "No API key, or an unknown one"}
+        return {
+            "tags": ["doors"],
+            "operationId": f"openenv_{name}",
+            "summary": summary,
+            "description": about,
+            "security": [{}, {"key": []}],
+            "responses": {"200": answer_of("Done", answer)}
+            | {str(status): refusal(text) for status, text in told.items()},
+        }
+
+    def resetting(name: str, about: str, *parameters: JSON, example: JSON) -> JSON:
+        found = operation(name, "Begin an episode of OpenEnv", about, result, _UNREADABLE)
+        return {**found, "parameters": list(parameters), "requestBody": body_of(reset, example)}
+
+    begun = resetting(
+        "reset",
+        "With the fields that open an interaction, or, without a reference, a task of the server's own by its `seed`.",
+        example={**_TASK, "verifier": "math"},
+    )
+    named = resetting(
+        "reset_by",
+        "As without a name, judged by what is named here; step, state and the others are below this path, too.",
+        *(_KIND, _NAME),
+        example={**_TASK, "episode_id": f"{_EPISODE}-by-name"},
+    )
+    named["responses"]["404"] = refusal("No such path")
+    stepping = operation("step", "Take a turn of an episode of OpenEnv", "", result, {**_UNREADABLE, **_NONE})
+    stepping["requestBody"] = body_of(step, _STEP)
+    showing = operation(
+        "state", "What became of an episode so far", "", state, {**_NONE, 422: "No episode is named", 503: "No Redis"}
+    )
+    showing["parameters"] = [_ID]
+    return {
+        f"{BASE}/reset": {"post": begun},
+        f"{BASE}/{{kind}}/{{name}}/reset": {"post": named},
+        f"{BASE}/step": {"post": stepping},
+        f"{BASE}/state": {"get": showing},
+        f"{BASE}/health": {"get": operation("health", "Whether the environment is there", "", health, {})},
+        f"{BASE}/schema": {
+            "get": operation("schema", "What an action, an observation and a state are", "", schema, {})
+        },
+        f"{BASE}/metadata": {"get": operation("metadata", "What the environment is", "", metadata, {})},
+    }, schemas

@@ -1,0 +1,1 @@
+"""The HTTP routes of our own contract, one module each."""

@@ -1,0 +1,104 @@
+"""`POST /v1/group/advantages`: rewards of groups in, advantages out, for trainers without such code of their own, and for
+whoever wants to know what theirs makes of a reward.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from service import replies
+from service.advantages.compute import reckon, size
+from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, Envelope, RewardGroup
+from service.errors import MethodNotAllowed, TooLarge
+from service.limits.admission import Admission
+from service.reception import body_of
+from service.settings import Settings
+from service.wire import encode, parse
+
+PATH: Final = "/v1/group/advantages"
+MAX_BODY_BYTES: Final = 8_000_000
+MAX_GROUP_BYTES: Final = 500_000
+"""About 5 ms of decoding."""
+MAX_REWARDS: Final = 65_536
+
+_envelope_decoder = msgspec.json.Decoder(Envelope)
+_group_decoder = msgspec.json.Decoder(RewardGroup)
+
+
+class GroupDoor:
+    """The door as an ASGI application."""
+
+    def __init__(self, settings: Settings, admission: Admission) -> None:
+        self._settings = settings
+        self._admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowed(f"{scope['method']} {PATH}; it takes POST")
+        with self._admission.enter() as permit:
+            body = await body_of(self._settings, scope["state"]["headers"], receive, permit.reserve)
+            if len(body) > MAX_BODY_BYTES:
+                raise TooLarge(f"the body has more than {MAX_BODY_BYTES} bytes; send fewer groups at once")
+            request = parse(_envelope_decoder, body, [])
+            groups = await _decode(request.groups)
+            scope["state"]["call"].items = sum(map(size, groups))
+            payload = encode(await reckon(groups, request))
+        await replies.whole(send, 200, payload)
+
+
+async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
+    groups: list[RewardGroup] = []
+    rewards = held = 0
+    for position, raw in enumerate(raws):
+        nbytes = memoryview(raw).nbytes
+        if nbytes > MAX_GROUP_BYTES:
+            raise TooLarge(f"group {position} has more than {MAX_GROUP_BYTES} bytes")
+        groups.append(parse(_group_decoder, raw, ["groups", position]))
+        rewards += size(groups[-1])
+        if rewards > MAX_REWARDS:
+            raise TooLarge(f"more than {MAX_REWARDS} rewards in one request; send fewer groups at once")
+        held += nbytes
+        if held > MAX_GROUP_BYTES:
+            held = 0
+            await asyncio.sleep(0)
+    return groups
+
+
+def operation(components: dict[str, Any], refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """The route in the OpenAPI document; the schemas of its shapes are added to `components`."""
+    (request, response), schemas = msgspec.json.schema_components(
+        (AdvantagesRequest, AdvantagesResponse), ref_template="#/components/schemas/{name}"
+    )
+    components |= schemas
+    refusals = {
+        400: "Not JSON",
+        408: "The body stopped coming",
+        413: "More bytes or rewards than one request may hold",
+        415: "Not JSON, or an unknown Content-Encoding",
+        422: "Not of this shape, or a number that is none; `errors` names the field",
+        429: "Too much in flight; Retry-After says when to try again",
+        503: "Shutting down",
+    }
+    example = {
+        "preset": "trl",
+        "filters": {"mean": {"low": 0.0, "high": 1.0}},
+        "groups": [{"id": "p1", "rewards": [1, 0, None, 1]}, {"id": "p2", "rewards": [1, 1, 1, 1]}],
+    }
+    return {
+        "tags": ["group"],
+        "summary": "Advantages of groups of rewards",
+        "description": "`groups[i]` belongs to the request's `groups[i]`. What was not judged (null) counts for "
+        "nothing. An advantage that is null is not to be trained on.",
+        "operationId": "group_advantages",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
+        "responses": {
+            "200": {
+                "description": "Every group has its answer",
+                "content": {"application/json": {"schema": response}},
+            }
+        }
+        | {str(status): refusal(about) for status, about in refusals.items()},
+    }

@@ -1,0 +1,124 @@
+"""The routes of interactions for the OpenAPI document, from the types that decode and answer them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from service.doors.routes import interactions
+from service.interactions.schemas import ALIASES, ID_PATTERN, LEFT_OUT, Options, TurnAnswer, TurnRequest, View
+from service.wire import ScoreItem
+
+JSON = dict[str, Any]
+
+_ID = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "pattern": ID_PATTERN},
+    "example": "row-17-sample-3",
+}
+_UNREADABLE = {
+    400: "Not JSON",
+    408: "The body stopped coming",
+    413: "More bytes than an interaction may have",
+    415: "Not JSON, or an unknown Content-Encoding",
+    429: "Too much in flight, or too many open interactions in memory; Retry-After says when to try again",
+}
+_UNAVAILABLE = {401: "No API key, or an unknown one", 503: "Shutting down, or Redis cannot be asked; nothing is lost"}
+_NONE = {404: "It was never opened, or not used for as long as it is kept"}
+
+
+def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
+    """The paths, and the schemas they refer to. `refusal` makes the answer of a refused request from what it is about."""
+    (creation, turn, answer, view), schemas = msgspec.json.schema_components(
+        (creation_shape("InteractionRequest"), TurnRequest, TurnAnswer, View),
+        ref_template="#/components/schemas/{name}",
+    )
+
+    def operation(name: str, summary: str, description: str, answers: JSON, refusals: dict[int, str]) -> JSON:
+        told = {str(status): refusal(about) for status, about in (refusals | _UNAVAILABLE).items()}
+        return {
+            "tags": ["interactions"],
+            "operationId": name,
+            "summary": summary,
+            "description": description,
+            "security": [{}, {"key": []}],
+            "responses": answers | told,
+        }
+
+    opening = operation(
+        "open_interaction",
+        "Open an interaction",
+        "With the fields of an item of /v1/score less its response, and how the turns are to go. The reference stays on the "
+        "server: no answer ever holds it. An id of one's own makes it safe to ask again.",
+        {"201": answer_of("Opened", view), "200": answer_of("Open already, by a body that means the same", view)},
+        _UNREADABLE
+        | {
+            409: "There is one of this id, opened with another body",
+            422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
+        },
+    )
+    opening["requestBody"] = body_of(
+        creation,
+        {
+            "instance_id": "row-17-sample-3",
+            "verifier": "math",
+            "query": "What is 7 times 8?",
+            "reference": "56",
+            "max_turns": 3,
+        },
+    )
+    taking = operation(
+        "take_turn",
+        "Take a turn",
+        "Judges the last assistant message. A turn that was taken is answered again as it was then; of one that could not be "
+        "judged nothing is kept, and it can be sent again.",
+        {"200": answer_of("The turn", answer)},
+        _UNREADABLE
+        | _NONE
+        | {
+            409: "Another turn is next, or this one was taken with other messages, or there are no more",
+            422: "Not of this shape, or a response that cannot be judged",
+            503: "Could not be judged now, or shutting down, or Redis cannot be asked; send the turn again",
+        },
+    )
+    taking["parameters"] = [_ID]
+    said = [{"role": "user", "content": "What is 7 times 8?"}, {"role": "assistant", "content": "It is \\boxed{54}."}]
+    taking["requestBody"] = body_of(turn, {"messages": said, "turn_index": 1})
+    showing = operation("show_interaction", "What became of it so far", "", {"200": answer_of("So far", view)}, _NONE)
+    finalizing = operation(
+        "finalize_interaction",
+        "End it",
+        "All but its outcome is forgotten at once, the reference too. Doing it again changes nothing.",
+        {"200": answer_of("What became of it", view)},
+        _NONE,
+    )
+    showing["parameters"] = finalizing["parameters"] = [_ID]
+    return {
+        interactions.ALL: {"post": opening},
+        interactions.ONE: {"get": showing, "delete": finalizing},
+        interactions.TURNS: {"post": taking},
+    }, schemas
+
+
+def creation_shape(name: str, *more: tuple[str, Any, Any]) -> type[msgspec.Struct]:
+    """What an interaction is opened with, and `more` fields (name, type, default): those of `ScoreItem` and `Options`, with plain JSON in place of raw bytes, whose defaults a schema cannot hold."""
+    fields: list[Any] = []
+    for shape in (Options, ScoreItem):
+        for field in msgspec.structs.fields(shape):
+            if field.type is msgspec.Raw:
+                fields.append((field.name, Any, msgspec.field(default_factory=object)))
+            elif field.name not in LEFT_OUT:
+                fields.append((field.name, field.type, field.default))
+    by_name = {name: kind for name, kind, _ in fields}
+    fields += [(alias, by_name[name], None) for alias, name in ALIASES.items()]
+    return msgspec.defstruct(name, [*fields, *more], forbid_unknown_fields=True)
+
+
+def answer_of(about: str, schema: JSON) -> JSON:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def body_of(schema: JSON, example: JSON) -> JSON:
+    return {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}

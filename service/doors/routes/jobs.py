@@ -1,0 +1,195 @@
+"""The HTTP routes of background jobs: parse ► store ► render.
+
+POST   /v1/jobs        202 queued, or known by its idempotency key
+GET    /v1/jobs/{id}   200 its state and results; waits for them when asked to
+DELETE /v1/jobs/{id}   200 cancelled; what is done is removed
+"""
+
+import asyncio
+import hashlib
+import re
+from typing import Annotated, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from service import replies
+from service.errors import FieldError, MethodNotAllowed, NotFound, Unprocessable
+from service.jobs.job import JobStore, Snapshot, State, pack
+from service.limits.admission import Admission
+from service.reception import body_of, stopped_when_gone
+from service.settings import Settings
+from service.wire import IndexedResult, Summary, decode_request, encode
+
+ALL: Final = "/v1/jobs"
+ONE: Final = f"{ALL}/{{id}}"
+MAX_WAIT_S: Final = 60.0
+MOST_S: Final = 86_400
+MOST_RESULTS: Final = 2**31 - 1
+ID_PATTERN: Final = r"^[0-9a-f]{32}$"
+KEY_PATTERN: Final = r"^[!-~]{1,255}$"
+_ALLOWED: Final = {ALL: "POST", ONE: "GET, DELETE"}
+
+
+def route(path: str) -> str | None:
+    """The route that a path belongs to; None when it is none of these."""
+    if path == ALL:
+        return ALL
+    return ONE if path.startswith(f"{ALL}/") else None
+
+
+class JobAccepted(msgspec.Struct):
+    """What a submission is answered with."""
+
+    job_id: str
+
+
+class JobCancelled(msgspec.Struct):
+    """What a DELETE is answered with; `state` is the one the job has now, or had when it was removed."""
+
+    job_id: str
+    state: State
+
+
+class JobView(msgspec.Struct):
+    """A job and those of its results that were asked for, in the order in which they came to be; `index` is the position
+    of the item.
+    """
+
+    job_id: str
+    state: State
+    items: int
+    done: int
+    """Results that exist, whether asked for or not."""
+    results: list[IndexedResult]
+    summary: Summary | None
+    """Once the state is `done`."""
+
+
+class Query(msgspec.Struct, forbid_unknown_fields=True):
+    """How a job is asked for."""
+
+    wait_s: Annotated[float, msgspec.Meta(ge=0, le=MOST_S)] = 0.0
+    after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
+
+
+class JobsDoor:
+    """The routes as an ASGI application."""
+
+    def __init__(self, settings: Settings, admission: Admission, store: JobStore) -> None:
+        self._settings = settings
+        self._admission = admission
+        self._store = store
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = scope["path"], scope["method"]
+        place = route(path)
+        assert place is not None
+        if method not in _ALLOWED[place].split(", "):
+            raise MethodNotAllowed(f"{method} {place}; it takes {_ALLOWED[place]}", allow=_ALLOWED[place])
+        if place == ALL:
+            await self._submit(scope, receive, send)
+            return
+        job_id = path.removeprefix(f"{ALL}/")
+        if not re.fullmatch(ID_PATTERN, job_id):
+            raise NotFound("no job has such an id")
+        async with stopped_when_gone(receive):
+            if method == "GET":
+                body = await self._show(job_id, _query(scope["query_string"]))
+            else:
+                body = await self._cancel(job_id)
+            await self._answer(send, 200, body)
+
+    async def _submit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, call = scope["state"]["headers"], scope["state"]["call"]
+        key = _key_of(headers.get(b"idempotency-key"), call.key)
+        with self._admission.enter() as permit:
+            body = await body_of(self._settings, headers, receive, permit.reserve)
+            request = await decode_request(body, self._settings.max_items_per_request)
+            call.items = len(request.items)
+            permit.charge(call.items)
+            del request
+            submission = await pack(body, call.items, key)
+            del body
+            job_id = await self._store.submit(submission)
+        await self._answer(send, 202, encode(JobAccepted(job_id)), (b"location", f"{ALL}/{job_id}".encode()))
+
+    async def _show(self, job_id: str, query: Query) -> bytes:
+        if query.wait_s:
+            await self._wait(job_id, query)
+        snapshot = await self._store.read(job_id, query.after if isinstance(query.after, int) else 0)
+        if snapshot is None:
+            raise _unknown(job_id)
+        return _rendered(job_id, snapshot)
+
+    async def _wait(self, job_id: str, query: Query) -> None:
+        """Until the job has ended, or has more results than the caller has seen, or the time is over."""
+        until = asyncio.get_running_loop().time() + min(query.wait_s, MAX_WAIT_S)
+        seen = query.after
+        board = self._store.board
+        try:
+            async with asyncio.timeout_at(until):
+                with board.waiting(job_id, for_news=isinstance(seen, int)) as rung:
+                    while not board.is_closed:
+                        rung.clear()
+                        head = await self._store.read(job_id, self._settings.max_items_per_request)
+                        if head is None or head.state.is_last or (isinstance(seen, int) and head.done > seen):
+                            return
+                        await rung.wait()
+        except TimeoutError:
+            return
+
+    async def _cancel(self, job_id: str) -> bytes:
+        before = await self._store.cancel(job_id)
+        if before is None:
+            raise _unknown(job_id)
+        return encode(JobCancelled(job_id, State.DONE if before is State.DONE else State.CANCELLED))
+
+    async def _answer(self, send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
+        if self._store.board.is_closed:
+            more = (*more, (b"connection", b"close"))  # who asks again at once should ask another replica
+        await replies.whole(send, status, body, *more)
+
+
+def _unknown(job_id: str) -> NotFound:
+    return NotFound(f"no job {job_id}: there was none, or its time is over")
+
+
+def _key_of(given: bytes | None, caller: str) -> str:
+    """What the submission is known by: the caller's key, which is no other caller's.
+
+    Raises:
+        Unprocessable: the header holds something else.
+    """
+    if given is None:
+        return ""
+    if not re.fullmatch(KEY_PATTERN.encode(), given):
+        message = "expected 1 to 255 printable ASCII characters without a space"
+        raise Unprocessable(f"Idempotency-Key: {message}", errors=[FieldError(["idempotency-key"], message)])
+    return hashlib.sha256(caller.encode() + b"\0" + given).hexdigest()
+
+
+def _query(given: bytes) -> Query:
+    """
+    Raises:
+        Unprocessable: a name that is unknown or stands there twice, or a value that is none.
+    """
+    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
+    if len(dict(pairs)) < len(pairs):
+        raise Unprocessable("the query names something twice; it takes wait_s and after")
+    try:
+        return msgspec.convert(dict(pairs), Query, strict=False)
+    except msgspec.ValidationError as error:
+        raise Unprocessable(f"the query takes wait_s and after, numbers from 0 on: {error}") from error
+
+
+def _rendered(job_id: str, snapshot: Snapshot) -> bytes:
+    """A `JobView`; its results are JSON already."""
+    head = b'{"job_id":"%s","state":"%s","items":%d,"done":%d,"results":[' % (
+        job_id.encode(),
+        snapshot.state.encode(),
+        snapshot.items,
+        snapshot.done,
+    )
+    return b"".join((head, b",".join(snapshot.lines), b'],"summary":', snapshot.summary or b"null", b"}"))

@@ -1,0 +1,300 @@
+"""What is done with interactions, whatever the door: opened, taken turns in, shown, finalized.
+
+A turn is judged first and recorded after, in one step that succeeds only if nothing happened to the interaction meanwhile.
+Then the record is read again: if another call took this very turn, both get its answer. What could not be judged leaves
+no trace.
+"""
+
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from service.errors import Conflict, NotFound, NotJudged, StateUnavailable, TooLarge, Unprocessable
+from service.interactions import turns
+from service.interactions.feedback import giveaway
+from service.interactions.schemas import (
+    Creation,
+    TurnAnswer,
+    TurnRequest,
+    View,
+    decode_creation,
+    decode_item,
+    unprocessable,
+)
+from service.interactions.turns import Plan, Progress, Taken
+from service.observe.metrics import Metrics
+from service.scoring.engine import Engine
+from service.storage.record_store import VERSION, RecordStore
+from service.wire import BatchRequest, Message, Result, encode
+from verifiers.base import InvalidItem, Status
+from verifiers.conversation import dialects, parts_beside_text
+
+log = logging.getLogger("rewardline.interactions")
+
+_ATTEMPTS = 4
+"""A change that comes too late so often, while each time something else is found, is given up."""
+_RETRY_AFTER_S = 1.0
+_BODY, _ITEM, _PLAN, _PROGRESS = "body", "item", "plan", "progress"
+_NAMES = ("verifier", "recipe", "domain", "data_source", "tag")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a caller can ask for."""
+
+    ttl_s: float
+    """Of an interaction that names none."""
+    max_ttl_s: float
+    max_bytes: int
+    """Of the body that opens one, which is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """An interaction as it was read."""
+
+    version: bytes
+    body: str
+    plan: Plan
+    progress: Progress
+    item: bytes
+    taken: Taken | None
+
+
+class Interactions:
+    """All of them; single-threaded, so it needs no lock."""
+
+    def __init__(self, engine: Engine, store: RecordStore, bounds: Bounds) -> None:
+        self.store = store
+        self._engine = engine
+        self._bounds = bounds
+        self.events: Counter[str] = Counter(created=0, solved=0, exhausted=0, finalized=0)
+        """What this process did to interactions."""
+        self.turns: Counter[str] = Counter(taken=0, replayed=0, conflict=0, not_judged=0)
+        """What this process answered to turns."""
+
+    def publish(self, metrics: Metrics) -> None:
+        """Have the counts scraped."""
+        metrics.watch_totals("interactions", "What was done to interactions", lambda: self.events, "event")
+        metrics.watch_totals("interaction_turns", "Turns by what was answered", lambda: self.turns, "outcome")
+        metrics.watch_gauges("interactions_in_memory", "Interactions without Redis", lambda: self.store.held, "state")
+        metrics.watch_total("interactions_redis_errors", "Calls to Redis that failed", lambda: self.store.errors)
+
+    async def create(self, body: bytes) -> tuple[View, bool]:
+        """Open an interaction; False when it was open already, by a body that means the same.
+
+        Raises:
+            RequestError: it cannot be; says why.
+        """
+        creation = self._checked(body)
+        name = creation.options.instance_id
+        if name is None:
+            name = secrets.token_hex(16)
+        plan = Plan(creation.options, creation.options.ttl_s or self._bounds.ttl_s, _judged_by(creation))
+        fields = {
+            _BODY: creation.digest.encode(),
+            _ITEM: creation.item_json,
+            _PLAN: encode(plan),
+            _PROGRESS: encode(Progress()),
+        }
+        version: bytes | None = None
+        for _ in range(_ATTEMPTS):
+            if await self._swap(name, version, fields, [], plan.ttl_s, is_over=False):
+                self.events["created"] += 1
+                return turns.view(name, plan, Progress()), True
+            record = await self._find(name)
+            if record is not None and record.progress.state != "finalized":
+                if record.body != creation.digest:
+                    raise Conflict(f"interaction {name!r} is there already, opened with another body")
+                return turns.view(name, record.plan, record.progress), False
+            version = record.version if record is not None else None
+        raise _given_up()
+
+    def _checked(self, body: bytes) -> Creation:
+        bounds = self._bounds
+        if len(body) > bounds.max_bytes:
+            raise TooLarge(f"the body has {len(body)} bytes; what opens an interaction has at most {bounds.max_bytes}")
+        creation = decode_creation(body)
+        ttl_s = creation.options.ttl_s
+        if ttl_s is not None and ttl_s > bounds.max_ttl_s:
+            raise unprocessable("ttl_s", f"{ttl_s:g} s is too long; at most {bounds.max_ttl_s:g}")
+        refusal = self._engine.refusal(creation.item)
+        if refusal is not None:
+            told = f"({refusal.reason}): {refusal.detail.get('message')}"
+            if refusal.status is Status.FAILED:
+                raise NotJudged(f"nothing can be judged by this now {told}", retry_after_s=_RETRY_AFTER_S)
+            raise Unprocessable(f"no response can be judged by this {told}")
+        telling = giveaway(creation.options.feedback, creation.answers, creation.surroundings)
+        if telling is not None:
+            raise unprocessable("feedback", "the template holds the reference, or an answer in it", telling)
+        return creation
+
+    async def turn(self, name: str, request: TurnRequest, deadline: float) -> bytes:
+        """The answer to a turn, as JSON; to one that was taken already, the same as then.
+
+        `deadline` is on the event loop's clock.
+
+        Raises:
+            NotFound, Conflict, NotJudged, Unprocessable, StateUnavailable
+        """
+        for _ in range(_ATTEMPTS):
+            record = await self._get(name, request.index)
+            taken = self._replayed(record, request)
+            if taken is not None:
+                self.turns["replayed"] += 1
+                return bytes(taken.answer)
+            answer = await self._take(name, record, request, deadline)
+            if answer is not None:
+                return encode(answer)
+        raise _given_up()
+
+    def _replayed(self, record: _Record, request: TurnRequest) -> Taken | None:
+        try:
+            return turns.replayed(record.progress, record.taken, request)
+        except Conflict:
+            self.turns["conflict"] += 1
+            raise
+
+    async def _take(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> TurnAnswer | None:
+        """Judge a turn and record it; None when something happened to the interaction meanwhile."""
+        verdict = await self._judge(name, record, request, deadline)
+        progress, answer = turns.after_turn(record.plan.options, record.progress, verdict)
+        taken = Taken(request.digest(), request.idempotency_key, msgspec.Raw(encode(answer)))
+        fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken)}
+        # With the last turn the reference goes: there is nothing left to judge.
+        dropped = [_ITEM] if answer.should_terminate else []
+        ttl_s = record.plan.ttl_s
+        if not await self._swap(name, record.version, fields, dropped, ttl_s, is_over=answer.should_terminate):
+            return None
+        self.turns["taken"] += 1
+        if progress.state != "open":
+            self.events[progress.state] += 1
+        return answer
+
+    async def _judge(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> turns.Judged:
+        is_silent = _is_silent(request.messages)
+        item = decode_item(record.item)
+        item.response = "" if is_silent else request.messages
+        item.id = f"{name}/{request.index}"
+        scored = await self._engine.score(BatchRequest([item], {}, "use", False, deadline))
+        [result] = scored.results
+        if result.status != "ok":
+            self.turns["not_judged"] += 1
+            raise _not_judged(result)
+        return turns.judged(result, is_silent=is_silent)
+
+    async def show(self, name: str) -> View:
+        """
+        Raises:
+            NotFound, StateUnavailable
+        """
+        record = await self._get(name)
+        return turns.view(name, record.plan, record.progress)
+
+    async def finalize(self, name: str) -> View:
+        """End an interaction and forget all but its outcome; doing it again changes nothing.
+
+        Raises:
+            NotFound, StateUnavailable
+        """
+        for _ in range(_ATTEMPTS):
+            record = await self._get(name)
+            progress = record.progress
+            if progress.state == "finalized":
+                return turns.view(name, record.plan, progress)
+            final = Progress("finalized", progress.turns)
+            dropped = [_ITEM, *(_turn(index) for index in range(1, len(progress.turns) + 1))]
+            fields = {_PROGRESS: encode(final)}
+            if await self._swap(name, record.version, fields, dropped, record.plan.ttl_s, is_over=True):
+                self.events["finalized"] += 1
+                return turns.view(name, record.plan, final)
+        raise _given_up()
+
+    async def _get(self, name: str, turn_index: int = 0) -> _Record:
+        record = await self._find(name, turn_index)
+        if record is None:
+            raise NotFound(f"no interaction {name!r}: it was never opened, or not used for as long as it is kept")
+        return record
+
+    async def _find(self, name: str, turn_index: int = 0) -> _Record | None:
+        fields = (VERSION, _BODY, _PLAN, _PROGRESS, _ITEM, _turn(turn_index))
+        version, body, plan, progress, item, taken = await self.store.read(name, fields)
+        if version is None:
+            return None
+        return _Record(
+            version,
+            (body or b"").decode("latin-1"),
+            _restored(plan, _plan_decoder),
+            _restored(progress, _progress_decoder),
+            item or b"",
+            _restored(taken, _taken_decoder) if taken is not None else None,
+        )
+
+    async def _swap(
+        self,
+        name: str,
+        version: bytes | None,
+        fields: dict[str, bytes],
+        dropped: Sequence[str],
+        ttl_s: float,
+        *,
+        is_over: bool,
+    ) -> bool:
+        fresh = {VERSION: secrets.token_bytes(12), **fields}
+        return await self.store.swap(name, version, fresh, dropped, ttl_s, is_over=is_over)
+
+
+def _turn(index: int) -> str:
+    return f"turn:{index}"
+
+
+def _judged_by(creation: Creation) -> dict[str, str]:
+    named = {name: getattr(creation.item, name) for name in _NAMES}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _is_silent(messages: Sequence[Message]) -> bool:
+    """Whether the assistant says nothing, calls nothing and shows nothing where it is its turn.
+
+    Raises:
+        Unprocessable: these are no messages.
+    """
+    try:
+        last = dialects.read(messages).judged("last")
+    except InvalidItem as error:
+        raise unprocessable("messages", str(error)) from error
+    return not last or not (last[0].whole_text.strip() or any(parts_beside_text(last[0])))
+
+
+_plan_decoder = msgspec.json.Decoder(Plan)
+_progress_decoder = msgspec.json.Decoder(Progress)
+_taken_decoder = msgspec.json.Decoder(Taken)
+
+
+def _restored(held: bytes | None, decoder: "msgspec.json.Decoder[T]") -> T:
+    try:
+        return decoder.decode(held or b"")
+    except msgspec.MsgspecError as error:
+        log.error("an interaction's record cannot be read: %s", error)  # noqa: TRY400  # its text is what matters
+        raise StateUnavailable("the interaction's record is damaged", retry_after_s=_RETRY_AFTER_S) from error
+
+
+def _not_judged(result: Result) -> Exception:
+    """Says the reason and not the message, which may quote the reference."""
+    if result.status == "invalid":
+        return Unprocessable(f"the response cannot be judged ({result.reason}); the turn was not taken")
+    return NotJudged(
+        f"the response could not be judged now ({result.reason}); the turn was not taken, send it again",
+        retry_after_s=_RETRY_AFTER_S,
+    )
+
+
+def _given_up() -> StateUnavailable:
+    return StateUnavailable("the interaction changes all the time", retry_after_s=_RETRY_AFTER_S)

@@ -1,0 +1,188 @@
+"""What a turn comes to: pure functions from what an interaction is, and how a response was judged, to what it is then.
+
+open ──reward ≥ success_threshold──► solved ──┐
+  │ └──max_turns──► exhausted ────────────────┼──DELETE──► finalized
+  └───────────────────────────────────────────┘
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
+from sys import float_info
+from typing import Any, NamedTuple
+
+import msgspec
+
+from service.errors import Conflict
+from service.interactions.feedback import feedback
+from service.interactions.schemas import Options, State, TurnAnswer, TurnInfo, TurnRequest, TurnView, View
+from service.wire import Result
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What was settled when the interaction was opened, and may be told."""
+
+    options: Options
+    ttl_s: float
+    judged_by: dict[str, str]
+    """The item's verifier, recipe and labels, as far as it names them."""
+
+
+class Turn(msgspec.Struct, frozen=True, array_like=True):
+    score: float
+    reward: float
+    reason: str
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """What became of it so far."""
+
+    state: State = "open"
+    turns: tuple[Turn, ...] = ()
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A turn as it was asked for and answered."""
+
+    digest: str
+    key: str | None
+    answer: msgspec.Raw
+
+    def is_of(self, request: TurnRequest) -> bool:
+        """Whether the request asks for this very turn once more."""
+        same_key = self.key is not None and self.key == request.idempotency_key
+        return same_key or self.digest == request.digest()
+
+
+class Judged(NamedTuple):
+    """How the response of a turn was judged."""
+
+    score: float
+    reward: float
+    reason: str
+    extracted: str | None
+    verifier: str | None
+    version: str | None
+    recipe: str | None
+    checks: list[dict[str, Any]] | None
+
+
+_TOLD_OF_CHECKS = ("name", "verifier", "version", "status", "score", "value", "weight", "reason")
+"""And not the detail, which may quote the reference."""
+
+
+def judged(result: Result, *, is_silent: bool) -> Judged:
+    """From the engine's result, whose status is ok. Of an assistant that said nothing, `result` judges the empty text:
+    its score is 0 whatever that verifier makes of emptiness, and its reward no more than that.
+    """
+    assert result.score is not None
+    assert result.reward is not None
+    checks = result.checks and [{name: check.get(name) for name in _TOLD_OF_CHECKS} for check in result.checks]
+    told = (result.extracted, result.verifier, result.version, result.recipe, checks)
+    if is_silent:
+        return Judged(0.0, min(0.0, result.reward), "no_answer", *told)
+    return Judged(result.score, result.reward, result.reason, *told)
+
+
+def replayed(progress: Progress, taken: Taken | None, request: TurnRequest) -> Taken | None:
+    """The turn that the request repeats, or None when it asks for the next one.
+
+    Raises:
+        Conflict: it asks for neither; says which turn is next.
+    """
+    count, index = len(progress.turns), request.index
+    if progress.state == "finalized":
+        raise Conflict(f"the interaction was finalized after turn {count}; it takes no more")
+    if index <= count:
+        if taken is not None and taken.is_of(request):
+            return taken
+        raise Conflict(f"turn {index} was taken with other messages; {_next(progress)}")
+    if index != count + 1 or progress.state != "open":
+        raise Conflict(f"turn_index is {index}, but {_next(progress)}")
+    return None
+
+
+def _next(progress: Progress) -> str:
+    count = len(progress.turns)
+    if progress.state == "open":
+        return f"the next turn is {count + 1}"
+    return f"the interaction ended with turn {count} ({progress.state})"
+
+
+def after_turn(options: Options, progress: Progress, verdict: Judged) -> tuple[Progress, TurnAnswer]:
+    """Where the interaction is after one more turn, and what is answered."""
+    turns = (*progress.turns, Turn(verdict.score, verdict.reward, verdict.reason))
+    count = len(turns)
+    state: State = "open"
+    if verdict.reward >= options.success_threshold:
+        state = "solved"
+    elif count >= options.max_turns:
+        state = "exhausted"
+    step = steps([turn.reward for turn in turns], options.penalty)[-1]
+    score = trajectory_score(options, turns)
+    assert score is not None
+    answer = TurnAnswer(
+        should_terminate=state != "open",
+        response=feedback(options, state, turns),
+        reward=verdict.reward,
+        score=verdict.score,
+        status="ok",
+        reason=verdict.reason,
+        turn=count,
+        trajectory_score=score,
+        info=TurnInfo(
+            state,
+            options.max_turns - count,
+            *verdict[3:],
+            step_reward=step if options.trajectory == "improving" else None,
+        ),
+    )
+    return Progress(state, turns), answer
+
+
+def trajectory_score(options: Options, turns: Sequence[Turn]) -> float | None:
+    """What the turns' rewards come to; None when there are no turns."""
+    if not turns:
+        return None
+    rewards = [turn.reward for turn in turns]
+    match options.trajectory:
+        case "last":
+            return rewards[-1]
+        case "max":
+            return max(rewards)
+        case "sum":
+            return _finite(sum(rewards))
+        case "discounted":
+            solved = (
+                options.gamma**before for before, reward in enumerate(rewards) if reward >= options.success_threshold
+            )
+            return next(solved, 0.0)
+        case "improving":
+            return _finite(rewards[-1] + sum(steps(rewards, options.penalty)))
+
+
+def steps(rewards: Sequence[float], penalty: float) -> list[float]:
+    """Per turn 0, or minus the penalty when its reward is not above the one before, which for the first is 0: the tool
+    reward of verl's `Gsm8kTool.execute`.
+    """
+    return [0.0 if now > before else -penalty for before, now in pairwise([0.0, *rewards])]
+
+
+def view(name: str, plan: Plan, progress: Progress) -> View:
+    return View(
+        id=name,
+        state=progress.state,
+        turn=len(progress.turns),
+        max_turns=plan.options.max_turns,
+        success_threshold=plan.options.success_threshold,
+        ttl_s=plan.ttl_s,
+        judged_by=plan.judged_by,
+        trajectory=plan.options.trajectory,
+        trajectory_score=trajectory_score(plan.options, progress.turns),
+        turns=[TurnView(at, turn.score, turn.reward, turn.reason) for at, turn in enumerate(progress.turns, 1)],
+    )
+
+
+def _finite(value: float) -> float:
+    """JSON has no infinity."""
+    return value if -inf < value < inf else float_info.max * (1 if value > 0 else -1)

@@ -1,0 +1,92 @@
+"""Background jobs as the server builds them: a store, a runner, and what is told of both."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Final
+
+from service.jobs.job import JobCounters, Limits
+from service.jobs.memory_store import MemoryJobStore
+from service.jobs.redis_store import RedisJobStore
+from service.jobs.runner import Runner
+from service.limits.admission import Admission
+from service.observe.metrics import Metrics
+from service.scoring.engine import Engine
+from service.settings import Settings
+
+_COLLECTING_S: Final = 5.0
+"""Results that end with this process are kept for so long after the last job, so that callers can still fetch them."""
+
+
+class BackgroundJobs:
+    """All of it; made by `open_jobs`."""
+
+    def __init__(self, store: MemoryJobStore | RedisJobStore, runner: Runner, counters: JobCounters) -> None:
+        self.store = store
+        self._runner = runner
+        self._counters = counters
+
+    async def drain(self) -> None:
+        """Let go of what others will finish; wait for what nobody else can."""
+        try:
+            if isinstance(self.store, MemoryJobStore):
+                await self.store.all_ended(_COLLECTING_S)
+            else:
+                await self._runner.stop()
+        finally:
+            self.store.board.close()
+
+    def publish(self, metrics: Metrics) -> None:
+        store, counters = self.store, self._counters
+        shared = "in Redis, as last heard" if isinstance(store, RedisJobStore) else "here"
+        metrics.watch("jobs_under_way", "Jobs that run in this process", lambda: self._runner.under_way)
+        metrics.watch("jobs_unfinished", f"Jobs queued or running {shared}", lambda: store.unfinished)
+        metrics.watch("jobs_held", f"Jobs held {shared}", lambda: store.jobs)
+        metrics.watch("jobs_held_bytes", f"Bytes of jobs and results held {shared}", lambda: store.bytes)
+        metrics.watch("jobs_store_reached", "Whether jobs can be read and written: 1, or 0", lambda: store.is_reached)
+        for name, about in (
+            ("submitted", "Jobs submitted"),
+            ("repeated", "Submissions answered with an earlier job, by their idempotency key"),
+            ("refused", "Submissions refused, as there was no room"),
+            ("finished", "Jobs whose last result came from here"),
+            ("cancelled", "Jobs cancelled by callers"),
+            ("taken_over", "Jobs taken over from a process that was silent"),
+            ("claims_lost", "Jobs given up here, as they were cancelled or taken over"),
+            ("handed_back", "Jobs handed back when this process ended"),
+            ("abandoned", "Jobs ended with failed items, as processes died while they ran them"),
+            ("store_errors", "Calls to Redis for jobs that failed"),
+        ):
+            metrics.watch_total(f"jobs_{name}", about, partial(_read, counters, name))
+
+
+@contextlib.asynccontextmanager
+async def open_jobs(settings: Settings, engine: Engine, admission: Admission) -> AsyncIterator[BackgroundJobs]:
+    """Take jobs in and run them; leaving the block hands back what is under way."""
+    counters = JobCounters()
+    limits = Limits(
+        settings.max_jobs, int(settings.max_jobs_mb * 1_000_000), settings.job_ttl_s, settings.job_unfinished_ttl_s
+    )
+    store: MemoryJobStore | RedisJobStore
+    if settings.redis_url is None:
+        store = MemoryJobStore(limits, counters)
+    else:
+        url = settings.redis_url.get_secret_value()
+        store = RedisJobStore(url, limits, counters, claim_idle_s=settings.job_claim_idle_s)
+    runner = Runner(
+        store,
+        engine,
+        admission,
+        counters,
+        max_under_way=settings.max_jobs_under_way,
+        max_deadline_s=settings.max_deadline_s,
+    )
+    await store.start()
+    try:
+        async with runner:
+            yield BackgroundJobs(store, runner, counters)
+    finally:
+        await store.close()
+
+
+def _read(counters: JobCounters, name: str) -> float:
+    return float(getattr(counters, name))

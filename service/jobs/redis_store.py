@@ -1,0 +1,262 @@
+"""Jobs in Redis, where every replica finds them: see `redis_store.lua` for what is kept there, and how it changes.
+
+Redis 6.2 or later is needed, with EVAL and streams, and without eviction: of a job it has evicted nothing more is known.
+What a result was is checked when it is read, as in the verdict cache.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any, NoReturn
+from zlib import crc32
+
+from service.errors import StateUnavailable
+from service.jobs.job import (
+    Board,
+    Claim,
+    ClaimLost,
+    Damaged,
+    JobCounters,
+    Limits,
+    Snapshot,
+    State,
+    Submission,
+    conflict,
+)
+from service.jobs.redis_connections import RedisConnections
+from service.system_random import SYSTEM_RANDOM
+
+log = logging.getLogger("rewardline.jobs")
+
+_STEPS = Path(__file__).with_name("redis_store.lua").read_text(encoding="utf-8")
+_PREFIX = "rl1:{jobs}:"
+_LOOK_S = 5.0
+"""How often is looked for jobs of which nobody tells, those of dead processes; oftener if `claim_idle_s` is short."""
+_TEND_S = 5.0
+_SUM_BYTES = 4
+
+
+class RedisJobStore:
+    """A `JobStore` in Redis.
+
+    Another process takes over a job whose claim has not been refreshed for `claim_idle_s`.
+
+    Raises:
+        ValueError: the URL is none we know, or its certificates cannot be used.
+    """
+
+    def __init__(self, url: str, limits: Limits, counters: JobCounters, *, claim_idle_s: float) -> None:
+        self.board = Board()
+        self.jobs = self.bytes = self.unfinished = 0
+        """As last heard of all that Redis holds."""
+        self._limits = limits
+        self._counters = counters
+        self._claim_idle_s = claim_idle_s
+        self._consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._tokens = count(1)
+        self._queued = asyncio.Event()
+        self._link = RedisConnections(
+            url, counters, events=f"{_PREFIX}events", on_event=self._hear, on_reached=self._hear_all
+        )
+        self._tending: asyncio.Task[None] | None = None
+
+    @property
+    def is_reached(self) -> bool:
+        return self._link.is_reached
+
+    async def start(self) -> None:
+        """Without Redis jobs are refused until it is there."""
+        await self._link.start()
+        self._tending = asyncio.create_task(self._tend())
+
+    async def close(self) -> None:
+        if self._tending is not None:
+            self._tending.cancel()
+            await asyncio.wait([self._tending])
+        await self._link.close()
+
+    # For callers
+
+    async def submit(self, submission: Submission) -> str:
+        limits = self._limits
+        limits.check_size(len(submission.packed))
+        told = await self._call(
+            "submit",
+            secrets.token_hex(16),
+            submission.packed,
+            submission.digest,
+            submission.size,
+            submission.items,
+            submission.key,
+            limits.max_jobs,
+            limits.max_bytes,
+            _ms(limits.unfinished_ttl_s),
+        )
+        match told:
+            case [b"new", bytes(job_id)]:
+                self._counters.submitted += 1
+            case [b"same", bytes(job_id)]:
+                self._counters.repeated += 1
+            case [b"other", _]:
+                raise conflict()
+            case [b"full", int(jobs), int(held_bytes), int(first_goes_in_ms)]:
+                self._counters.refused += 1
+                raise limits.overloaded(jobs, held_bytes, first_goes_in_ms / 1000)
+            case _:
+                raise self._link.nonsense()
+        return job_id.decode("ascii", "replace")
+
+    async def read(self, job_id: str, after: int) -> Snapshot | None:
+        told = await self._call("read", job_id)
+        if told is None:
+            return None
+        try:
+            state, items, done, summary = told
+            snapshot = Snapshot(State(state.decode()), int(items), int(done), (), summary or None)
+            lines = await self._lines(job_id, after, snapshot.done)
+        except (ValueError, TypeError, AttributeError, Damaged) as error:
+            raise self._link.nonsense() from error
+        return None if lines is None else replace(snapshot, lines=lines)
+
+    async def _lines(self, job_id: str, start: int, end: int) -> list[bytes] | None:
+        """The job's results from `start` up to `end`; None if it has been removed meanwhile.
+
+        Raises:
+            Damaged
+        """
+        if start >= end:
+            return []
+        framed = await self._link.ask("LRANGE", f"{_PREFIX}results:{job_id}", start, end - 1)
+        return [_unframed(job_id, line) for line in framed] if len(framed) == end - start else None
+
+    async def cancel(self, job_id: str) -> State | None:
+        told = await self._call("cancel", job_id, _ms(self._limits.ttl_s))
+        if told is None:
+            return None
+        try:
+            before = State(told.decode())
+        except (ValueError, AttributeError) as error:
+            raise self._link.nonsense() from error
+        self._counters.cancelled += not before.is_last
+        return before
+
+    # For who runs jobs
+
+    async def take(self) -> Claim:
+        while True:
+            self._queued.clear()
+            with suppress(StateUnavailable):
+                claim = await self._take_one()
+                if claim is not None:
+                    return claim
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(_LOOK_S, self._claim_idle_s / 4) * _jitter()):
+                    await self._queued.wait()
+
+    async def _take_one(self) -> Claim | None:
+        token = f"{self._consumer}:{next(self._tokens)}"
+        asking = asyncio.create_task(self._call("take", self._consumer, token, _ms(self._claim_idle_s)))
+        try:
+            told = await asyncio.shield(asking)
+        finally:
+            # Also when this is cancelled: what Redis gives us then, `leave` gives back.
+            await asyncio.wait([asking])
+        if told is None:
+            return None
+        try:
+            job_id, attempt, packed, digest, size, items, age_ms, taken_over, stored = told
+            job_id = job_id.decode("ascii")
+            submission = Submission(packed, digest, int(size), int(items), "")
+            lines = await self._lines(job_id, 0, stored)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._link.nonsense() from error
+        except Damaged:
+            log.error("jobs: a result of job %s is damaged in Redis; the job is dropped", job_id)  # noqa: TRY400  # no bug
+            await self._call("forget", job_id)
+            return None
+        if lines is None:
+            return None
+        self._counters.taken_over += taken_over
+        return Claim(job_id, token, int(attempt), submission, lines, int(age_ms) / 1000)
+
+    async def leave(self) -> None:
+        with suppress(StateUnavailable):
+            await self._call("leave", self._consumer)
+
+    async def keep(self, claim: Claim) -> NoReturn:
+        with self.board.waiting(claim.job_id) as rung:
+            while True:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._claim_idle_s / 4):
+                        await rung.wait()
+                rung.clear()
+                with suppress(StateUnavailable):
+                    if await self._call("beat", claim.job_id, claim.token, self._consumer) != 1:
+                        raise ClaimLost
+
+    async def append(self, claim: Claim, offset: int, lines: Sequence[bytes]) -> int:
+        framed = [_framed(claim.job_id, line) for line in lines]
+        stored = await self._call("append", claim.job_id, claim.token, offset, *framed)
+        if not isinstance(stored, int) or stored > offset + len(lines):
+            raise self._link.nonsense()
+        if stored < 0:
+            raise ClaimLost
+        return stored
+
+    async def finish(self, claim: Claim, summary: bytes) -> None:
+        if await self._call("finish", claim.job_id, claim.token, summary, _ms(self._limits.ttl_s)) != 1:
+            raise ClaimLost
+
+    async def release(self, claim: Claim) -> None:
+        await self._call("release", claim.job_id, claim.token)
+
+    async def drop(self, claim: Claim) -> None:
+        await self._call("forget", claim.job_id)
+
+    async def _call(self, step: str, *told: Any) -> Any:
+        return await self._link.ask("EVAL", _STEPS, 1, _PREFIX, step, *told)
+
+    def _hear(self, what: bytes, job_id: str) -> None:
+        if what == b"queued":
+            self._queued.set()
+        else:
+            self.board.ring(job_id, ended=what == b"ended")
+
+    def _hear_all(self) -> None:
+        self._queued.set()
+        self.board.ring_all()
+
+    async def _tend(self) -> None:
+        """Remove what is over, for ever, and take note of what there is."""
+        while True:
+            with suppress(StateUnavailable):
+                match await self._call("tend"):
+                    case [int(jobs), int(held_bytes), int(unfinished)]:
+                        self.jobs, self.bytes, self.unfinished = jobs, held_bytes, unfinished
+            await asyncio.sleep(_TEND_S * _jitter())
+
+
+def _framed(job_id: str, line: bytes) -> bytes:
+    return crc32(job_id.encode() + line).to_bytes(_SUM_BYTES, "big") + line
+
+
+def _unframed(job_id: str, framed: bytes) -> bytes:
+    line = framed[_SUM_BYTES:]
+    if _framed(job_id, line) != framed:
+        raise Damaged("a result is not the one that was stored")
+    return line
+
+
+def _ms(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
+
+
+def _jitter() -> float:
+    return SYSTEM_RANDOM.uniform(0.8, 1.2)

@@ -1,0 +1,208 @@
+"""Runs jobs: takes as many at a time as it may, and sees each through to its last result.
+
+A job is judged in slices, each of which waits until the admission has room for it: a large job neither keeps others out
+nor is kept out by them, and none is refused. The deadline of a job counts from when its process begins to judge it.
+
+    ended by       what becomes of the job
+    its last item  done
+    DELETE, TTL    the work is stopped
+    SIGTERM        handed back, for another process to finish; without Redis it is finished first
+    SIGKILL        after a while taken over by another process
+    a bug of ours  tried again, as after SIGKILL
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self
+
+from service.errors import StateUnavailable
+from service.jobs.job import MAX_ATTEMPTS, Claim, ClaimLost, Damaged, JobCounters, JobStore, unpack
+from service.jobs.results import JobResults
+from service.limits.admission import Admission
+from service.scoring.engine import Engine
+from service.wire import BatchRequest, Result, ScoreRequest, Summary, decode_request
+from verifiers.base import Verdict
+
+log = logging.getLogger("rewardline.jobs")
+
+_SLICE_ITEMS = 512
+_SLICES_AT_ONCE = 2
+"""So that the last items of one, which may be slow, do not leave the verifiers idle."""
+_AFTER_BUG_S = 1.0
+_ABANDONED = Verdict.failed(
+    "job_abandoned", f"{MAX_ATTEMPTS} processes have died while they ran this job; it is not begun again"
+)
+_DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
+
+
+class Runner:
+    """Use as an async context manager: leaving it hands back what is under way."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        engine: Engine,
+        admission: Admission,
+        counters: JobCounters,
+        *,
+        max_under_way: int,
+        max_deadline_s: float,
+    ) -> None:
+        self.under_way = 0
+        self._store = store
+        self._engine = engine
+        self._admission = admission
+        self._counters = counters
+        self._max_deadline_s = max_deadline_s
+        self._free = asyncio.Semaphore(max_under_way)
+        self._running: set[asyncio.Task[None]] = set()
+        self._taking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._taking = asyncio.create_task(self._take_jobs())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Take no more jobs, and hand back those under way. May be called again."""
+        if self._taking is None:
+            return
+        await _cancel([self._taking])
+        self._taking = None
+        self._counters.handed_back += len(self._running)
+        await _cancel(self._running)
+        await self._store.leave()
+
+    async def _take_jobs(self) -> None:
+        while True:
+            await self._free.acquire()
+            running = asyncio.create_task(self._see_through(await self._next()))
+            self._running.add(running)
+            running.add_done_callback(self._on_end)
+
+    async def _next(self) -> Claim:
+        while True:
+            try:
+                return await self._store.take()
+            except Exception:
+                log.exception("taking a job raised")
+                await asyncio.sleep(_AFTER_BUG_S)
+
+    def _on_end(self, running: asyncio.Task[None]) -> None:
+        self._running.discard(running)
+        self._free.release()
+
+    async def _see_through(self, claim: Claim) -> None:
+        """Run the job for as long as it is ours."""
+        self.under_way += 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                keeping = group.create_task(self._store.keep(claim))
+                record = await self._run(claim)
+                keeping.cancel()
+            await record.finish()
+            self._counters.finished += 1
+        except* ClaimLost:
+            self._counters.claims_lost += 1
+            log.info("job %s is not ours any more", claim.job_id)
+        except* Damaged as errors:
+            log.error("job %s is dropped: %s", claim.job_id, errors.exceptions[0])  # noqa: TRY400  # no bug of ours
+            with contextlib.suppress(StateUnavailable, ClaimLost):
+                await self._store.drop(claim)
+        except* Exception:
+            log.exception("running job %s raised", claim.job_id)
+            with contextlib.suppress(StateUnavailable, ClaimLost):
+                await self._store.release(claim)
+        finally:
+            self.under_way -= 1
+
+    async def _run(self, claim: Claim) -> JobResults:
+        """Give every item a result, and have them stored."""
+        with self._admission.permit() as permit:
+            await permit.add_when_possible(nbytes=claim.submission.size)
+            request = await decode_request(await unpack(claim.submission), claim.submission.items)
+            if len(request.items) != claim.submission.items:
+                raise Damaged("the job has another number of items than it had")
+            for index, item in enumerate(request.items):
+                item.id = index if item.id is None else item.id
+            record = JobResults(self._store, claim)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(record.store_until_whole())
+                if claim.attempt > MAX_ATTEMPTS:
+                    self._counters.abandoned += 1
+                    record.add(_unjudged(request, record.missing(), _ABANDONED))
+                else:
+                    await self._judge(request, record)
+                record.complete()
+        return record
+
+    async def _judge(self, request: ScoreRequest, record: JobResults) -> None:
+        deadline_s = min(request.deadline_s or self._max_deadline_s, self._max_deadline_s)
+        deadline = asyncio.get_running_loop().time() + deadline_s
+        missing = record.missing()
+        slices = deque(missing[start : start + _SLICE_ITEMS] for start in range(0, len(missing), _SLICE_ITEMS))
+
+        async def work() -> None:
+            while slices:
+                await self._judge_slice(request, slices.popleft(), deadline, record)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_SLICES_AT_ONCE):
+                group.create_task(work())
+
+    async def _judge_slice(
+        self, request: ScoreRequest, indexes: Sequence[int], deadline: float, record: JobResults
+    ) -> None:
+        with self._admission.permit() as permit:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await permit.add_when_possible(items=len(indexes))
+            except TimeoutError:
+                record.add(_unjudged(request, indexes, _DEADLINE))
+                return
+            items = [request.items[index] for index in indexes]
+            batch = BatchRequest(items, request.references, request.cache, request.explain, deadline)
+            async with contextlib.aclosing(self._engine.stream(batch)) as parts:
+                async for part in parts:
+                    if isinstance(part, Summary):
+                        record.add_shared(part.deduplicated)
+                    else:
+                        record.add((indexes[place], result) for place, result in part)
+
+
+def _unjudged(request: ScoreRequest, indexes: Iterable[int], verdict: Verdict) -> list[tuple[int, Result]]:
+    found = []
+    for index in indexes:
+        item_id = request.items[index].id
+        assert item_id is not None
+        result = Result(
+            id=item_id,
+            status=verdict.status.value,
+            score=None,
+            reward=None,
+            reason=verdict.reason,
+            verifier=None,
+            version=None,
+            extracted=None,
+            detail=verdict.detail,
+            cached=False,
+            elapsed_ms=0.0,
+        )
+        found.append((index, result))
+    return found
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
