@@ -53,7 +53,7 @@ class Settings(BaseSettings):
     """With it, both doors take only callers with a certificate that these authorities have signed."""
 
     ops_port: Annotated[int, Field(ge=0, le=65535)] | None = None
-    """Probes, metrics and draining, over plain HTTP without keys (service/ops.py); None: no such port, 0 takes any free one."""
+    """Probes, metrics and draining, over plain HTTP without keys (service/doors/http/ops.py); None: no such port, 0 takes any free one."""
     ops_host: str | None = None
     """Address it binds; None: that of the doors."""
 

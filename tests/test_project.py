@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STUBS = ("service/pb/rewardline_pb2.py", "client/rewardline/pb/rewardline_pb2.py")
+STUBS = ("service/doors/grpc/pb/rewardline_pb2.py", "client/rewardline/pb/rewardline_pb2.py")
 
 
 def tracked() -> list[Path]:
@@ -22,7 +22,7 @@ def test_both_distributions_speak_the_contract_as_it_is_written() -> None:
     assert server == client
     source = (ROOT / "proto/rewardline/v1/rewardline.proto").read_text()
     script = (
-        "from service.pb import rewardline_pb2 as pb\n"
+        "from service.doors.grpc.pb import rewardline_pb2 as pb\n"
         "for message in pb.DESCRIPTOR.message_types_by_name.values():\n"
         "    for field in message.fields: print(message.name, field.name, field.number)\n"
     )

@@ -16,19 +16,20 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from sandbox import self_check
-from service import server, settings
+from service import settings
 from service.backends.boxes import variants
-from service.catalogue import describe
 from service.cli import host_check
 from service.cli import recipes as recipes_command
 from service.cli.dataset_audit.command import command as audit_command
 from service.cli.judges import command as judges_command
 from service.cli.log import log as audit_log
 from service.cli.score import BadInput, Columns, Tally, rescore, scorer_at, scorer_here, total_of
+from service.doors.verifier_info import describe
 from service.limits.keys import Scope, new_key
 from service.observe import logs
 from service.recipes.files import BadRecipes
-from service.server import Addresses
+from service.run import server
+from service.run.server import Addresses
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("log")(audit_log)

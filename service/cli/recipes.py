@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from service import server
 from service.recipes import book
 from service.recipes.files import BadRecipes
+from service.run import server
 
 app = typer.Typer(no_args_is_help=True, help="List, show and check recipes.")
 _out = Console()

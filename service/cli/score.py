@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 import msgspec
 from rewardline import AsyncClient
 
-from service import server
 from service.cli.dataset_audit.rows import BadData, parquet_rows
 from service.errors import RequestError
+from service.run import server
 from service.settings import Settings
 from service.wire import BatchRequest, Result, RowFields, decode_request, encode
 from verifiers.base import InvalidItem

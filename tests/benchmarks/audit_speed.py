@@ -17,10 +17,10 @@ import msgspec
 import uvloop
 from rich.console import Console
 
-from service import server
 from service.observe.audit_log.archive import Form, pack
 from service.observe.audit_log.records import Rules
 from service.observe.audit_log.writer import AuditLog, Options
+from service.run import server
 from service.settings import Settings
 from service.wire import BatchRequest, Result, ScoreItem
 from tests.benchmarks.report import Cell, Report, machine

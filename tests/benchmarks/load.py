@@ -15,7 +15,7 @@ from time import perf_counter
 
 import grpc
 
-from service.pb import rewardline_pb2 as pb
+from service.doors.grpc.pb import rewardline_pb2 as pb
 from tests.benchmarks.servers import METHOD, PATH, Server
 from tests.conftest import ROOT
 

@@ -19,8 +19,8 @@ from time import perf_counter, process_time
 import msgspec
 from math_verify import parse, verify
 
+from service.run.server import core
 from service.scoring.engine import Engine
-from service.server import core
 from service.settings import Settings
 from service.wire import BatchRequest, ScoreItem
 from tests import processes

@@ -31,7 +31,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from service.pb import rewardline_pb2 as pb
+from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.wire import ScoreRequest
 from tests.conftest import ROOT, serving
 

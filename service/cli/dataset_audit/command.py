@@ -9,10 +9,11 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from service import server, settings
+from service import settings
 from service.cli.dataset_audit.audit import Report, audit
 from service.cli.dataset_audit.rows import BadData, Columns, read
 from service.recipes.files import BadRecipes
+from service.run import server
 
 _out = Console()
 _err = Console(stderr=True)

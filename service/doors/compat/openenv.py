@@ -26,7 +26,8 @@ from urllib.parse import parse_qs
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from service import replies
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import body_of, stopped_when_gone
 from service.doors.compat.openenv_schemas import (
     SCHEMA,
     OpenEnvAction,
@@ -47,7 +48,6 @@ from service.limits.keys import Keys
 from service.limits.keys import Scope as KeyScope
 from service.observe.access_log import Call, request_id
 from service.observe.metrics import Metrics
-from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.system_random import SYSTEM_RANDOM
 from service.wire import encode, parse
@@ -126,7 +126,7 @@ class OpenEnv:
         what = found["what"]
         if scope["method"] != _METHODS[what]:
             raise MethodNotAllowed(f"{scope['method']} {what}; it takes {_METHODS[what]}", allow=_METHODS[what])
-        await replies.whole(send, 200, encode(await self._told(what, _named(found), scope, receive)))
+        await asgi_response.whole(send, 200, encode(await self._told(what, _named(found), scope, receive)))
 
     async def _told(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
         if what == "health":

@@ -9,12 +9,12 @@ from typing import Any, Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from service import replies
 from service.advantages.compute import reckon, size
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, Envelope, RewardGroup
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import body_of
 from service.errors import MethodNotAllowed, TooLarge
 from service.limits.admission import Admission
-from service.reception import body_of
 from service.settings import Settings
 from service.wire import encode, parse
 
@@ -28,7 +28,7 @@ _envelope_decoder = msgspec.json.Decoder(Envelope)
 _group_decoder = msgspec.json.Decoder(RewardGroup)
 
 
-class GroupDoor:
+class AdvantagesDoor:
     """The door as an ASGI application."""
 
     def __init__(self, settings: Settings, admission: Admission) -> None:
@@ -46,7 +46,7 @@ class GroupDoor:
             groups = await _decode(request.groups)
             scope["state"]["call"].items = sum(map(size, groups))
             payload = encode(await reckon(groups, request))
-        await replies.whole(send, 200, payload)
+        await asgi_response.whole(send, 200, payload)
 
 
 async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:

@@ -12,12 +12,12 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from service import replies
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import body_of, stopped_when_gone
 from service.errors import MethodNotAllowed, NotFound, TooLarge
 from service.interactions.lifecycle import Interactions
 from service.interactions.schemas import ID_PATTERN, decode_turn
 from service.limits.admission import Admission, Permit
-from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import WHOLE_BYTES, encode
 
@@ -61,7 +61,7 @@ class InteractionsDoor:
                 payload = encode(await self._interactions.show(_id(path)))
             else:
                 payload = encode(await self._interactions.finalize(_id(path)))
-        await replies.whole(send, status, payload)
+        await asgi_response.whole(send, status, payload)
 
     async def _turn(self, scope: Scope, receive: Receive, permit: Permit) -> bytes:
         request = decode_turn(await self._body(scope, receive, permit))

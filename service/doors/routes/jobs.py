@@ -14,11 +14,11 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from service import replies
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import body_of, stopped_when_gone
 from service.errors import FieldError, MethodNotAllowed, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
 from service.limits.admission import Admission
-from service.reception import body_of, stopped_when_gone
 from service.settings import Settings
 from service.wire import IndexedResult, Summary, decode_request, encode
 
@@ -149,7 +149,7 @@ class JobsDoor:
     async def _answer(self, send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
         if self._store.board.is_closed:
             more = (*more, (b"connection", b"close"))  # who asks again at once should ask another replica
-        await replies.whole(send, status, body, *more)
+        await asgi_response.whole(send, status, body, *more)
 
 
 def _unknown(job_id: str) -> NotFound:

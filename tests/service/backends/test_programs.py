@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.server import core
+from service.run.server import core
 from service.settings import Settings
 from tests.conftest import ROOT, Served, serving
 from tests.processes import descendants

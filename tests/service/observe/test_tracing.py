@@ -21,8 +21,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from sandbox import spans
+from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.observe.otlp import QUEUE_SPANS, Exporter, url_of
-from service.pb import rewardline_pb2 as pb
 from service.settings import Settings, SettingsError, read
 from tests.conftest import ROOT, Serve, Served, serving
 from tests.service.redis_server import RedisServer

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service import server
+from service.run import server
 from service.settings import Settings
 from tests.conftest import Served, serving
 from tests.judge_upstream.behaviours import completion, gives, refuses, says, sends

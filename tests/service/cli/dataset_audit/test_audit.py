@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from service import server
 from service.cli.dataset_audit.audit import SEGMENT_ROWS, Report, audit
 from service.cli.dataset_audit.rows import WHOLE_ROW, BadData, Columns, read
+from service.run import server
 from service.scoring.engine import Engine
 from service.settings import Settings
 from tests.conftest import rewardline

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from service import server
+from service.run import server
 from service.settings import Settings
 from service.wire import BatchRequest, Result, decode_request
 

@@ -1,0 +1,272 @@
+"""`POST /v1/chat/completions` and `GET /v1/models`: the judge models for callers who bring their own prompts.
+
+Whoever asks a judge model already (verl's generative rewards, ROLL's `judge_api_url`, a notebook) changes a URL, and has
+the pools' balancing, limits, retries and budgets. The request goes on as it came, with the endpoint's own model name and
+key; the answer comes back as it was. What fails here is told in OpenAI's form, with the HTTP status those clients try
+again after (429, 502, 503, 504).
+
+`model` is the name of a pool, or one of the configuration's `proxy.models`. Replies to deterministic requests (no stream,
+temperature 0, one choice) are kept; the header `x-rewardline-cache: off` asks for a new one, `refresh` keeps that. The
+answer has `x-rewardline-cache: hit`, `miss` or `off`, and `x-rewardline-endpoint`.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.errors import BadRequest, MethodNotAllowed, NotFound, Unprocessable
+from service.limits.admission import Admission
+from service.settings import Settings
+from service.wire import encode
+from verifiers.judge.endpoints import Relayed
+from verifiers.judge.errors import EndpointFailure
+from verifiers.judge.panel import Panel
+from verifiers.judge.sharing import Use
+
+CHAT: Final = "/v1/chat/completions"
+MODELS: Final = "/v1/models"
+_STATUS: Final[Mapping[str, int]] = {
+    "rate_limited": 429,
+    "overloaded": 429,
+    "budget_exhausted": 429,
+    "quota": 429,
+    "no_healthy_endpoint": 503,
+    "deadline": 504,
+    "timeout": 504,
+    "context_overflow": 400,
+    "invalid_request": 400,
+    "too_large": 413,
+}
+"""By kind of failure; of any other, 502."""
+
+
+class _Kept(msgspec.Struct, array_like=True, frozen=True):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    endpoint: str
+
+
+class ChatDoor:
+    """Both routes."""
+
+    def __init__(self, settings: Settings, admission: Admission, panel: Panel | None) -> None:
+        self._settings = settings
+        self._admission = admission
+        self._panel = panel
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = scope["path"], scope["method"]
+        allowed = "GET" if path == MODELS else "POST"
+        if method != allowed:
+            raise MethodNotAllowed(f"{method} {path}; it takes {allowed}", allow=allowed)
+        if self._panel is None:
+            raise NotFound("no judge models are configured (setting judge_file)")
+        if path == MODELS:
+            await self._models(send, self._panel)
+            return
+        headers = scope["state"]["headers"]
+        with self._admission.enter() as permit:
+            body = await body_of(self._settings, headers, receive, permit.reserve)
+            permit.add(items=1)
+            wished = headers.get(b"x-rewardline-cache", b"").decode("latin-1").strip().lower()
+            request = _decoded(body)
+            pool = self._pool_of(self._panel, request.get("model"))
+            try:
+                async with stopped_when_gone(receive):
+                    if request.get("stream") is True:
+                        await self._stream(self._panel, pool, request, send)
+                    else:
+                        await self._answer(self._panel, pool, request, wished, send)
+            except EndpointFailure as error:
+                await _refuse(error, send)
+
+    async def _models(self, send: Send, panel: Panel) -> None:
+        names = sorted({*panel.config.pools, *panel.config.proxy.models})
+        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "rewardline"} for name in names]
+        await _send(send, 200, encode({"object": "list", "data": listed}), {})
+
+    def _pool_of(self, panel: Panel, model: Any) -> str:
+        proxy = panel.config.proxy
+        if not isinstance(model, str):
+            raise Unprocessable("model: expected the name of a pool or of one of proxy.models")
+        pool = proxy.models.get(model, model)
+        if pool in panel.config.pools:
+            return pool
+        if proxy.default_pool is None:
+            known = sorted({*panel.config.pools, *proxy.models})
+            raise NotFound(f"model: no {model[:100]!r}; there are {known}")
+        return proxy.default_pool
+
+    async def _answer(self, panel: Panel, pool: str, request: dict[str, Any], wished: str, send: Send) -> None:
+        proxy = panel.config.proxy
+        deadline = asyncio.get_running_loop().time() + proxy.deadline_s
+
+        async def compute() -> tuple[bytes, bool]:
+            got: Relayed = await panel.gateway.relay(pool, request, deadline=deadline)
+            kept = _Kept(got.status, dict(got.headers), got.body, got.endpoint)
+            return _encoder.encode(kept), got.status == 200 and _is_whole(got.body)
+
+        use = _use_of(wished)
+        if not proxy.cache or not _is_deterministic(request):
+            use = "off"
+        key = _key(panel, pool, request)
+        value, cached = await panel.shared.get(key, compute, use=use, deadline=deadline)
+        try:
+            kept = _decoder.decode(value)
+        except msgspec.MsgspecError:  # a store may hold anything: a miss
+            value, cached = await panel.shared.get(key, compute, use="refresh", deadline=deadline)
+            kept = _decoder.decode(value)
+        state = "hit" if cached else "off" if use == "off" else "miss"
+        more = {"x-rewardline-cache": state, "x-rewardline-endpoint": kept.endpoint}
+        await _send(send, kept.status, kept.body, kept.headers | more)
+
+    async def _stream(self, panel: Panel, pool: str, request: dict[str, Any], send: Send) -> None:
+        deadline = asyncio.get_running_loop().time() + panel.config.proxy.deadline_s
+        got = await panel.gateway.relay_stream(pool, request, deadline=deadline)
+        more = {"x-rewardline-cache": "off", "x-rewardline-endpoint": got.endpoint}
+        await send(_start(got.status, {**got.headers, **more}))
+        async with contextlib.aclosing(got.pieces) as pieces:
+            try:
+                async for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            except EndpointFailure as error:
+                # The status has long been sent: an event says that this is not the end.
+                lost = b"data: " + encode(_error_body(error)) + b"\n\n"
+                await send({"type": "http.response.body", "body": lost, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        request = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"the body is not acceptable JSON: {error}") from error
+    if not isinstance(request, dict):
+        raise Unprocessable(f"expected an object, found {type(request).__name__}")
+    if not isinstance(request.get("messages"), list) or not request["messages"]:
+        raise Unprocessable("messages: expected a list of at least one")
+    return request
+
+
+def _use_of(wished: str) -> Use:
+    if wished in ("", "use"):
+        return "use"
+    if wished == "refresh":
+        return "refresh"
+    if wished == "off":
+        return "off"
+    raise Unprocessable(f"x-rewardline-cache: {wished[:40]!r}; there are use, refresh, off")
+
+
+def _is_deterministic(request: Mapping[str, Any]) -> bool:
+    return request.get("temperature") == 0 and request.get("n") in (None, 1) and not request.get("stream")
+
+
+def _is_whole(body: bytes) -> bool:
+    """Whether a reply is one that came to its end: what was cut off or refused is not kept."""
+    try:
+        reply = msgspec.json.decode(body)
+        choices = reply["choices"]
+        return bool(choices) and all(
+            choice.get("finish_reason") in ("stop", "tool_calls")
+            and (choice["message"].get("content") or choice["message"].get("tool_calls"))
+            for choice in choices
+        )
+    except (msgspec.MsgspecError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _key(panel: Panel, pool: str, request: Mapping[str, Any]) -> bytes:
+    named = [pool, panel.config.models_of(pool), {name: value for name, value in request.items() if name != "user"}]
+    return hashlib.sha256(b"chat" + msgspec.json.encode(named, order="deterministic")).digest()
+
+
+def _error_body(error: EndpointFailure) -> dict[str, Any]:
+    return {"error": {"message": error.message, "type": "rewardline_upstream", "param": None, "code": error.kind}}
+
+
+async def _refuse(error: EndpointFailure, send: Send) -> None:
+    headers = {}
+    if error.retry_after_s is not None:
+        headers["retry-after"] = str(max(1, round(error.retry_after_s)))
+    await _send(send, _STATUS.get(error.kind, 502), encode(_error_body(error)), headers)
+
+
+def _start(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
+    told = {"content-type": "application/json"} | {name.lower(): value for name, value in headers.items()}
+    told.pop("x-request-id", None)  # the gate gives ours
+    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in told.items()]
+    return {"type": "http.response.start", "status": status, "headers": encoded}
+
+
+async def _send(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+    start = _start(status, {**headers, "content-length": str(len(body))})
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_Kept)
+
+
+def operations(refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """Both routes for the OpenAPI document; `refusal` describes an answer in our own form."""
+    wrong = {
+        400: "Not JSON, or nothing the endpoint can take",
+        404: "No such model, or no judge models are configured",
+        408: "The body stopped coming",
+        413: "A larger body than a request may have",
+        415: "A Content-Type or Content-Encoding that is not known",
+        422: "No messages, or no model",
+        429: "Too much in flight here, or at the endpoints",
+        502: "The endpoint failed",
+        503: "Shutting down, or no endpoint is healthy",
+        504: "No answer in time",
+    }
+    answer = {"content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}}}
+    request = {
+        "type": "object",
+        "properties": {
+            "model": {"type": "string", "description": "A pool, or a name of proxy.models"},
+            "messages": {"type": "array", "minItems": 1, "items": {}},
+            "stream": {"type": "boolean"},
+        },
+        "required": ["model", "messages"],
+    }
+    example = {
+        "model": "judges",
+        "temperature": 0,
+        "messages": [{"role": "user", "content": "Is 0.5 a half? yes or no"}],
+    }
+    ask = {
+        "tags": ["judges"],
+        "summary": "Ask a judge model",
+        "description": "A caller's own prompt through a pool of judge models, in OpenAI's form, errors of endpoints "
+        "included. Replies to deterministic requests are kept; see the header `x-rewardline-cache`.",
+        "operationId": "chat_completions",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
+        "responses": {"200": {"description": "The endpoint's reply", **answer}}
+        | {str(status): _either(refusal(about)) for status, about in wrong.items()},
+    }
+    listing = {
+        "tags": ["judges"],
+        "summary": "List the pools of judge models",
+        "operationId": "list_models",
+        "responses": {
+            "200": {"description": "As OpenAI lists models", "content": {"application/json": {"schema": {}}}},
+            "404": refusal("No judge models are configured"),
+        },
+    }
+    return {CHAT: {"post": ask}, MODELS: {"get": listing}}
+
+
+def _either(refusal: dict[str, Any]) -> dict[str, Any]:
+    """Ours, or the endpoint's."""
+    return {**refusal, "content": {**refusal["content"], "application/json": {"schema": {"type": "object"}}}}

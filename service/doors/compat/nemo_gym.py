@@ -1,0 +1,280 @@
+"""NeMo-Gym's resources server: `POST verify`, `seed_session`, `close_session`, `aggregate_metrics`, `GET reverify_mode`.
+
+Its client makes URLs without a path, and newer ones put the rollout before it: `own_path` has both. The session that it is given
+in a cookie stands for nothing here: verifying has no state.
+
+`verify` gets a row with the model's `response` (OpenAI's Responses form), and gives all of it back with `reward` and what is
+known of it. What the row is judged by stands in `nemo_gym_rows`; how episodes, from 0.7 on, carry it in `nemo_gym_episodes`.
+
+    verdict    answer
+    ok         200, the row with `reward`, `score` and the rest of `Verified`
+    invalid    422: to NeMo-RL a matter of data, two attempts, then the run ends
+    failed     503, with `_ng_failure_class`: to NeMo-RL one of infrastructure, up to five attempts for the prompt
+               with ?on_failed=mask 200, as a judge that failed is told there: `_ng_failure_class`, `mask_sample`, and a
+               `reward` of 0.0 that is not to be read; rollout collection puts such rows aside
+
+An episode's verification, whose answer has a place for that, is masked unless ?on_failed=status says otherwise: 200 with
+`mask_sample`, `failure_kind` and `failure_reason`, of `invalid` too.
+
+The client has no time limit of its own.
+"""
+
+import contextlib
+import re
+import secrets
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, ClassVar, Final, Literal
+
+import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.doors.compat.door import Door, Exchange, Form, NoOptions, Parts, Route
+from service.doors.compat.nemo_gym_episodes import (
+    ResourcesCloseSessionRequest,
+    ResourcesSeedSessionRequest,
+    ResourcesVerifyRequest,
+    Verification,
+    closed,
+    components,
+    failure_kind,
+    input_of,
+    is_episode,
+    seeded,
+    verification,
+)
+from service.doors.compat.nemo_gym_metrics import Aggregated, Aggregation, aggregate
+from service.doors.compat.nemo_gym_rows import Row, item_of
+from service.doors.compat.nemo_gym_sessions import Sessions
+from service.doors.compat.request_options import RequestOptions
+from service.doors.compat.retries import check, numbers_of, told
+from service.errors import NotJudged, Unprocessable
+from service.wire import Result, parse
+
+_BASE: Final = "/compat/nemo_gym"
+_NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics", "reverify_mode")
+VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY = (f"{_BASE}/{name}" for name in _NAMES)
+_ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<name>{'|'.join(_NAMES)})")
+_COOKIE: Final = "rewardline_session"
+_PATIENCE_S: Final = 300.0
+_FAILURE_CLASS: Final = "judge_failed"
+_SESSION: Final = "resources_session_id"
+
+
+class GymOptions(RequestOptions, frozen=True, kw_only=True):
+    on_failed: Literal["status", "mask"] | msgspec.UnsetType = msgspec.UNSET
+    """How it is told that a row was not judged; not said: a row by its status, an episode by its mask."""
+
+
+class Verified(msgspec.Struct):
+    """What is added to the row."""
+
+    reward: float
+    score: float
+    """In [0, 1]: whether the answer is right."""
+    reason: str
+    extracted_answer: str | None
+    cached: bool
+    reward_components: dict[str, float]
+    """The checks of a composition, or the parts of a verdict, by name; as far as they were judged."""
+
+
+class Session(msgspec.Struct):
+    """Any object: the row, as it is without the response."""
+
+
+_ASKED: Final = {"responses_create_params": {"input": [{"role": "user", "content": "2+2="}]}}
+_SAID: Final = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "\\boxed{4}"}],
+}
+_ROW: Final = {**_ASKED, "response": {"output": [_SAID]}, "expected_answer": "4"}
+_EPISODE: Final = {
+    "episode_id": {"rollout_id": "0-0", "attempt": 0},
+    "task_id": {"taskset": "sums", "task_id": "0"},
+}
+
+
+class NeMoGym(Door):
+    name = "nemo_gym"
+    routes: ClassVar = (
+        Route(
+            (VERIFY,),
+            "nemo_gym_verify",
+            "Verify a rollout of NeMo-Gym",
+            "The body comes back with what is below. 422: the row cannot be judged; 503: nobody could judge it.",
+            Verified,
+            Row,
+            _ROW,
+            GymOptions,
+            patience_s=_PATIENCE_S,
+            newer=Form(ResourcesVerifyRequest, {**_EPISODE, "verification_input": _ROW}, Verification),
+        ),
+        Route(
+            (SEED,),
+            "nemo_gym_seed_session",
+            "Begin a rollout of NeMo-Gym",
+            "Verifying has no state: there is nothing to seed.",
+            dict[str, str],
+            Session,
+            {},
+            newer=Form(
+                ResourcesSeedSessionRequest,
+                {"resources_session_id": "s-1", **_EPISODE, "task_data": {}},
+                dict[str, str],
+            ),
+            refusals={409: "The session is closed"},
+        ),
+        Route(
+            (CLOSE,),
+            "nemo_gym_close_session",
+            "End a rollout of NeMo-Gym",
+            "Any number of times, of any session; it is not seeded again.",
+            dict[str, str],
+            Session,
+            {},
+            newer=Form(
+                ResourcesCloseSessionRequest,
+                {"resources_session_id": "s-2", "episode_id": _EPISODE["episode_id"]},
+                dict[str, str],
+            ),
+        ),
+        Route(
+            (AGGREGATE,),
+            "nemo_gym_aggregate_metrics",
+            "Aggregate verified rollouts of NeMo-Gym",
+            "Mean, max, min, median and deviation of each number, by task and over all; rollouts that were not judged are "
+            "left out.",
+            Aggregated,
+            Aggregation,
+            {"verify_responses": [{"_ng_task_index": 0, "reward": 1.0}]},
+        ),
+        Route(
+            (REVERIFY,),
+            "nemo_gym_reverify_mode",
+            "Whether rollouts can be verified again",
+            "They can: verifying has no state.",
+            Literal["stateless"],
+            method="GET",
+            options=NoOptions,
+        ),
+    )
+
+    def __init__(self, parts: Parts, sessions: Sessions) -> None:
+        super().__init__(parts)
+        self._sessions = sessions
+
+    async def answer(self, exchange: Exchange[Any]) -> object:
+        path = exchange.route.paths[0]
+        if path == VERIFY:
+            return await self._verify(exchange)
+        if path == AGGREGATE:
+            return aggregate(parse(_aggregations, exchange.body, []).verify_responses)
+        if path == SEED:
+            return await self._seed(exchange)
+        return await self._close(exchange) if path == CLOSE else "stateless"
+
+    async def _seed(self, exchange: Exchange[Any]) -> dict[str, str]:
+        exchange.more_headers.append((b"set-cookie", _cookie(exchange.headers).encode()))
+        if _SESSION not in _object(exchange.body):
+            return {}
+        session = seeded(exchange.body)
+        await self._sessions.seed(session)
+        return {_SESSION: session}
+
+    async def _close(self, exchange: Exchange[Any]) -> dict[str, str]:
+        if _SESSION not in _object(exchange.body):
+            return {}
+        session = closed(exchange.body)
+        await self._sessions.close(session)
+        return {_SESSION: session}
+
+    async def _verify(self, exchange: Exchange[GymOptions]) -> dict[str, Any]:
+        echoed = _object(exchange.body)
+        options = exchange.options
+        episode = is_episode(echoed)
+        if episode:
+            row, echoed = input_of(exchange.body), echoed["verification_input"]
+        else:
+            row = parse(_rows, exchange.body, [])
+        exchange.body = b""
+        item = item_of(row, echoed, options)
+        await exchange.hold(1, 1)
+        (result,) = await self.parts.scorer.results([item], deadline=exchange.deadline, cache=options.cache)
+        if episode and options.on_failed != "status":
+            masked = _masked(echoed, result) if result.status == "failed" else {}
+            return {**echoed, **masked, **msgspec.to_builtins(verification(result))}
+        if result.status == "failed":
+            if options.on_failed == "mask":
+                return echoed | _masked(echoed, result)
+            raise NotJudged(f"_ng_failure_class {_FAILURE_CLASS}: {told(result)}", retry_after_s=1.0)
+        check([result])
+        return {**echoed, **msgspec.to_builtins(_verified(result))}
+
+
+def own_path(path: str, *, is_root: bool) -> str:
+    """The path of the door's that a client of NeMo-Gym means; others as they are.
+
+    Args:
+        path: As it came.
+        is_root: Paths without a prefix are this door's, too.
+    """
+    rollout = _ROLLOUT.fullmatch(path)
+    if rollout and (is_root or rollout["base"]):
+        return f"{_BASE}/{rollout['name']}"
+    return f"{_BASE}{path}" if is_root and path.removeprefix("/") in _NAMES else path
+
+
+class Rerouted:
+    """The application behind `own_path`."""
+
+    def __init__(self, app: ASGIApp, *, is_root: bool) -> None:
+        self._app = app
+        self._is_root = is_root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (path := own_path(scope["path"], is_root=self._is_root)) != scope["path"]:
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        await self._app(scope, receive, send)
+
+
+def _cookie(headers: Mapping[bytes, bytes]) -> str:
+    """The session's, kept where the client has one."""
+    cookies = SimpleCookie()
+    with contextlib.suppress(CookieError):
+        cookies.load(headers.get(b"cookie", b"").decode("latin-1"))
+    known = cookies.get(_COOKIE)
+    made = known.value if known is not None and known.value.isalnum() else secrets.token_hex(16)
+    return f"{_COOKIE}={made}; Path=/; HttpOnly; SameSite=lax"
+
+
+def _verified(result: Result) -> Verified:
+    reward, score = numbers_of(result)
+    return Verified(reward, score, result.reason, result.extracted, result.cached, components(result))
+
+
+def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
+    """A row that was not judged, as this client puts it aside."""
+    instance = echoed.get("instance_config")
+    return {
+        "reward": 0.0,
+        "mask_sample": True,
+        "failure_kind": failure_kind(result),
+        "failure_reason": told(result),
+        "_ng_failure_class": _FAILURE_CLASS,
+        "_ng_failure_judge_error": told(result),
+        "instance_config": {**(instance if isinstance(instance, dict) else {}), "mask_sample": True},
+    }
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    found = parse(_anything, body, [])
+    if not isinstance(found, dict):
+        raise Unprocessable(f"expected an object, found {type(found).__name__}")
+    return found
+
+
+_rows = msgspec.json.Decoder(Row)
+_aggregations = msgspec.json.Decoder(Aggregation)
+_anything: msgspec.json.Decoder[Any] = msgspec.json.Decoder()

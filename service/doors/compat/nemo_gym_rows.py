@@ -1,0 +1,167 @@
+"""By what a row of NeMo-Gym is judged.
+
+    the URL                            names a verifier, a recipe or labels
+    `verifier_metadata`                names one, as the fields of an item
+    `expected_answers`                 xlam_fc: `tool_call`, whose arguments may have more than these
+    `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
+                                       `template_metadata.output_regex`: the group of its last match
+    `verifier_metadata.unit_tests`     code_gen: `code`
+    `instruction_id_list`, `kwargs`    instruction following
+    `domain`, `data_source`, `tag`     the routing table
+    `expected_answer`, `question`      math_with_judge: `math`
+
+The first that is there holds.
+The response is all that the model gave, calls and their results too.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+import re2
+
+from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built
+from service.wire import Message, ScoreItem
+from verifiers.base import InvalidItem
+from verifiers.conversation import dialects
+
+_MAX_PATTERN_BYTES: Final = 2 << 20
+_KINDS: Final = ("domain", "data_source", "tag")
+_EXTRACT: Final = {
+    "strict_single_letter_boxed": "boxed",
+    "lenient_boxed": "boxed",
+    "lenient_answer_colon": "answer_line",
+    "lenient_answer_colon_md": "answer_line",
+}
+
+
+class Response(msgspec.Struct):
+    """The response object of OpenAI's Responses API, as far as it is looked at."""
+
+    output: list[Message]
+
+
+class Asked(msgspec.Struct):
+    """What the model was asked, as far as it is looked at."""
+
+    input: str | list[Message]
+
+
+class Row(msgspec.Struct):
+    """A rollout; other fields are those of the data set."""
+
+    responses_create_params: Asked
+    response: Response
+    expected_answer: Any = None
+    options: Any = None
+    grading_mode: str | None = None
+    verifier_metadata: Any = None
+    question: Any = None
+
+    def said(self) -> str | list[Message]:
+        """What the model gave; the empty text where it gave nothing."""
+        return self.response.output or ""
+
+
+def item_of(row: Row, fields: Mapping[str, Any], options: RequestOptions) -> ScoreItem:
+    """The item of a rollout, of whose object all `fields` are given.
+
+    Raises:
+        Unprocessable
+    """
+    named = options.fields()
+    own = dict(_judged_by(row, fields))
+    holds = own.pop("named", False) or not named.keys() - {"params"} or named.get("verifier") == own.get("verifier")
+    if not holds:
+        own = {"reference": _truth(row, fields)}
+    said = row.said()
+    if own.get("verifier") == "multiple_choice" and (marked := _marked(said, fields)):
+        said = marked
+    return built(said, options, own, row.responses_create_params.input)
+
+
+def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:
+    """What the row's own patterns find: the group of the last match of the first that finds any, whatever its case."""
+    template = fields.get("template_metadata")
+    given = template.get("output_regex") if isinstance(template, dict) else None
+    patterns = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    if not patterns or isinstance(said, str):
+        return None
+    try:
+        text = dialects.read(said).text("last")
+    except InvalidItem:
+        return None
+    for pattern in patterns:
+        if isinstance(pattern, str) and (found := _last_group(pattern, text)):
+            return found
+    return None
+
+
+def _last_group(pattern: str, text: str) -> str | None:
+    """None where there is none, or the pattern is none of RE2's; then the grading mode holds."""
+    options = re2.Options()
+    options.max_mem = _MAX_PATTERN_BYTES
+    options.log_errors = False
+    options.case_sensitive = False
+    try:
+        matches = list(re2.compile(pattern, options).finditer(text))
+    except (re2.error, UnicodeEncodeError):
+        return None
+    return (matches[-1].group(1 if matches[-1].re.groups else 0) or "").strip() if matches else None
+
+
+def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
+    """The fields of the item as the row alone has them; `named` says that the row itself names what judges."""
+    metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
+    if any(metadata.get(name) for name in ("verifier", "recipe", "checks")):
+        known = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
+        return {"reference": _truth(row, fields), **known, "named": True}
+    conventions: tuple[tuple[bool, Callable[[], JSON]], ...] = (
+        (isinstance(fields.get("expected_answers"), list), lambda: _calls(fields["expected_answers"])),
+        (bool(row.options), lambda: _choice(row)),
+        (bool(metadata.get("unit_tests")), lambda: _judged("code", metadata["unit_tests"])),
+        (bool(fields.get("instruction_id_list")), lambda: _instructions(fields)),
+        (any(isinstance(fields.get(kind), str) for kind in _KINDS), lambda: _routed(row, fields)),
+        (row.expected_answer is not None, lambda: _judged("math", row.expected_answer)),
+    )
+    return next((made() for holds, made in conventions if holds), _routed(row, fields))
+
+
+def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
+    """By a convention of NeMo-Gym's, whose own servers find no answer where a rollout ends in a call."""
+    return {"verifier": verifier, "reference": reference, "params": {"unfinished": "wrong", **params}}
+
+
+def _calls(wanted: Any) -> JSON:
+    return {"verifier": "tool_call", "reference": wanted, "params": {"arguments": "subset"}}
+
+
+def _choice(row: Row) -> JSON:
+    params: JSON = {"choices": _choices(row.options)}
+    if row.grading_mode in _EXTRACT:
+        params["extract"] = _EXTRACT[row.grading_mode]
+    return _judged("multiple_choice", row.expected_answer, **params)
+
+
+def _choices(options: Any) -> Any:
+    """`[{"A": "Paris"}, {"B": "Rome"}]` as one object; what is something else is for the verifier to refuse."""
+    if isinstance(options, list) and all(isinstance(one, dict) for one in options):
+        return {label: text for one in options for label, text in one.items() if text is not None}
+    return options
+
+
+def _instructions(fields: Mapping[str, Any]) -> JSON:
+    names = ("instruction_id_list", "kwargs", "prompt")
+    reference = {name: fields[name] for name in names if fields.get(name) is not None}
+    return _judged("instruction_following", reference)
+
+
+def _routed(row: Row, fields: Mapping[str, Any]) -> JSON:
+    labels = {kind: fields[kind] for kind in _KINDS if isinstance(fields.get(kind), str)}
+    return {**labels, "reference": _truth(row, fields)}
+
+
+def _truth(row: Row, fields: Mapping[str, Any]) -> Any:
+    metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
+    found = (row.expected_answer, fields.get("reference"), fields.get("ground_truth"), metadata.get("unit_tests"))
+    return next((value for value in found if value is not None), metadata or None)

@@ -1,0 +1,168 @@
+"""open-instruct's code API (`--code_api_url`): `POST test_program`, `test_program_stdio`, `GET health`.
+
+    {"program": text, "tests": ["assert ..."] or [{"input", "output"}], "max_execution_time": 1.0}
+        ►  {"results": [1, 0], "runtimes": [0.1, -1.0]}
+
+Tests may be JSON text. The compressed form of the original is a pickle, which is never opened: 422.
+
+The client takes every failure for 0.0, after one request: there is no status that it tries again after. So its callers wait
+as long as its own time limit lets them, max(30, min(300, 10 * max_execution_time)) seconds, before they are told 503; the
+hook `rewardline.open_instruct` is the way to lose no sample.
+"""
+
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from service.doors.compat import test_suites
+from service.doors.compat.door import Door, Exchange, NoOptions, Route
+from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
+from service.wire import CacheMode, parse
+from verifiers.code.outcomes import MAX_TESTS_SHOWN
+
+_BASE: Final = "/compat/open_instruct"
+PROGRAM, STDIO, HEALTH = (f"{_BASE}/{name}" for name in ("test_program", "test_program_stdio", "health"))
+_READING_S: Final = 27.5
+_MARGIN_S: Final = 2.5
+_MAX_TESTS: Final = 10_000
+_NOT_PASSED_S: Final = -1.0
+
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
+Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
+
+
+class InputOutput(msgspec.Struct):
+    """Other fields are passed over."""
+
+    input: str
+    output: str
+
+
+class ProgramTests(msgspec.Struct):
+    """A program, without a code fence; other fields are passed over."""
+
+    __test__ = False
+
+    program: str
+    tests: list[str] | str
+    """Statements that assert something."""
+    max_execution_time: Seconds = 1.0
+    """CPU seconds of each test."""
+
+
+class StdioTests(msgspec.Struct):
+    """A program, without a code fence; other fields are passed over."""
+
+    __test__ = False
+
+    program: str
+    tests: list[InputOutput] | str
+    max_execution_time: Seconds = 1.0
+    """CPU seconds of each test."""
+
+
+class Results(msgspec.Struct):
+    """`results[i]` and `runtimes[i]` belong to `tests[i]`."""
+
+    results: list[int]
+    runtimes: list[float]
+    """CPU seconds; -1 of a test that was not passed."""
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
+    cache: CacheMode = "use"
+
+
+class OpenInstruct(Door):
+    name = "open_instruct"
+    routes: ClassVar = (
+        Route(
+            (PROGRAM,),
+            "open_instruct_test_program",
+            "Test a program with asserts, for open-instruct",
+            "422: there are no tests, or they are compressed; 503: nobody could run them for as long as the client waits.",
+            Results,
+            ProgramTests,
+            {"program": "def add(a, b): return a + b", "tests": ["assert add(1, 2) == 3"], "max_execution_time": 1.0},
+            Options,
+            patience_s=_READING_S,
+        ),
+        Route(
+            (STDIO,),
+            "open_instruct_test_program_stdio",
+            "Test a program with input and output, for open-instruct",
+            "As `test_program`.",
+            Results,
+            StdioTests,
+            {"program": "print(int(input()) + 1)", "tests": [{"input": "1\n", "output": "2\n"}]},
+            Options,
+            patience_s=_READING_S,
+        ),
+        Route(
+            (HEALTH,),
+            "open_instruct_health",
+            "Whether the code API is there",
+            "As open-instruct asks.",
+            dict[str, str],
+            method="GET",
+            options=NoOptions,
+        ),
+    )
+
+    async def answer(self, exchange: Exchange[Any]) -> object:
+        path = exchange.route.paths[0]
+        if path == HEALTH:
+            return {"status": "healthy"}
+        asked: ProgramTests | StdioTests
+        asked = parse(_programs, exchange.body, []) if path == PROGRAM else parse(_stdio, exchange.body, [])
+        exchange.body = b""
+        if exchange.options.deadline_s is msgspec.UNSET:
+            patience_s = max(30.0, min(300.0, 10 * asked.max_execution_time)) - _MARGIN_S
+            exchange.wait_for(min(patience_s, self.parts.settings.max_deadline_s))
+        return await self._results(exchange, asked)
+
+    async def _results(self, exchange: Exchange[Options], asked: ProgramTests | StdioTests) -> Results:
+        is_stdio = isinstance(asked, StdioTests)
+        tests = _opened(asked.tests, is_stdio) if isinstance(asked.tests, str) else asked.tests
+        if not 0 < len(tests) <= _MAX_TESTS:
+            raise refusal(["tests"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
+        references = test_suites.split(tests, "stdio" if is_stdio else "assert")
+        await exchange.hold(len(references), self.parts.settings.max_items_per_request)
+        params = {
+            "policy": "ratio",
+            "time_limit_s": min(asked.max_execution_time, self.parts.settings.max_run_s),
+            "max_timeouts": MAX_TESTS_SHOWN,
+            "language": "python",
+            "think": "none",
+        }
+        told = await test_suites.judged(
+            self.parts.scorer,
+            test_suites.fenced(asked.program),
+            references,
+            params,
+            deadline=exchange.deadline,
+            cache=exchange.options.cache,
+        )
+        return Results(
+            [int(test.passed) for test in told], [test.cpu_s if test.passed else _NOT_PASSED_S for test in told]
+        )
+
+
+def _opened(text: str, is_stdio: bool) -> list[Any]:
+    """Tests that travel as JSON text.
+
+    Raises:
+        Unprocessable
+    """
+    try:
+        return msgspec.json.decode(text, type=list[InputOutput] if is_stdio else list[str])
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise refusal(
+            ["tests"],
+            f"tests: expected a list, or JSON text of one; compressed tests are a pickle, never opened: {error}",
+        ) from error
+
+
+_programs = msgspec.json.Decoder(ProgramTests)
+_stdio = msgspec.json.Decoder(StdioTests)

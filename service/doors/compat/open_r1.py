@@ -1,0 +1,156 @@
+"""`POST /compat/open_r1/execute_batch`: the router of Open R1's E2B sandboxes (`e2b_router_url`, without `http://`).
+
+    {"scripts": [text], "languages": ["python"], "timeout": 30, "request_timeout": 28}
+        ►  [{"execution": {"results", "logs", "error", "execution_count"}, "exception_str": null}]
+
+A script's reward is the value of its last expression. `execution` is null where the script came to no end or could not be
+run, which the client makes None, no reward: a script that uses up its time is `execution: null` as in the original. The
+client has no time limit of its own; what is still not run after `?deadline_s=` is null with its reason.
+"""
+
+import asyncio
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from sandbox import languages
+from sandbox.base import SandboxUnavailable
+from service.doors.compat import notebook
+from service.doors.compat.door import Door, Exchange, Route
+from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
+from service.wire import parse
+
+PATH: Final = "/compat/open_r1/execute_batch"
+_PATIENCE_S: Final = 300.0
+_MAX_SCRIPTS: Final = 4096
+
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
+Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
+
+
+class Scripts(msgspec.Struct):
+    """Other fields are passed over; `language` is how older clients say it for all scripts."""
+
+    scripts: Annotated[list[str], msgspec.Meta(max_length=_MAX_SCRIPTS)]
+    languages: list[str] | None = None
+    language: str | None = None
+    timeout: Seconds = 30.0
+    """CPU seconds of each script."""
+
+
+class Logs(msgspec.Struct):
+    stdout: list[str]
+    stderr: list[str]
+
+
+class Value(msgspec.Struct):
+    text: str
+    is_main_result: bool = True
+
+
+class Raised(msgspec.Struct):
+    name: str
+    value: str
+    traceback: str
+
+
+class Execution(msgspec.Struct):
+    """As e2b's code interpreter tells it."""
+
+    results: list[Value]
+    logs: Logs
+    error: Raised | None
+    execution_count: int = 1
+
+
+class Executed(msgspec.Struct):
+    """One script; exactly one of the two is null."""
+
+    execution: Execution | None
+    exception_str: str | None
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
+
+
+class OpenR1(Door):
+    name = "open_r1"
+    routes: ClassVar = (
+        Route(
+            (PATH,),
+            "open_r1_execute_batch",
+            "Run scripts for Open R1",
+            "Each in a process of its own; the value of its last expression is its result.",
+            list[Executed],
+            Scripts,
+            {"scripts": ["1 / 4"], "languages": ["python"], "timeout": 5},
+            Options,
+            patience_s=_PATIENCE_S,
+        ),
+    )
+
+    async def answer(self, exchange: Exchange[Options]) -> list[Executed]:
+        asked = parse(_decoder, exchange.body, [])
+        exchange.body = b""
+        scripts = asked.scripts
+        named = asked.languages if asked.languages is not None else [asked.language or "python"] * len(scripts)
+        if len(named) != len(scripts):
+            raise refusal(
+                ["languages"], f"{len(named)} languages for {len(scripts)} scripts; there must be one for each"
+            )
+        await exchange.hold(len(scripts), self.parts.settings.max_items_per_request)
+        until = exchange.deadline - 0.5
+        turns = asyncio.Semaphore(max(1, self.parts.boxes.slots))
+        executed: list[Executed] = [_none("not run before the request's deadline")] * len(scripts)
+
+        async def execute(position: int) -> None:
+            try:
+                async with asyncio.timeout_at(until), turns:
+                    executed[position] = await self._executed(scripts[position], named[position], asked.timeout)
+            except TimeoutError:
+                return
+
+        async with asyncio.TaskGroup() as group:
+            for position in range(len(scripts)):
+                group.create_task(execute(position))
+        return executed
+
+    async def _executed(self, script: str, language: str, timeout_s: float) -> Executed:
+        found = languages.find(language)
+        if found is None or found.name != "python":
+            return _none(f"no language {language[:40]!r} here; there is python")
+        settings = self.parts.settings
+        try:
+            ran = await notebook.run(
+                self.parts.boxes,
+                [script],
+                total_s=min(timeout_s, settings.max_run_s),
+                memory_mb=settings.box_memory_mb,
+                file_mb=settings.box_disk_mb,
+            )
+        except SandboxUnavailable as error:
+            return _none(f"{error.reason}: {error}")
+        if ran.cells is None:
+            return _none(f"the script ended: {ran.result.exit if ran.result is not None else ran.built.message}")
+        return Executed(_execution(ran.cells[0]), None)
+
+
+def _execution(cell: notebook.Cell) -> Execution:
+    error = cell.error
+    return Execution(
+        [] if cell.value is None else [Value(cell.value)],
+        Logs(_lines(cell.stdout), _lines(cell.stderr)),
+        None if error is None else Raised(error.ename, error.evalue, "".join(error.traceback)),
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return [text] if text else []
+
+
+def _none(why: str) -> Executed:
+    return Executed(None, why)
+
+
+_decoder: Any = msgspec.json.Decoder(Scripts)

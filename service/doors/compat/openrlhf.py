@@ -1,0 +1,168 @@
+"""`POST /compat/openrlhf/get_reward`: OpenRLHF's remote reward model (`--reward.remote_url`).
+
+    {"query": [prompt and response], "prompts": [...], "labels": [...]}  ►  {"rewards": [...], "scores": [...], "extra_logs": {}}
+
+`rewards` are the advantage's, `scores` in [0, 1] what dynamic filtering reads. Lists are as long as the request's, which
+is of one sample, and with several URLs also of none. The text has its special tokens: the response is what follows the
+prompt, less the tokens that end it.
+
+The client tries again after any error, five times, and then the run ends; it knows no sample without a reward. So `failed`
+is waited out as far as its 180 s go (503), and `invalid` is a 422 whose text says which label must be mended.
+"""
+
+import re
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from service.doors.compat.door import Door, Exchange, Route
+from service.doors.compat.request_options import RequestOptions, item_of, refusal
+from service.doors.compat.retries import numbers_of
+from service.wire import parse
+
+PATH: Final = "/compat/openrlhf/get_reward"
+_PATIENCE_S: Final = 168.0
+_TAIL_CHARS: Final = 200
+_SPECIAL: Final = (
+    r"<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|<(?:bos|eos|pad|unk|end_of_turn)>|\[(?:PAD|EOS|BOS)\]"
+)
+_AT_START: Final = re.compile(rf"(?:{_SPECIAL}|\s)*")
+_ENDS: Final = (
+    *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|end|>", "<|return|>", "<|pad|>"),
+    *(
+        "<|im_start|>",
+        "<｜end▁of▁sentence｜>",
+        "<｜▁pad▁｜>",
+        "</s>",
+        "<eos>",
+        "<pad>",
+        "<end_of_turn>",
+        "[PAD]",
+        "[EOS]",
+    ),
+)
+_MAX_ENDS: Final = 100_000
+
+
+class Query(msgspec.Struct):
+    """Samples; other fields are passed over."""
+
+    query: list[str]
+    prompts: list[str] | None = None
+    labels: list[Any] | None = None
+    """Each the reference, or the fields of an item as a JSON object, also as text."""
+
+
+class Rewards(msgspec.Struct):
+    """Each list has as many numbers as the request has samples."""
+
+    rewards: list[float]
+    scores: list[float]
+    extra_logs: dict[str, list[float]]
+
+
+class OpenRlhf(Door):
+    name = "openrlhf"
+    routes: ClassVar = (
+        Route(
+            (PATH,),
+            "openrlhf_get_reward",
+            "Rewards for OpenRLHF",
+            "What `--reward.remote_url` points at. 422: a label cannot be judged against; 503: nobody could judge for as "
+            "long as the client waits.",
+            Rewards,
+            Query,
+            {"query": ["2+2=\\boxed{4}<|im_end|>"], "prompts": ["2+2="], "labels": ["4"]},
+            RequestOptions,
+            patience_s=_PATIENCE_S,
+        ),
+    )
+
+    async def answer(self, exchange: Exchange[RequestOptions]) -> Rewards:
+        asked = parse(_decoder, exchange.body, [])
+        exchange.body = b""
+        count, options = len(asked.query), exchange.options
+        prompts = _aligned("prompts", asked.prompts, count)
+        labels = _aligned("labels", asked.labels, count)
+        items = [
+            item_of(response_of(query, prompt, index), options, label, prompt)
+            for index, (query, prompt, label) in enumerate(zip(asked.query, prompts, labels, strict=True))
+        ]
+        if not items:
+            return Rewards([], [], {})
+        await exchange.hold(count, self.parts.settings.max_items_per_request)
+        results = await self.parts.scorer.rewards(items, deadline=exchange.deadline, cache=options.cache)
+        scores = [numbers_of(result)[1] for result in results]
+        logs = {
+            "score": scores,
+            "correct": [float(score >= 1.0) for score in scores],
+            "cached": [float(result.cached) for result in results],
+            "elapsed_ms": [result.elapsed_ms for result in results],
+        }
+        return Rewards([numbers_of(result)[0] for result in results], scores, logs)
+
+
+def response_of(query: str, prompt: str | None, index: int = 0) -> str:
+    """What follows the prompt, less the special tokens that end it.
+
+    The prompt may have lost its beginning (a limit on its length) or stand behind a token that begins every text; spaces
+    at its end may differ.
+
+    Raises:
+        Unprocessable: the prompt is not there.
+    """
+    start = _end_of_prompt(query, prompt) if prompt else 0
+    if start is None:
+        raise refusal(
+            ["query", index], f"query[{index}] does not begin with its prompt: no telling what the response is"
+        )
+    return query[start : _end_of_response(query, start)]
+
+
+def _end_of_response(query: str, start: int) -> int:
+    """Where the special tokens begin that end the text; its own spaces stay where there are none."""
+    end = len(query)
+    for _ in range(_MAX_ENDS):
+        before = end
+        while before > start and query[before - 1].isspace():
+            before -= 1
+        token = next((token for token in _ENDS if query.endswith(token, start, before)), None)
+        if token is None:
+            break
+        end = before - len(token)
+    return end
+
+
+def _end_of_prompt(query: str, prompt: str) -> int | None:
+    if query.startswith(prompt):
+        return len(prompt)
+    bare = prompt.rstrip()
+    behind = prompt[len(bare) :]
+    start = _without_start(query)
+    whole = bare[_without_start(bare) :]
+    if query.startswith(whole, start):
+        end = start + len(whole)
+    else:
+        tail = bare[-_TAIL_CHARS:]
+        found = query.find(tail) if tail else -1
+        if found < 0:
+            return None
+        end = found + len(tail)
+    return end + len(behind) if query.startswith(behind, end) else end
+
+
+def _without_start(text: str) -> int:
+    """Where the special tokens and spaces end that begin the text."""
+    found = _AT_START.match(text)
+    return found.end() if found else 0
+
+
+def _aligned(name: str, values: list[Any] | None, count: int) -> list[Any]:
+    if values is None:
+        return [None] * count
+    if len(values) != count:
+        raise refusal([name], f"{name}: {len(values)} for {count} queries; there must be one for each")
+    return values
+
+
+_decoder = msgspec.json.Decoder(Query)

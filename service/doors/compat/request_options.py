@@ -1,0 +1,142 @@
+"""By what an item that came through a door is judged: its URL says so, or its label.
+
+    URL      ?verifier=math   ?recipe=think_math   ?tag= ?data_source= ?domain=   ?params={"extract":"boxed"}
+    label    text, or any JSON: the reference          {"verifier": "math", "reference": "0.5"}: fields of an item
+
+A URL is all that most of these clients let a user set, and the label the one column that they send. What a label says goes
+before what the URL says, since it is the row's own. Nothing said: the routing table, and what no route matches is invalid.
+"""
+
+from collections.abc import Mapping, Set
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from service.errors import FieldError, Unprocessable
+from service.wire import CacheMode, Message, ScoreItem, encode, parse
+
+_NAMES: Final = ("verifier", "recipe", "checks")
+_KINDS: Final = ("domain", "data_source", "tag")
+_TRUTHS: Final = ("reference", "ground_truth")
+ITEM_FIELDS: Final[Set[str]] = frozenset(ScoreItem.__struct_fields__) - {"response", "id", "reference_id"}
+MAX_DEADLINE_S: Final = 86_400.0
+
+JSON: TypeAlias = dict[str, Any]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+
+
+class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a URL may say."""
+
+    verifier: Name | msgspec.UnsetType = msgspec.UNSET
+    recipe: Name | msgspec.UnsetType = msgspec.UNSET
+    domain: Name | msgspec.UnsetType = msgspec.UNSET
+    data_source: Name | msgspec.UnsetType = msgspec.UNSET
+    tag: Name | msgspec.UnsetType = msgspec.UNSET
+    params: Annotated[str, msgspec.Meta(max_length=8192)] | msgspec.UnsetType = msgspec.UNSET
+    """A JSON object: the verifier's parameters."""
+    deadline_s: Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)] | msgspec.UnsetType = msgspec.UNSET
+    """How long the caller waits; the default is a little less than the client does by itself."""
+    cache: CacheMode = "use"
+
+    def fields(self) -> JSON:
+        """As fields of an item.
+
+        Raises:
+            Unprocessable: `params` is no JSON object, or both a verifier and a recipe are named.
+        """
+        if self.verifier is not msgspec.UNSET and self.recipe is not msgspec.UNSET:
+            raise refusal(["recipe"], "the URL names a verifier and a recipe; it must name one of them")
+        names = ("verifier", "recipe", *_KINDS)
+        found = {name: value for name in names if (value := getattr(self, name)) is not msgspec.UNSET}
+        if isinstance(self.params, str):
+            found["params"] = _object(self.params)
+        return found
+
+
+W = TypeVar("W", bound=msgspec.Struct)
+
+
+def read(query: bytes, kind: type[W]) -> W:
+    """What a query string says.
+
+    Raises:
+        Unprocessable: a name that is unknown or stands there twice, or a value that is none; names the option.
+    """
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    given = dict(pairs)
+    known = sorted(kind.__struct_fields__)
+    if len(given) < len(pairs):
+        raise refusal([], f"the URL says something twice; it takes {known}, each once")
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise refusal([], f"the URL takes {known}: {error}") from error
+
+
+def item_of(
+    response: str, options: RequestOptions, label: Any = None, prompt: str | list[Message] | None = None
+) -> ScoreItem:
+    """The item of a response and its label: text or JSON, of which an empty one is none.
+
+    Raises:
+        Unprocessable: fields that are none of an item's; names them.
+    """
+    own = fields_of(label)
+    if own is None:
+        own = {} if label is None or label == "" else {"reference": label}
+    return built(response, options, own, prompt)
+
+
+def built(
+    response: str | list[Message], options: RequestOptions, own: Mapping[str, Any], prompt: Any = None
+) -> ScoreItem:
+    """The item with the row's own fields over those of the URL.
+
+    Raises:
+        Unprocessable
+    """
+    fields = options.fields()
+    if any(own.get(name) is not None for name in _NAMES):
+        fields = {name: value for name, value in fields.items() if name not in _NAMES}
+    params = own.get("params")
+    if isinstance(params, dict):
+        own = {**own, "params": {**fields.get("params", {}), **params}}
+    if prompt is not None:
+        fields["prompt"] = prompt
+    return parse(_item_decoder, encode({**fields, **own, "response": response}), ["item"])
+
+
+def fields_of(label: Any) -> JSON | None:
+    """The fields of an item, where the label (JSON, also as text) is made of those; else None: it is a reference."""
+    found = label
+    if isinstance(label, str) and label.lstrip().startswith("{"):
+        try:
+            found = msgspec.json.decode(label)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            return None
+    if not isinstance(found, dict):
+        return None
+    if any(isinstance(found.get(name), str) for name in _NAMES[:2]) or isinstance(found.get("checks"), list):
+        return found
+    if found.keys() <= ITEM_FIELDS and any(name in found for name in (*_KINDS, *_TRUTHS)):
+        return found
+    return None
+
+
+def refusal(loc: list[str | int], message: str) -> Unprocessable:
+    return Unprocessable(message, errors=[FieldError(loc, message)])
+
+
+def _object(text: str) -> JSON:
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise refusal(["params"], f"params: expected a JSON object, percent-encoded: {error}") from error
+    if not isinstance(found, dict):
+        raise refusal(["params"], f"params: expected a JSON object, found {type(found).__name__}")
+    return found
+
+
+_item_decoder = msgspec.json.Decoder(ScoreItem)

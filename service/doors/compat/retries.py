@@ -1,0 +1,116 @@
+"""Items judged for a caller who waits: what is `failed` for a reason that may pass is asked again until it stops waiting.
+
+To the clients of the doors a refusal is a wrong answer, sooner or later. So they are given their verdict as late as they
+will take one.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from service.errors import NotJudged, Unprocessable
+from service.limits.admission import Admission
+from service.scoring.engine import Engine
+from service.system_random import SYSTEM_RANDOM
+from service.wire import BatchRequest, CacheMode, Result, ScoreItem
+
+_PASSING: Final = frozenset(
+    {
+        *("sandbox_unavailable", "sandbox_busy", "box_died", "workers_unavailable"),
+        *("judge_connect", "judge_timeout", "judge_upstream_5xx", "judge_bad_upstream_body", "judge_rate_limited"),
+        *("judge_no_healthy_endpoint", "judge_overloaded"),
+    }
+)
+"""Reasons of `failed` that may pass. An item that kills workers is not given to more of them."""
+_WITHOUT_BOXES: Final = _PASSING - {"sandbox_unavailable"}
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 4.0
+_RENDERING_S: Final = 0.25
+
+
+class ItemInvalid(Unprocessable):
+    """The item cannot be judged until its author mends it."""
+
+
+class RetryingScorer:
+    """Asks the engine for callers who wait."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        admission: Admission,
+        observe_again: Callable[[int], None],
+        may_have_boxes: Callable[[], bool],
+    ) -> None:
+        """`observe_again(items)` counts what is asked again; without boxes for good, nobody waits for one."""
+        self._engine = engine
+        self._admission = admission
+        self._observe_again = observe_again
+        self._may_have_boxes = may_have_boxes
+
+    async def results(
+        self, items: Sequence[ScoreItem], *, deadline: float, cache: CacheMode = "use", explain: bool = False
+    ) -> list[Result]:
+        """One result per item, in order; by `deadline`, on the loop's clock."""
+        batch = BatchRequest(items, {}, cache, explain, deadline - _RENDERING_S)
+        results = (await self._engine.score(batch)).results
+        pause_s = _FIRST_PAUSE_S
+        while left := [index for index, result in enumerate(results) if self._may_pass(result)]:
+            if not self._goes_on(results, asyncio.get_running_loop().time() + pause_s < batch.deadline):
+                break
+            await asyncio.sleep(pause_s * SYSTEM_RANDOM.uniform(0.7, 1.0))
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            self._observe_again(len(left))
+            again = await self._engine.score(replace(batch, items=[items[index] for index in left]))
+            for index, result in zip(left, again.results, strict=True):
+                results[index] = result
+        return results
+
+    def _goes_on(self, results: Sequence[Result], has_time: bool) -> bool:
+        """Whether asking again can help: not when one item is invalid anyway, and elsewhere when we shut down."""
+        return has_time and not self._admission.draining and all(result.status != "invalid" for result in results)
+
+    def _may_pass(self, result: Result) -> bool:
+        if result.status != "failed":
+            return False
+        passing = _PASSING if self._may_have_boxes() else _WITHOUT_BOXES
+        if result.reason == "checks_failed":
+            return any(check.get("reason") in passing for check in result.checks or ())
+        return result.reason in passing
+
+    async def rewards(
+        self, items: Sequence[ScoreItem], *, deadline: float, cache: CacheMode = "use", explain: bool = False
+    ) -> list[Result]:
+        """As `results`, all of them `ok`.
+
+        Raises:
+            ItemInvalid, NotJudged: one is not; tells of it.
+        """
+        results = await self.results(items, deadline=deadline, cache=cache, explain=explain)
+        check(results)
+        return results
+
+
+def check(results: Sequence[Result]) -> None:
+    """
+    Raises:
+        ItemInvalid, NotJudged: a result has no score; the invalid ones first, which will never have one.
+    """
+    for status, kind in (("invalid", ItemInvalid), ("failed", NotJudged)):
+        for index, result in enumerate(results):
+            if result.status == status:
+                where = f"item {index}: " if len(results) > 1 else ""
+                raise kind(where + told(result), retry_after_s=1.0 if kind is NotJudged else None)
+
+
+def numbers_of(result: Result) -> tuple[float, float]:
+    """Reward and score of a result that has them."""
+    assert result.reward is not None
+    assert result.score is not None
+    return result.reward, result.score
+
+
+def told(result: Result) -> str:
+    """Why there is no score, for people."""
+    message = result.detail.get("message")
+    return f"{result.reason}: {message}" if message else result.reason

@@ -1,0 +1,264 @@
+"""ROLL's remote reward system: `POST submit_task`, then `GET task_result` (with a JSON body) until there is a result.
+
+    submit_task  {"prompt", "response", "reward_info", "reward_manager", "timeout", ...}  ►  {"errcode": 0, "reward_request_id"}
+    task_result  {"reward_request_id"}    ok       errcode 0 with the score
+                                          not yet  errcode 1, after as long as the client waits for an answer
+                                          failed   errcode 1: asked again until the task's `timeout`
+                                          invalid  errcode 0, and a `reward_score` that is text
+                                          unknown  errcode 0 and no score, so that it is submitted again at once;
+                                                   without Redis errcode 2: it may be another process's
+
+A task that has not been told a number in its time is submitted again, five times over, and then the client makes it 0. It
+cannot be told that a row must be mended; but a score that is no number ends its step, with the text in the error, before
+any reward of the step is used. With `?on_invalid=poll` it is errcode 2, and 0 in the end; with `?on_failed=stop` what
+could not be judged in all of a task's time is told in the same way as what is invalid.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import quote
+
+import msgspec
+
+from service.doors.compat.door import Door, Exchange, Parts, Route
+from service.doors.compat.request_options import ITEM_FIELDS, JSON, RequestOptions, built, read
+from service.doors.compat.retries import told
+from service.doors.compat.roll_tasks import Outcome, Task, Tasks, UnknownTask
+from service.errors import Overloaded, StateUnavailable
+from service.scoring.engine import Engine
+from service.wire import CacheMode, Result, ScoreItem, parse
+
+_BASES: Final = ("/compat/roll", "/apis/custom/reward-system/v1")
+SUBMIT: Final = tuple(f"{base}/submit_task" for base in _BASES)
+RESULT: Final = tuple(f"{base}/task_result" for base in _BASES)
+_PATIENCE_S: Final = 18.0
+"""The client's calls may take 20."""
+_MARGIN_S: Final = 0.5
+_AGAIN_S: Final = 0.5
+_PLUGINS: Final = {
+    "math": "roll.math_rule",
+    "math_verify": "roll.math_rule",
+    "math_rule": "roll.math_rule",
+    "code": "roll.code_sandbox",
+    "code_sandbox": "roll.code_sandbox",
+    "llm_judge": "roll.llm_judge",
+    "ifeval": "roll.general_rule",
+    "general_rule": "roll.general_rule",
+    "multiple_choice": "roll.general_val",
+    "general_val": "roll.general_val",
+    "crossthinkqa": "roll.crossthink_qa",
+}
+"""Names of reward plugins that are seen in configurations; others are names of recipes or verifiers."""
+
+
+class Plugin(msgspec.Struct):
+    """Other fields are passed over."""
+
+    plugin_name: str
+    weight: float = 1.0
+
+
+class Submission(msgspec.Struct):
+    """Other fields are passed over."""
+
+    response: str
+    reward_info: Any = None
+    """Fields of a row, such as `ground_truth` or `case_type` and `test_cases`, or a reference of its own form."""
+    reward_manager: list[Plugin] | None = None
+    """What judges, unless the URL or `reward_info` names it: verifiers or recipes with their weights."""
+    prompt: str | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
+
+
+class Submitted(msgspec.Struct):
+    errcode: int
+    errmsg: str
+    reward_request_id: str
+
+
+class Poll(msgspec.Struct):
+    """Other fields are passed over."""
+
+    reward_request_id: str
+
+
+class TaskResult(msgspec.Struct, omit_defaults=True):
+    """What a poll is told; `dimention` is how the client spells it."""
+
+    errcode: int
+    errmsg: str = ""
+    reward_score: float | str | msgspec.UnsetType | None = msgspec.UNSET
+    dimention_reward_score: dict[str, JSON] = {}
+    start_time: str = ""
+    end_time: str = ""
+
+
+class SubmitOptions(RequestOptions, frozen=True, kw_only=True):
+    pass
+
+
+class PollOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    on_failed: Literal["poll", "stop"] = "poll"
+    on_invalid: Literal["stop", "poll"] = "stop"
+
+
+class Roll(Door):
+    name = "roll"
+    routes: ClassVar = (
+        Route(
+            SUBMIT,
+            "roll_submit_task",
+            "Submit a task of ROLL's reward system",
+            "It is judged from now on. 422: not of the shape below.",
+            Submitted,
+            Submission,
+            {
+                "data_id": "q1",
+                "rollout_id": "r1",
+                "prompt": "2+2=?",
+                "response": "so \\boxed{4}",
+                "reward_info": {"ground_truth": "4"},
+                "reward_manager": [{"plugin_name": "math_verify", "weight": 1.0}],
+                "timeout": 300,
+            },
+            SubmitOptions,
+            patience_s=_PATIENCE_S,
+        ),
+        Route(
+            RESULT,
+            "roll_task_result",
+            "The result of a task of ROLL's reward system",
+            "Waits for it for as long as the client does. `errcode` 0: `reward_score`; 1: not yet; 2: no such task.",
+            TaskResult,
+            Poll,
+            {"reward_request_id": "6d1f0c6a86c34a1e9d3a1f5e0b7c2d48"},
+            PollOptions,
+            method="GET",
+            patience_s=_PATIENCE_S + _MARGIN_S,
+            while_draining=True,
+        ),
+    )
+
+    def __init__(self, parts: Parts, tasks: Tasks) -> None:
+        super().__init__(parts)
+        self._tasks = tasks
+
+    def patience_of(self, options: msgspec.Struct, usual_s: float) -> float:
+        """`deadline_s` is the task's, not that of one call."""
+        return usual_s
+
+    async def answer(self, exchange: Exchange[Any]) -> object:
+        if exchange.route.paths is SUBMIT:
+            return await self._submit(exchange)
+        poll = parse(_polls, exchange.body, [])
+        try:
+            outcome = await self._tasks.outcome(poll.reward_request_id, exchange.deadline - _MARGIN_S)
+        except UnknownTask:
+            return self._unknown()
+        return _not_yet() if outcome is None else _told(outcome, exchange.options)
+
+    async def _submit(self, exchange: Exchange[SubmitOptions]) -> Submitted:
+        submission = parse(_submissions, exchange.body, [])
+        query = _query_of(exchange.options)
+        item_of(self.parts.engine, exchange.body, query)  # so that what is of no item's shape is refused here
+        timeout_s = submission.timeout
+        if isinstance(exchange.options.deadline_s, float):
+            timeout_s = exchange.options.deadline_s
+        task = Task(exchange.body, query, min(timeout_s, self.parts.settings.max_deadline_s))
+        while True:
+            try:
+                return Submitted(0, "", await self._tasks.submit(task))
+            except (StateUnavailable, Overloaded):
+                if asyncio.get_running_loop().time() + 2 * _AGAIN_S > exchange.deadline:
+                    raise
+            await asyncio.sleep(_AGAIN_S)
+
+    def _unknown(self) -> TaskResult:
+        why = "no such task: it was never submitted, or its time is over"
+        return TaskResult(0, why, None) if self._tasks.is_shared else TaskResult(2, why)
+
+
+def open_tasks(parts: Parts) -> Tasks:
+    """What the door's tasks are kept and judged by."""
+    return Tasks(parts.settings, parts.scorer, parts.admission, partial(item_of, parts.engine))
+
+
+def item_of(engine: Engine, body: bytes, query: bytes) -> tuple[ScoreItem, CacheMode]:
+    """The item of a submission, and whether a kept verdict may be told.
+
+    Raises:
+        RequestError: it is of another shape.
+    """
+    submission = parse(_submissions, body, [])
+    options = read(query, SubmitOptions)
+    own = _row_of(submission.reward_info)
+    named = any(own.get(name) for name in ("verifier", "recipe", "checks", "domain", "data_source", "tag"))
+    if submission.reward_manager and not named and not (options.fields().keys() - {"params"}):
+        own = {**own, **_judged_by(engine, submission.reward_manager)}
+    return built(submission.response, options, own, submission.prompt), options.cache
+
+
+def _row_of(info: Any) -> JSON:
+    """`reward_info` as fields of an item; what has others is a reference."""
+    if info is None or info == "":
+        return {}
+    if isinstance(info, dict) and info.keys() <= ITEM_FIELDS:
+        return info
+    return {"reference": info}
+
+
+def _judged_by(engine: Engine, plugins: Sequence[Plugin]) -> JSON:
+    """What the plugins are called here; the name of one that is not known is a label for the routing table."""
+    if len(plugins) == 1:
+        kind, name = _called(engine, plugins[0].plugin_name)
+        return {kind: name}
+    checks = []
+    for plugin in plugins:
+        kind, name = _called(engine, plugin.plugin_name)
+        # No check can be a label: one that is not known is told of as a recipe that there is not.
+        checks.append({"verifier" if kind == "verifier" else "recipe": name, "weight": plugin.weight})
+    return {"checks": checks}
+
+
+def _called(engine: Engine, plugin: str) -> tuple[str, str]:
+    name = _PLUGINS.get(plugin, plugin)
+    if name in engine.book.recipes or name in engine.book.unavailable:
+        return "recipe", name
+    return ("verifier" if name in engine.registry else "domain"), name
+
+
+def _query_of(options: SubmitOptions) -> bytes:
+    given = {name: value for name, value in msgspec.structs.asdict(options).items() if value is not msgspec.UNSET}
+    return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in given.items()).encode()
+
+
+def _not_yet() -> TaskResult:
+    return TaskResult(1, "not judged yet")
+
+
+def _told(outcome: Outcome, options: PollOptions) -> TaskResult:
+    result = outcome.result
+    if result.status == "ok":
+        return TaskResult(0, "", result.reward, _dimensions(result), outcome.began, outcome.ended)
+    why = f"{result.status}: {told(result)}"
+    stops = options.on_invalid if result.status == "invalid" else options.on_failed
+    if stops == "stop":
+        return TaskResult(0, why, f"rewardline: {why}", {}, outcome.began, outcome.ended)
+    return TaskResult(2 if result.status == "invalid" else 1, why)
+
+
+def _dimensions(result: Result) -> dict[str, JSON]:
+    spent = {"time_cost": round(result.elapsed_ms / 1000, 6)}
+    if not result.checks:
+        name = result.verifier or "reward"
+        return {name: {"score": result.score, "debug_info": {name: spent}}}
+    return {
+        str(check["name"]): {"score": check["score"], "debug_info": {str(check["verifier"]): spent}}
+        for check in result.checks
+    }
+
+
+_submissions = msgspec.json.Decoder(Submission)
+_polls = msgspec.json.Decoder(Poll)

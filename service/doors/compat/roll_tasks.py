@@ -1,0 +1,274 @@
+"""ROLL's tasks: judged from their submission on, found by whoever is polled for them, and lost with no process.
+
+    submit ──► store: body ──► judged here ──► store: outcome
+                  │                               │
+    poll: judged here? wait for it     else read the outcome; wait for it; judge it here if its process is gone
+
+With Redis every replica can answer a poll. Without, tasks live and end with this process.
+"""
+
+import asyncio
+import contextlib
+import re
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+import structlog
+
+from service.doors.compat.retries import RetryingScorer
+from service.errors import Overloaded, StateUnavailable
+from service.limits.admission import Admission
+from service.settings import Settings
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import VERSION, RecordStore
+from service.storage.redis_records import RedisRecords
+from service.wire import CacheMode, Result, ScoreItem, encode
+
+log = structlog.get_logger("rewardline.roll")
+
+_PREFIX: Final = "rl1rt:"
+_MAX_TASKS, _MAX_BYTES = 100_000, 512_000_000
+"""Judged here at once, and kept here without Redis."""
+_BEAT_S, _SILENT_S = 2.0, 8.0
+"""How often a process says that it is there, and for how long that holds."""
+_BEHIND_S: Final = 120.0
+"""How long an outcome is kept: the client asks every two seconds, or waits here."""
+_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.1, 1.0
+_STORE_AGAIN_S: Final = 0.5
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+_OUTCOME, _BODY, _QUERY, _OWNER, _UNTIL = "outcome", "body", "query", "owner", "until"
+
+
+class UnknownTask(Exception):
+    """There is none of this id, or no more."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of a task."""
+
+    result: Result
+    began: str
+    ended: str
+    """Times of ISO 8601, as the client reads them."""
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A submission as it came."""
+
+    body: bytes
+    query: bytes
+    timeout_s: float
+
+
+class Tasks:
+    """Use as an async context manager: leaving it stops what is under way, for others to take over.
+
+    `item_of(body, query)` makes the item of a submission, and says whether kept verdicts may be told; what it makes once
+    it makes again elsewhere.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        scorer: RetryingScorer,
+        admission: Admission,
+        item_of: Callable[[bytes, bytes], tuple[ScoreItem, CacheMode]],
+    ) -> None:
+        self.is_shared = settings.redis_url is not None
+        self._store: RecordStore
+        if settings.redis_url is not None:
+            self._store = RedisRecords(settings.redis_url.get_secret_value(), prefix=_PREFIX)
+        else:
+            self._store = MemoryRecords(_MAX_TASKS, _MAX_BYTES)
+        self._scorer = scorer
+        self._admission = admission
+        self._item_of = item_of
+        self._me = secrets.token_hex(8)
+        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._bytes = 0
+        """Of the bodies of these."""
+        self._beating: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        if self.is_shared:
+            self._beating = asyncio.create_task(self._beat())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        tasks: list[asyncio.Task[Any]] = [*self._running.values(), *([self._beating] if self._beating else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        with contextlib.suppress(StateUnavailable):
+            await self._say_gone()
+        await self._store.close()
+
+    @property
+    def under_way(self) -> int:
+        return len(self._running)
+
+    async def submit(self, task: Task) -> str:
+        """Keep it and begin to judge it; its id.
+
+        Raises:
+            StateUnavailable, Overloaded: it is not kept.
+        """
+        if len(self._running) >= _MAX_TASKS or self._bytes + len(task.body) > _MAX_BYTES:
+            raise Overloaded(f"{len(self._running)} tasks are judged here, as many as may be", retry_after_s=_BEAT_S)
+        task_id = secrets.token_hex(16)
+        until = time.time() + task.timeout_s
+        fields = {VERSION: b"0", _BODY: task.body, _QUERY: task.query, _OWNER: self._me.encode(), _UNTIL: b"%f" % until}
+        try:
+            await self._store.swap(task_id, None, fields, (), task.timeout_s + _BEHIND_S, is_over=False)
+        except Overloaded as error:
+            raise Overloaded("as many tasks are kept in memory as may be", retry_after_s=error.retry_after_s) from error
+        self._begin(task_id, b"0", task.body, task.query, until)
+        return task_id
+
+    async def outcome(self, task_id: str, until: float) -> Outcome | None:
+        """What came of it; None: nothing yet at `until`, on the loop's clock.
+
+        Raises:
+            UnknownTask
+            StateUnavailable
+        """
+        if not _ID.fullmatch(task_id):
+            raise UnknownTask
+        now = asyncio.get_running_loop().time
+        pause_s = _FIRST_LOOK_S
+        while True:
+            running = self._running.get(task_id)
+            if running is not None:
+                done, _ = await asyncio.wait([running], timeout=until - now())
+                return running.result() if done else None
+            version, found, owner = await self._store.read(task_id, (VERSION, _OUTCOME, _OWNER))
+            if version is None:
+                raise UnknownTask
+            if found is not None:
+                return _decoded(found)
+            if not await self._is_there(owner or b"") and await self._adopt(task_id, version):
+                continue
+            if now() + pause_s > until:
+                return None
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_LOOK_S)
+
+    async def _adopt(self, task_id: str, version: bytes) -> bool:
+        """Judge here what another process has left; whether it is ours now."""
+        body, query, until = await self._store.read(task_id, (_BODY, _QUERY, _UNTIL))
+        if body is None or query is None or until is None:
+            return False
+        try:
+            left_s = max(0.0, float(until) - time.time())
+        except ValueError as error:
+            raise UnknownTask from error
+        mine = {VERSION: secrets.token_hex(4).encode(), _OWNER: self._me.encode()}
+        if not await self._store.swap(task_id, version, mine, (), left_s + _BEHIND_S, is_over=False):
+            return False
+        log.info("a task of another process is judged here", task=task_id)
+        if task_id not in self._running:
+            self._begin(task_id, mine[VERSION], body, query, float(until))
+        return True
+
+    def _begin(self, task_id: str, version: bytes, body: bytes, query: bytes, until: float) -> None:
+        size = len(body)
+        running = asyncio.create_task(self._see_through(task_id, version, *self._item_of(body, query), until))
+        self._running[task_id] = running
+        self._bytes += size
+        running.add_done_callback(lambda done: self._end(task_id, size, done))
+
+    def _end(self, task_id: str, size: int, done: asyncio.Task[Outcome]) -> None:
+        self._running.pop(task_id, None)
+        self._bytes -= size
+        if not done.cancelled() and (error := done.exception()) is not None:
+            log.error("a task raised", task=task_id, exc_info=error)
+
+    async def _see_through(
+        self, task_id: str, version: bytes, item: ScoreItem, cache: CacheMode, until: float
+    ) -> Outcome:
+        """Judge the item, for as long as the task has, and store what came of it."""
+        began = _now()
+        deadline = asyncio.get_running_loop().time() + max(0.0, until - time.time())
+        with self._admission.permit() as permit:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await permit.add_when_possible(items=1)
+                (result,) = await self._scorer.results([item], deadline=deadline, cache=cache)
+            except TimeoutError:
+                result = _NOT_BEGUN
+            outcome = Outcome(result, began, _now())
+            await self._keep(task_id, version, outcome, deadline)
+        return outcome
+
+    async def _keep(self, task_id: str, version: bytes, outcome: Outcome, deadline: float) -> None:
+        """RecordStore the outcome; until that has been done it is told from here."""
+        fields = {VERSION: b"done", _OUTCOME: encode(outcome)}
+        while True:
+            with contextlib.suppress(StateUnavailable, Overloaded):
+                await self._store.swap(task_id, version, fields, (_BODY, _QUERY), _BEHIND_S, is_over=False)
+                return
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.sleep(_STORE_AGAIN_S)
+
+    # Who is there
+
+    async def _is_there(self, owner: bytes) -> bool:
+        """Whether the process that judges a task gives signs; one without Redis is this one, and does not judge it."""
+        if not self.is_shared or owner == self._me.encode():
+            return False
+        (version,) = await self._store.read(_process(owner.decode("ascii", "replace")), (VERSION,))
+        return version is not None
+
+    async def _beat(self) -> None:
+        """Say for ever that this process is there."""
+        name = _process(self._me)
+        while True:
+            with contextlib.suppress(StateUnavailable):
+                # Read each time: an answer of Redis that was lost leaves open what it has written.
+                (version,) = await self._store.read(name, (VERSION,))
+                await self._store.swap(
+                    name, version, {VERSION: secrets.token_hex(4).encode()}, (), _SILENT_S, is_over=False
+                )
+            await asyncio.sleep(_BEAT_S)
+
+    async def _say_gone(self) -> None:
+        if not self.is_shared:
+            return
+        name = _process(self._me)
+        (version,) = await self._store.read(name, (VERSION,))
+        await self._store.swap(name, version, {VERSION: b"gone"}, (), 0.001, is_over=True)
+
+
+def _decoded(outcome: bytes) -> Outcome:
+    """
+    Raises:
+        UnknownTask: a store may hold anything, and this is no outcome.
+    """
+    try:
+        return _outcomes.decode(outcome)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise UnknownTask from error
+
+
+def _process(name: str) -> str:
+    return f"process:{name}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+_NOT_BEGUN: Final = Result(
+    *(0, "failed", None, None, "deadline", None, None, None, {"message": "there was no room for it in its time"}),
+    *(False, 0.0),
+)
+_outcomes = msgspec.json.Decoder(Outcome)

@@ -1,0 +1,142 @@
+"""`POST /run_jupyter`: cells of Python in one process, in the shape of SandboxFusion.
+
+    status         driver                                   cells
+    Success        Finished, return code 0                  one each, whatever they raised
+    Failed         TimeLimitExceeded, or another code       none: the process ended before the last cell did
+    SandboxError   null                                     none: nothing is known of the cells
+
+A subset of Jupyter: no kernel, so no magics, no `!`, no top-level await; `display` holds the last expression's value as
+text/plain alone. The time limits count CPU seconds (`total_timeout`) and the clock (`cell_timeout`).
+"""
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+import structlog
+
+from sandbox.base import Exit, SandboxUnavailable
+from service.doors.compat import notebook
+from service.doors.compat.door import Door, Exchange, NoOptions, Route
+from service.doors.compat.request_options import refusal
+from service.doors.compat.run_code import (
+    MAX_FILES,
+    Base64,
+    CommandResult,
+    Path,
+    encoded_files,
+    files_of,
+    run_result_of,
+)
+from service.errors import NotInTime
+from service.wire import parse
+
+log = structlog.get_logger("rewardline.run_jupyter")
+
+PATHS: Final = ("/run_jupyter", "/compat/sandboxfusion/run_jupyter")
+_READING_S: Final = 25.0
+_CALLER_WAITS_S: Final = 10.0
+_MAX_CELLS: Final = 256
+
+
+class RunJupyterRequest(msgspec.Struct):
+    """Other fields are passed over."""
+
+    cells: Annotated[list[str], msgspec.Meta(min_length=1, max_length=_MAX_CELLS)]
+    cell_timeout: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0
+    """Of each cell, by the clock; 0: as long as all may."""
+    total_timeout: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 45.0
+    """CPU seconds of all together."""
+    memory_limit_mb: float = msgspec.field(default=-1, name="memory_limit_MB")
+    kernel: Literal["python3"] = "python3"
+    files: Annotated[dict[Path, Base64 | None], msgspec.Meta(max_length=MAX_FILES)] | None = None
+    fetch_files: Annotated[list[Path], msgspec.Meta(max_length=MAX_FILES)] | None = None
+
+
+class CellResult(msgspec.Struct):
+    """What a cell did."""
+
+    stdout: str
+    stderr: str
+    display: list[dict[str, str]]
+    """The value of the last expression as text/plain, if there is one."""
+    error: list[notebook.CellError]
+    """What it raised, if it did."""
+
+
+class RunJupyterResponse(msgspec.Struct):
+    """What the original answers."""
+
+    status: Literal["Success", "Failed", "SandboxError"]
+    message: str = ""
+    driver: CommandResult | None = None
+    cells: list[CellResult] = []
+    executor_pod_name: str | None = None
+    files: dict[str, str] = {}
+
+
+class RunJupyter(Door):
+    name = "run_jupyter"
+    late = NotInTime
+    routes: ClassVar = (
+        Route(
+            PATHS,
+            "run_jupyter",
+            "Run cells of Python",
+            "In the shape of SandboxFusion: 200 whatever the cells do; `SandboxError` when they could not be run.",
+            RunJupyterResponse,
+            RunJupyterRequest,
+            {"cells": ["a = 123", "a", "print(a)"], "total_timeout": 5},
+            NoOptions,
+            patience_s=_READING_S,
+        ),
+    )
+
+    async def answer(self, exchange: Exchange[Any]) -> RunJupyterResponse:
+        asked = parse(_decoder, exchange.body, [])
+        exchange.body = b""
+        settings = self.parts.settings
+        total_s = min(asked.total_timeout, settings.max_run_s)
+        exchange.wait_for(total_s + _CALLER_WAITS_S)
+        await exchange.hold(1, 1)
+        wished_mb = asked.memory_limit_mb
+        try:
+            ran = await notebook.run(
+                self.parts.boxes,
+                asked.cells,
+                total_s=total_s,
+                cell_s=asked.cell_timeout,
+                memory_mb=int(min(wished_mb, settings.box_memory_mb) if wished_mb >= 1 else settings.box_memory_mb),
+                file_mb=settings.box_disk_mb,
+                files=files_of(asked.files or {}, settings),
+                fetch=asked.fetch_files or [],
+            )
+        except SandboxUnavailable as error:
+            if error.reason == "sandbox_busy":
+                raise NotInTime(str(error)) from error
+            log.warning("a notebook could not be run", reason=error.reason, message=str(error))
+            return RunJupyterResponse("SandboxError", f"{error.reason}: {error}")
+        except ValueError as error:
+            raise refusal(["files"], f"no box takes such files: {error}") from error
+        return _answer_of(ran)
+
+
+def _answer_of(ran: notebook.Ran) -> RunJupyterResponse:
+    result = ran.result
+    if result is None:
+        return RunJupyterResponse("SandboxError", ran.built.message)
+    driver = run_result_of(result)
+    if result.exit is Exit.EXITED and result.code == notebook.LATE and ran.cells is None:
+        driver.status, driver.return_code = "TimeLimitExceeded", None
+    if ran.cells is None or driver.status != "Finished":
+        return RunJupyterResponse("Failed", driver=driver)
+    cells = [_cell_of(cell) for cell in ran.cells]
+    files = encoded_files(notebook.without_report(result.files))
+    return RunJupyterResponse("Success", driver=driver, cells=cells, files=files)
+
+
+def _cell_of(cell: notebook.Cell) -> CellResult:
+    display = [] if cell.value is None else [{"text/plain": cell.value}]
+    return CellResult(cell.stdout, cell.stderr, display, [] if cell.error is None else [cell.error])
+
+
+_decoder: Any = msgspec.json.Decoder(RunJupyterRequest)

@@ -1,0 +1,223 @@
+"""`POST /submit`: a completion against the tests of its row, in the shape of SandboxFusion's online judge.
+
+The tests travel with the request, in `config.provided_data`, since no data sets are kept here:
+
+    CommonOJDataset   "test": [{"input": {"stdin": text}, "output": {"stdout": text}}]
+    others            a row as the verifier `code` takes it: HumanEval's, MBPP's `test_list`, LiveCodeBench's, and so on
+
+The verifier `code` judges: where it and the original differ, it holds. Words are compared without regard to capitals and
+decimals to a hundred-thousandth of their value, as there; whole numbers are compared as such, there 50000000000000001 is
+50000000000000000. `exec_info` tells how a test ended, without what it wrote. `custom_extract_logic`, code that the original
+executes in its server, is refused (422). 503: nobody could run the tests while the caller waited.
+"""
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from sandbox import languages
+from service.doors.compat import test_suites
+from service.doors.compat.door import Door, Exchange, Route
+from service.doors.compat.request_options import JSON, MAX_DEADLINE_S, refusal
+from service.doors.compat.run_code import CommandResult, RunCodeResponse
+from service.wire import CacheMode, parse
+from verifiers import code_blocks
+from verifiers.code.outcomes import MAX_TESTS_SHOWN
+
+PATHS: Final = ("/submit", "/compat/sandboxfusion/submit")
+_PATIENCE_S: Final = 120.0
+_MAX_TESTS: Final = 10_000
+
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
+Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
+
+
+class Extra(msgspec.Struct):
+    """Other fields are passed over."""
+
+    run_all_cases: bool = False
+
+
+class SubmitConfig(msgspec.Struct):
+    """Other fields are passed over."""
+
+    dataset_type: str | None = None
+    language: str | None = None
+    compile_timeout: Seconds | None = None
+    run_timeout: Seconds | None = None
+    custom_extract_logic: str | None = None
+    provided_data: dict[str, Any] | None = None
+    """The row with its tests."""
+    extra: Extra = msgspec.field(default_factory=Extra)
+
+
+class SubmitRequest(msgspec.Struct):
+    """Other fields are passed over."""
+
+    completion: str
+    config: SubmitConfig
+    id: int | str = 0
+    dataset: str = ""
+
+
+class Case(msgspec.Struct):
+    passed: bool
+    exec_info: RunCodeResponse
+    test_info: dict[str, Any] | None = None
+
+
+class EvalResult(msgspec.Struct):
+    """What the original answers."""
+
+    id: int | str
+    accepted: bool
+    extracted_code: str
+    tests: list[Case]
+    full_code: str | None = None
+    test_code: str | None = None
+    extracted_type: Literal["fenced", "incomplete_fenced", "heuristic", "empty"] | None = None
+    extra: dict[str, Any] | None = None
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    deadline_s: Patience | msgspec.UnsetType = msgspec.UNSET
+    cache: CacheMode = "use"
+
+
+class Submit(Door):
+    name = "submit"
+    routes: ClassVar = (
+        Route(
+            PATHS,
+            "submit",
+            "Judge a completion by the tests of its row",
+            "In the shape of SandboxFusion. 422: there are no tests in `config.provided_data`; 503: nobody could run them.",
+            EvalResult,
+            SubmitRequest,
+            {
+                "id": 1,
+                "completion": "```python\nprint(int(input()) + 1)\n```",
+                "config": {
+                    "dataset_type": "CommonOJDataset",
+                    "language": "python",
+                    "provided_data": {"test": [{"input": {"stdin": "1\n"}, "output": {"stdout": "2\n"}}]},
+                },
+            },
+            Options,
+            patience_s=_PATIENCE_S,
+        ),
+    )
+
+    async def answer(self, exchange: Exchange[Options]) -> EvalResult:
+        asked = parse(_decoder, exchange.body, [])
+        exchange.body = b""
+        config = asked.config
+        if config.custom_extract_logic:
+            raise refusal(
+                ["config", "custom_extract_logic"], "custom_extract_logic is code for our server: not executed"
+            )
+        language = _language_of(config)
+        cases = _cases_of(config)
+        references = test_suites.split(cases, "stdio") if cases is not None else [(config.provided_data or {}, 1)]
+        await exchange.hold(len(references), self.parts.settings.max_items_per_request)
+        tests = await test_suites.judged(
+            self.parts.scorer,
+            asked.completion,
+            references,
+            self._params(config, language, cases),
+            deadline=exchange.deadline,
+            cache=exchange.options.cache,
+        )
+        return _result(asked, language, tests, cases)
+
+    def _params(self, config: SubmitConfig, language: str | None, cases: list[JSON] | None) -> JSON:
+        params: JSON = {
+            "policy": "ratio",
+            "time_limit_s": min(config.run_timeout or 10.0, self.parts.settings.max_run_s),
+            "fail_fast": not config.extra.run_all_cases,
+            "max_timeouts": MAX_TESTS_SHOWN,
+        }
+        if language is not None:
+            params["language"] = language
+        if cases is not None:
+            has_decimals = any("." in case["output"] for case in cases)
+            params["comparator"] = {"ignore_case": True, **({"rel_tol": 1e-5} if has_decimals else {})}
+        return params
+
+
+def _language_of(config: SubmitConfig) -> str | None:
+    if config.language is None:
+        if config.dataset_type == "CommonOJDataset":
+            raise refusal(["config", "language"], "config.language: CommonOJDataset needs it")
+        return None
+    found = languages.find(config.language)
+    if found is None:
+        known = sorted(languages.all_languages())
+        raise refusal(["config", "language"], f"no language {config.language[:40]!r}; there are {known}")
+    return found.name
+
+
+def _cases_of(config: SubmitConfig) -> list[JSON] | None:
+    """Tests of input and output; None: the row has others.
+
+    Raises:
+        Unprocessable: there are none, or none that say what is expected.
+    """
+    row = config.provided_data
+    loc: list[str | int] = ["config", "provided_data"]
+    if not row:
+        raise refusal(loc, "config.provided_data: expected the row with its tests; no data sets are kept here")
+    tests = row.get("test")
+    if isinstance(tests, str) and tests.lstrip().startswith("["):
+        tests = _opened(tests)
+    if not isinstance(tests, list):
+        return None
+    if not 0 < len(tests) <= _MAX_TESTS:
+        raise refusal([*loc, "test"], f"{len(tests)} tests; there must be 1 to {_MAX_TESTS}")
+    return [_case(test, [*loc, "test", number]) for number, test in enumerate(tests)]
+
+
+def _opened(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return text
+
+
+def _case(test: Any, loc: list[str | int]) -> JSON:
+    match test:
+        case {"input": dict(given), "output": {"stdout": str(expected)}} if given.keys() <= {"stdin"}:
+            return {"input": str(given.get("stdin", "")), "output": expected}
+    raise refusal(loc, 'expected {"input": {"stdin": text}, "output": {"stdout": text}}; files are not compared here')
+
+
+def _result(
+    asked: SubmitRequest, language: str | None, tests: list[test_suites.Test], cases: list[JSON] | None
+) -> EvalResult:
+    found = code_blocks.find(asked.completion, language)
+    kind: Literal["fenced", "heuristic", "empty"] = (
+        "fenced" if found.is_fenced else "heuristic" if found.code else "empty"
+    )
+    told = [
+        Case(test.passed, _exec_info(test), cases[number] if cases is not None and number < len(cases) else None)
+        for number, test in enumerate(tests)
+    ]
+    accepted = bool(tests) and all(test.passed for test in tests)
+    if not asked.config.extra.run_all_cases:
+        told = told[: next((number + 1 for number, one in enumerate(told) if not one.passed), len(told))]
+    return EvalResult(asked.id, accepted, found.code or "", told, extracted_type=kind)
+
+
+def _exec_info(test: test_suites.Test) -> RunCodeResponse:
+    if test.status in ("pass", "wrong_answer"):
+        return RunCodeResponse("Success", run_result=CommandResult("Finished", test.cpu_s, 0, "", test.difference))
+    if test.status == "time_limit":
+        return RunCodeResponse("Failed", run_result=CommandResult("TimeLimitExceeded", test.cpu_s, None, "", ""))
+    if test.status == "not_run":
+        return RunCodeResponse("Failed", test.difference or test.status)
+    return RunCodeResponse(
+        "Failed", test.status, run_result=CommandResult("Finished", test.cpu_s, 1, "", test.difference)
+    )
+
+
+_decoder: Any = msgspec.json.Decoder(SubmitRequest)

@@ -1,0 +1,88 @@
+"""Programs and their tests, told test by test: what clients want that count passed tests themselves.
+
+A verdict shows a bounded number of tests. So a long list of tests goes to the verifier `code` in several items, which also
+run beside each other.
+"""
+
+import base64
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from service.doors.compat.request_options import JSON
+from service.doors.compat.retries import RetryingScorer, check
+from service.wire import CacheMode, ScoreItem, encode
+from verifiers.code.outcomes import MAX_TESTS_SHOWN
+
+_WRAPPED: Final = (
+    "import base64\nexec(compile(base64.b64decode({text!r}).decode(), 'solution.py', 'exec'), globals())\n"
+)
+
+
+class Test(msgspec.Struct, frozen=True):
+    """What became of one test; `status` is a word of the verifier `code`."""
+
+    __test__ = False
+
+    status: str
+    cpu_s: float
+    difference: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "pass"
+
+
+def fenced(program: str) -> str:
+    """A Python program as a response in which nothing else is found."""
+    if any(mark in program for mark in ("```", "~~~", "<|")):
+        program = _WRAPPED.format(text=base64.b64encode(program.encode("utf-8", "replace")).decode())
+    return f"```python\n{program}\n```"
+
+
+async def judged(
+    scorer: RetryingScorer,
+    response: str,
+    references: Sequence[tuple[JSON, int]],
+    params: JSON,
+    *,
+    deadline: float,
+    cache: CacheMode = "use",
+) -> list[Test]:
+    """What became of each test, in order.
+
+    Args:
+        scorer: Judges them.
+        response: With the program.
+        references: Of the verifier `code`, each with its number of tests.
+        params: Of the verifier `code`.
+        deadline: When the caller stops waiting.
+        cache: Whether what was judged before may be told.
+
+    Raises:
+        ItemInvalid, NotJudged
+    """
+    items = [
+        ScoreItem(response, "code", msgspec.Raw(encode(reference)), params=msgspec.Raw(encode(params)))
+        for reference, _ in references
+    ]
+    results = await scorer.results(items, deadline=deadline, cache=cache, explain=True)
+    check(results)
+    tests: list[Test] = []
+    for result, (_, count) in zip(results, references, strict=True):
+        # A response without a program, or one that does not compile, has none of them.
+        shown = [_test(one) for one in result.detail.get("tests", ())]
+        tests += (shown + [Test("not_run", 0.0, result.reason)] * count)[: max(count, len(shown))]
+    return tests
+
+
+def split(cases: Sequence[Any], case_type: str) -> list[tuple[JSON, int]]:
+    """The tests as references, few enough in each to be told one by one."""
+    starts = range(0, len(cases), MAX_TESTS_SHOWN)
+    some = [cases[start : start + MAX_TESTS_SHOWN] for start in starts]
+    return [({"case_type": case_type, "test_cases": list(part)}, len(part)) for part in some]
+
+
+def _test(told: JSON) -> Test:
+    return Test(told["status"], told["cpu_s"], told.get("difference", ""))

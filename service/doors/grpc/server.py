@@ -1,0 +1,347 @@
+"""The gRPC door: parse ► engine.score ► render, with the same engine, limits and verdicts as the HTTP door.
+
+Messages are parsed here rather than by the gRPC library, so that bytes that are no protobuf are INVALID_ARGUMENT and
+counted, and so that admission comes before parsing. grpc.aio cancels a call's coroutine when its deadline passes or
+its caller goes; that is what stops the work.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import structlog
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
+from grpc_reflection.v1alpha import reflection
+
+from sandbox import spans
+from service.doors.grpc.health import NAME as HEALTH_SERVICE
+from service.doors.grpc.health import Health
+from service.doors.grpc.messages import (
+    Raws,
+    cache_mode_of,
+    fill,
+    item_of,
+    items_of,
+    parse,
+    raw_of,
+    response_of,
+    text_of,
+)
+from service.doors.grpc.pb import rewardline_pb2 as pb
+from service.doors.verifier_info import describe
+from service.errors import FieldError, Overloaded, RequestError, Unprocessable
+from service.limits.admission import Admission, announced
+from service.limits.keys import Keys, Scope
+from service.observe.access_log import Call, request_id
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
+from service.scoring.engine import Engine
+from service.settings import Settings
+from service.wire import BatchRequest, CacheMode, ScoreItem, check_count, encode
+
+log = structlog.get_logger("rewardline.grpc")
+
+SERVICE = pb.DESCRIPTOR.services_by_name["Verifier"].full_name
+STREAM_WINDOW_ITEMS = 1024
+"""Unanswered items of one stream; beyond it the server reads no further, and the caller's writes wait."""
+_TRACED_ITEMS = 100
+"""Of one stream; it may go on for hours, and would be one trace."""
+_DEADLINE_MARGIN_S = 0.05
+"""Taken off a call's deadline, so that the answer (some verdicts, the rest `failed`) arrives before it."""
+_MIN_DEADLINE_S = 0.001
+_READ_REST_S, _QUIET_S = 10.0, 0.5
+_BUG = "internal error; the server's log has the traceback"
+
+Context = grpc.aio.ServicerContext[bytes, bytes]
+
+
+def build_server(
+    settings: Settings,
+    keys: Keys,
+    engine: Engine,
+    admission: Admission,
+    metrics: Metrics,
+    readiness: Callable[[], Readiness],
+) -> tuple[grpc.aio.Server, Health]:
+    """The server with its services, not yet bound."""
+    limit = settings.max_body_bytes
+    server = grpc.aio.server(
+        options=[
+            # With port sharing a second server would bind silently, and calls would vanish in the wrong one.
+            ("grpc.so_reuseport", 0),
+            ("grpc.max_receive_message_length", limit),
+            ("grpc.max_send_message_length", limit),
+            ("grpc.max_concurrent_streams", settings.grpc_calls_per_connection),
+            ("grpc.keepalive_time_ms", 60_000),
+            ("grpc.keepalive_timeout_ms", 20_000),
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.min_recv_ping_interval_without_data_ms", 30_000),
+            # Callers reconnect now and then, and so find new replicas.
+            ("grpc.max_connection_age_ms", 300_000),
+            ("grpc.max_connection_age_grace_ms", int(settings.max_deadline_s * 1000)),
+        ]
+    )
+    door = _Door(settings, keys, engine, admission, metrics)
+    handlers = {
+        "Score": grpc.unary_unary_rpc_method_handler(door.score),
+        "ScoreStream": grpc.stream_stream_rpc_method_handler(door.score_stream),
+        "ListVerifiers": grpc.unary_unary_rpc_method_handler(door.list_verifiers),
+    }
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
+    health = Health(readiness, (SERVICE,), _asked)
+    server.add_generic_rpc_handlers((health.handlers,))
+    reflection.enable_server_reflection((SERVICE, HEALTH_SERVICE, reflection.SERVICE_NAME), server)
+    return server, health
+
+
+async def _asked(kind: type[Any], body: bytes, context: Any) -> Any:
+    """The message, for services other than ours."""
+    try:
+        return parse(kind, body)
+    except RequestError as error:
+        await _abort(context, error)
+
+
+class _Door:
+    """The methods of `rewardline.v1.Verifier`."""
+
+    def __init__(self, settings: Settings, keys: Keys, engine: Engine, admission: Admission, metrics: Metrics) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._admission = admission
+        self._metrics = metrics
+        self._keys = keys
+
+    async def score(self, body: bytes, context: Context) -> bytes:
+        async def work(call: Call) -> bytes:
+            loop = asyncio.get_running_loop()
+            started = loop.time()
+            with self._admission.enter() as permit:
+                most = self._settings.max_items_per_request
+                self._admission.check_room(announced(_metadata(context).get("x-item-count"), most))
+                permit.add(nbytes=len(body))
+                request = parse(pb.ScoreRequest, body)
+                check_count(len(request.items), most)
+                permit.add(items=len(request.items))
+                call.items = len(request.items)
+                scored = await self._engine.score(
+                    BatchRequest(
+                        await items_of(request.items),
+                        {name: raw_of(text) for name, text in request.references_json.items()},
+                        cache_mode_of(request.cache),
+                        request.explain,
+                        self._deadline(context, request.deadline_s),
+                    )
+                )
+                self._admission.observe_rate(call.items, loop.time() - started)
+                return await response_of(scored.results, scored.summary)
+
+        return await self._serve("Score", context, work)
+
+    async def score_stream(self, bodies: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+        """Each item is a batch of one to the engine, which fills workers' chunks across requests.
+
+        A stream holds no permit, only its items do: an idle one does not keep the service from shutting down.
+        """
+        call = self._call("ScoreStream", context)
+        code = "CANCELLED"
+        try:
+            with self._admission.calls.stay():
+                await self._let_in(call, context, bodies)
+                async with contextlib.aclosing(self._stream(call, bodies, context)) as answers:
+                    async for answer in answers:
+                        yield answer
+            code = "OK"
+        except RequestError as error:
+            code = error.grpc_code.name
+            await _abort(context, error)
+        except Exception:
+            code = "INTERNAL"
+            log.exception("the gRPC door raised", request_id=call.request_id)
+            await context.abort(grpc.StatusCode.INTERNAL, _BUG)
+        finally:
+            call.finish(self._metrics, code)
+
+    async def _let_in(self, call: Call, context: Context, bodies: AsyncIterator[bytes]) -> None:
+        try:
+            self._admit(call, context)
+            self._admission.check()
+        except RequestError:
+            await _read_rest(bodies)
+            raise
+
+    async def _stream(self, call: Call, bodies: AsyncIterator[bytes], context: Context) -> AsyncGenerator[bytes]:
+        """Answers as they come; what went wrong with the stream comes after them."""
+        answers: asyncio.Queue[bytes | None] = asyncio.Queue()
+        window = asyncio.Semaphore(STREAM_WINDOW_ITEMS)
+        reading = asyncio.create_task(self._read_stream(bodies, context, call, answers, window))
+        reading.add_done_callback(lambda _: answers.put_nowait(None))
+        try:
+            while (answer := await answers.get()) is not None:
+                window.release()
+                yield answer
+            if (trouble := await reading) is not None:
+                raise trouble
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])
+
+    async def _read_stream(
+        self,
+        bodies: AsyncIterator[bytes],
+        context: Context,
+        call: Call,
+        answers: asyncio.Queue[bytes | None],
+        window: asyncio.Semaphore,
+    ) -> RequestError | None:
+        """Read items while the window has room, and have each answer put into the queue; returns what went wrong.
+
+        That ends the reading, not the items under way: their answers come first.
+        """
+        trouble: RequestError | None = None
+        async with asyncio.TaskGroup() as group:
+            try:
+                async for body in bodies:
+                    await window.acquire()
+                    self._admission.check()
+                    message = parse(pb.Item, body)
+                    item, mode = item_of(message, Raws(), call.items), cache_mode_of(message.cache)
+                    one = _One(call.items, item, mode, message.explain, len(body))
+                    group.create_task(self._answer_one(one, context, answers))
+                    call.items += 1
+            except RequestError as error:
+                trouble = error
+                group.create_task(_read_rest(bodies))
+        return trouble
+
+    async def _answer_one(self, one: "_One", context: Context, answers: asyncio.Queue[bytes | None]) -> None:
+        if one.index >= _TRACED_ITEMS:
+            spans.leave()
+        with self._admission.permit() as permit:
+            await permit.add_when_possible(items=1, nbytes=one.nbytes)
+            with spans.span("item"):
+                batch = BatchRequest([one.item], {}, one.cache, one.explain, self._deadline(context))
+                scored = await self._engine.score(batch)
+        result = pb.Result()
+        fill(result, scored.results[0], one.index)
+        if one.item.id is None:
+            result.id = str(one.index)
+        answers.put_nowait(result.SerializeToString())
+
+    async def list_verifiers(self, body: bytes, context: Context) -> bytes:
+        async def work(call: Call) -> bytes:
+            parse(pb.ListVerifiersRequest, body)
+            infos = []
+            for entry in self._engine.registry.values():
+                about = describe(entry)
+                infos.append(
+                    pb.VerifierInfo(
+                        name=about["name"],
+                        version=about["version"],
+                        summary=about["summary"],
+                        params_schema_json=text_of(about["params_schema"]),
+                        examples_json=text_of(about["examples"]),
+                        deterministic=about["deterministic"],
+                    )
+                )
+            return pb.ListVerifiersResponse(verifiers=infos).SerializeToString()
+
+        return await self._serve("ListVerifiers", context, work)
+
+    async def _serve(self, method: str, context: Context, work: Callable[[Call], Awaitable[bytes]]) -> bytes:
+        """What every unary method shares: key, id, log, metrics, and errors as status codes."""
+        call = self._call(method, context)
+        code = "CANCELLED"
+        try:
+            with self._admission.calls.stay():
+                self._admit(call, context)
+                answer = await work(call)
+            code = "OK"
+            return answer
+        except RequestError as error:
+            code = error.grpc_code.name
+            await _abort(context, error)
+        except Exception:
+            code = "INTERNAL"
+            log.exception("the gRPC door raised", request_id=call.request_id)
+            await context.abort(grpc.StatusCode.INTERNAL, _BUG)
+        finally:
+            call.finish(self._metrics, code)
+        raise AssertionError("abort raises")
+
+    def _call(self, method: str, context: Context) -> Call:
+        metadata = _metadata(context)
+        call = Call("grpc", method, request_id(metadata.get("x-request-id"), metadata.get("traceparent")))
+        call.trace(f"{SERVICE}/{method}", metadata.get("traceparent"), metadata.get("tracestate"))
+        return call
+
+    def _admit(self, call: Call, context: Context) -> None:
+        call.admit(self._keys, _metadata(context).get("authorization"), Scope.SCORE)
+
+    def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
+        """On the loop's clock; the call's own deadline, the request's and ours, whichever is first."""
+        if wanted_s < 0 or wanted_s - wanted_s != 0:
+            raise Unprocessable(
+                "deadline_s must be a positive number", errors=[FieldError(["deadline_s"], "must be positive")]
+            )
+        deadline_s = min(wanted_s or self._settings.default_deadline_s, self._settings.max_deadline_s)
+        remaining_s = context.time_remaining()
+        if remaining_s is not None:
+            margin_s = min(_DEADLINE_MARGIN_S, remaining_s * 0.1)
+            deadline_s = max(_MIN_DEADLINE_S, min(deadline_s, remaining_s - margin_s))
+        return asyncio.get_running_loop().time() + deadline_s
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """An item of a stream."""
+
+    index: int
+    item: ScoreItem
+    cache: CacheMode
+    explain: bool
+    nbytes: int
+
+
+def _metadata(context: Context) -> dict[str, str]:
+    pairs = context.invocation_metadata() or ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
+
+
+async def _abort(context: Context, error: RequestError) -> None:
+    """End the call with the error's code; its details are the same problem+json as HTTP's, in trailing metadata."""
+    trailers: list[tuple[str, str | bytes]] = [("problem-bin", encode(error.problem()))]
+    if error.retry_after_s is not None:
+        trailers.append(("retry-after", f"{error.retry_after_s:.1f}"))
+        if isinstance(error, Overloaded):
+            trailers.append(("grpc-status-details-bin", _retry_info(error)))
+    await context.abort(error.grpc_code, error.detail, tuple(trailers))
+
+
+async def _read_rest(bodies: AsyncIterator[bytes]) -> None:
+    """Take in what is still coming of a refused stream, until its caller has said all or is quiet, within bounds.
+
+    To asyncio callers whose call ends while they write, gRPC's own library says INTERNAL instead of what we said.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_READ_REST_S) as clock:
+            until = asyncio.get_running_loop().time() + _READ_REST_S
+            clock.reschedule(until - _READ_REST_S + _QUIET_S)
+            async for _ in bodies:
+                clock.reschedule(min(until, asyncio.get_running_loop().time() + _QUIET_S))
+
+
+def _retry_info(error: Overloaded) -> bytes:
+    """google.rpc.Status with RetryInfo: what generic gRPC clients read."""
+    delay = Duration()
+    delay.FromMilliseconds(int((error.retry_after_s or 1.0) * 1000))
+    detail = AnyMessage()
+    detail.Pack(RetryInfo(retry_delay=delay))
+    status = Status(code=error.grpc_code.value[0], message=error.detail, details=[detail])
+    return bytes(status.SerializeToString())

@@ -1,0 +1,185 @@
+"""The HTTP door: parse ► engine.score ► render.
+
+Here its routes are put together: those of batches are bare ASGI endpoints (`service/doors/routes`), the rest is FastAPI's, and `gate` stands before
+all of it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final
+
+import structlog
+from fastapi import FastAPI, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from service.backends.boxes import Boxes
+from service.doors.compat import chat, nemo_gym, openenv, run_code
+from service.doors.compat import routes as compat_routes
+from service.doors.http import openapi
+from service.doors.http.gate import OPEN_PATHS, Gate
+from service.doors.http.ops import metrics_response, readiness_response
+from service.doors.http.pages import DOCS_PAGE
+from service.doors.routes import advantages, box_runs, score
+from service.doors.routes import interactions as interactions_door
+from service.doors.routes import jobs as jobs_door
+from service.doors.verifier_info import describe
+from service.errors import FieldError, NotFound, Problem, RequestError, Unprocessable
+from service.interactions.lifecycle import Interactions
+from service.jobs.lifespan import BackgroundJobs
+from service.limits.admission import Admission
+from service.limits.keys import Keys
+from service.observe.access_log import Call
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
+from service.scoring.engine import Engine
+from service.settings import Settings
+from service.wire import encode
+from verifiers.judge.panel import Panel
+
+log = structlog.get_logger("rewardline.http")
+
+_READINESS: dict[int | str, dict[str, Any]] = {
+    status: {"description": about, "content": {"application/json": {"schema": {"type": "object"}}}}
+    for status, about in ((200, "Ready"), (503, "Not ready; says what cannot judge"))
+}
+
+
+def build_app(
+    settings: Settings,
+    keys: Keys,
+    engine: Engine,
+    admission: Admission,
+    metrics: Metrics,
+    boxes: Boxes,
+    interactions: Interactions,
+    jobs: BackgroundJobs,
+    panel: Panel | None,
+    readiness: Callable[[], Readiness],
+    others: Mapping[str, ASGIApp],
+) -> ASGIApp:
+    """The HTTP application; `others` are the doors of other systems' clients by their paths."""
+    app = FastAPI(
+        title="Rewardline",
+        version=metrics.version,
+        description="Verdicts for reinforcement learning with verifiable rewards. No judgement, no score.",
+        docs_url=None,
+        redoc_url=None,
+    )
+
+    @app.get("/v1/verifiers", tags=["verifiers"])
+    async def list_verifiers() -> dict[str, Any]:
+        """Every verifier: its name, version, what it decides."""
+        return {"verifiers": [describe(entry) for entry in engine.registry.values()]}
+
+    @app.get("/v1/verifiers/{name}", tags=["verifiers"])
+    async def show_verifier(name: Annotated[str, Path(examples=["math"])]) -> dict[str, Any]:
+        """One verifier with the JSON schema of its parameters and its examples."""
+        entry = engine.registry.get(name)
+        if entry is None:
+            raise NotFound(f"no verifier {name[:100]!r}; there are {list(engine.registry)}")
+        return describe(entry)
+
+    @app.get("/v1/recipes", tags=["recipes"], response_model=dict[str, Any])
+    async def list_recipes() -> Response:
+        """Every recipe with its defaults filled in, the routes to them, and recipes whose verifier is not installed."""
+        return Response(engine.book.as_json, media_type="application/json")
+
+    @app.get("/v1/sandbox", tags=["sandbox"])
+    async def show_sandbox() -> dict[str, Any]:
+        """Where programs run: how isolated, what that cannot stop, in which languages."""
+        return boxes.describe()
+
+    @app.get("/v1/ping", tags=["sandbox"])
+    async def ping() -> str:
+        """What clients of SandboxFusion ask before they send programs."""
+        return "pong"
+
+    @app.get("/healthz", tags=["operation"])
+    async def healthz() -> dict[str, str]:
+        """The process is alive; stays so while it drains."""
+        return {"status": "alive"}
+
+    @app.get("/readyz", tags=["operation"], responses=_READINESS)
+    async def readyz() -> Response:
+        """Whether new batches should be sent here."""
+        return readiness_response(readiness())
+
+    @app.get("/metrics", tags=["operation"], response_class=PlainTextResponse)
+    async def prometheus() -> Response:
+        """Metrics in Prometheus' text format."""
+        return metrics_response(metrics)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(DOCS_PAGE)
+
+    _speak_problem_json(app)
+    openapi.extend(app, score.PATH, OPEN_PATHS)
+    runner = run_code.RunCode(settings, admission, boxes, metrics.observe_run_code)
+    bare: dict[str, ASGIApp] = {score.PATH: score.ScoreDoor(settings, engine, admission)}
+    bare |= dict.fromkeys(run_code.PATHS, runner)
+    bare[box_runs.PATH] = box_runs.BoxRunsDoor(settings, admission, boxes)
+    bare[advantages.PATH] = advantages.AdvantagesDoor(settings, admission)
+    door = interactions_door.InteractionsDoor(settings, admission, interactions)
+    bare |= dict.fromkeys((interactions_door.ALL, interactions_door.ONE, interactions_door.TURNS), door)
+    environments = openenv.OpenEnv(settings, keys, admission, metrics, interactions)
+    bare |= dict.fromkeys(openenv.ROUTES, environments)
+    bare |= dict.fromkeys((jobs_door.ALL, jobs_door.ONE), jobs_door.JobsDoor(settings, admission, jobs.store))
+    bare |= dict.fromkeys((chat.CHAT, chat.MODELS), chat.ChatDoor(settings, admission, panel))
+    bare |= others
+    gate = Gate(app, bare, _route, keys, admission, metrics)
+    return nemo_gym.Rerouted(gate, is_root=settings.root_door == "nemo_gym")
+
+
+def _route(path: str) -> str:
+    """The path as a metric label: only paths of ours, bounded."""
+    if path.startswith("/v1/verifiers/"):
+        return "/v1/verifiers/{name}"
+    return path if path in _PATHS else _route_with_names(path) or "other"
+
+
+def _route_with_names(path: str) -> str | None:
+    return interactions_door.route(path) or jobs_door.route(path) or openenv.route(path)
+
+
+_PATHS: Final = frozenset(
+    {
+        *(score.PATH, *run_code.PATHS, "/v1/ping", "/v1/recipes", "/v1/sandbox", "/v1/verifiers", advantages.PATH),
+        box_runs.PATH,
+        *(chat.CHAT, chat.MODELS, *compat_routes.PATHS),
+        *("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"),
+    }
+)
+
+
+def _speak_problem_json(app: FastAPI) -> None:
+    """FastAPI's own errors in the same form as ours."""
+
+    def respond(request: Request, status: int, title: str, detail: str, errors: list[FieldError]) -> Response:
+        slug = title.lower().replace(" ", "-")
+        call: Call = request.scope["state"]["call"]
+        problem = Problem(f"urn:rewardline:error:{slug}", title, status, detail, errors, call.request_id)
+        return Response(encode(problem), status, media_type="application/problem+json")
+
+    @app.exception_handler(Exception)
+    async def on_bug(request: Request, error: Exception) -> Response:
+        call: Call = request.scope["state"]["call"]
+        log.error("a route raised", request_id=call.request_id, exc_info=error)
+        return respond(request, 500, "Internal error", "the server's log has the traceback", [])
+
+    @app.exception_handler(RequestError)
+    async def on_request_error(request: Request, error: RequestError) -> Response:
+        return respond(request, error.http_status, error.title, error.detail, error.errors)
+
+    @app.exception_handler(HTTPException)
+    async def on_http(request: Request, error: HTTPException) -> Response:
+        response = respond(request, error.status_code, str(error.detail), "", [])
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(RequestValidationError)
+    async def on_validation(request: Request, error: RequestValidationError) -> Response:
+        fields = [FieldError(list(item["loc"]), item["msg"]) for item in error.errors()]
+        return respond(request, 422, Unprocessable.title, "the request does not have the shape of the contract", fields)

@@ -1,0 +1,163 @@
+"""What stands before every route of the HTTP door: request id, API key, errors as problem+json, log line, metrics."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import Gone, read_rest
+from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
+from service.limits.admission import Admission
+from service.limits.keys import Keys
+from service.limits.keys import Scope as KeyScope
+from service.observe.access_log import Call, request_id
+from service.observe.metrics import Metrics
+from service.wire import encode
+
+log = structlog.get_logger("rewardline.http")
+
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+"""They need no key: probes have none, and the contract is no secret."""
+_LAST_WORDS_S: Final = 1.0
+"""For the rest of a body when the service ends; less than what remains until connections are cut."""
+_VERBS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ANY_KEY: Final = ("/v1/sandbox", "/v1/ping", "/v1/verifiers", "/v1/recipes")
+_ADMIN: Final = ("/metrics",)
+_SANDBOX: Final = (
+    "/run_code",
+    "/run_jupyter",
+    "/submit",
+    "/compat/sandboxfusion",
+    "/compat/open_instruct",
+    "/compat/open_r1",
+    "/v1/boxes",
+)
+"""Where the caller's own programs run, with all that lies below."""
+
+
+class Gate:
+    """Before every route: who calls, by what id, and what became of it."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        bare: Mapping[str, ASGIApp],
+        route: Callable[[str], str],
+        keys: Keys,
+        admission: Admission,
+        metrics: Metrics,
+    ) -> None:
+        """`route` names a path as logs and metrics do; `bare` are the routes that are not the app's, by that name."""
+        self._admission = admission
+        self._app = app
+        self._bare = bare
+        self._keys = keys
+        self._metrics = metrics
+        self._route = route
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._bare.get(self._route(scope.get("path", "")), self._app)(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        call = Call(
+            "http",
+            self._route(scope["path"]),
+            request_id(_text(headers, b"x-request-id"), _text(headers, b"traceparent")),
+        )
+        verb = scope["method"] if scope["method"] in _VERBS else "HTTP"
+        scope["state"] = {"call": call, "headers": headers}
+        status = 0
+        body_is_read = False
+        may_send_body = b"expect" not in headers
+
+        async def receive_marked() -> Message:
+            nonlocal body_is_read, may_send_body
+            may_send_body = True  # uvicorn says 100 now
+            message = await receive()
+            body_is_read = body_is_read or not message.get("more_body", False)
+            return message
+
+        async def send_marked(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", call.request_id.encode())]
+                if self._admission.leaving:
+                    message["headers"].append((b"connection", b"close"))  # the next one will find another replica
+            await send(message)
+
+        code = "500"
+        try:
+            try:
+                call.trace(f"{verb} {call.method}", _text(headers, b"traceparent"), _text(headers, b"tracestate"))
+                if scope["path"] not in OPEN_PATHS:
+                    call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]))
+                target = self._bare.get(call.method, self._app)
+                with self._admission.calls.stay():
+                    await target(scope, receive_marked, send_marked)
+            except RequestError as error:
+                if not status:  # else it ends amid its answer, which its caller can see
+                    if may_send_body and not body_is_read and not isinstance(error, BodyTimeout):
+                        await self._read_rest(receive)
+                    await _refuse(send_marked, error, call.request_id, closes=not may_send_body)
+            code = str(status)
+        except (Gone, asyncio.CancelledError) as error:
+            code = "499"
+            if isinstance(error, asyncio.CancelledError):
+                raise
+        except Exception:
+            log.exception("the HTTP door raised", request_id=call.request_id)
+            if status:
+                raise
+            problem = Problem("urn:rewardline:error:internal", "Internal error", 500, request_id=call.request_id)
+            await asgi_response.whole(send_marked, 500, encode(problem), media=asgi_response.PROBLEM)
+        finally:
+            call.finish(self._metrics, code)
+
+    async def _read_rest(self, receive: Receive) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_S if self._admission.calls.is_over else None):
+                await read_rest(receive)
+
+
+def _scope_of(path: str) -> KeyScope | None:
+    """What a key must be for; None: any will do."""
+    if _is_below(path, _ANY_KEY):
+        return None
+    if _is_below(path, _ADMIN):
+        return KeyScope.ADMIN
+    return KeyScope.SANDBOX if _is_below(path, _SANDBOX) else KeyScope.SCORE
+
+
+def _is_below(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == root or path.startswith(f"{root}/") for root in roots)
+
+
+def _text(headers: dict[bytes, bytes], name: bytes) -> str | None:
+    value = headers.get(name)
+    return None if value is None else value.decode("latin-1")
+
+
+def _authorization(headers: dict[bytes, bytes]) -> str | None:
+    """As it is called everywhere, or as ROLL's remote reward system calls it."""
+    return _text(headers, b"authorization") or _text(headers, b"xrl-authorization")
+
+
+async def _refuse(send: Send, error: RequestError, request_id: str, *, closes: bool) -> None:
+    more: list[tuple[bytes, bytes]] = []
+    if error.retry_after_s is not None:
+        more.append((b"retry-after", str(max(1, round(error.retry_after_s))).encode()))
+    if error.http_status == 401:
+        more.append((b"www-authenticate", b"Bearer"))
+    if isinstance(error, MethodNotAllowed):
+        more.append((b"allow", error.allow.encode()))
+    if closes or isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
+        more.append((b"connection", b"close"))
+    await asgi_response.whole(
+        send, error.http_status, encode(error.problem(request_id)), *more, media=asgi_response.PROBLEM
+    )

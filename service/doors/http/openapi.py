@@ -1,0 +1,165 @@
+"""The OpenAPI document: FastAPI's, with what it cannot know: the routes that are not its own, from the types that decode
+them, and the refusals.
+"""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from service.doors.compat import chat, openenv_openapi, routes, run_code
+from service.doors.http.connection import MAX_HEAD_BYTES
+from service.doors.routes import advantages
+from service.doors.routes import interactions_openapi as interactions_document
+from service.doors.routes import jobs_openapi as jobs_document
+from service.errors import Problem
+from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
+
+
+def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
+    """Complete the document of `app`; calls to `open_paths` need no key."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            shapes, components = msgspec.json.schema_components(
+                (_documented_request(), ScoreResponse, Problem, run_code.RunCodeRequest, run_code.RunCodeResponse),
+                ref_template="#/components/schemas/{name}",
+            )
+            # No types: a wrong one is that item's own verdict, `invalid`, and no reason to refuse the request.
+            components["ScoreItem"]["properties"] |= {
+                "reference": {"description": "What the response is judged against; its shape is the verifier's"},
+                "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
+            }
+            document["components"] = {
+                "schemas": components,
+                "securitySchemes": {
+                    "key": {"type": "http", "scheme": "bearer", "description": "An API key, if any are set"}
+                },
+            }
+            bare = {score_path: {"post": _score_operation(*shapes[:3])}}
+            bare[run_code.PATHS[0]] = {"post": _run_code_operation(shapes[3], shapes[4], shapes[2])}
+            bare[advantages.PATH] = {"post": advantages.operation(components, lambda about: _refusal(about, shapes[2]))}
+            bare |= chat.operations(lambda about: _refusal(about, shapes[2]))
+            document["paths"] = bare | document["paths"]
+            for path, operations in document["paths"].items():
+                for operation in operations.values():
+                    _add_refusals(operation, path, shapes[2], needs_key=path not in open_paths)
+            interactions, more = interactions_document.paths(lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= interactions
+            environments, more = openenv_openapi.paths(lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= environments
+            jobs, more = jobs_document.paths(shapes[0], lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= jobs
+            clients, more = routes.document(lambda about: _refusal(about, shapes[2]))
+            document["components"]["schemas"] |= more
+            document["paths"] |= clients
+            too_large = _refusal(f"Line, headers and trailers have more than {MAX_HEAD_BYTES:,} bytes", shapes[2])
+            for operations in document["paths"].values():
+                for operation in operations.values():
+                    operation["responses"]["431"] = too_large
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
+
+
+def _documented_request() -> type[msgspec.Struct]:
+    """`ScoreRequest` with plain JSON in place of raw bytes, whose defaults a JSON schema cannot hold."""
+    item = _documented(ScoreItem, {})
+    return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
+
+
+def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[msgspec.Struct]:
+    fields: list[Any] = []
+    for field in msgspec.structs.fields(shape):
+        if field.type is msgspec.Raw:
+            fields.append((field.name, Any, msgspec.field(default_factory=object)))
+        elif field.required:
+            fields.append((field.name, types.get(field.type, field.type)))
+        elif field.default is msgspec.NODEFAULT:
+            fields.append((field.name, field.type, msgspec.field(default_factory=field.default_factory)))
+        else:
+            fields.append((field.name, field.type, field.default))
+    return msgspec.defstruct(shape.__name__, fields, namespace={"__doc__": shape.__doc__}, forbid_unknown_fields=True)
+
+
+def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any], *, needs_key: bool) -> None:
+    """What may be answered to any call of a route, as problem+json."""
+    refusals: dict[int, str] = {}
+    if needs_key:
+        operation["security"] = [{}, {"key": []}]
+        refusals[401] = "No API key, or an unknown one"
+    if "{" in path:
+        refusals[404] = "There is none of this name"
+        operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
+    for status, about in refusals.items():
+        operation["responses"][str(status)] = _refusal(about, problem)
+
+
+def _refusal(about: str, problem: dict[str, Any]) -> dict[str, Any]:
+    return {"description": about, "content": {"application/problem+json": {"schema": problem}}}
+
+
+def _score_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    refusals = {
+        400: "Not JSON",
+        408: "The body stopped coming",
+        413: "More bytes or items than one request may hold",
+        415: "Not JSON, or an unknown Content-Encoding",
+        422: "Not of this shape; `errors` names the field",
+        429: "Too much in flight; Retry-After says when to try again",
+        503: "Shutting down",
+    }
+    example = {
+        "items": [{"verifier": "math", "response": "so it is \\boxed{\\frac12}", "reference": "0.5"}],
+        "deadline_s": 10,
+    }
+    return {
+        "tags": ["score"],
+        "summary": "Judge a batch",
+        "description": "`results[i]` belongs to `items[i]`. With `Accept: application/x-ndjson` each result is a line "
+        "as soon as it is ready, with its `index`, and the summary is the last line.",
+        "operationId": "score",
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": request, "example": example}},
+        },
+        "responses": {
+            "200": {
+                "description": "Every item has its verdict",
+                "content": {"application/json": {"schema": response}, NDJSON: {"schema": {"type": "string"}}},
+            }
+        }
+        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
+    }
+
+
+def _run_code_operation(request: dict[str, Any], response: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    refusals = {
+        400: "Not JSON",
+        408: "The body stopped coming",
+        413: "A larger body than a request may have",
+        415: "A Content-Type or Content-Encoding that is not known",
+        422: "Not of the shape below, or a language that is not known",
+        503: "Shutting down",
+        504: "No box was free for as long as the caller waits",
+    }
+    example = {"code": "print(input()[::-1])", "language": "python", "stdin": "abc", "run_timeout": 5}
+    return {
+        "tags": ["sandbox"],
+        "summary": "Run a program",
+        "description": "In the shape of SandboxFusion: 200 whatever the program does; `SandboxError` when it could not "
+        "be run. Requests wait for a box instead of being refused.",
+        "operationId": "run_code",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": request, "example": example}}},
+        "responses": {
+            "200": {"description": "How it ended", "content": {"application/json": {"schema": response}}},
+        }
+        | {str(status): _refusal(about, problem) for status, about in refusals.items()},
+    }

@@ -1,0 +1,95 @@
+"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.remote` is their side).
+
+A program and its runs come in, the results go out one by one; hanging up stops the program. Callers wait for their turn as
+long as they like. What comes in here was made by another service of ours, and is checked all the same: the key that may come
+here can run programs, and nothing else.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+from sandbox.base import Program, Run, RunResult, Sandbox, SandboxUnavailable
+from sandbox.remote import wire
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.errors import BadRequest, MethodNotAllowed, Unprocessable
+from service.limits.admission import Admission
+from service.settings import Settings
+
+PATH: Final = wire.PATH
+_MEDIA: Final = frozenset({wire.MEDIA})
+
+
+class BoxRunsDoor:
+    """The route as an ASGI application."""
+
+    def __init__(self, settings: Settings, admission: Admission, sandbox: Sandbox) -> None:
+        self._settings = settings
+        self._admission = admission
+        self._sandbox = sandbox
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowed(f"{scope['method']} {PATH}; it takes POST")
+        scope["state"]["call"].items = 1
+        with self._admission.enter() as permit:
+            await permit.add_when_possible(items=1)
+            headers = scope["state"]["headers"]
+            body = await body_of(self._settings, headers, receive, permit.reserve_when_possible, media=_MEDIA)
+            try:
+                program, runs = wire.decode_order(body)
+            except wire.NotSpoken as error:
+                raise BadRequest(f"no order of programs: {error}") from error
+            del body
+            async with stopped_when_gone(receive), contextlib.aclosing(self._frames(program, runs)) as frames:
+                first = await anext(frames)  # what is refused at once has a status of its own
+                await asgi_response.begin(send, 200, wire.MEDIA.encode())
+                await asgi_response.part(send, first)
+                async for frame in frames:
+                    await asgi_response.part(send, frame)
+                await asgi_response.part(send, b"", is_last=True)
+
+    async def _frames(self, program: Program, runs: list[Run]) -> AsyncGenerator[bytes]:
+        """Frames as they come, with a sign of life where none does.
+
+        Raises:
+            Unprocessable: no box takes such a program.
+        """
+        frames: asyncio.Queue[wire.Frame | ValueError] = asyncio.Queue()
+
+        def take(_: int, result: RunResult) -> bool:
+            frames.put_nowait(wire.Result(result))
+            return True
+
+        async def work() -> None:
+            try:
+                frames.put_nowait(wire.End(await self._sandbox.run(program, runs, take)))
+            except SandboxUnavailable as error:
+                frames.put_nowait(wire.Unavailable(str(error), error.reason))
+            except ValueError as error:
+                frames.put_nowait(error)
+
+        working = asyncio.create_task(work())
+        try:
+            while True:
+                frame = await _next(frames)
+                if isinstance(frame, ValueError):
+                    raise Unprocessable(f"no box takes this: {frame}")
+                yield wire.encode_frame(frame)
+                if isinstance(frame, wire.End | wire.Unavailable):
+                    return
+        finally:
+            working.cancel()
+            await asyncio.wait([working])
+
+
+async def _next(frames: "asyncio.Queue[wire.Frame | ValueError]") -> wire.Frame | ValueError:
+    try:
+        async with asyncio.timeout(wire.ALIVE_S):
+            return await frames.get()
+    except TimeoutError:
+        return wire.Alive()

@@ -1,0 +1,70 @@
+"""`POST /v1/score`: a bare ASGI endpoint, because a batch goes from bytes to verdicts and back in one pass each."""
+
+import asyncio
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+from service.doors.asgi import asgi_response
+from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.errors import MethodNotAllowed
+from service.limits.admission import Admission, announced
+from service.scoring.engine import Engine
+from service.settings import Settings
+from service.wire import NDJSON, BatchRequest, Summary, decode_request, rendered, stream_line, summary_line
+
+PATH: Final = "/v1/score"
+
+
+class ScoreDoor:
+    """Answers with one JSON text, or with a line for each verdict as it comes where NDJSON is asked for."""
+
+    def __init__(self, settings: Settings, engine: Engine, admission: Admission) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowed(f"{scope['method']} {PATH}; it takes POST")
+        headers = scope["state"]["headers"]
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        with self._admission.enter() as permit:
+            self._admission.check_room(announced(headers.get(b"x-item-count"), self._settings.max_items_per_request))
+            body = await body_of(self._settings, headers, receive, permit.reserve)
+            request = await decode_request(body, self._settings.max_items_per_request)
+            permit.add(items=len(request.items))
+            scope["state"]["call"].items = len(request.items)
+            batch = BatchRequest(
+                request.items,
+                request.references,
+                request.cache,
+                request.explain,
+                loop.time()
+                + min(request.deadline_s or self._settings.default_deadline_s, self._settings.max_deadline_s),
+            )
+            del body
+            async with stopped_when_gone(receive):
+                if NDJSON in headers.get(b"accept", b"").decode("latin-1"):
+                    await self._stream(batch, send)
+                else:
+                    await self._answer(batch, send)
+        self._admission.observe_rate(len(batch.items), loop.time() - started)
+
+    async def _answer(self, batch: BatchRequest, send: Send) -> None:
+        scored = await self._engine.score(batch)
+        body = await rendered(scored.results, scored.summary)
+        await asgi_response.whole(send, 200, body)
+
+    async def _stream(self, batch: BatchRequest, send: Send) -> None:
+        started = False
+        async for part in self._engine.stream(batch):
+            if not started:
+                await asgi_response.begin(send, 200, NDJSON.encode())
+                started = True
+            if isinstance(part, Summary):
+                await asgi_response.part(send, summary_line(part), is_last=True)
+            else:
+                lines = b"".join(stream_line(index, result) for index, result in part)
+                await asgi_response.part(send, lines)

@@ -1,0 +1,1 @@
+"""One process that serves: built from the settings, reloaded, drained and taken down."""
