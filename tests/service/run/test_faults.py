@@ -31,7 +31,7 @@ from tests.waiting import PATIENCE_S, eventually
 JSON = dict[str, Any]
 FIELDS = ("id", "status", "score", "reward", "reason", "verifier", "version", "extracted", "detail")
 NDJSON = {"Accept": "application/x-ndjson"}
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 
 
 def items(count: int, salt: str = "") -> list[JSON]:

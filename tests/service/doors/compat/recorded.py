@@ -9,7 +9,7 @@ import httpx
 from tests.conftest import Served
 
 JSON = dict[str, Any]
-FOLDER = Path(__file__).parents[2] / "data" / "doors"
+FOLDER = Path(__file__).parents[3] / "data" / "doors"
 
 
 def recorded(name: str) -> JSON:
