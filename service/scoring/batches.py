@@ -44,7 +44,7 @@ class BatchState:
     ) -> None:
         """Give an item, or one check of an item, its verdict; a second answer is passed over."""
         if isinstance(place, int):
-            self._give(place, judge, verdict, verdict.score, cached=cached, now=now)
+            self._give(place, judge, verdict, verdict.score, cached, now)
             return
         composition = place.item
         if self.results[composition.index] is not None:
@@ -53,13 +53,7 @@ class BatchState:
         outcome = composition.outcome
         if outcome is not None:
             self._give(
-                composition.index,
-                outcome.judge,
-                outcome.verdict,
-                outcome.reward,
-                cached=outcome.cached,
-                now=now,
-                composition=composition,
+                composition.index, outcome.judge, outcome.verdict, outcome.reward, outcome.cached, now, composition
             )
 
     def _give(
@@ -68,7 +62,6 @@ class BatchState:
         judge: Judge | None,
         verdict: Verdict | CachedVerdict,
         reward: float | None,
-        *,
         cached: bool,
         now: float,
         composition: Composition | None = None,
@@ -79,15 +72,14 @@ class BatchState:
             self._now = now
             self._elapsed_ms = round((now - self.started) * 1000, 3)
         item_id = self.batch.items[index].id
-        verifier = judge.entry.verifier if judge is not None else None
         self.results[index] = result = Result(
             index if item_id is None else item_id,
             "ok" if verdict.score is not None else verdict.status.value,
             verdict.score,
             reward,
             verdict.reason,
-            verifier.name if verifier else None,
-            verifier.version if verifier else None,
+            None if judge is None else judge.name,
+            None if judge is None else judge.version,
             verdict.extracted,
             verdict.detail,
             cached,
@@ -132,6 +124,9 @@ class PendingVerdict:
 
     def item(self) -> Item[Any]:
         """What is asked of the verifier, with the time at which the last of them will have gone."""
+        if len(self.waiting) == 1:
+            batch = self.waiting[0][0].batch
+            return self.prepared.item(batch.deadline, batch.cache)
         if not self.waiting:
             return self.prepared.item()
         # Those who came later share what the first one asked for.

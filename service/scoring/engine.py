@@ -191,7 +191,7 @@ class Engine:
             chars = 0
             for index, item in enumerate(job.batch.items):
                 if job.results[index] is None:
-                    missed += self._begin(job, index, item)
+                    self._begin(job, index, item, missed)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
                 if index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS:
                     chars = 0
@@ -214,17 +214,18 @@ class Engine:
     def _asks_redis(self, job: BatchState) -> bool:
         return job.batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
-    def _begin(self, job: BatchState, index: int, item: ScoreItem) -> Sequence[PendingVerdict]:
-        """Answer the item, or have it wait for flights; returns those that have not begun."""
+    def _begin(self, job: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict]) -> None:
+        """Answer the item, or have it wait for flights; those that have not begun are added to `missed`."""
         prepared = self._prepare(item, job.batch)
-        if isinstance(prepared, Verdict):
+        if isinstance(prepared, Prepared):
+            flight = self._board(job, index, prepared)
+            if flight is not None:
+                missed.append(flight)
+        elif isinstance(prepared, Verdict):
             job.answer(index, None, prepared, cached=False, now=perf_counter())
-            return ()
-        if isinstance(prepared, Composed):
+        else:
             job.begun += Composition(index, prepared).first()
-            return self._begin_checks(job)
-        flight = self._board(job, index, prepared)
-        return () if flight is None else (flight,)
+            missed += self._begin_checks(job)
 
     def _begin_checks(self, job: BatchState) -> list[PendingVerdict]:
         """The same for checks whose turn has come; the verdict of one, if it is at hand, may be the turn of others."""
@@ -248,8 +249,7 @@ class Engine:
             held = self._cache.peek(key)
             if held is not None and (stored := decode_verdict(held)):
                 job.cached_by_layer["memory"] += 1
-                now = perf_counter()
-                job.answer(place, prepared.judge, stored, cached=True, now=now)
+                job.answer(place, prepared.judge, stored, cached=True, now=perf_counter())
                 return None
             under_way = self._flights.get(key)
             if under_way is not None:
@@ -300,7 +300,7 @@ class Engine:
         by_lane: dict[str, list[PendingVerdict]] = {}
         for flight in flights:
             if flight.waiting and not flight.taken:
-                by_lane.setdefault(flight.prepared.judge.entry.verifier.name, []).append(flight)
+                by_lane.setdefault(flight.prepared.judge.name, []).append(flight)
         for name, group in by_lane.items():
             self._lanes[name].put(job, group)
 
@@ -332,9 +332,12 @@ class Engine:
         self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]
     ) -> None:
         items = [chunk.flights[position].item() for position in positions]
+        is_whole = len(items) == len(chunk.flights)
         try:
             async with asyncio.timeout(None if entry.verifier.bounds_itself else self._item_deadline_s):
-                await entry.verifier.score_each(items, lambda at, verdict: deliver(positions[at], verdict))
+                await entry.verifier.score_each(
+                    items, deliver if is_whole else lambda at, verdict: deliver(positions[at], verdict)
+                )
             trouble = Verdict.failed("verifier_bug", "the verifier gave no verdict for this item")
         except TimeoutError:
             trouble = Verdict.failed("item_deadline", f"not judged within {self._item_deadline_s:g} s")
@@ -362,9 +365,9 @@ class Engine:
         if flight.chunk is not None:
             flight.chunk.wanted -= 1
         self._forget(flight)
-        for job, place in flight.waiting:
-            job.answer(place, flight.prepared.judge, verdict, cached=cached, now=now)
         waiting, flight.waiting = flight.waiting, []
+        for job, place in waiting:
+            job.answer(place, flight.prepared.judge, verdict, cached=cached, now=now)
         for job, _ in waiting:
             if job.begun:
                 self._send_off(job, self._begin_checks(job))

@@ -1,11 +1,11 @@
 """A verifier with its parameters, typed and checked: what a reference and `params` become; and a response before it."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from blake3 import blake3
 from pydantic import ValidationError
 
 from service.wire import DAMAGED_JSON, CacheMode
@@ -21,12 +21,17 @@ class Judge:
     """A verifier with its parameters, and the hash of both that begins every key."""
 
     entry: Entry
+    name: str
+    """The verifier's, as its version."""
+    version: str
     params: Params
     prefix: bytes
     explain_prefix: bytes
     is_shared: bool
     """Verdicts may be kept, and shared between equal items."""
     uses_prompt: bool
+    reads_text: bool
+    """A response that is text has the turn which is judged."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -63,11 +68,14 @@ def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
     head = "".join(f"{len(one.name)}:{one.name}{len(one.version)}:{one.version}" for one in judging).encode()
     return Judge(
         entry,
+        verifier.name,
+        verifier.version,
         typed,
-        hashlib.sha256(b"judge" + head + canonical).digest(),
-        hashlib.sha256(b"explain" + head + canonical).digest(),
+        blake3(b"judge" + head + canonical).digest(),
+        blake3(b"explain" + head + canonical).digest(),
         all(one.deterministic for one in judging),
         any(one.uses_prompt for one in judging),
+        typed.turn in ("last", "all", 1),
     )
 
 
