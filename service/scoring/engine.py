@@ -1,14 +1,11 @@
 """How a batch is judged: prepare, share, look up, judge, store, and give every verdict back in its place.
 
-    items ──prepare──► key ──► memory cache? ──► already under way? ──► Redis? ──► lane ──► verifier
-                 │                 │                    │                 │                     │
-              invalid            answer            wait for it         answer          answer, store if ok
+    items ──prepare──► key ──► memory cache? ──► already under way? ──► Redis? ──► fair queue ──► verifier call
+                 │                 │                    │                 │                           │
+              invalid            answer            wait for it         answer                answer, store if ok
 
-A *job* is one request's batch; a *flight* is one verdict under way, with everybody who waits for it, in this request or
-in another. A request that ends early (deadline, caller gone) only stops waiting; a flight nobody waits for is dropped
-from its queue, and stopped if it has begun.
-
-Here alone does trouble become a verdict (`Engine._ask`), and here alone are verdicts stored: only `ok` ones.
+A batch that ends early (deadline, caller gone) only stops waiting. A verdict that nobody waits for any more is dropped from
+its queue, and stopped if it has begun.
 """
 
 import asyncio
@@ -23,18 +20,20 @@ from typing import Self
 import msgspec
 
 from sandbox import spans
-from service.cache.cached_verdict import CachedVerdict, decode_verdict, encode_verdict
+from service.cache.cached_verdict import decode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
 from service.recipes.book import Book
-from service.scoring.batches import BatchState, Chunk, PendingVerdict
-from service.scoring.composition import Composed, Composition, Part
+from service.scoring.batch_state import BatchState
+from service.scoring.composition import Composed, Composition
 from service.scoring.fair_queue import FairQueue
 from service.scoring.judging import Prepared
+from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Place
 from service.scoring.preparation import Preparation
+from service.scoring.verifier_call import VerifierCalls
 from service.wire import BatchRequest, Result, ScoreItem, Summary
-from verifiers.base import InvalidItem, Status, Unavailable, Verdict
-from verifiers.registry import Entry, Registry
+from verifiers.base import InvalidItem, Verdict
+from verifiers.registry import Registry
 
 log = logging.getLogger("rewardline.engine")
 
@@ -86,12 +85,12 @@ class Engine:
         self._on_scored = on_scored
         self.book = book
         self._preparation = Preparation(registry, book, max_response_bytes)
-        self._item_deadline_s = item_deadline_s
+        self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s)
         self._worker_slots = 2 * workers
-        self._flights: dict[bytes, PendingVerdict] = {}
-        self._lanes: dict[str, FairQueue] = {}
+        self._pending = PendingVerdicts()
+        self._queues: dict[str, FairQueue] = {}
         self._preparing = asyncio.Lock()
-        """Guards nothing but the others' patience: who has more than a slice to prepare, waits for the turn."""
+        """Held between two slices of a large batch, so that such batches take turns. It guards no data."""
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -99,8 +98,8 @@ class Engine:
         for name, entry in self.registry.items():
             verifier = entry.verifier
             slots = self._worker_slots if verifier.concurrency is None else verifier.concurrency
-            self._lanes[name] = FairQueue(
-                self._ask,
+            self._queues[name] = FairQueue(
+                self._calls.judge,
                 self._tasks,
                 slots=slots,
                 chunk_items=verifier.chunk_items,
@@ -112,8 +111,8 @@ class Engine:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for lane in self._lanes.values():
-            lane.stop()
+        for queue in self._queues.values():
+            queue.stop()
         # Told of no error: it would wrap it in a group, though none of its tasks raised it.
         await self._tasks.__aexit__(None, None, None)
 
@@ -129,24 +128,24 @@ class Engine:
 
     def queued(self) -> Mapping[str, float]:
         """Items waiting, by verifier."""
-        return {name: lane.queued for name, lane in self._lanes.items()}
+        return {name: queue.queued for name, queue in self._queues.items()}
 
     def queued_s(self) -> Mapping[str, float]:
         """Seconds of work waiting, by verifier."""
-        return {name: lane.queued_s for name, lane in self._lanes.items()}
+        return {name: queue.queued_s for name, queue in self._queues.items()}
 
     def under_way(self) -> int:
-        return len(self._flights)
+        return len(self._pending)
 
-    async def score(self, batch: BatchRequest) -> Scored:
+    async def score(self, request: BatchRequest) -> Scored:
         """Judge a batch. Cancelling the call stops the work nobody else waits for."""
-        job = self._job(batch, None)
-        with self._closing(job):
-            await self._submit(job)
-            await job.done.wait()
-        return self._scored(job)
+        batch = BatchState(request, perf_counter(), self._open_gates)
+        with self._closing(batch):
+            await self._submit(batch)
+            await batch.done.wait()
+        return self._scored(batch)
 
-    async def stream(self, batch: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
+    async def stream(self, request: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
         """Results with their indexes as soon as they exist, those that are ready together at once; then the summary."""
         ready: list[tuple[int, Result]] = []
         some = asyncio.Event()
@@ -155,12 +154,12 @@ class Engine:
             ready.append((index, result))
             some.set()
 
-        job = self._job(batch, take)
-        with self._closing(job):
-            submitting = self._tasks.create_task(self._submit(job))
+        batch = BatchState(request, perf_counter(), self._open_gates, take)
+        with self._closing(batch):
+            submitting = self._tasks.create_task(self._submit(batch))
             try:
                 sent = 0
-                while sent < len(batch.items):
+                while sent < len(request.items):
                     await some.wait()
                     some.clear()
                     results, ready[:] = ready[:], []
@@ -168,257 +167,139 @@ class Engine:
                     yield results
             finally:
                 submitting.cancel()
-        yield self._scored(job).summary
-
-    def _job(self, batch: BatchRequest, on_result: Callable[[int, Result], None] | None) -> BatchState:
-        return BatchState(batch, perf_counter(), on_result)
+        yield self._scored(batch).summary
 
     @contextlib.contextmanager
-    def _closing(self, job: BatchState) -> Iterator[None]:
-        """Bound the job by its deadline, and stop in the end what only it was waiting for."""
-        expiry = asyncio.get_running_loop().call_at(job.batch.deadline, self._expire, job)
+    def _closing(self, batch: BatchState) -> Iterator[None]:
+        """Bound the batch by its deadline, and stop in the end what only it was waiting for."""
+        expiry = asyncio.get_running_loop().call_at(batch.deadline, lambda: batch.expire(perf_counter()))
         try:
             yield
         finally:
             expiry.cancel()
-            self._withdraw(job)
+            batch.withdraw()
 
     @spans.traced("prepare")
-    async def _submit(self, job: BatchState) -> None:
+    async def _submit(self, batch: BatchState) -> None:
         """Answer what can be answered at once, and set the rest on its way, letting others run between slices."""
         missed: list[PendingVerdict] = []
         try:
             chars = 0
-            for index, item in enumerate(job.batch.items):
-                if job.results[index] is None:
-                    self._begin(job, index, item, missed)
+            for index, item in enumerate(batch.request.items):
+                if batch.results[index] is None:
+                    self._begin(batch, index, item, missed)
                 chars += len(item.response) if isinstance(item.response, str) else 1000
                 if index % _SLICE_ITEMS == _SLICE_ITEMS - 1 or chars > _SLICE_CHARS:
                     chars = 0
-                    if not self._asks_redis(job):
-                        self._dispatch(job, missed)
+                    if not self._asks_redis(batch):
+                        self._queue(batch, missed)
                         missed = []
                     # In turns: one slice per turn of the loop, however many large batches there are.
                     async with self._preparing:
                         await asyncio.sleep(0)
         finally:
-            # Also when this request is cancelled here: others may already wait for these flights.
-            self._send_off(job, missed)
+            # Also when this request is cancelled here: others may already wait for these verdicts.
+            self._send_off(batch, missed)
 
-    def _send_off(self, job: BatchState, missed: list[PendingVerdict]) -> None:
-        if missed and self._asks_redis(job):
-            self._tasks.create_task(self._look_up(job, missed))
+    def _send_off(self, batch: BatchState, missed: list[PendingVerdict]) -> None:
+        if missed and self._asks_redis(batch):
+            self._tasks.create_task(self._look_up(batch, missed))
         else:
-            self._dispatch(job, missed)
+            self._queue(batch, missed)
 
-    def _asks_redis(self, job: BatchState) -> bool:
-        return job.batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
+    def _asks_redis(self, batch: BatchState) -> bool:
+        return batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
-    def _begin(self, job: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict]) -> None:
-        """Answer the item, or have it wait for flights; those that have not begun are added to `missed`."""
-        prepared = self._prepare(item, job.batch)
+    def _begin(self, batch: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict]) -> None:
+        """Answer the item, or have it wait for verdicts; those that are to be queued are added to `missed`."""
+        prepared = self._prepare(item, batch.request)
         if isinstance(prepared, Prepared):
-            flight = self._board(job, index, prepared)
-            if flight is not None:
-                missed.append(flight)
+            pending = self._find(batch, index, prepared)
+            if pending is not None:
+                missed.append(pending)
         elif isinstance(prepared, Verdict):
-            job.answer(index, None, prepared, cached=False, now=perf_counter())
+            batch.answer(index, None, prepared, now=perf_counter())
         else:
-            job.begun += Composition(index, prepared).first()
-            missed += self._begin_checks(job)
+            batch.opened += Composition(index, prepared).first()
+            missed += self._begin_checks(batch)
 
-    def _begin_checks(self, job: BatchState) -> list[PendingVerdict]:
-        """The same for checks whose turn has come; the verdict of one, if it is at hand, may be the turn of others."""
+    def _begin_checks(self, batch: BatchState) -> list[PendingVerdict]:
+        """The same for checks whose gates have opened; the verdict of one, if it is at hand, may open the gates of others."""
         missed = []
-        while job.begun:
-            part = job.begun.pop()
+        while batch.opened:
+            part = batch.opened.pop()
             if part.item.outcome is None:
-                flight = self._board(job, part, part.prepared)
-                if flight is not None:
-                    missed.append(flight)
+                pending = self._find(batch, part, part.prepared)
+                if pending is not None:
+                    missed.append(pending)
         return missed
 
-    def _board(self, job: BatchState, place: int | Part, prepared: Prepared) -> PendingVerdict | None:
-        """Answer at once from what is at hand, or wait for a flight; returns the flight if it has not begun."""
-        if prepared.known is not None:
-            job.answer(place, prepared.judge, prepared.known, cached=False, now=perf_counter())
-            return None
-        batch = job.batch
-        key = prepared.key
-        if key is not None and batch.cache == "use":
-            held = self._cache.peek(key)
-            if held is not None and (stored := decode_verdict(held)):
-                job.cached_by_layer["memory"] += 1
-                job.answer(place, prepared.judge, stored, cached=True, now=perf_counter())
-                return None
-            under_way = self._flights.get(key)
-            if under_way is not None:
-                job.shared += 1
-                own = bool(under_way.waiting) and under_way.waiting[-1][0] is job
-                under_way.waiting.append((job, place))
-                job.flights.append(under_way)
-                if under_way.chunk is not None and not own:
-                    spans.join(under_way.chunk.span, job.span)
-                # Also queued on this request's account, so that it need not wait for another's long queue.
-                return None if own or under_way.taken else under_way
-        flight = PendingVerdict(prepared, job, place)
-        job.flights.append(flight)
-        if key is not None:
-            self._flights[key] = flight
-        return flight
+    def _open_gates(self, batch: BatchState) -> None:
+        self._send_off(batch, self._begin_checks(batch))
 
-    def _prepare(self, item: ScoreItem, batch: BatchRequest) -> Prepared | Composed | Verdict:
+    def _find(self, batch: BatchState, place: Place, prepared: Prepared) -> PendingVerdict | None:
+        """Answer at once from what is at hand, or wait for a verdict; returns it if it is to be queued."""
+        if prepared.known is not None:
+            batch.answer(place, prepared.judge, prepared.known, now=perf_counter())
+            return None
+        if prepared.key is not None and batch.cache == "use":
+            held = self._cache.peek(prepared.key)
+            if held is not None and (cached := decode_verdict(held)):
+                batch.answer(place, prepared.judge, cached, now=perf_counter(), cached_in="memory")
+                return None
+        return self._pending.wait(batch, place, prepared)
+
+    def _prepare(self, item: ScoreItem, request: BatchRequest) -> Prepared | Composed | Verdict:
         try:
-            return self._preparation.prepare(item, batch.references, explain=batch.explain, share=batch.cache != "off")
+            return self._preparation.prepare(
+                item, request.references, explain=request.explain, share=request.cache != "off"
+            )
         except InvalidItem as error:
             return Verdict.invalid(error.reason, str(error))
         except Exception:  # a plugin's own validators run here
             log.exception("preparing an item for verifier %s raised", item.verifier)
             return Verdict.failed("verifier_bug", "the verifier's parameters could not be built; see the server's log")
 
-    async def _look_up(self, job: BatchState, missed: list[PendingVerdict]) -> None:
-        keys = [flight.prepared.key for flight in missed]
-        with spans.span("look up in caches", parent=job.span, keys=len(keys)):
+    async def _look_up(self, batch: BatchState, missed: list[PendingVerdict]) -> None:
+        keys = [pending.prepared.key for pending in missed]
+        with spans.span("look up in caches", parent=batch.span, keys=len(keys)):
             values = await self._cache.lookup([key for key in keys if key is not None])
         found = dict(zip((key for key in keys if key is not None), values, strict=True))
         now, left = perf_counter(), []
-        for flight in missed:
-            if flight.done or flight.taken:
+        for pending in missed:
+            if pending.state != "waiting":
                 continue
-            key = flight.prepared.key
+            key = pending.prepared.key
             held = found.get(key) if key is not None else None
-            stored = decode_verdict(held) if held is not None else None
-            if stored is None:
-                left.append(flight)
-                continue
-            for waiting, _ in flight.waiting:
-                waiting.cached_by_layer["redis"] += 1
-            self._land(flight, stored, cached=True, now=now)
-        self._dispatch(job, left)
+            cached = decode_verdict(held) if held is not None else None
+            if cached is None:
+                left.append(pending)
+            else:
+                pending.finish(cached, now=now, cached_in="redis")
+        self._queue(batch, left)
 
-    def _dispatch(self, job: BatchState, flights: Iterable[PendingVerdict]) -> None:
-        by_lane: dict[str, list[PendingVerdict]] = {}
-        for flight in flights:
-            if flight.waiting and not flight.taken:
-                by_lane.setdefault(flight.prepared.judge.name, []).append(flight)
-        for name, group in by_lane.items():
-            self._lanes[name].put(job, group)
+    def _queue(self, batch: BatchState, verdicts: Iterable[PendingVerdict]) -> None:
+        by_verifier: dict[str, list[PendingVerdict]] = {}
+        for pending in verdicts:
+            if pending.state == "waiting":
+                by_verifier.setdefault(pending.prepared.judge.name, []).append(pending)
+        for name, group in by_verifier.items():
+            self._queues[name].put(batch, group)
 
-    async def _ask(self, chunk: Chunk) -> None:
-        """Have the verifier judge a chunk; whatever goes wrong becomes a verdict here, and nowhere else."""
-        entry = chunk.flights[0].prepared.judge.entry
-        fresh: dict[bytes, bytes] = {}
-        started = perf_counter()
-
-        def deliver(position: int, verdict: Verdict) -> None:
-            flight = chunk.flights[position]
-            if flight.done:
-                return
-            if verdict.status is Status.OK and flight.prepared.key is not None:
-                fields = (verdict.score, verdict.reason, verdict.extracted, verdict.detail)
-                fresh[flight.prepared.key] = encode_verdict(fields)
-            self._land(flight, verdict, cached=False, now=perf_counter())
-
-        try:
-            with spans.shared(
-                "judge", chunk.requests(), verifier=entry.verifier.name, items=len(chunk.flights)
-            ) as chunk.span:
-                await self._judge(entry, chunk, range(len(chunk.flights)), deliver)
-        finally:
-            self._cache.store(fresh)
-            self._metrics.observe_chunk(entry.verifier.name, perf_counter() - started)
-
-    async def _judge(
-        self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]
-    ) -> None:
-        items = [chunk.flights[position].item() for position in positions]
-        is_whole = len(items) == len(chunk.flights)
-        try:
-            async with asyncio.timeout(None if entry.verifier.bounds_itself else self._item_deadline_s):
-                await entry.verifier.score_each(
-                    items, deliver if is_whole else lambda at, verdict: deliver(positions[at], verdict)
-                )
-            trouble = Verdict.failed("verifier_bug", "the verifier gave no verdict for this item")
-        except TimeoutError:
-            trouble = Verdict.failed("item_deadline", f"not judged within {self._item_deadline_s:g} s")
-        except InvalidItem as error:
-            trouble = Verdict.invalid(error.reason, str(error))
-        except Unavailable as error:
-            trouble = Verdict.failed(error.reason, str(error))
-        except Exception:
-            log.exception("verifier %s raised on %d items", entry.verifier.name, len(items))
-            trouble = Verdict.failed("verifier_bug", "the verifier raised; the server's log has the traceback")
-        left = [position for position in positions if not chunk.flights[position].done]
-        if not left:
-            return
-        if len(positions) > 1 and trouble.reason != "item_deadline":
-            # One bad item must not cost the others: each is asked alone, and keeps its own trouble.
-            for position in left:
-                await self._judge(entry, chunk, [position], deliver)
-            return
-        for position in left:
-            deliver(position, trouble)
-
-    def _land(self, flight: PendingVerdict, verdict: Verdict | CachedVerdict, *, cached: bool, now: float) -> None:
-        """Everybody who waits for this flight gets its verdict."""
-        flight.done = True
-        if flight.chunk is not None:
-            flight.chunk.wanted -= 1
-        self._forget(flight)
-        waiting, flight.waiting = flight.waiting, []
-        for job, place in waiting:
-            job.answer(place, flight.prepared.judge, verdict, cached=cached, now=now)
-        for job, _ in waiting:
-            if job.begun:
-                self._send_off(job, self._begin_checks(job))
-
-    def _forget(self, flight: PendingVerdict) -> None:
-        key = flight.prepared.key
-        if key is not None and self._flights.get(key) is flight:
-            del self._flights[key]
-
-    def _expire(self, job: BatchState) -> None:
-        """What has no verdict by the deadline is `failed`."""
+    def _scored(self, batch: BatchState) -> Scored:
         now = perf_counter()
-        for flight in job.flights:
-            for waiting, place in flight.waiting:
-                if waiting is job:
-                    job.answer(place, flight.prepared.judge, _DEADLINE, cached=False, now=now)
-        for index, result in enumerate(job.results):
-            if result is None:
-                job.answer(index, None, _DEADLINE, cached=False, now=now)
-        job.begun.clear()
-
-    def _withdraw(self, job: BatchState) -> None:
-        """The request waits no longer: stop what only it was waiting for."""
-        for flight in job.flights:
-            if flight.done:
-                continue
-            flight.waiting = [pair for pair in flight.waiting if pair[0] is not job]
-            if not flight.waiting:
-                flight.done = True
-                self._forget(flight)
-                if flight.chunk is not None:
-                    flight.chunk.want_less()
-        job.flights.clear()
-
-    def _scored(self, job: BatchState) -> Scored:
-        now = perf_counter()
-        results = [result for result in job.results if result is not None]
-        assert len(results) == len(job.results)
+        results = [result for result in batch.results if result is not None]
+        assert len(results) == len(batch.results)
         outcomes: dict[tuple[str, str, str], int] = {}
         for result in results:
             labels = (result.verifier or "", result.status, result.reason)
             outcomes[labels] = outcomes.get(labels, 0) + 1
-        self._metrics.observe(outcomes, job.cached_by_layer, job.shared)
-        self._metrics.rewards.observe(job.batch.items, results, self.book.labels)
+        self._metrics.observe(outcomes, batch.cached_by_layer, batch.shared)
+        self._metrics.rewards.observe(batch.request.items, results, self.book.labels)
         if self._on_scored is not None:
-            self._on_scored(job.batch, results)
-        summary = job.summary(outcomes, now)
-        if job.span is not None:
+            self._on_scored(batch.request, results)
+        summary = batch.summary(outcomes, now)
+        if batch.span is not None:
             counts = msgspec.structs.asdict(summary).items()
-            job.span.set({f"rewardline.{name}": count for name, count in counts if name != "elapsed_ms"})
+            batch.span.set({f"rewardline.{name}": count for name, count in counts if name != "elapsed_ms"})
         return Scored(results, summary)
-
-
-_DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")

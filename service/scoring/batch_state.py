@@ -1,0 +1,153 @@
+"""The state of one batch: what has been answered, and what is still waited for."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from sandbox import spans
+from service.cache.cached_verdict import CachedVerdict
+from service.scoring.composition import Composition, Part
+from service.scoring.judging import Judge
+from service.scoring.pending_verdict import Layer, PendingVerdict, Place
+from service.wire import BatchRequest, Result, Summary
+from verifiers.base import Verdict
+
+_DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")
+
+
+class BatchState:
+    """Answered item by item, until `done` is set.
+
+    `on_result(index, result)` is told of each result; `on_gates(batch)` when checks are to be begun because the checks
+    before them have been judged.
+    """
+
+    def __init__(
+        self,
+        request: BatchRequest,
+        now: float,
+        on_gates: "Callable[[BatchState], None]",
+        on_result: Callable[[int, Result], None] | None = None,
+    ) -> None:
+        self.request = request
+        self.deadline = request.deadline
+        self.cache = request.cache
+        self.results: list[Result | None] = [None] * len(request.items)
+        self.cached_by_layer: dict[str, int] = {"memory": 0, "redis": 0}
+        self.shared = 0
+        self.opened: list[Part] = []
+        """Checks whose gates have opened, to be begun."""
+        self.done = asyncio.Event()
+        self.span = spans.current()
+        """Of the request that the batch came with."""
+        self._verdicts: list[PendingVerdict] = []
+        self._left = len(request.items)
+        self._started = now
+        self._on_gates = on_gates
+        self._on_result = on_result
+        self._now = now
+        self._elapsed_ms = 0.0
+        if not self._left:
+            self.done.set()
+
+    def wait_for(self, verdict: PendingVerdict, *, is_shared: bool) -> None:
+        """Remember a verdict that is waited for."""
+        self._verdicts.append(verdict)
+        self.shared += is_shared
+
+    def answer(
+        self,
+        place: Place,
+        judge: Judge | None,
+        verdict: Verdict | CachedVerdict,
+        *,
+        now: float,
+        cached_in: Layer | None = None,
+    ) -> None:
+        """Give an item, or one check of an item, its verdict; a second answer is passed over."""
+        cached = cached_in is not None
+        if cached_in is not None:
+            self.cached_by_layer[cached_in] += 1
+        if isinstance(place, int):
+            self._give(place, judge, verdict, verdict.score, cached, now)
+            return
+        composition = place.item
+        if self.results[composition.index] is not None:
+            return
+        self.opened += composition.take(place.position, verdict, cached=cached)
+        outcome = composition.outcome
+        if outcome is not None:
+            self._give(
+                composition.index, outcome.judge, outcome.verdict, outcome.reward, outcome.cached, now, composition
+            )
+
+    def resume(self) -> None:
+        """Begin the checks whose gates have opened."""
+        if self.opened:
+            self._on_gates(self)
+
+    def expire(self, now: float) -> None:
+        """What has no verdict by the deadline is `failed`."""
+        for verdict in self._verdicts:
+            verdict.answer_only(self, _DEADLINE, now=now)
+        for index, result in enumerate(self.results):
+            if result is None:
+                self.answer(index, None, _DEADLINE, now=now)
+        self.opened.clear()
+
+    def withdraw(self) -> None:
+        """Wait no longer: what only this batch was waiting for is stopped."""
+        for verdict in self._verdicts:
+            verdict.leave(self)
+        self._verdicts.clear()
+
+    def _give(
+        self,
+        index: int,
+        judge: Judge | None,
+        verdict: Verdict | CachedVerdict,
+        reward: float | None,
+        cached: bool,
+        now: float,
+        composition: Composition | None = None,
+    ) -> None:
+        if self.results[index] is not None:
+            return
+        if now != self._now:
+            self._now = now
+            self._elapsed_ms = round((now - self._started) * 1000, 3)
+        item_id = self.request.items[index].id
+        self.results[index] = result = Result(
+            index if item_id is None else item_id,
+            "ok" if verdict.score is not None else verdict.status.value,
+            verdict.score,
+            reward,
+            verdict.reason,
+            None if judge is None else judge.name,
+            None if judge is None else judge.version,
+            verdict.extracted,
+            verdict.detail,
+            cached,
+            self._elapsed_ms,
+        )
+        if composition is not None:
+            result.recipe = composition.composed.plan.recipe.name
+            if self.request.items[index].verifier is None:
+                result.checks = composition.told()
+        if self._on_result is not None:
+            self._on_result(index, result)
+        self._left -= 1
+        if not self._left:
+            self.done.set()
+
+    def summary(self, outcomes: Mapping[tuple[str, str, str], int], now: float) -> Summary:
+        """Of a finished batch; `outcomes` counts its results by verifier, status and reason."""
+        statuses = {"ok": 0, "invalid": 0, "failed": 0}
+        for (_, status, _), count in outcomes.items():
+            statuses[status] += count
+        return Summary(
+            items=len(self.results),
+            **statuses,
+            cached=sum(result is not None and result.cached for result in self.results),
+            deduplicated=self.shared,
+            elapsed_ms=round((now - self._started) * 1000, 3),
+        )

@@ -1,0 +1,204 @@
+"""One verdict under way: every change of its state happens here.
+
+    waiting ──take──► taken, in a chunk ──finish──► done
+       │ │               │
+       │ └─finish────────┼──────────────► done       Redis had it
+       └───────leave─────┴──────────────► dropped    nobody waits for it any more
+
+Equal items share one verdict, in one batch or in several. While it waits it may stand in the queues of several batches, and
+Redis may be asked for it; it is taken once. A chunk runs when it has begun, and is stopped when nobody waits for any of it.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+from sandbox import spans
+from service.cache.cached_verdict import CachedVerdict
+from service.scoring.composition import Part
+from service.scoring.judging import Judge, Prepared
+from service.wire import CacheMode
+from verifiers.base import Item, Verdict
+
+Place: TypeAlias = int | Part
+"""Where in its batch a verdict belongs: an item's index, or one check of an item."""
+Layer = Literal["memory", "redis"]
+State = Literal["waiting", "taken", "done", "dropped"]
+
+
+class Waiter(Protocol):
+    """A batch that waits for verdicts."""
+
+    @property
+    def deadline(self) -> float: ...
+
+    @property
+    def cache(self) -> CacheMode: ...
+
+    @property
+    def span(self) -> spans.Span | None: ...
+
+    def wait_for(self, verdict: "PendingVerdict", *, is_shared: bool) -> None:
+        """Remember what is waited for."""
+
+    def answer(
+        self,
+        place: Place,
+        judge: Judge | None,
+        verdict: Verdict | CachedVerdict,
+        *,
+        now: float,
+        cached_in: Layer | None = None,
+    ) -> None:
+        """Take a verdict."""
+
+    def resume(self) -> None:
+        """Begin what the verdicts that were taken have set going."""
+
+
+class PendingVerdict:
+    """A verdict under way, and the batches that wait for it."""
+
+    __slots__ = ("_by_key", "_waiting", "chunk", "prepared", "state")
+
+    def __init__(self, prepared: Prepared, waiter: Waiter, place: Place, by_key: "dict[bytes, PendingVerdict]") -> None:
+        self.prepared = prepared
+        self.state: State = "waiting"
+        self.chunk: Chunk | None = None
+        """That has taken it."""
+        self._waiting: list[tuple[Waiter, Place]] = [(waiter, place)]
+        self._by_key = by_key
+        if prepared.key is not None:
+            by_key[prepared.key] = self
+        waiter.wait_for(self, is_shared=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Somebody still waits for it."""
+        return self.state in ("waiting", "taken")
+
+    def join(self, waiter: Waiter, place: Place) -> bool:
+        """Let one more wait; says whether that batch must queue it too, so as not to wait for another's long queue."""
+        is_own = bool(self._waiting) and self._waiting[-1][0] is waiter
+        self._waiting.append((waiter, place))
+        waiter.wait_for(self, is_shared=True)
+        if is_own:
+            return False
+        if self.chunk is not None:
+            spans.join(self.chunk.span, waiter.span)
+        return self.state == "waiting"
+
+    def take(self) -> bool:
+        """Its turn has come in one of the queues; False where it was taken, answered or dropped before."""
+        if self.state != "waiting":
+            return False
+        self.state = "taken"
+        return True
+
+    def finish(self, verdict: Verdict | CachedVerdict, *, now: float, cached_in: Layer | None = None) -> None:
+        """Give the verdict to all who wait for it."""
+        self.state = "done"
+        if self.chunk is not None:
+            self.chunk.wanted -= 1
+        self._forget()
+        waiting, self._waiting = self._waiting, []
+        for waiter, place in waiting:
+            waiter.answer(place, self.prepared.judge, verdict, now=now, cached_in=cached_in)
+        for waiter, place in waiting:
+            if not isinstance(place, int):
+                waiter.resume()
+
+    def answer_only(self, waiter: Waiter, verdict: Verdict, *, now: float) -> None:
+        """Give one batch another verdict than the one it waits for; it must leave later."""
+        for waiting, place in self._waiting:
+            if waiting is waiter:
+                waiter.answer(place, self.prepared.judge, verdict, now=now)
+
+    def leave(self, waiter: Waiter) -> None:
+        """A batch waits no longer; what nobody else waits for is dropped from its queue, or stopped."""
+        if not self.is_open:
+            return
+        self._waiting = [pair for pair in self._waiting if pair[0] is not waiter]
+        if not self._waiting:
+            self.state = "dropped"
+            self._forget()
+            if self.chunk is not None:
+                self.chunk.want_less()
+
+    def item(self) -> Item[Any]:
+        """What is asked of the verifier, with the time at which the last of those who wait will have gone."""
+        if len(self._waiting) == 1:
+            waiter = self._waiting[0][0]
+            return self.prepared.item(waiter.deadline, waiter.cache)
+        if not self._waiting:
+            return self.prepared.item()
+        # Those who came later share what the first one asked for.
+        return self.prepared.item(max(waiter.deadline for waiter, _ in self._waiting), self._waiting[0][0].cache)
+
+    def spans(self) -> Iterator[spans.Span | None]:
+        """Of the requests that wait."""
+        return (waiter.span for waiter, _ in self._waiting)
+
+    def _forget(self) -> None:
+        key = self.prepared.key
+        if key is not None and self._by_key.get(key) is self:
+            del self._by_key[key]
+
+
+class PendingVerdicts:
+    """All verdicts under way that equal items may share."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[bytes, PendingVerdict] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def wait(self, waiter: Waiter, place: Place, prepared: Prepared) -> PendingVerdict | None:
+        """Have a batch wait for a verdict; returns it if the batch must queue it."""
+        if prepared.key is not None and waiter.cache == "use":
+            found = self._by_key.get(prepared.key)
+            if found is not None:
+                return found if found.join(waiter, place) else None
+        return PendingVerdict(prepared, waiter, place, self._by_key)
+
+
+class Chunk:
+    """Verdicts of one verifier that are asked for together."""
+
+    __slots__ = ("_begun", "_task", "span", "verdicts", "wanted")
+
+    def __init__(self, verdicts: Sequence[PendingVerdict]) -> None:
+        self.verdicts = verdicts
+        self.wanted = len(verdicts)
+        """Verdicts that somebody still waits for."""
+        self.span: spans.Span | None = None
+        """While it is being judged, if that is traced."""
+        self._task: asyncio.Task[None] | None = None
+        self._begun = False
+        for verdict in verdicts:
+            verdict.chunk = self
+
+    def start(self, task: "asyncio.Task[None]") -> None:
+        """Name the task that will judge it."""
+        self._task = task
+
+    def begin(self) -> bool:
+        """The task has made its first step; says whether anybody still waits."""
+        self._begun = True
+        return self.wanted > 0
+
+    def want_less(self) -> None:
+        """One verdict fewer is waited for; the last one stops the work."""
+        self.wanted -= 1
+        # A task cancelled before its first step never runs, not even its `finally`, and would keep its place for ever.
+        if not self.wanted and self._begun:
+            self.cancel()
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def spans(self) -> Iterator[spans.Span | None]:
+        """Of the requests that wait for it."""
+        return (span for verdict in self.verdicts for span in verdict.spans())
