@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rewardline.always_reward import never_abstaining, never_none
 from rewardline.hook import Hook, is_missing, plain
-from rewardline.patience import certain, unabstaining
 from rewardline.special_tokens import without_ending
 
 DEADLINE_S = 10.0
@@ -34,12 +34,12 @@ class Reward:
         Raises:
             FailedItems, InvalidItems: there is none; AReaL tries again three times, then drops the sample's group.
         """
-        return certain(self.hook.reward(self.hook.score_one_blocking(item_of(self, prompt, completions, row))))
+        return never_none(self.hook.reward(self.hook.score_one_blocking(item_of(self, prompt, completions, row))))
 
 
 def reward(*, reference: str | None = "answer", **options: Any) -> Reward:
     """A reward function by the options of a `Hook`; one call without waiting for others, within 10 s."""
-    return Reward(unabstaining("AReaL", Hook(**{"deadline_s": DEADLINE_S, "gather_ms": 0.0, **options})), reference)
+    return Reward(never_abstaining("AReaL", Hook(**{"deadline_s": DEADLINE_S, "gather_ms": 0.0, **options})), reference)
 
 
 def item_of(function: Reward, prompt: str, completion: str, row: dict[str, Any]) -> dict[str, Any]:

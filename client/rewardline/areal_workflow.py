@@ -10,9 +10,9 @@ from typing import Any
 
 from areal.workflow.rlvr import RLVRWorkflow
 
+from rewardline.always_reward import never_abstaining, never_none
 from rewardline.areal import Reward, item_of
 from rewardline.hook import Hook
-from rewardline.patience import certain, unabstaining
 
 
 class Workflow(RLVRWorkflow):
@@ -22,7 +22,7 @@ class Workflow(RLVRWorkflow):
         self, *args: Any, rewardline: Mapping[str, Any] | None = None, reference: str | None = "answer", **kwargs: Any
     ) -> None:
         """Take the options of a `Hook` in `rewardline`; `reference` is the column to judge against."""
-        self._judge = Reward(unabstaining("AReaL", Hook(**(rewardline or {}))), reference)
+        self._judge = Reward(never_abstaining("AReaL", Hook(**(rewardline or {}))), reference)
         super().__init__(self._reward, *args, **kwargs)
         self.async_reward_fn = self._reward
 
@@ -34,4 +34,4 @@ class Workflow(RLVRWorkflow):
         """
         text = self.tokenizer.decode(completion_ids, skip_special_tokens=True)
         hook = self._judge.hook
-        return certain(hook.reward(await hook.score_one(item_of(self._judge, prompt, text, row))))
+        return never_none(hook.reward(await hook.score_one(item_of(self._judge, prompt, text, row))))

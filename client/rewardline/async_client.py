@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import os
 import threading
 import urllib.parse
@@ -19,7 +18,7 @@ import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -37,13 +36,13 @@ from rewardline.batching import (
     encode_reference_as_json,
     json_bytes,
 )
+from rewardline.config import Config, ConfiguredClient, check_deadline
 from rewardline.errors import RequestError, TooLarge, Unavailable, UnexpectedAnswer
-from rewardline.gathering import Gatherer, Options
+from rewardline.gathering import Gatherer, RequestOptions
 from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.results import Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
-from rewardline.trust import Trust
 
 T = TypeVar("T")
 Emit = Callable[[Entry, Result], None]
@@ -58,110 +57,15 @@ _ABANDONED: list[Any] = []
 """What a forked child inherited: kept, since collecting it would close what its parent uses."""
 
 
-@dataclass(frozen=True)
-class Config:
-    """All that a client is made of, and all that travels when it is pickled."""
-
-    url: str
-    api_key: str | None
-    timeout_s: float
-    max_in_flight: int
-    batch_items: int
-    batch_bytes: int
-    max_retries: int
-    max_resends: int
-    gather_ms: float
-    gather_items: int
-    compress: str | None
-    tls_ca: str | None = None
-    tls_cert: str | None = None
-    tls_key: str | None = None
-
-    @property
-    def trust(self) -> Trust:
-        return Trust(self.tls_ca, self.tls_cert, self.tls_key)
-
-    def __post_init__(self) -> None:
-        scheme, separator, host = self.url.partition("://")
-        if scheme not in ("http", "https", "grpc", "grpcs") or not separator or not host.strip("/"):
-            raise ValueError(f"expected http://, https://, grpc:// or grpcs:// and a host, found {self.url!r}")
-        for name in ("max_in_flight", "batch_items", "batch_bytes", "gather_items"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
-        for name in ("max_retries", "max_resends", "gather_ms"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative")
-        if self.compress not in (None, "gzip"):
-            raise ValueError(f"compress is None or 'gzip', not {self.compress!r}")
-        _check_deadline(self.timeout_s)
-        self.trust  # noqa: B018 - says what cannot work
-
-
-class AsyncClient:
+class AsyncClient(ConfiguredClient):
     """Scores items by a Rewardline server, from any event loop.
 
     A call answers every item: what cannot be judged within the deadline and the retries is a result with status
     `failed` and no score. Exceptions are left for what no retry can mend (`RequestError`, `UnexpectedAnswer`).
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        api_key: str | None = None,
-        timeout_s: float = 60.0,
-        max_in_flight: int = 8,
-        batch_items: int = 512,
-        batch_bytes: int = 4 * 1024 * 1024,
-        max_retries: int = 6,
-        max_resends: int = 3,
-        gather_ms: float = 2.0,
-        gather_items: int = 256,
-        compress: str | None = None,
-        tls_ca: str | None = None,
-        tls_cert: str | None = None,
-        tls_key: str | None = None,
-    ) -> None:
-        """Open nothing yet: connections are made by the first call.
-
-        Args:
-            url: `http(s)://host:port`, or `grpc(s)://host:port` (needs `rewardline[grpc]`).
-            api_key: sent as a bearer token.
-            timeout_s: the deadline of calls which name none.
-            max_in_flight: requests on their way at once, per event loop.
-            batch_items: items per request, at most.
-            batch_bytes: bytes per request, at most, unless one item is larger.
-            max_retries: how often a request is tried again after lost connections and server errors. A server which
-                says that it is busy is waited for until the deadline.
-            max_resends: how often items which the server answered with `failed` are sent again.
-            gather_ms: how long `score_one` waits for others to travel with; 0 sends at once.
-            gather_items: how many `score_one` calls travel together, at most.
-            compress: "gzip" compresses request bodies over 64 kB (HTTP).
-            tls_ca: PEM file of the authorities to trust with `https://` and `grpcs://`; default: this machine's.
-            tls_cert: PEM file of the client's own certificate, for servers that ask for one.
-            tls_key: And of its key.
-        """
-        self._setup(
-            Config(
-                url.rstrip("/"),
-                api_key,
-                timeout_s,
-                max_in_flight,
-                batch_items,
-                batch_bytes,
-                max_retries,
-                max_resends,
-                gather_ms,
-                gather_items,
-                compress,
-                tls_ca,
-                tls_cert,
-                tls_key,
-            )
-        )
-
     def _setup(self, config: Config) -> None:
-        self._config = config
+        super()._setup(config)
         self._wire = _wire_of(config)
         self._closed = False
         self._reset()
@@ -356,21 +260,12 @@ class AsyncClient:
     ) -> None:
         await self.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return asdict(self._config)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._setup(Config(**state))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._config.url!r})"
-
-    def _options(self, deadline_s: float | None, cache: str, explain: bool) -> Options:
+    def _options(self, deadline_s: float | None, cache: str, explain: bool) -> RequestOptions:
         if cache not in _CACHE_MODES:
             raise ValueError(f"cache is one of {_CACHE_MODES}, not {cache!r}")
         deadline_s = self._config.timeout_s if deadline_s is None else deadline_s
-        _check_deadline(deadline_s)
-        return Options(float(deadline_s), cache, bool(explain))
+        check_deadline(deadline_s)
+        return RequestOptions(float(deadline_s), cache, bool(explain))
 
     def _encoder(self, references: Mapping[str, Any] | None) -> Encoder:
         return Encoder(self._wire.encode_item, self._wire.encode_reference, references)
@@ -400,7 +295,7 @@ class AsyncClient:
     async def _batches(
         self,
         items: Iterable[Item],
-        options: Options,
+        options: RequestOptions,
         references: Mapping[str, Any] | None,
         *,
         shared: Deadline | None,
@@ -450,7 +345,13 @@ class AsyncClient:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _judge(
-        self, state: _LoopState, entries: list[Entry], options: Options, deadline: Deadline, emit: Emit, stream: bool
+        self,
+        state: _LoopState,
+        entries: list[Entry],
+        options: RequestOptions,
+        deadline: Deadline,
+        emit: Emit,
+        stream: bool,
     ) -> None:
         """Emit one result for each entry. Raises what no retry can mend."""
         backoff, faults, resends = Backoff(), 0, 0
@@ -497,7 +398,7 @@ class AsyncClient:
         self,
         state: _LoopState,
         entries: list[Entry],
-        options: Options,
+        options: RequestOptions,
         deadline: Deadline,
         stream: bool,
         take: Callable[[int, Result], None],
@@ -533,7 +434,7 @@ class _LoopState:
         self.transport = transport
         self.slots = asyncio.Semaphore(config.max_in_flight)
 
-        async def judge(entries: list[Entry], options: Options, deadline: Deadline, emit: Emit) -> None:
+        async def judge(entries: list[Entry], options: RequestOptions, deadline: Deadline, emit: Emit) -> None:
             await client._judge(self, entries, options, deadline, emit, stream=False)
 
         self.gatherer = Gatherer(judge, config.gather_ms / 1000.0, config.gather_items, config.batch_bytes)
@@ -572,7 +473,7 @@ def _wire_of(config: Config) -> _Wire:
     if scheme in ("http", "https"):
         return _Wire(
             functools.partial(
-                HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.trust
+                HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.tls
             ),
             encode_item_as_json,
             encode_reference_as_json,
@@ -581,7 +482,7 @@ def _wire_of(config: Config) -> _Wire:
 
     return _Wire(
         functools.partial(
-            grpc_transport.GrpcTransport, address, config.api_key, config.trust if scheme == "grpcs" else None
+            grpc_transport.GrpcTransport, address, config.api_key, config.tls if scheme == "grpcs" else None
         ),
         grpc_transport.encode_item,
         grpc_transport.encode_reference,
@@ -627,8 +528,3 @@ def _undelivered(fault: Unavailable | None, entry: Entry) -> Result:
 
 def _path(instance_id: str) -> str:
     return f"{INTERACTIONS}/{urllib.parse.quote(instance_id, safe='')}"
-
-
-def _check_deadline(seconds: float) -> None:
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise ValueError(f"a deadline is a positive number of seconds, not {seconds!r}")

@@ -17,7 +17,7 @@ from rewardline.results import Result
 from rewardline.retry import Deadline
 
 
-class Options(NamedTuple):
+class RequestOptions(NamedTuple):
     """What a request says once for all its items; only equal ones travel together."""
 
     deadline_s: float
@@ -31,7 +31,7 @@ class _Waiting(NamedTuple):
 
 
 class _Group:
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: RequestOptions) -> None:
         self.options = options
         self.deadline = Deadline(options.deadline_s)
         self.waiting: list[_Waiting] = []
@@ -40,7 +40,7 @@ class _Group:
         self.task: asyncio.Task[None] | None = None
 
 
-Judge = Callable[[list[Entry], Options, Deadline, Callable[[Entry, Result], None]], Awaitable[None]]
+Judge = Callable[[list[Entry], RequestOptions, Deadline, Callable[[Entry, Result], None]], Awaitable[None]]
 
 
 class Gatherer:
@@ -51,10 +51,10 @@ class Gatherer:
         self._window_s = window_s
         self._max_items = max_items
         self._max_bytes = max_bytes
-        self._open: dict[Options, _Group] = {}
+        self._open: dict[RequestOptions, _Group] = {}
         self._sent: set[_Group] = set()
 
-    async def score(self, entry: Entry, options: Options) -> Result:
+    async def score(self, entry: Entry, options: RequestOptions) -> Result:
         loop = asyncio.get_running_loop()
         group = self._open.get(options)
         if group is not None and group.size + entry.payload.size > self._max_bytes:

@@ -19,7 +19,7 @@ from rewardline.errors import (
     UnexpectedAnswer,
     problem,
 )
-from rewardline.trust import Trust
+from rewardline.tls import TlsFiles
 
 try:
     import grpc
@@ -67,14 +67,12 @@ _UNAVAILABLE = {
 class GrpcTransport:
     """One channel; belongs to the event loop on which it was made."""
 
-    def __init__(self, target: str, api_key: str | None, trust: Trust | None) -> None:
-        """Without `trust` there is no TLS. Raises OSError when a certificate cannot be read."""
+    def __init__(self, target: str, api_key: str | None, tls: TlsFiles | None) -> None:
+        """Without `tls` there is no TLS. Raises OSError when a certificate cannot be read."""
         self._target = target
         self._metadata = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
-        if trust is not None:
-            self._channel = grpc.aio.secure_channel(
-                target, grpc.ssl_channel_credentials(*trust.pem()), options=_OPTIONS
-            )
+        if tls is not None:
+            self._channel = grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(*tls.pem()), options=_OPTIONS)
         else:
             self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
         self._score = self._channel.unary_unary(

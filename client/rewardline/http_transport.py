@@ -27,7 +27,7 @@ from rewardline.errors import (
     UnexpectedAnswer,
     problem,
 )
-from rewardline.trust import Trust
+from rewardline.tls import TlsFiles
 
 COMPRESS_FROM_BYTES = 64 * 1024
 """Smaller bodies are sent as they are, whatever the user asked."""
@@ -39,7 +39,7 @@ _SHOWN_CHARS = 200
 class HttpTransport:
     """One session; belongs to the event loop on which it was made."""
 
-    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, trust: Trust) -> None:
+    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, tls: TlsFiles) -> None:
         """Raises OSError when a certificate cannot be read."""
         self._url = url
         self._compress = compress
@@ -49,7 +49,7 @@ class HttpTransport:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=max_in_flight + 1,  # one for verifiers() beside full slots
-                ssl=trust.context() if url.startswith("https:") else True,
+                ssl=tls.context() if url.startswith("https:") else True,
             ),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),  # the caller holds the deadline
             cookie_jar=aiohttp.DummyCookieJar(),

@@ -18,9 +18,9 @@ from typing import Any
 
 from swift.rewards import AsyncORM
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.columns import reference_of, rows_of
 from rewardline.messages import last_turn, sendable
-from rewardline.patience import certain, patient
 
 REFERENCE = "solution"
 """The column in which swift's own rewards look for what is right."""
@@ -38,7 +38,7 @@ def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
         TypeError: there is no such option.
         ValueError: one of them can never work.
     """
-    hook = patient("ms-swift", **options)
+    hook = waiting_hook("ms-swift", **options)
 
     class Reward(AsyncORM):
         async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
@@ -53,7 +53,7 @@ def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
                 for row, completion in zip(rows, completions)
             ]
             results = await hook.score(items) if items else []
-            return [certain(value) for value in hook.rewards(results)]
+            return [never_none(value) for value in hook.rewards(results)]
 
     return Reward
 

@@ -16,9 +16,9 @@ from nemo_rl.distributed.ray_actor_environment_registry import ACTOR_ENVIRONMENT
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
 from nemo_rl.environments.utils import ENV_REGISTRY, register_env
 
+from rewardline.always_reward import never_abstaining
 from rewardline.errors import FailedItems
 from rewardline.hook import Hook, plain
-from rewardline.patience import unabstaining
 from rewardline.results import Result, Status
 
 NAME = "verifier"
@@ -50,7 +50,7 @@ class Environment(EnvironmentInterface):
             ValueError: it is to abstain.
         """
         options = {name: value for name, value in plain(dict(cfg or {})).items() if name not in _OWN}
-        self.hook = unabstaining("NeMo-RL", Hook(**options))
+        self.hook = never_abstaining("NeMo-RL", Hook(**options))
 
     async def step(
         self, message_log_batch: Sequence[Sequence[Mapping[str, Any]]], metadata: Sequence[Mapping[str, Any] | None]

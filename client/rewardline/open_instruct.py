@@ -14,8 +14,8 @@ from typing import Any
 
 from open_instruct.ground_truth_utils import VerificationResult, VerifierFunction
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.hook import Hook
-from rewardline.patience import certain, patient
 from rewardline.results import Result
 from rewardline.special_tokens import without_ending
 
@@ -69,7 +69,7 @@ class RemoteVerifier:
         return {**self.hook.item(prediction), "params": {**(self.hook.params or {}), **measured}}
 
     def _told(self, result: Result) -> Any:
-        return VerificationResult(score=certain(self.hook.reward(result)), reasoning=result.reason)
+        return VerificationResult(score=never_none(self.hook.reward(result)), reasoning=result.reason)
 
 
 def define(name: str, *, weight: float = 1.0, **options: Any) -> type[Any]:
@@ -85,7 +85,7 @@ def define(name: str, *, weight: float = 1.0, **options: Any) -> type[Any]:
     """
     if not {"verifier", "recipe", "checks"} & set(options):
         options["recipe"] = f"open_instruct.{name}"
-    hook = patient("open-instruct", **options)
+    hook = waiting_hook("open-instruct", **options)
 
     def __init__(self: Any, verifier_config: Any = None) -> None:  # noqa: N807 - of the class made below
         VerifierFunction.__init__(self, name, weight=weight, verifier_config=verifier_config)

@@ -21,9 +21,9 @@ from typing import Any, Callable
 
 import torch
 
+from rewardline.always_reward import waiting_hook
 from rewardline.errors import RewardlineError
 from rewardline.hook import LABELS, ROW_FIELDS, Hook, plain
-from rewardline.patience import patient
 from rewardline.results import Result
 from rewardline.special_tokens import without_ending
 
@@ -43,7 +43,7 @@ def reward(**options: Any) -> Callable[..., dict[str, Any]]:
     A label is what to judge against, or a JSON object with the fields of a row beside it:
     `{"ground_truth": "5", "data_source": "openai/gsm8k"}`, `{"reference": "5", "recipe": "think_math"}`.
     """
-    hook = patient("OpenRLHF", **options)
+    hook = waiting_hook("OpenRLHF", **options)
 
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
         with _told():

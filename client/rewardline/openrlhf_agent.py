@@ -17,11 +17,11 @@ from typing import Any
 import torch
 from openrlhf.utils.agent import AgentInstanceBase, MultiTurnAgentExecutor
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.errors import NotFound, RequestError, RewardlineError, Unavailable
 from rewardline.hook import Hook
 from rewardline.interactions import Turn
 from rewardline.openrlhf import item_of
-from rewardline.patience import certain, patient
 from rewardline.results import Result, Status, unjudged
 from rewardline.special_tokens import without_ending
 
@@ -41,7 +41,7 @@ def agent_executor(
         interaction: How it goes beside that, in the server's words: `feedback`, `trajectory`, `success_threshold`, ...
         options: As of `rewardline.openrlhf.reward`; what a label is, too.
     """
-    hook = patient("OpenRLHF", **options)
+    hook = waiting_hook("OpenRLHF", **options)
     plan = {**(interaction or {}), "max_turns": max_turns}
 
     class Instance(Agent):
@@ -117,7 +117,7 @@ class Agent(AgentInstanceBase):
             await self._hook.client().end_interaction(self._name, deadline_s=_CLOSE_S)
 
     def _without(self, result: Result) -> dict[str, Any]:
-        value = certain(self._hook.reward(result))
+        value = never_none(self._hook.reward(result))
         return _told(value - self._worth, min(max(value, 0.0), 1.0), "", done=True, status=result.status)
 
 

@@ -6,7 +6,7 @@ import random
 import time
 from dataclasses import dataclass
 
-_CHANCE = random.SystemRandom()
+_SYSTEM_RANDOM = random.SystemRandom()
 """The state of the module's own generator is the trainer's: a seeded run shall not depend on how often we retried."""
 MAX_RETRY_AFTER_S = 60.0
 """A server's wish to be left alone is heeded up to this."""
@@ -32,7 +32,7 @@ class Backoff:
 
     def next_s(self, retry_after_s: float | None = None) -> float:
         """The next pause. Never shorter than what the server asked for (within `MAX_RETRY_AFTER_S`)."""
-        pause_s: float = _CHANCE.random() * min(self.cap_s, self.base_s * 2.0**self.tries)
+        pause_s: float = _SYSTEM_RANDOM.random() * min(self.cap_s, self.base_s * 2.0**self.tries)
         self.tries = min(self.tries + 1, 30)
         if retry_after_s is None:
             return pause_s

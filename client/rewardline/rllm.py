@@ -16,9 +16,9 @@ from typing import Any, Callable
 
 from rllm.rewards.reward_types import RewardOutput
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.hook import is_missing
 from rewardline.messages import sendable
-from rewardline.patience import certain, patient
 
 _REFERENCES = ("reference", "ground_truth", "answer")
 _PROMPTS = ("question", "problem", "prompt")
@@ -31,7 +31,7 @@ def reward(**options: Any) -> Callable[..., Any]:
         TypeError: there is no such option.
         ValueError: one of them can never work.
     """
-    hook = patient("rLLM", **options)
+    hook = waiting_hook("rLLM", **options)
 
     def score(task_info: Mapping[str, Any], action: Any, **_: Any) -> Any:
         said = sendable(getattr(action, "action", action))
@@ -39,7 +39,7 @@ def reward(**options: Any) -> Callable[..., Any]:
         result = hook.score_one_blocking(item)
         numbers = hook.numbers(result)
         metadata = {"reason": result.reason, "extracted": result.extracted, **numbers}
-        return RewardOutput(reward=certain(hook.reward(result)), is_correct=result.score == 1.0, metadata=metadata)
+        return RewardOutput(reward=never_none(hook.reward(result)), is_correct=result.score == 1.0, metadata=metadata)
 
     return score
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from rllm.eval.types import EvalOutput, Signal
 
+from rewardline.always_reward import Unjudged, never_none, waiting_hook
 from rewardline.hook import Hook
 from rewardline.messages import sendable
-from rewardline.patience import Unjudged, certain, patient
 from rewardline.rllm import prompt_of, reference_of
 
 
@@ -36,7 +36,7 @@ def evaluator(*, trajectory: str | None = None, **options: Any) -> Evaluator:
         TypeError: there is no such option.
         ValueError: one of them can never work.
     """
-    return Evaluator(patient("rLLM", **options), trajectory)
+    return Evaluator(waiting_hook("rLLM", **options), trajectory)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Evaluator:
         result = self.hook.score_one_blocking(item)
         why = {"reason": result.reason, "extracted": result.extracted}
         return EvalOutput(
-            reward=certain(self.hook.reward(result)),
+            reward=never_none(self.hook.reward(result)),
             is_correct=result.score == 1.0,
             signals=[Signal(name, value, metadata=why) for name, value in self.hook.numbers(result).items()],
         )

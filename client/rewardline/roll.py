@@ -28,8 +28,8 @@ from roll.distributed.scheduler.decorator import Dispatch, register
 from roll.distributed.scheduler.protocol import DataProto
 from roll.models.model_providers import default_tokenizer_provider
 
+from rewardline.always_reward import waiting_hook
 from rewardline.hook import LABELS, Hook, is_missing, plain
-from rewardline.patience import patient
 from rewardline.results import Result, Status
 
 _ANY_TAG = "*"
@@ -95,7 +95,7 @@ def configured(worker_config: Any) -> tuple[Hook, Mapping[str, str]]:
     for given in getattr(worker_config, "reward_manager_config", None) or ():
         options.update(plain(given))
     recipes = options.pop("recipes", None) or {}
-    hook = patient("ROLL", **options)
+    hook = waiting_hook("ROLL", **options)
     if recipes and (hook.verifier, hook.recipe, hook.checks) != (None, None, None):
         raise ValueError("recipes by tag, or one verifier, recipe or checks for all, not both")
     return hook, recipes

@@ -16,10 +16,10 @@ from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.errors import NotFound, RequestError, RewardlineError, Unavailable
 from rewardline.hook import is_missing, plain
 from rewardline.interactions import Turn
-from rewardline.patience import certain, patient
 from rewardline.results import Result, Status, unjudged
 from rewardline.special_tokens import without_ending
 
@@ -41,7 +41,7 @@ class VerifierEnv(BaseTextEnv):
         options = {**options, **configured(env_config)}
         self.row = row_of(extras or {})
         self.plan = {name: options.pop(name) for name in _INTERACTION if name in options}
-        self.hook = patient("SkyRL", **options)
+        self.hook = waiting_hook("SkyRL", **options)
         # In `extras` it is the trainer's own limit, there for every environment.
         self.max_turns = int(self.plan.get("max_turns") or 1)
         self.metrics: dict[str, float] = {}
@@ -120,7 +120,7 @@ class VerifierEnv(BaseTextEnv):
         Raises:
             FailedItems, InvalidItems
         """
-        value = certain(self.hook.reward(result))
+        value = never_none(self.hook.reward(result))
         self.metrics = {
             "score": value,
             "acc": value,

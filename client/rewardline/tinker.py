@@ -16,9 +16,9 @@ from typing import Any
 import tinker
 from tinker_cookbook.rl.types import Env, StepResult
 
+from rewardline.always_reward import never_abstaining, never_none
 from rewardline.hook import Hook
 from rewardline.messages import sendable
-from rewardline.patience import certain, unabstaining
 
 
 class VerifierEnv(Env):
@@ -48,7 +48,7 @@ class VerifierEnv(Env):
             ValueError: the hook is to abstain.
         """
         self.renderer = renderer
-        self._hook = unabstaining("tinker-cookbook", hook)
+        self._hook = never_abstaining("tinker-cookbook", hook)
         self._prompt = [*convo_prefix, {"role": "user", "content": question}]
         self._reference = reference
         self._row = row
@@ -72,7 +72,7 @@ class VerifierEnv(Env):
         item = self._hook.item([said(message)], reference=self._reference, prompt=sendable(self._prompt), row=self._row)
         result = await self._hook.score_one(item)
         return StepResult(
-            reward=certain(self._hook.reward(result)),
+            reward=never_none(self._hook.reward(result)),
             episode_done=True,
             next_observation=tinker.ModelInput.empty(),
             next_stop_condition=self.stop_condition,
@@ -102,7 +102,7 @@ def conversation_reward(
     Raises:
         ValueError: the hook is to abstain.
     """
-    hook = unabstaining("tinker-cookbook", hook)
+    hook = never_abstaining("tinker-cookbook", hook)
     before = [said(message) for message in prompt]
 
     async def score(messages: Sequence[Mapping[str, Any]]) -> tuple[float, dict[str, float]]:
@@ -110,7 +110,7 @@ def conversation_reward(
         if conversation[: len(before)] == before:
             conversation = conversation[len(before) :]
         result = await hook.score_one(hook.item(conversation, reference=reference, prompt=before or None, row=row))
-        return certain(hook.reward(result)), hook.numbers(result)
+        return never_none(hook.reward(result)), hook.numbers(result)
 
     return score
 

@@ -19,10 +19,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.columns import reference_of, rows_of
 from rewardline.hook import Hook, plain
 from rewardline.messages import sendable
-from rewardline.patience import certain, patient
 
 REFERENCE = "answer"
 """The column that tunix's examples have the answer in."""
@@ -42,7 +42,7 @@ def reward(
         TypeError: there is no such option.
         ValueError: one of them can never work.
     """
-    hook = patient("tunix", **options)
+    hook = waiting_hook("tunix", **options)
 
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float]:
         rows = rows_of(columns, len(completions))
@@ -56,7 +56,7 @@ def reward(
             for prompt, completion, row in zip(prompts, completions, rows)
         ]
         results = hook.score_blocking(items) if items else []
-        return [certain(value) for value in hook.rewards(results)]
+        return [never_none(value) for value in hook.rewards(results)]
 
     _define_by_caller(score, name)
     return score
@@ -69,7 +69,7 @@ def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callabl
         reference: The task's field to judge against; None for rewards that need none.
         options: Those of `Hook`.
     """
-    hook = patient("tunix", **options)
+    hook = waiting_hook("tunix", **options)
 
     def score(task: Mapping[str, Any], action: Any) -> float:
         return judged(hook, action, task, reference)
@@ -97,7 +97,7 @@ def judged(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | 
         prompt=sendable(plain(prompt)),
         row=task,
     )
-    return certain(hook.reward(hook.score_one_blocking(item)))
+    return never_none(hook.reward(hook.score_one_blocking(item)))
 
 
 def _define_by_caller(function: Any, name: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from tunix.rl.agentic.agents import agent_types
 from tunix.rl.agentic.environments.tool_environment import ToolEnvironment
 
-from rewardline.patience import patient
+from rewardline.always_reward import waiting_hook
 from rewardline.tunix import REFERENCE, judged
 
 _FINISH = "finish"
@@ -31,7 +31,7 @@ class VerifierToolEnvironment(ToolEnvironment):
         self, task: Mapping[str, Any], tool_map: Any = None, *, reference: str | None = REFERENCE, **options: Any
     ) -> None:
         own = {name: options.pop(name) for name in _OWN if name in options}
-        self._hook = patient("tunix", **options)
+        self._hook = waiting_hook("tunix", **options)
         self._reference = reference
         self._messages: list[dict[str, Any]] = []
         super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_none_yet, **own)

@@ -15,10 +15,10 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, Callable, ClassVar
 
+from rewardline.always_reward import Unjudged, never_abstaining, never_none, waiting_hook
 from rewardline.errors import RewardlineError
 from rewardline.hook import Hook, is_missing, plain
 from rewardline.messages import sendable
-from rewardline.patience import Unjudged, certain, patient, unabstaining
 
 vf: Any = importlib.import_module("verifiers.v1")
 
@@ -54,7 +54,7 @@ async def reward(task: Any, trace: Any) -> float:
 
 def plugged(**options: Any) -> Callable[..., Any]:
     """A function like `reward`, by the options of a `Hook`, for a module of the user's own."""
-    hook = unabstaining("verifiers", Hook(**options))
+    hook = never_abstaining("verifiers", Hook(**options))
 
     async def reward(task: Any, trace: Any) -> float:
         return await judged(hook, task, trace)
@@ -68,7 +68,7 @@ async def judged(hook: Hook, data: Any, trace: Any) -> float:
     item = hook.item(said(trace), reference=_reference(row), prompt=data.prompt_text or None, row=row)
     result = await hook.score_one(item)
     trace.info["rewardline"] = {name: plain(getattr(result, name)) for name in _TOLD}
-    value = certain(unabstaining("verifiers", hook).reward(result))
+    value = never_none(never_abstaining("verifiers", hook).reward(result))
     trace.record_metrics({f"rewardline_{name}": number for name, number in hook.numbers(result).items()})
     return value
 
@@ -96,14 +96,14 @@ def rubric_function(*, name: str = "rewardline", **options: Any) -> Callable[...
     Raises (the function):
         Unjudged: there is no reward, and `on_failed` or `on_invalid` is no number.
     """
-    hook = patient("a Rubric", **options)
+    hook = waiting_hook("a Rubric", **options)
 
     async def score(completion: Any, answer: Any = None, prompt: Any = None, info: Any = None, **_: Any) -> float:
         row = info if isinstance(info, Mapping) else {}
         reference = None if answer in (None, "") else answer
         try:
             result = await hook.score_one(hook.item(sendable(completion), reference=reference, prompt=prompt, row=row))
-            return certain(hook.reward(result))
+            return never_none(hook.reward(result))
         except (RewardlineError, ValueError, TypeError) as error:
             raise Unjudged(str(error)) from error
 
