@@ -190,8 +190,7 @@ class Hook:
         numbers = {
             "score": reward,
             "acc": reward if result.score is None else float(result.score),
-            "failed": float(result.status is Status.FAILED),
-            "invalid": float(result.status is Status.INVALID),
+            **result.status.flags,
             "cached": float(result.cached),
             "judge_ms": float(result.elapsed_ms),
         }

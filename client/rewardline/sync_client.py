@@ -18,7 +18,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rewardline.async_client import _ABANDONED, AsyncClient, Indexed
+from rewardline.async_client import _INHERITED, AsyncClient, Indexed
 from rewardline.batching import Item
 from rewardline.config import Config, ConfiguredClient
 
@@ -39,8 +39,7 @@ def _blocking(
 
     @functools.wraps(method)
     def blocking(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        runner = self._running()
-        return runner.wait(method(self._client, *args, **kwargs))
+        return self._run(method, *args, **kwargs)
 
     blocking.__qualname__ = f"Client.{method.__name__}"
     blocking.__module__ = __name__
@@ -109,6 +108,13 @@ class Client(ConfiguredClient):
     ) -> None:
         self.close()
 
+    def _run(
+        self, function: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Call a coroutine function with this client's `AsyncClient` on its thread, and wait for the result."""
+        runner = self._running()  # in a forked child, this makes another `AsyncClient`
+        return runner.wait(function(self._client, *args, **kwargs))
+
     def _running(self) -> _Runner:
         if self._pid != os.getpid():
             self._begin_in_child()
@@ -123,7 +129,7 @@ class Client(ConfiguredClient):
     def _begin_in_child(self) -> None:
         """Start anew in a forked child: the parent's thread does not exist here, and its sockets must stay open."""
         closed = self._closed
-        _ABANDONED.append((self._client, self._runner))
+        _INHERITED.append((self._client, self._runner))
         self._setup(self._config)
         self._closed = closed
 
@@ -160,7 +166,7 @@ class _Runner:
         raise RuntimeError("the client is closed")
 
     def stop(self) -> None:
-        """Close what the client has open and end the thread. Does nothing in a forked child, or twice."""
+        """Close the connections and end the thread. Does nothing in a forked child, or when called again."""
         if self._pid != os.getpid():
             return
         with self._lock:
@@ -168,7 +174,7 @@ class _Runner:
                 return
             self._stopped = True
             closing = asyncio.run_coroutine_threadsafe(self._client.close(), self._loop)
-        if threading.current_thread() is self._thread:  # a collected client may end on its own thread
+        if threading.current_thread() is self._thread:  # the garbage collector may run on the client's own thread
             self._loop.stop()
             return
         with suppress(concurrent.futures.TimeoutError, concurrent.futures.CancelledError):
@@ -178,8 +184,8 @@ class _Runner:
 
 
 def _new_loop(pid: int) -> asyncio.AbstractEventLoop:
-    """A loop that a forked child may inherit, collect and forget without its parent noticing."""
-    # An epoll instance is shared with the child, which would unregister the parent's sockets; poll has no such state.
+    """An event loop that a forked child may inherit and collect without effect on its parent."""
+    # A child shares the epoll instance of its parent and would unregister its sockets. poll has no such state.
     selector: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.DefaultSelector)
     loop = asyncio.SelectorEventLoop(selector())
 
@@ -208,7 +214,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _next_batch(batches: AsyncGenerator[list[Indexed], None]) -> list[Indexed]:
-    """The next results; none at the end."""
+    """The next results; an empty list at the end."""
     async for batch in batches:
         return batch
     return []

@@ -402,9 +402,9 @@ async def test_a_server_that_forgot_the_interaction_is_told_all_of_it_again(serv
     rollout = environment("math", url=served.url, interaction={"trajectory": "sum", "success_threshold": 9})()
     rollout.reset(solution="4")
     await rollout.submit_answer("4")
-    rollout._id = "forgotten"
+    rollout._interaction._id = "forgotten"
     await rollout.submit_answer("5")
-    rollout._id = "forgotten"
+    rollout._interaction._id = "forgotten"
     await rollout.submit_answer("4.0")
     assert rollout.get_reward() == 2.0
 

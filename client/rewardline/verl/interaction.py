@@ -17,11 +17,9 @@ from verl.interactions.base import BaseInteraction
 
 from rewardline.errors import Unavailable
 from rewardline.hook import LABELS, ROW_FIELDS, Hook, is_missing, plain
+from rewardline.interactions import OPTIONS, opening_fields
 from rewardline.messages import last_turn
 from rewardline.verl.samples import prompt_of
-
-OPTIONS = ("max_turns", "success_threshold", "ttl_s", "language", "feedback", "trajectory", "gamma", "penalty")
-"""How the turns go; the server documents them."""
 
 
 class RewardInteraction(BaseInteraction):
@@ -93,9 +91,7 @@ class RewardInteraction(BaseInteraction):
         await self._hook.client().end_interaction(instance_id)
 
     def _item(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of an item, less the response, which each turn brings."""
+        """The fields of an item without its response."""
         prompt = prompt_of(row.get("query", row.get("prompt")))
         known = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}
-        item = self._hook.item("", prompt=prompt, row=known)
-        del item["response"]
-        return item
+        return opening_fields(self._hook.item("", prompt=prompt, row=known))

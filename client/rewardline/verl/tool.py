@@ -79,7 +79,7 @@ class RewardTool(BaseTool):
         self._results[instance_id] = result
         if result.status is Status.INVALID:
             _log.error("an answer cannot be judged until its row is mended: %s %s", result.reason, dict(result.detail))
-        numbers = {"failed": float(result.status is Status.FAILED), "invalid": float(result.status is Status.INVALID)}
+        numbers = result.status.flags
         if result.score is not None:
             numbers["acc"] = result.score
         return ToolResponse(text=self._feedback(result)), self._hook.reward(result), numbers
