@@ -1,6 +1,6 @@
-"""AReaL's RLVR workflow with rewards that are awaited: `workflow="rewardline.areal_workflow.Workflow"`.
+"""AReaL's RLVR workflow with asynchronous rewards: `workflow="rewardline.areal_workflow.Workflow"`.
 
-Nothing is pickled, no pool of processes stands in the way, and no time limit makes a 0 of what takes long.
+It needs no pickling and no pool of processes, and no time limit turns a slow verdict into a reward of 0.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rewardline.hook import Hook
 
 
 class Workflow(RLVRWorkflow):
-    """`RLVRWorkflow` less its `reward_fn`: `workflow_kwargs={"rewardline": {"recipe": ...}, "gconfig": ...}`."""
+    """`RLVRWorkflow` with a reward function of its own: `workflow_kwargs={"rewardline": {"recipe": ...}, "gconfig": ...}`."""
 
     def __init__(
         self, *args: Any, rewardline: Mapping[str, Any] | None = None, reference: str | None = "answer", **kwargs: Any
     ) -> None:
-        """Take the options of a `Hook` in `rewardline`; `reference` is the column to judge against."""
+        """Take the options of a `Hook` in `rewardline`; `reference` is the column of the reference."""
         self._judge = Reward(never_abstaining("AReaL", Hook(**(rewardline or {}))), reference)
         super().__init__(self._reward, *args, **kwargs)
         self.async_reward_fn = self._reward
@@ -30,7 +30,7 @@ class Workflow(RLVRWorkflow):
         """The reward of one completion.
 
         Raises:
-            FailedItems, InvalidItems: there is none; AReaL drops the sample's group.
+            FailedItems, InvalidItems: There is no reward. AReaL drops the sample's group.
         """
         text = self.tokenizer.decode(completion_ids, skip_special_tokens=True)
         hook = self._judge.hook

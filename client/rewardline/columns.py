@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewardline.hook import is_missing, plain
@@ -13,6 +13,15 @@ def rows_of(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
     lists = {name: plain(values) for name, values in columns.items()}
     lists = {name: values for name, values in lists.items() if isinstance(values, list) and len(values) == size}
     return [{name: values[place] for name, values in lists.items()} for place in range(size)]
+
+
+REFERENCES = ("reference", "ground_truth", "answer")
+"""Columns that usually hold the reference; the first one with a value counts."""
+
+
+def first_value(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The value of the first of these columns that has one; None if none has."""
+    return next((row[name] for name in names if not is_missing(row.get(name))), None)
 
 
 def reference_of(row: Mapping[str, Any], column: str | None) -> Any:

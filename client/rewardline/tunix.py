@@ -1,16 +1,17 @@
 """Rewards for google-tunix: `GRPOLearner(..., reward_fns=[reward(verifier="math")])`.
 
-tunix adds up the rewards of all functions and knows no abstention. What cannot be judged is asked for again until the deadline,
-half an hour unless told otherwise, and then is an exception, which ends the step.
+tunix adds up the rewards of all functions, and knows no abstention. So the hook waits (`rewardline.always_reward`), and then
+raises, which ends the step.
 
-tunix's command line takes the functions that are defined in a module it is told of, and one made there by `reward` is such:
+tunix's command line takes the functions that a module defines. A function that `reward` makes there counts as such:
 
     # rewards.py, for `reward_functions: ["rewards.py"]`
     from rewardline.tunix import reward
     math = reward(verifier="math")
 
-Its agentic learner gives reward functions the first message of an episode alone. There the environment judges, by
-`task_reward`, or by `rewardline.tunix_environment` with all that was called; and `trajectory` hands its rewards on.
+Its agentic learner gives reward functions only the first message of an episode. So the environment judges instead: by
+`task_reward` the last message, by `rewardline.tunix_environment` the whole episode with its calls. `trajectory` then passes
+these rewards to the learner.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from rewardline.hook import Hook, plain
 from rewardline.messages import sendable
 
 REFERENCE = "answer"
-"""The column that tunix's examples have the answer in."""
+"""The column where tunix's examples have the answer."""
 
 
 def reward(
     *, name: str = "rewardline", reference: str | None = REFERENCE, **options: Any
 ) -> Callable[..., list[float]]:
-    """A function for `reward_fns`, by the options of a `Hook`.
+    """Make a function for `reward_fns`.
 
     Args:
-        name: By which tunix logs it.
-        reference: The column to judge against; None for rewards that need none.
-        options: Those of `Hook`.
+        name: The name in tunix's logs.
+        reference: The column of the reference; None for rewards without one.
+        options: The options of a `Hook`.
 
     Raises:
-        TypeError: there is no such option.
-        ValueError: one of them can never work.
+        TypeError: There is no such option.
+        ValueError: An option can never work.
     """
     hook = waiting_hook("tunix", **options)
 
@@ -63,11 +64,11 @@ def reward(
 
 
 def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callable[..., float]:
-    """A `reward_fn` for tunix's environments, which give it a task and the last thing that the model said.
+    """Make a `reward_fn` for tunix's environments, which call it with a task and the model's last message.
 
     Args:
-        reference: The task's field to judge against; None for rewards that need none.
-        options: Those of `Hook`.
+        reference: The task's field of the reference; None for rewards without one.
+        options: The options of a `Hook`.
     """
     hook = waiting_hook("tunix", **options)
 
@@ -80,15 +81,15 @@ def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callabl
 def trajectory(
     prompts: Sequence[Any], completions: Sequence[Any], trajectory_rewards: Sequence[float], **_: Any
 ) -> list[float]:
-    """For `reward_fns` of tunix's agentic learner: what the environment made of each episode."""
+    """For `reward_fns` of tunix's agentic learner: the rewards that the environment gave."""
     return [float(value) for value in trajectory_rewards]
 
 
 def judged(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | None) -> float:
-    """The reward of text or messages for a task, whose fields are those of a row.
+    """The reward of text or messages for a task, which has the fields of a row.
 
     Raises:
-        FailedItems, InvalidItems: there is no reward.
+        FailedItems, InvalidItems: There is no reward.
     """
     prompt = next((task[name] for name in ("prompt", "question", "prompts") if name in task), None)
     item = hook.item(
@@ -101,6 +102,6 @@ def judged(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | 
 
 
 def _define_by_caller(function: Any, name: str) -> None:
-    """Make of a function one that the calling module defined: tunix's command line finds no other."""
+    """Make a function look as if the calling module defined it: tunix's command line finds only such functions."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(2).f_globals.get("__name__", function.__module__)

@@ -1,6 +1,6 @@
 """An environment for tunix's agents: `VerifierToolEnvironment(task, tool_map, verifier="trajectory", params={...})`.
 
-It executes tools as tunix's own does, and at the end has the whole episode judged, calls and results as messages.
+It executes tools as tunix's own environment does. At the end the server judges the whole episode, with its calls and results.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rewardline.always_reward import waiting_hook
 from rewardline.tunix import REFERENCE, judged
 
 _FINISH = "finish"
-"""The call by which tunix's agents end an episode; its `response` is the answer."""
+"""An agent of tunix ends an episode by this call; its `response` is the answer."""
 _OWN = ("tool_map", "max_steps", "group_id", "pair_index")
-"""Of an environment's arguments, those that are tunix's."""
+"""The arguments of an environment that are tunix's own."""
 
 
 class VerifierToolEnvironment(ToolEnvironment):
     """Judges an episode by the options of a `Hook`.
 
-    What cannot be judged is an exception, which ends the step.
+    An episode that cannot be judged raises, which ends the step.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class VerifierToolEnvironment(ToolEnvironment):
         self._hook = waiting_hook("tunix", **options)
         self._reference = reference
         self._messages: list[dict[str, Any]] = []
-        super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_none_yet, **own)
+        super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_no_reward_yet, **own)
 
     def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
-        """One of tunix's; the last one, be it the most that there may be, has the episode's reward.
+        """Take a step of tunix's. The last step, also that at the limit, has the reward of the episode.
 
         Raises:
-            FailedItems, InvalidItems: there is none.
+            FailedItems, InvalidItems: There is no reward.
         """
         observation, reward, done, info = super().step(action)
         if done:
@@ -68,6 +68,6 @@ class VerifierToolEnvironment(ToolEnvironment):
         return result
 
 
-def _none_yet(task: Mapping[str, Any], action: Any) -> float:
-    """Until the episode is over."""
+def _no_reward_yet(task: Mapping[str, Any], action: Any) -> float:
+    """The reward before the end of the episode."""
     return 0.0

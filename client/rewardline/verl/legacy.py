@@ -1,4 +1,4 @@
-"""The reward manager `rewardline` for trainers that hand over a whole batch: verl up to 0.6, and what was forked of it."""
+"""The reward manager `rewardline` for trainers that pass a whole batch: verl up to 0.6, and its forks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rewardline.verl.samples import item_of, said
 
 @register("rewardline")
 class LegacyRewardManager(AbstractRewardManager):
-    """Judges by a Rewardline server, a batch in one call. Its options are those of `rewardline.hook.Hook`, under
-    `reward_model.reward_kwargs`.
+    """Judges a batch in one call of a Rewardline server. Its options, under `reward_model.reward_kwargs`, are those of
+    `rewardline.hook.Hook`.
     """
 
     def __init__(
@@ -26,16 +26,16 @@ class LegacyRewardManager(AbstractRewardManager):
         reward_fn_key: str = "data_source",
         **options: Any,
     ) -> None:
-        """`num_examine` and `compute_score` are passed over: it prints nothing, and judges by itself."""
+        """Ignore `num_examine` and `compute_score`: the manager prints nothing, and the server judges."""
         self._tokenizer = tokenizer
         self._reward_fn_key = reward_fn_key
         self._hook, self._token_params = manager_options(options)
 
     def __call__(self, data: Any, return_dict: bool = False) -> Any:
-        """The rewards, each on its response's last token; as `reward_tensor`, with `reward_extra_info`, on request.
+        """The rewards, each at the last token of its response. `return_dict` adds the other numbers.
 
         Raises:
-            FailedItems, InvalidItems: they name every sample in question by its position.
+            FailedItems, InvalidItems: They name all such samples by their positions.
         """
         known = self._extract_reward_from_rm_scores(data, return_dict)
         if known is not None:
