@@ -1,4 +1,4 @@
-"""What both clients are made of: the settings, and how a client is opened with them, pickled and shown."""
+"""The settings of a client, and the base of both clients: the constructor, pickling and `repr`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Config:
 
 
 class ConfiguredClient:
-    """The base of both clients. A subclass says in `_setup` what it makes of the settings."""
+    """The base of both clients. A subclass extends `_setup`, which every new, copied or unpickled client calls."""
 
     _config: Config
 

@@ -132,7 +132,7 @@ class GrpcTransport:
             raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
 
     async def call(self, method: str, path: str, body: bytes | None) -> Any:
-        raise InvalidRequest(f"{method} {path} travels by HTTP only; this client speaks gRPC")
+        raise InvalidRequest(f"{method} {path} needs HTTP; this client uses gRPC")
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         try:

@@ -1,4 +1,4 @@
-"""When to try again, and until when."""
+"""When to retry, and until when."""
 
 from __future__ import annotations
 

@@ -32,8 +32,10 @@ def reward(**options: Any) -> Callable[..., Any]:
     hook = waiting_hook("rLLM", **options)
 
     def score(task_info: Mapping[str, Any], action: Any, **_: Any) -> Any:
-        said = sendable(getattr(action, "action", action))
-        item = hook.item(said, reference=first_value(task_info, REFERENCES), prompt=prompt_of(task_info), row=task_info)
+        response = sendable(getattr(action, "action", action))
+        item = hook.item(
+            response, reference=first_value(task_info, REFERENCES), prompt=prompt_of(task_info), row=task_info
+        )
         result = hook.score_one_blocking(item)
         numbers = hook.numbers(result)
         metadata = {"reason": result.reason, "extracted": result.extracted, **numbers}

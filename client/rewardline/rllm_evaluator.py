@@ -70,9 +70,9 @@ class Evaluator:
             ValueError: No trajectory has the given name.
         """
         row = task if isinstance(task, Mapping) else task.metadata
-        prompt, said = self._parts(episode)
+        prompt, response = self._parts(episode)
         item = self.hook.item(
-            said,
+            response,
             reference=first_value(row, REFERENCES),
             prompt=prompt or prompt_of(row) or sendable(getattr(task, "instruction", None)),
             row=row,

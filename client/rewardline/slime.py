@@ -7,7 +7,7 @@ slime does not train on a removed sample, but counts its number in the mean of i
 the mean of the others. With and without it, `--custom-reward-post-process-path rewardline.slime.post_process_rewards`
 normalises each group without the removed samples. Evaluation has no groups and removes nothing: there a sample that could not
 be judged raises, unless `on_failed` is a number. slime refuses `--group-rm` together with evaluation. Leave it out then:
-samples that come one by one share requests anyhow.
+single samples share requests, too.
 """
 
 from __future__ import annotations

@@ -69,7 +69,9 @@ class VerifierEnv(Env):
             FailedItems, InvalidItems: There is no reward.
         """
         message, _ = self.renderer.parse_response(action)
-        item = self._hook.item([said(message)], reference=self._reference, prompt=sendable(self._prompt), row=self._row)
+        item = self._hook.item(
+            [message_json(message)], reference=self._reference, prompt=sendable(self._prompt), row=self._row
+        )
         result = await self._hook.score_one(item)
         return StepResult(
             reward=never_none(self._hook.reward(result)),
@@ -103,10 +105,10 @@ def conversation_reward(
         ValueError: The hook would abstain.
     """
     hook = never_abstaining("tinker-cookbook", hook)
-    before = [said(message) for message in prompt]
+    before = [message_json(message) for message in prompt]
 
     async def score(messages: Sequence[Mapping[str, Any]]) -> tuple[float, dict[str, float]]:
-        conversation = [said(message) for message in messages]
+        conversation = [message_json(message) for message in messages]
         if conversation[: len(before)] == before:
             conversation = conversation[len(before) :]
         result = await hook.score_one(hook.item(conversation, reference=reference, prompt=before or None, row=row))
@@ -115,7 +117,7 @@ def conversation_reward(
     return score
 
 
-def said(message: Mapping[str, Any]) -> dict[str, Any]:
+def message_json(message: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON form of a message. Calls that the renderer could not read become text, as the model wrote them."""
     whole = dict(sendable(message))
     unread = [str(each.get("raw_text", "")) for each in whole.pop("unparsed_tool_calls", None) or ()]

@@ -73,7 +73,7 @@ def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callabl
     hook = waiting_hook("tunix", **options)
 
     def score(task: Mapping[str, Any], action: Any) -> float:
-        return judged(hook, action, task, reference)
+        return reward_of(hook, action, task, reference)
 
     return score
 
@@ -85,7 +85,7 @@ def trajectory(
     return [float(value) for value in trajectory_rewards]
 
 
-def judged(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | None) -> float:
+def reward_of(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | None) -> float:
     """The reward of text or messages for a task, which has the fields of a row.
 
     Raises:

@@ -13,7 +13,7 @@ from tunix.rl.agentic.agents import agent_types
 from tunix.rl.agentic.environments.tool_environment import ToolEnvironment
 
 from rewardline.always_reward import waiting_hook
-from rewardline.tunix import REFERENCE, judged
+from rewardline.tunix import REFERENCE, reward_of
 
 _FINISH = "finish"
 """An agent of tunix ends an episode by this call; its `response` is the answer."""
@@ -44,7 +44,7 @@ class VerifierToolEnvironment(ToolEnvironment):
         """
         observation, reward, done, info = super().step(action)
         if done:
-            reward = judged(self._hook, self._messages, self.task, self._reference)
+            reward = reward_of(self._hook, self._messages, self.task, self._reference)
         return observation, reward, done, info
 
     def _initial_observation(self) -> Any:
@@ -52,14 +52,14 @@ class VerifierToolEnvironment(ToolEnvironment):
         return super()._initial_observation()
 
     def _step_impl(self, action: Any) -> Any:
-        said = action.action if isinstance(action, agent_types.Action) else action
-        calls = [said] if isinstance(said, dict) else said if isinstance(said, list) else []
+        message = action.action if isinstance(action, agent_types.Action) else action
+        calls = [message] if isinstance(message, dict) else message if isinstance(message, list) else []
         made = [call for call in calls if call.get("function", {}).get("name") != _FINISH]
         if made:
             self._messages.append({"role": "assistant", "content": None, "tool_calls": made})
         result = super()._step_impl(action)
         if result.done:
-            self._messages.append({"role": "assistant", "content": self._extract_llm_answer(said)})
+            self._messages.append({"role": "assistant", "content": self._extract_llm_answer(message)})
         outputs = (result.observation or {}).get("tool_outputs") or {}
         self._messages += [
             {"role": "tool", "tool_call_id": name, "content": output if isinstance(output, str) else json.dumps(output)}

@@ -44,12 +44,12 @@ class Rewarded:
         Raises:
             FailedItems, InvalidItems, ValueError: There is no reward.
         """
-        return await judged(self.rewardline, self.data, trace)
+        return await reward_of(self.rewardline, self.data, trace)
 
 
 async def reward(task: Any, trace: Any) -> float:
     """A function for `rewards` of a task's configuration. The server of REWARDLINE_URL routes each task by its labels."""
-    return await judged(Hook(), task, trace)
+    return await reward_of(Hook(), task, trace)
 
 
 def plugged(**options: Any) -> Callable[..., Any]:
@@ -57,15 +57,17 @@ def plugged(**options: Any) -> Callable[..., Any]:
     hook = never_abstaining("verifiers", Hook(**options))
 
     async def reward(task: Any, trace: Any) -> float:
-        return await judged(hook, task, trace)
+        return await reward_of(hook, task, trace)
 
     return reward
 
 
-async def judged(hook: Hook, data: Any, trace: Any) -> float:
+async def reward_of(hook: Hook, data: Any, trace: Any) -> float:
     """The reward of a trace. Also fills the metrics and the info of the trace."""
     row = data.model_dump(mode="json")
-    item = hook.item(said(trace), reference=first_value(row, REFERENCES), prompt=data.prompt_text or None, row=row)
+    item = hook.item(
+        response_of(trace), reference=first_value(row, REFERENCES), prompt=data.prompt_text or None, row=row
+    )
     result = await hook.score_one(item)
     trace.info["rewardline"] = {name: plain(getattr(result, name)) for name in _INFO}
     value = never_none(never_abstaining("verifiers", hook).reward(result))
@@ -73,7 +75,7 @@ async def judged(hook: Hook, data: Any, trace: Any) -> float:
     return value
 
 
-def said(trace: Any) -> Any:
+def response_of(trace: Any) -> Any:
     """The model's messages on the final branch, with the results of its calls. If a root agent has a reply apart from its
     messages, the reply comes last.
     """

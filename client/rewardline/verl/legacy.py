@@ -9,7 +9,7 @@ from verl.workers.reward_manager import register
 from verl.workers.reward_manager.abstract import AbstractRewardManager
 
 from rewardline.verl.options import manager_options
-from rewardline.verl.samples import item_of, said
+from rewardline.verl.samples import item_of_row
 
 
 @register("rewardline")
@@ -53,16 +53,8 @@ class LegacyRewardManager(AbstractRewardManager):
         return {"reward_tensor": rewards, "reward_extra_info": columns}
 
     def _item(self, sample: Any, token_ids: Any) -> dict[str, Any]:
-        row = sample.non_tensor_batch
-        item = item_of(
-            self._hook,
-            said(str(self._tokenizer.decode(token_ids, skip_special_tokens=True)), row, row.get("tool_extra_fields")),
-            data_source=row.get(self._reward_fn_key),
-            ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
-            extra_info=row.get("extra_info"),
-            prompt=row.get("raw_prompt"),
-            item_id=None if row.get("uid") is None else str(row["uid"]),
-        )
+        text = str(self._tokenizer.decode(token_ids, skip_special_tokens=True))
+        item = item_of_row(self._hook, text, sample.non_tensor_batch, self._reward_fn_key)
         return self._token_params.add(item, token_ids)
 
 

@@ -18,7 +18,7 @@ from verl.experimental.reward_loop.reward_manager import register
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from rewardline.verl.options import manager_options
-from rewardline.verl.samples import item_of, said
+from rewardline.verl.samples import item_of_row
 
 
 @register("rewardline")
@@ -48,17 +48,8 @@ class RewardManager(RewardManagerBase):
             FailedItems, InvalidItems: As `rewardline.verl.compute_score`.
         """
         sample = data[-1:][0]  # a trajectory may have several sequences; the last one is judged
-        row = sample.non_tensor_batch
         token_ids = response_ids(sample)
-        item = item_of(
-            self._hook,
-            said(await self._decoder.text(token_ids), row, row.get("tool_extra_fields")),
-            data_source=row.get("data_source"),
-            ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
-            extra_info=row.get("extra_info"),
-            prompt=row.get("raw_prompt"),
-            item_id=_text(row.get("uid")),
-        )
+        item = item_of_row(self._hook, await self._decoder.text(token_ids), sample.non_tensor_batch)
         numbers = self._hook.numbers(await self._hook.score_one(self._token_params.add(item, token_ids)))
         return {"reward_score": numbers["score"], "reward_extra_info": numbers}
 
@@ -112,7 +103,3 @@ def _refuse_what_would_be_ignored(reward: Any) -> None:
         raise ValueError(
             "with reward.reward_model.enable, verl calls that model and never the manager 'rewardline'; disable one of them"
         )
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

@@ -58,7 +58,7 @@ def item_of(
     row["data_source"] = None if is_missing(data_source) else str(data_source)
     prompts = (prompt, *(extra.get(name) for name in PROMPTS))
     return hook.item(
-        said(response, extra) if isinstance(response, str) else response,
+        response_of(response, extra) if isinstance(response, str) else response,
         reference=None if is_missing(ground_truth) else ground_truth,
         prompt=next((text for text in map(prompt_of, prompts) if text), None) if hook.send_prompt else None,
         row=row,
@@ -66,7 +66,20 @@ def item_of(
     )
 
 
-def said(text: str, *mappings: Any) -> Any:
+def item_of_row(hook: Hook, text: str, row: Mapping[str, Any], data_source_key: str = "data_source") -> dict[str, Any]:
+    """Make the item of one sample of a manager: `text` is its decoded response, `row` its non-tensor values."""
+    return item_of(
+        hook,
+        response_of(text, row, row.get("tool_extra_fields")),
+        data_source=row.get(data_source_key),
+        ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
+        extra_info=row.get("extra_info"),
+        prompt=row.get("raw_prompt"),
+        item_id=None if row.get("uid") is None else str(row["uid"]),
+    )
+
+
+def response_of(text: str, *mappings: Any) -> Any:
     """The response: the messages that an agent loop left in one of these mappings; else its text."""
     found = (plain(each.get(RESPONSE)) for each in mappings if isinstance(each, Mapping))
     return next((sendable(messages) for messages in found if isinstance(messages, list) and messages), text)
