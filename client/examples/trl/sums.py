@@ -124,10 +124,10 @@ def learn(
 
 
 def plot(report: dict[str, Any], path: Path) -> None:
-    import matplotlib  # noqa: PLC0415 - a long import, for the very end
+    import matplotlib  # noqa: PLC0415 - a slow import, needed only at the end
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot  # noqa: PLC0415 - after the choice of what draws
+    from matplotlib import pyplot  # noqa: PLC0415 - after the choice of the backend
 
     rewards = report["rewards"]
     width = max(1, len(rewards) // 20)
