@@ -101,7 +101,7 @@ def _logged() -> Iterator[None]:
     try:
         yield
     except (RewardlineError, ValueError, TypeError) as error:
-        log.error("no reward, and OpenRLHF needs one for every sample: %s", error)  # noqa: TRY400 - raised again
+        log.error("no reward, and OpenRLHF cannot do without one: %s", error)  # noqa: TRY400 - raised again
         raise
 
 
