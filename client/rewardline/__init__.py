@@ -3,7 +3,7 @@
     with Client("http://verifier:8080") as client:
         results = client.score([{"verifier": "math", "response": r, "reference": g} for r, g in pairs])
 
-A result with status `ok` has a score; one which could not be judged has none, and is never a 0.
+A result with status `ok` has a score. A result that could not be judged has none, and never counts as 0.
 """
 
 from rewardline.async_client import AsyncClient

@@ -1,8 +1,8 @@
-"""Rewards for AReaL as it calls them: a sync function, pickled into a pool of processes, one sample per call.
+"""Reward functions for AReaL. It pickles them into a pool of processes, and calls them for one sample at a time.
 
-`AsyncRewardWrapper` makes a 0 of what takes 15 s, waiting for a free process included. This function raises before that, and
-AReaL drops the group, but it cannot see how long its call has waited: use it for what is judged in milliseconds, and
-`rewardline.areal_workflow.Workflow`, which has neither pool nor limit, for programs and judge models.
+AReaL's `AsyncRewardWrapper` turns a call into a reward of 0 after 15 s, and the wait for a free process counts. The function
+raises earlier, and AReaL then drops the group; but it cannot know how long its call has waited. So use it for verifiers that
+take milliseconds. For programs and judge models use `rewardline.areal_workflow.Workflow`, which has neither pool nor limit.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rewardline.always_reward import never_abstaining, never_none
 from rewardline.hook import Hook, is_missing, plain
-from rewardline.patience import certain, unabstaining
 from rewardline.special_tokens import without_ending
 
 DEADLINE_S = 10.0
-"""Of AReaL's 15 s, in which a process may have to be started."""
+"""AReaL stops waiting after 15 s, and may have to start a process in that time."""
 
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward function; `reward` makes them."""
+    """A reward function; `reward` makes it."""
 
     hook: Hook
     reference: str | None = "answer"
-    """The column to judge against, of rows that have neither `reference` nor `ground_truth`."""
+    """The column of the reference, for rows without `reference` and `ground_truth`."""
 
     def __call__(
         self, prompt: str, completions: str, prompt_ids: Any = None, completion_ids: Any = None, **row: Any
@@ -32,18 +32,18 @@ class Reward:
         """The reward of one completion.
 
         Raises:
-            FailedItems, InvalidItems: there is none; AReaL tries again three times, then drops the sample's group.
+            FailedItems, InvalidItems: There is no reward. AReaL retries three times, then drops the sample's group.
         """
-        return certain(self.hook.reward(self.hook.score_one_blocking(item_of(self, prompt, completions, row))))
+        return never_none(self.hook.reward(self.hook.score_one_blocking(item_of(self, prompt, completions, row))))
 
 
 def reward(*, reference: str | None = "answer", **options: Any) -> Reward:
-    """A reward function by the options of a `Hook`; one call without waiting for others, within 10 s."""
-    return Reward(unabstaining("AReaL", Hook(**{"deadline_s": DEADLINE_S, "gather_ms": 0.0, **options})), reference)
+    """Make a reward function by the options of a `Hook`. A call waits for no other calls and ends within 10 s."""
+    return Reward(never_abstaining("AReaL", Hook(**{"deadline_s": DEADLINE_S, "gather_ms": 0.0, **options})), reference)
 
 
 def item_of(function: Reward, prompt: str, completion: str, row: dict[str, Any]) -> dict[str, Any]:
-    """One sample as the server takes it."""
+    """Make the item of one sample."""
     item = function.hook.item(without_ending(completion), prompt=row.get("messages") or prompt, row=row)
     named = None if function.reference is None else plain(row.get(function.reference))
     if not is_missing(named) and not {"reference", "ground_truth", "test_cases"} & set(item):
@@ -52,5 +52,5 @@ def item_of(function: Reward, prompt: str, completion: str, row: dict[str, Any])
 
 
 def reward_fn(prompt: str, completions: str, prompt_ids: Any = None, completion_ids: Any = None, **row: Any) -> float:
-    """`reward_fn="rewardline.areal.reward_fn"`: by the labels of each row, at the server that REWARDLINE_URL names."""
+    """For `reward_fn="rewardline.areal.reward_fn"`: the server of REWARDLINE_URL routes each row by its labels."""
     return reward()(prompt, completions, prompt_ids, completion_ids, **row)

@@ -1,6 +1,6 @@
-"""AReaL's RLVR workflow with rewards that are awaited: `workflow="rewardline.areal_workflow.Workflow"`.
+"""AReaL's RLVR workflow with asynchronous rewards: `workflow="rewardline.areal_workflow.Workflow"`.
 
-Nothing is pickled, no pool of processes stands in the way, and no time limit makes a 0 of what takes long.
+It needs no pickling and no pool of processes, and no time limit turns a slow verdict into a reward of 0.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import Any
 
 from areal.workflow.rlvr import RLVRWorkflow
 
+from rewardline.always_reward import never_abstaining, never_none
 from rewardline.areal import Reward, item_of
 from rewardline.hook import Hook
-from rewardline.patience import certain, unabstaining
 
 
 class Workflow(RLVRWorkflow):
-    """`RLVRWorkflow` less its `reward_fn`: `workflow_kwargs={"rewardline": {"recipe": ...}, "gconfig": ...}`."""
+    """`RLVRWorkflow` with a reward function of its own: `workflow_kwargs={"rewardline": {"recipe": ...}, "gconfig": ...}`."""
 
     def __init__(
         self, *args: Any, rewardline: Mapping[str, Any] | None = None, reference: str | None = "answer", **kwargs: Any
     ) -> None:
-        """Take the options of a `Hook` in `rewardline`; `reference` is the column to judge against."""
-        self._judge = Reward(unabstaining("AReaL", Hook(**(rewardline or {}))), reference)
+        """Take the options of a `Hook` in `rewardline`; `reference` is the column of the reference."""
+        self._judge = Reward(never_abstaining("AReaL", Hook(**(rewardline or {}))), reference)
         super().__init__(self._reward, *args, **kwargs)
         self.async_reward_fn = self._reward
 
@@ -30,8 +30,8 @@ class Workflow(RLVRWorkflow):
         """The reward of one completion.
 
         Raises:
-            FailedItems, InvalidItems: there is none; AReaL drops the sample's group.
+            FailedItems, InvalidItems: There is no reward. AReaL drops the sample's group.
         """
         text = self.tokenizer.decode(completion_ids, skip_special_tokens=True)
         hook = self._judge.hook
-        return certain(hook.reward(await hook.score_one(item_of(self._judge, prompt, text, row))))
+        return never_none(hook.reward(await hook.score_one(item_of(self._judge, prompt, text, row))))

@@ -1,17 +1,16 @@
-"""The client: cuts a call into requests, sends a few at a time, tries again what may be tried again, restores the order.
+"""The client. It cuts a call into requests, sends a few at a time, retries, and restores the order.
 
     items ► entries (encoded once) ► chunks ► attempt ► results
-                                        ▲        │ not delivered, or `failed`: only these again, after a pause
-                                        └────────┘ until the deadline or the budget ends; then they are `failed`
+                                        ▲        │ not delivered, or `failed`: the client sends these again after a pause,
+                                        └────────┘ until the deadline or the retries end; then they are `failed`
 
-Sessions and channels are bound to the event loop on which they were made, so there is one set of them per loop.
+A session or channel belongs to the event loop that made it. So the client has one set of them for each loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import os
 import threading
 import urllib.parse
@@ -19,7 +18,7 @@ import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -37,13 +36,13 @@ from rewardline.batching import (
     encode_reference_as_json,
     json_bytes,
 )
+from rewardline.config import Config, ConfiguredClient, check_deadline
 from rewardline.errors import RequestError, TooLarge, Unavailable, UnexpectedAnswer
-from rewardline.gathering import Gatherer, Options
+from rewardline.gathering import Gatherer, RequestOptions
 from rewardline.http_transport import HttpTransport
 from rewardline.interactions import INTERACTIONS, Turn, parse_turn
 from rewardline.results import Result, Status, parse_result, unjudged
 from rewardline.retry import Backoff, Deadline
-from rewardline.trust import Trust
 
 T = TypeVar("T")
 Emit = Callable[[Entry, Result], None]
@@ -51,117 +50,22 @@ Indexed = tuple[int, Result]
 
 _CACHE_MODES = ("use", "refresh", "off")
 _CLOSE_TIMEOUT_S = 5.0
-_MARGIN_S, _MARGIN_SHARE = 1.0, 0.1
-"""The server's deadline ends this much (the smaller) before the caller's, so that its answer still arrives."""
-_LEAST_S = 0.001
-_ABANDONED: list[Any] = []
-"""What a forked child inherited: kept, since collecting it would close what its parent uses."""
+_ANSWER_MARGIN_S, _ANSWER_MARGIN_SHARE = 1.0, 0.1
+"""The server's deadline ends earlier than the caller's by the smaller of these two, so that its answer still arrives."""
+_MIN_TIMEOUT_S = 0.001
+_INHERITED: list[Any] = []
+"""What a forked child inherited. It stays referenced: collecting it would close connections that the parent uses."""
 
 
-@dataclass(frozen=True)
-class Config:
-    """All that a client is made of, and all that travels when it is pickled."""
-
-    url: str
-    api_key: str | None
-    timeout_s: float
-    max_in_flight: int
-    batch_items: int
-    batch_bytes: int
-    max_retries: int
-    max_resends: int
-    gather_ms: float
-    gather_items: int
-    compress: str | None
-    tls_ca: str | None = None
-    tls_cert: str | None = None
-    tls_key: str | None = None
-
-    @property
-    def trust(self) -> Trust:
-        return Trust(self.tls_ca, self.tls_cert, self.tls_key)
-
-    def __post_init__(self) -> None:
-        scheme, separator, host = self.url.partition("://")
-        if scheme not in ("http", "https", "grpc", "grpcs") or not separator or not host.strip("/"):
-            raise ValueError(f"expected http://, https://, grpc:// or grpcs:// and a host, found {self.url!r}")
-        for name in ("max_in_flight", "batch_items", "batch_bytes", "gather_items"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
-        for name in ("max_retries", "max_resends", "gather_ms"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative")
-        if self.compress not in (None, "gzip"):
-            raise ValueError(f"compress is None or 'gzip', not {self.compress!r}")
-        _check_deadline(self.timeout_s)
-        self.trust  # noqa: B018 - says what cannot work
-
-
-class AsyncClient:
+class AsyncClient(ConfiguredClient):
     """Scores items by a Rewardline server, from any event loop.
 
-    A call answers every item: what cannot be judged within the deadline and the retries is a result with status
-    `failed` and no score. Exceptions are left for what no retry can mend (`RequestError`, `UnexpectedAnswer`).
+    A call returns a result for every item. An item that the server could not judge within the deadline and the retries
+    has the status `failed` and no score. A call raises only what no retry can mend: `RequestError`, `UnexpectedAnswer`.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        api_key: str | None = None,
-        timeout_s: float = 60.0,
-        max_in_flight: int = 8,
-        batch_items: int = 512,
-        batch_bytes: int = 4 * 1024 * 1024,
-        max_retries: int = 6,
-        max_resends: int = 3,
-        gather_ms: float = 2.0,
-        gather_items: int = 256,
-        compress: str | None = None,
-        tls_ca: str | None = None,
-        tls_cert: str | None = None,
-        tls_key: str | None = None,
-    ) -> None:
-        """Open nothing yet: connections are made by the first call.
-
-        Args:
-            url: `http(s)://host:port`, or `grpc(s)://host:port` (needs `rewardline[grpc]`).
-            api_key: sent as a bearer token.
-            timeout_s: the deadline of calls which name none.
-            max_in_flight: requests on their way at once, per event loop.
-            batch_items: items per request, at most.
-            batch_bytes: bytes per request, at most, unless one item is larger.
-            max_retries: how often a request is tried again after lost connections and server errors. A server which
-                says that it is busy is waited for until the deadline.
-            max_resends: how often items which the server answered with `failed` are sent again.
-            gather_ms: how long `score_one` waits for others to travel with; 0 sends at once.
-            gather_items: how many `score_one` calls travel together, at most.
-            compress: "gzip" compresses request bodies over 64 kB (HTTP).
-            tls_ca: PEM file of the authorities to trust with `https://` and `grpcs://`; default: this machine's.
-            tls_cert: PEM file of the client's own certificate, for servers that ask for one.
-            tls_key: And of its key.
-        """
-        self._setup(
-            Config(
-                url.rstrip("/"),
-                api_key,
-                timeout_s,
-                max_in_flight,
-                batch_items,
-                batch_bytes,
-                max_retries,
-                max_resends,
-                gather_ms,
-                gather_items,
-                compress,
-                tls_ca,
-                tls_cert,
-                tls_key,
-            )
-        )
-
     def _setup(self, config: Config) -> None:
-        self._config = config
+        super()._setup(config)
         self._wire = _wire_of(config)
         self._closed = False
         self._reset()
@@ -169,7 +73,7 @@ class AsyncClient:
     def _reset(self) -> None:
         self._pid = os.getpid()
         self._lock = threading.Lock()
-        """Guards `_loops`: one client may be used from the loops of several threads."""
+        """Guards `_loops`: several threads may use one client, each from its own loop."""
         self._loops: dict[asyncio.AbstractEventLoop, _LoopState] = {}
 
     async def score(
@@ -184,16 +88,16 @@ class AsyncClient:
         """Score a batch of any size; `results[i]` belongs to `items[i]`.
 
         Args:
-            items: what to judge; see the server's `/docs` for the fields.
-            deadline_s: bounds the whole call, retries included.
+            items: What to judge. The server's `/docs` describes the fields.
+            deadline_s: The call ends by then, retries included.
             cache: "use", "refresh" (judge anew and store) or "off".
-            explain: ask for the why, in `detail`.
-            references: shared references, which items name by `reference_id`; each travels once per request.
+            explain: The server explains each verdict in `detail`.
+            references: Shared references. An item names one by `reference_id`; each travels once per request.
 
         Raises:
-            RequestError: the server refused; `errors` says which item and field.
-            UnexpectedAnswer: this is not a Rewardline server.
-            ValueError, TypeError: an item is not JSON; NaN is not.
+            RequestError: The server refused the request; `errors` names the item and the field.
+            UnexpectedAnswer: The address is not that of a Rewardline server.
+            ValueError, TypeError: An item is not JSON. NaN is not JSON.
         """
         options = self._options(deadline_s, cache, explain)
         results: list[Result | None] = [None] * len(items)
@@ -208,12 +112,12 @@ class AsyncClient:
     async def score_one(
         self, item: Item, *, deadline_s: float | None = None, cache: str = "use", explain: bool = False
     ) -> Result:
-        """Score one item. Calls made within `gather_ms` of each other, with the same options, travel as one request.
+        """Score one item. Calls with the same options, made within `gather_ms` of each other, share one request.
 
-        Raises as `score`; another caller's bad item is never yours.
+        Raises as `score`. Another caller's bad item never raises here.
         """
         options = self._options(deadline_s, cache, explain)
-        state = await self._here()
+        state = await self._loop_state()
         try:
             entry = self._encoder(None).entry(0, item)
         except Unsendable as error:
@@ -231,8 +135,8 @@ class AsyncClient:
     ) -> AsyncGenerator[Indexed, None]:
         """Yield `(index, result)` as results come, in any order.
 
-        `items` may be endless: it is read only as far as there is room on the way, and never held as a whole. The
-        deadline counts for each item from when it was read.
+        `items` may be endless: the client reads on only while there is room for another request, and never holds all
+        of it. The deadline of an item starts when the client reads it.
         """
         options = self._options(deadline_s, cache, explain)
         batches = self._batches(items, options, references, shared=None, stream=True)
@@ -244,25 +148,27 @@ class AsyncClient:
             await batches.aclose()
 
     async def verifiers(self) -> list[dict[str, Any]]:
-        """What the server can judge by: name, version, parameter schema, examples.
+        """List the server's verifiers: name, version, parameter schema, examples.
 
         Raises:
-            Unavailable: no answer within `timeout_s` and the retries.
+            Unavailable: No answer came within `timeout_s` and the retries.
         """
-        return await self._persist(lambda transport, timeout_s: transport.verifiers(timeout_s), self._config.timeout_s)
+        return await self._with_retries(
+            lambda transport, timeout_s: transport.verifiers(timeout_s), self._config.timeout_s
+        )
 
     async def open_interaction(self, fields: Mapping[str, Any], *, deadline_s: float | None = None) -> str:
         """Open an interaction of several turns, and return its id.
 
         Args:
-            fields: what an item has, less its response, and how the turns are to go (`max_turns`, `feedback`, ...). With
-                an `instance_id` of one's own, opening it again is safe; one is made where there is none.
-            deadline_s: bounds the call, retries included.
+            fields: The fields of an item without its response, and the rules of the turns (`max_turns`, `feedback`, ...).
+                A caller that sets `instance_id` may open it again safely; without one, the client makes one.
+            deadline_s: The call ends by then, retries included.
 
         Raises:
-            InvalidRequest: nothing could be judged by these fields; `errors` says why.
-            Conflict: there is one of this id, opened with other fields.
-            Unavailable: no answer in time.
+            InvalidRequest: The server cannot judge by these fields; `errors` says why.
+            Conflict: An interaction with this id was opened with other fields.
+            Unavailable: No answer came in time.
         """
         named = dict(fields)
         named.setdefault("instance_id", uuid.uuid4().hex)
@@ -277,63 +183,67 @@ class AsyncClient:
         *,
         deadline_s: float | None = None,
     ) -> Turn:
-        """Have the last assistant message judged as the turn of this number, the first being 1.
+        """Judge the last assistant message as turn `turn_index`, which starts at 1.
 
-        Sending a turn again is answered as it was, and counts once.
+        A turn that is sent again gets the same answer and counts once.
 
         Raises:
-            NotFound: there is no such interaction, or no longer.
-            Conflict: another turn is next, or this one was taken with other messages.
-            InvalidRequest: this cannot be judged until it is mended.
-            Unavailable: it could not be judged in time; nothing of it was kept.
+            NotFound: The server has no interaction with this id, or forgot it.
+            Conflict: Another turn is next, or this turn came before with other messages.
+            InvalidRequest: The server cannot judge this turn until its author mends it.
+            Unavailable: The server could not judge the turn in time, and kept nothing of it.
         """
         body = {"messages": list(messages), "turn_index": turn_index}
-        return parse_turn(await self.call("POST", f"{_path(instance_id)}/turns", body, deadline_s=deadline_s))
+        return parse_turn(
+            await self.call("POST", f"{_interaction_path(instance_id)}/turns", body, deadline_s=deadline_s)
+        )
 
     async def show_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
-        """What became of it so far. Raises as `take_turn`."""
-        return await self.call("GET", _path(instance_id), deadline_s=deadline_s)
+        """Return the state of an interaction. Raises as `take_turn`."""
+        return await self.call("GET", _interaction_path(instance_id), deadline_s=deadline_s)
 
     async def end_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
-        """Have all but its outcome forgotten, and return that; may be done again. Raises as `take_turn`."""
-        return await self.call("DELETE", _path(instance_id), deadline_s=deadline_s)
+        """End an interaction and return its outcome, which is all that the server keeps. May be called twice. Raises as `take_turn`."""
+        return await self.call("DELETE", _interaction_path(instance_id), deadline_s=deadline_s)
 
     async def call(
         self, method: str, path: str, body: Any = None, *, deadline_s: float | None = None
     ) -> dict[str, Any]:
-        """Any other route of the server that may be asked again: the object it answers. HTTP only.
+        """Call any other route that is safe to call twice, and return the object it answers. HTTP only.
 
         Raises:
-            RequestError: the server refused; which one says why.
-            Unavailable: no answer in time.
+            RequestError: The server refused the request; the subclass says why.
+            Unavailable: No answer came in time.
         """
         deadline_s = self._options(deadline_s, "use", False).deadline_s
         encoded = None if body is None else json_bytes(body)
-        answer = await self._persist(lambda transport, _: transport.call(method, path, encoded), deadline_s)
+        answer = await self._with_retries(lambda transport, _: transport.call(method, path, encoded), deadline_s)
         if not isinstance(answer, dict):
             raise UnexpectedAnswer(f"expected an object, found {type(answer).__name__}")
         return answer
 
-    async def _persist(self, attempt: Callable[[Transport, float], Coroutine[Any, Any, T]], deadline_s: float) -> T:
-        """Try until the deadline or the retries end."""
-        state = await self._here()
+    async def _with_retries(
+        self, attempt: Callable[[Transport, float], Coroutine[Any, Any, T]], deadline_s: float
+    ) -> T:
+        """Attempt a call until it succeeds, or until the deadline or the retries end."""
+        state = await self._loop_state()
         deadline = Deadline(deadline_s)
         backoff, faults = Backoff(), 0
         cause: Unavailable | None = None
         while True:
             remaining_s = deadline.remaining_s()
             try:
-                return await _bounded(attempt(state.transport, remaining_s), remaining_s)
+                return await _within(attempt(state.transport, remaining_s), remaining_s)
             except Unavailable as error:
-                fault, cause = _recalling(cause, error)
-            faults += not _is_asked_to_wait(fault)
+                fault, cause = _with_cause(cause, error)
+            faults += not _asks_to_wait(fault)
             pause_s = backoff.next_s(fault.retry_after_s)
             if faults > self._config.max_retries or pause_s >= deadline.remaining_s():
                 raise fault
             await asyncio.sleep(pause_s)
 
     async def close(self) -> None:
-        """Close the connections of every event loop that can still be reached. May be called twice."""
+        """Close the connections of every event loop that still runs. May be called twice."""
         self._closed = True
         if self._pid != os.getpid():
             self._abandon()
@@ -356,27 +266,18 @@ class AsyncClient:
     ) -> None:
         await self.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return asdict(self._config)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._setup(Config(**state))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._config.url!r})"
-
-    def _options(self, deadline_s: float | None, cache: str, explain: bool) -> Options:
+    def _options(self, deadline_s: float | None, cache: str, explain: bool) -> RequestOptions:
         if cache not in _CACHE_MODES:
-            raise ValueError(f"cache is one of {_CACHE_MODES}, not {cache!r}")
+            raise ValueError(f"cache must be one of {_CACHE_MODES}, found {cache!r}")
         deadline_s = self._config.timeout_s if deadline_s is None else deadline_s
-        _check_deadline(deadline_s)
-        return Options(float(deadline_s), cache, bool(explain))
+        check_deadline(deadline_s)
+        return RequestOptions(float(deadline_s), cache, bool(explain))
 
     def _encoder(self, references: Mapping[str, Any] | None) -> Encoder:
         return Encoder(self._wire.encode_item, self._wire.encode_reference, references)
 
-    async def _here(self) -> _LoopState:
-        """The connections of the running loop; made at its first call."""
+    async def _loop_state(self) -> _LoopState:
+        """The connections of the running loop. The first call opens them."""
         if self._closed:
             raise RuntimeError("the client is closed")
         if self._pid != os.getpid():
@@ -393,21 +294,21 @@ class AsyncClient:
         return state
 
     def _abandon(self) -> None:
-        """In a forked child: the parent's sockets and its selector are shared, so they are not even closed here."""
-        _ABANDONED.append(self._loops)
+        """Start anew in a forked child. It shares the parent's sockets and selector, so it must not even close them."""
+        _INHERITED.append(self._loops)
         self._reset()
 
     async def _batches(
         self,
         items: Iterable[Item],
-        options: Options,
+        options: RequestOptions,
         references: Mapping[str, Any] | None,
         *,
         shared: Deadline | None,
         stream: bool,
     ) -> AsyncGenerator[list[Indexed], None]:
-        """Results as they come. At most `max_in_flight` chunks are read ahead of what was taken."""
-        state = await self._here()
+        """Yield results as they come. Reads at most `max_in_flight` requests ahead of the caller."""
+        state = await self._loop_state()
         ready: deque[Indexed] = deque()
         wake = asyncio.Event()
         running: set[asyncio.Task[None]] = set()
@@ -433,7 +334,7 @@ class AsyncClient:
                     task = asyncio.create_task(self._judge(state, chunk, options, deadline, emit, stream))
                     task.add_done_callback(lambda _: wake.set())
                     running.add(task)
-                    await asyncio.sleep(0)  # encoding the next chunk does not hold up sending this one
+                    await asyncio.sleep(0)  # this chunk is sent before the next one is encoded
                 if ready:
                     yield [ready.popleft() for _ in range(len(ready))]
                     continue
@@ -450,9 +351,15 @@ class AsyncClient:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _judge(
-        self, state: _LoopState, entries: list[Entry], options: Options, deadline: Deadline, emit: Emit, stream: bool
+        self,
+        state: _LoopState,
+        entries: list[Entry],
+        options: RequestOptions,
+        deadline: Deadline,
+        emit: Emit,
+        stream: bool,
     ) -> None:
-        """Emit one result for each entry. Raises what no retry can mend."""
+        """Emit one result for each entry, after as many requests as that takes. Raises what no retry can mend."""
         backoff, faults, resends = Backoff(), 0, 0
         unsettled = dict(enumerate(entries))
         failed: dict[int, Result] = {}
@@ -469,7 +376,7 @@ class AsyncClient:
 
             pending = [unsettled[key] for key in keys]
             try:
-                await _bounded(self._attempt(state, pending, options, deadline, stream, take), deadline.remaining_s())
+                await _within(self._attempt(state, pending, options, deadline, stream, take), deadline.remaining_s())
             except TooLarge:
                 if len(pending) == 1:
                     raise
@@ -478,12 +385,12 @@ class AsyncClient:
                 await self._judge(state, pending[half:], options, deadline, emit, stream)
                 return
             except Unavailable as error:
-                fault, cause = _recalling(cause, error)
+                fault, cause = _with_cause(cause, error)
             if not unsettled:
                 return
             if fault is None:
                 resends += 1
-            elif not _is_asked_to_wait(fault):
+            elif not _asks_to_wait(fault):
                 faults += 1
             pause_s = backoff.next_s(fault.retry_after_s if fault else None)
             spent = faults > self._config.max_retries or resends > self._config.max_resends
@@ -491,28 +398,28 @@ class AsyncClient:
                 break
             await asyncio.sleep(pause_s)
         for key, entry in unsettled.items():
-            emit(entry, failed.get(key) or _undelivered(fault, entry))
+            emit(entry, failed.get(key) or _unanswered(fault, entry))
 
     async def _attempt(
         self,
         state: _LoopState,
         entries: list[Entry],
-        options: Options,
+        options: RequestOptions,
         deadline: Deadline,
         stream: bool,
         take: Callable[[int, Result], None],
     ) -> None:
-        """One request, once there is room for it."""
+        """Send one request, once fewer than `max_in_flight` are on their way."""
 
         def deliver(position: int, raw: Any) -> None:
             entry = entries[position]
             take(position, parse_result(raw, entry.default_id, entry.item))
 
         async with state.slots:
-            remaining_s = max(deadline.remaining_s(), _LEAST_S)
+            remaining_s = max(deadline.remaining_s(), _MIN_TIMEOUT_S)
             request = Request(
                 entries,
-                deadline_s=remaining_s - min(_MARGIN_S, _MARGIN_SHARE * remaining_s),
+                deadline_s=remaining_s - min(_ANSWER_MARGIN_S, _ANSWER_MARGIN_SHARE * remaining_s),
                 timeout_s=remaining_s,
                 cache=options.cache,
                 explain=options.explain,
@@ -526,28 +433,28 @@ class AsyncClient:
 
 
 class _LoopState:
-    """What one event loop owns: connections, the slots for requests in flight, and the gathering of single calls."""
+    """What one event loop owns: connections, slots for requests in flight, and the gatherer of single calls."""
 
     def __init__(self, client: AsyncClient, transport: Transport) -> None:
         config = client._config
         self.transport = transport
         self.slots = asyncio.Semaphore(config.max_in_flight)
 
-        async def judge(entries: list[Entry], options: Options, deadline: Deadline, emit: Emit) -> None:
+        async def judge(entries: list[Entry], options: RequestOptions, deadline: Deadline, emit: Emit) -> None:
             await client._judge(self, entries, options, deadline, emit, stream=False)
 
         self.gatherer = Gatherer(judge, config.gather_ms / 1000.0, config.gather_items, config.batch_bytes)
-        self._life = self._live()
+        self._guard = self._close_with_loop()
 
     async def start(self) -> None:
-        await self._life.__anext__()
+        await self._guard.__anext__()
 
     async def close(self) -> None:
         await self._release()
-        await self._life.aclose()
+        await self._guard.aclose()
 
-    async def _live(self) -> AsyncGenerator[None, None]:
-        """Ends with its loop: `asyncio.run` closes open generators before the loop, and so our connections too."""
+    async def _close_with_loop(self) -> AsyncGenerator[None, None]:
+        """Close the connections when the loop ends: `asyncio.run` closes open generators before it closes the loop."""
         try:
             yield
         finally:
@@ -560,7 +467,7 @@ class _LoopState:
 
 @dataclass(frozen=True)
 class _Wire:
-    """How items are encoded for a transport, and how one is opened on the running loop."""
+    """How to encode items for a transport, and how to open one on the running loop."""
 
     open: Callable[[], Transport]
     encode_item: EncodeItem
@@ -572,16 +479,16 @@ def _wire_of(config: Config) -> _Wire:
     if scheme in ("http", "https"):
         return _Wire(
             functools.partial(
-                HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.trust
+                HttpTransport, config.url, config.api_key, config.max_in_flight, config.compress, config.tls
             ),
             encode_item_as_json,
             encode_reference_as_json,
         )
-    from rewardline import grpc_transport  # noqa: PLC0415 - an extra, which most users do not install
+    from rewardline import grpc_transport  # noqa: PLC0415 - an extra that most users do not install
 
     return _Wire(
         functools.partial(
-            grpc_transport.GrpcTransport, address, config.api_key, config.trust if scheme == "grpcs" else None
+            grpc_transport.GrpcTransport, address, config.api_key, config.tls if scheme == "grpcs" else None
         ),
         grpc_transport.encode_item,
         grpc_transport.encode_reference,
@@ -596,11 +503,11 @@ def _entries(items: Iterable[Item], encoder: Encoder, ready: deque[Indexed]) -> 
             ready.append((index, unjudged(Status.INVALID, "invalid_text", str(error), str(index), item)))
 
 
-async def _bounded(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
-    """The one place where a caller's deadline stops work.
+async def _within(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
+    """Await the work, but not beyond the caller's deadline. No other place enforces it.
 
     Raises:
-        Unavailable: the time is over.
+        Unavailable: The time is over.
     """
     try:
         return await asyncio.wait_for(work, max(timeout_s, 0.0))
@@ -608,27 +515,22 @@ async def _bounded(work: Coroutine[Any, Any, T], timeout_s: float) -> T:
         raise Unavailable("deadline", "no answer within the deadline") from error
 
 
-def _is_asked_to_wait(fault: Unavailable) -> bool:
-    """Being told to wait is not an error of the server: such tries are bounded by the deadline alone."""
+def _asks_to_wait(fault: Unavailable) -> bool:
+    """Whether a busy server answered. That is no error, so only the deadline bounds such attempts, not `max_retries`."""
     return fault.retry_after_s is not None or fault.reason == "overloaded"
 
 
-def _recalling(cause: Unavailable | None, fault: Unavailable) -> tuple[Unavailable, Unavailable]:
-    """The fault of a try, and the last cause known: one that the deadline cut short tells none, but an earlier one may."""
+def _with_cause(cause: Unavailable | None, fault: Unavailable) -> tuple[Unavailable, Unavailable]:
+    """The fault of an attempt, and the last known cause. An attempt that the deadline cut short has none of its own."""
     if fault.reason != "deadline" or cause is None:
         return fault, fault
     return Unavailable(fault.reason, f"{fault.message}; an earlier try: {cause}"), cause
 
 
-def _undelivered(fault: Unavailable | None, entry: Entry) -> Result:
+def _unanswered(fault: Unavailable | None, entry: Entry) -> Result:
     reason, message = (fault.reason, fault.message) if fault else ("unanswered", "")
     return unjudged(Status.FAILED, reason, message, entry.default_id, entry.item)
 
 
-def _path(instance_id: str) -> str:
+def _interaction_path(instance_id: str) -> str:
     return f"{INTERACTIONS}/{urllib.parse.quote(instance_id, safe='')}"
-
-
-def _check_deadline(seconds: float) -> None:
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise ValueError(f"a deadline is a positive number of seconds, not {seconds!r}")

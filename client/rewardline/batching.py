@@ -1,4 +1,4 @@
-"""How a call's items become requests: each item is encoded once, and requests are cut by items and by bytes."""
+"""Makes requests of a call's items: encodes each item once, and cuts by number of items and by bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 Item = Mapping[str, Any]
-"""What is judged: a JSON object with `response`, `reference` and one of `verifier`, `recipe`, `checks` or a routing tag."""
+"""What the server judges: a JSON object with `response`, `reference` and one of `verifier`, `recipe`, `checks` or a routing tag."""
 
 
 class Payload(NamedTuple):
@@ -20,7 +20,7 @@ class Payload(NamedTuple):
 
 
 class Unsendable(Exception):
-    """This item cannot travel and must not cost the others; it becomes an `invalid` result."""
+    """This item cannot be sent. It becomes an `invalid` result; the other items are sent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Entry:
     item: Item
     payload: Payload
     reference: tuple[str, Payload] | None = None
-    """Name and content of the shared reference it uses."""
+    """Name and content of the shared reference that the item uses."""
 
     @property
     def default_id(self) -> str:
@@ -41,17 +41,17 @@ class Entry:
 
 @dataclass
 class Request:
-    """What travels at once; results are delivered by the position in `entries`."""
+    """One request. Its results are delivered by their position in `entries`."""
 
     entries: Sequence[Entry]
     deadline_s: float
-    """What the server is told."""
+    """What the request tells the server."""
     timeout_s: float
-    """When this side stops waiting."""
+    """When the client stops waiting."""
     cache: str
     explain: bool
     stream: bool
-    """Deliver each result as soon as the server has it."""
+    """The server sends each result as soon as it has it."""
     references: dict[str, Payload] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ Deliver = Callable[[int, Any], None]
 class Transport(Protocol):
     """One way to a server, bound to one event loop.
 
-    Raises RequestError, UnexpectedAnswer, or Unavailable; what was delivered before Unavailable stands.
+    Raises RequestError, UnexpectedAnswer, or Unavailable. Results that were delivered before Unavailable stay valid.
     """
 
     async def score(self, request: Request, deliver: Deliver) -> None: ...
@@ -79,7 +79,7 @@ EncodeReference = Callable[[Any], Payload]
 
 
 class Encoder:
-    """Makes entries of a call's items. Raises what says which item is at fault: ValueError, TypeError, InvalidRequest."""
+    """Makes entries of a call's items. Raises ValueError, TypeError or InvalidRequest, each with the position of the item."""
 
     def __init__(
         self, encode_item: EncodeItem, encode_reference: EncodeReference, references: Mapping[str, Any] | None = None
@@ -96,15 +96,15 @@ class Encoder:
 
     def _reference(self, name: Any) -> tuple[str, Payload] | None:
         if not isinstance(name, str) or name not in self._references:
-            return None  # the server says which name is not there
+            return None  # the server says which name is missing
         if name not in self._encoded:
-            with _blamed(f"references[{name!r}]"):
+            with _naming(f"references[{name!r}]"):
                 self._encoded[name] = (name, self._encode_reference(self._references[name]))
         return self._encoded[name]
 
 
 def chunks(entries: Iterable[Entry], max_items: int, max_bytes: int) -> Iterator[list[Entry]]:
-    """Cut into requests, in order; an item larger than `max_bytes` travels alone, a shared reference counts once."""
+    """Cut entries into requests, in order. An item larger than `max_bytes` is sent alone. A shared reference counts once."""
     chunk: list[Entry] = []
     names: set[str] = set()
     size = 0
@@ -129,12 +129,12 @@ def _added(entry: Entry, names: set[str]) -> int:
 
 
 def to_json(value: Any) -> str:
-    """Strict JSON: no NaN, no infinities."""
+    """Encode as strict JSON: NaN and infinities raise ValueError."""
     return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
 def json_bytes(value: Any) -> bytes:
-    """Strict JSON in UTF-8. A lone surrogate is written as its escape, so that only its own item suffers."""
+    """Encode as strict JSON in UTF-8. A lone surrogate becomes its escape, so that the server refuses that item alone."""
     text = to_json(value)
     try:
         return text.encode()
@@ -143,7 +143,7 @@ def json_bytes(value: Any) -> bytes:
 
 
 def encode_item_as_json(index: int, item: Item) -> Payload:
-    with _blamed(f"items[{index}]"):
+    with _naming(f"items[{index}]"):
         wire = json_bytes(dict(item))
     return Payload(wire, len(wire))
 
@@ -153,19 +153,19 @@ def encode_reference_as_json(value: Any) -> Payload:
     return Payload(wire, len(wire))
 
 
-class _blamed:  # noqa: N801 - reads as a phrase: with _blamed("items[3]")
-    """Errors of encoding say whose they are."""
+class _naming:  # noqa: N801 - reads as a phrase: with _naming("items[3]")
+    """Names the item or reference in errors of its encoding."""
 
-    def __init__(self, whose: str) -> None:
-        self._whose = whose
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, RecursionError):
-            raise ValueError(f"{self._whose} is nested too deeply for JSON") from error
+            raise ValueError(f"{self._name} is nested too deeply for JSON") from error
         if isinstance(error, TypeError):
-            raise TypeError(f"{self._whose} is not JSON: {error} (numpy values: use .tolist())") from error
+            raise TypeError(f"{self._name} is not JSON: {error} (numpy values: use .tolist())") from error
         if isinstance(error, ValueError):
-            raise ValueError(f"{self._whose} is not JSON: {error}") from error
+            raise ValueError(f"{self._name} is not JSON: {error}") from error

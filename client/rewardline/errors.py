@@ -1,18 +1,18 @@
-"""What can go wrong with a call as a whole. What goes wrong with one item is that item's `Result`, not an exception.
+"""The errors of a call as a whole. An error of one item is that item's `Result`, not an exception.
 
     RewardlineError
     ├── RequestError         the server refused the request; sending it again changes nothing
     │   ├── InvalidRequest   400, 422: not JSON, an unknown field, a wrong type
     │   ├── Unauthorized     401, 403: the API key
-    │   ├── NotFound         404: no interaction has this id, or no longer
-    │   ├── Conflict         409: an interaction is further than this turn, or was opened otherwise
+    │   ├── NotFound         404: the server has no interaction with this id, or forgot it
+    │   ├── Conflict         409: another turn of the interaction is next, or it was opened with other fields
     │   └── TooLarge         413 for a single item
-    ├── UnexpectedAnswer     the other side does not speak this contract: a wrong address, a proxy's page
-    ├── Unavailable          no answer worth having in time; trying later may help
+    ├── UnexpectedAnswer     the answer is not that of a Rewardline server: a wrong address, a proxy's page
+    ├── Unavailable          no usable answer came in time; trying later may help
     ├── InvalidItems         raised by `raise_for_invalid`
     └── FailedItems          raised by `raise_for_failed`
 
-All of them survive pickling, since trainers carry them between processes.
+All of them can be pickled, since trainers pass them between processes.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
     from rewardline.results import Result
 
 _SHOWN = 3
+"""Messages name at most so many items or fields."""
 
 
 class RewardlineError(Exception):
-    """Anything that this package raises about a call."""
+    """The base of all errors that this package raises about a call."""
 
 
 class FieldError(NamedTuple):
     """One complaint about the request."""
 
     loc: tuple[str | int, ...]
-    """Where: `("items", 3, "reference")`, counted in the caller's own list."""
+    """The place, such as `("items", 3, "reference")`; 3 is the position in the caller's list."""
     msg: str
 
 
 class RequestError(RewardlineError):
-    """The server refused the request; the fields are those of its problem+json."""
+    """The server refused the request. The attributes are those of its problem+json."""
 
     def __init__(
         self, title: str, *, status: int | None = None, detail: str = "", errors: Sequence[FieldError] = ()
@@ -47,13 +48,13 @@ class RequestError(RewardlineError):
         super().__init__(title)
         self.title = title
         self.status = status
-        """The HTTP status; None where the refusal came by gRPC or from this package."""
+        """The HTTP status; None if the refusal came by gRPC or from this package."""
         self.detail = detail
         self.errors = tuple(errors)
 
     @property
     def about_items(self) -> bool:
-        """Other items might have been taken."""
+        """Whether the server might have accepted other items."""
         return not isinstance(self, Unauthorized)
 
     def __str__(self) -> str:
@@ -66,36 +67,36 @@ class RequestError(RewardlineError):
         return "; ".join(parts)
 
     def renumber(self, indexes: Sequence[int]) -> None:
-        """Point `errors` at the caller's items: the server counted those of one request, `indexes` says which."""
+        """Make `errors` name the caller's items. Position `i` of the request is the caller's item `indexes[i]`."""
         self.errors = tuple(FieldError(_moved(error.loc, indexes), error.msg) for error in self.errors)
 
 
 class InvalidRequest(RequestError):
-    """The request, or an item in it, does not have the shape of the contract."""
+    """The request or one of its items breaks the contract."""
 
 
 class Unauthorized(RequestError):
-    """The API key is missing, wrong or not allowed to do this."""
+    """The API key is missing or wrong, or does not allow this call."""
 
 
 class NotFound(RequestError):
-    """There is no interaction of this id: never opened, ended, or not used for as long as it is kept."""
+    """The server has no interaction with this id: it was never opened, was ended, or expired."""
 
 
 class Conflict(RequestError):
-    """An interaction of this id was opened otherwise, or another turn is next."""
+    """An interaction with this id was opened with other fields, or another turn is next."""
 
 
 class TooLarge(RequestError):
-    """One item alone is larger than the server takes."""
+    """One item alone is larger than the server accepts."""
 
 
 class UnexpectedAnswer(RewardlineError):
-    """The other side answered something that this contract does not know."""
+    """The answer breaks the contract, so it is probably not that of a Rewardline server."""
 
 
 class Unavailable(RewardlineError):
-    """No answer worth having within the deadline and the retries; says nothing about the responses."""
+    """No usable answer came within the deadline and the retries. It says nothing about the responses."""
 
     def __init__(self, reason: str, message: str = "", *, retry_after_s: float | None = None) -> None:
         super().__init__(reason, message)
@@ -103,7 +104,7 @@ class Unavailable(RewardlineError):
         """`overloaded`, `unavailable`, `server_error`, `unreachable` or `deadline`."""
         self.message = message
         self.retry_after_s = retry_after_s
-        """When the server asked to be tried again, in seconds from its answer."""
+        """The server asked the client to wait this long, in seconds from its answer."""
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}" if self.message else self.reason
@@ -113,7 +114,7 @@ class _ItemsError(RewardlineError):
     def __init__(self, results: Mapping[int, Result]) -> None:
         super().__init__(results)
         self.results = dict(results)
-        """The results in question by their position in the batch."""
+        """Each such result, by its position in the batch."""
 
     def __str__(self) -> str:
         shown = [
@@ -126,15 +127,27 @@ class _ItemsError(RewardlineError):
 
 
 class InvalidItems(_ItemsError):
-    """Items that cannot be judged until their author mends them."""
+    """The server cannot judge these items until their author mends them."""
 
 
 class FailedItems(_ItemsError):
-    """Items that could not be judged this time."""
+    """The server could not judge these items this time."""
+
+
+BY_STATUS: dict[int, type[RequestError]] = {
+    400: InvalidRequest,
+    401: Unauthorized,
+    403: Unauthorized,
+    413: TooLarge,
+    422: InvalidRequest,
+}
+"""The error of an HTTP status, for every route."""
+BY_STATUS_OF_STATE: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict}
+"""The error of an HTTP status, for routes whose state the server keeps."""
 
 
 def problem(answer: Any) -> dict[str, Any]:
-    """The keyword arguments of a `RequestError` from a problem+json body; whatever else it is, none."""
+    """The keyword arguments of a `RequestError`, from a problem+json body. Any other body gives none."""
     if not isinstance(answer, dict):
         return {}
     errors = answer.get("errors")
@@ -149,7 +162,7 @@ def problem(answer: Any) -> dict[str, Any]:
 
 
 def _loc(value: Any) -> tuple[str | int, ...]:
-    """`["items", 3, "x"]`, `"items[3].x"` and `"items.3.x"` are one place; FastAPI's leading "body" is none."""
+    """Parse a place: `["items", 3, "x"]`, `"items[3].x"` and `"items.3.x"` are the same. Drops FastAPI's leading "body"."""
     if isinstance(value, str):
         names = value.replace("[", ".").replace("]", "").split(".")
         value = [int(name) if name.isascii() and name.isdecimal() else name for name in names if name]

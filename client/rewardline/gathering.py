@@ -1,7 +1,7 @@
-"""Calls of one item each, made at almost the same time, travel as one request.
+"""Gathers single calls made at almost the same time into one request (micro-batching).
 
-Trainers that score sample by sample would otherwise pay for a request per sample. The first call opens a group and
-waits at most the window; those which come meanwhile join. One caller's bad item costs the others nothing.
+A trainer that scores sample by sample would otherwise pay for one request per sample. The first call opens a group and
+waits for the length of the window; later calls join. A bad item of one caller costs the others nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rewardline.results import Result
 from rewardline.retry import Deadline
 
 
-class Options(NamedTuple):
-    """What a request says once for all its items; only equal ones travel together."""
+class RequestOptions(NamedTuple):
+    """What a request says once for all its items. Only calls with equal options share a request."""
 
     deadline_s: float
     cache: str
@@ -31,7 +31,7 @@ class _Waiting(NamedTuple):
 
 
 class _Group:
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: RequestOptions) -> None:
         self.options = options
         self.deadline = Deadline(options.deadline_s)
         self.waiting: list[_Waiting] = []
@@ -40,21 +40,21 @@ class _Group:
         self.task: asyncio.Task[None] | None = None
 
 
-Judge = Callable[[list[Entry], Options, Deadline, Callable[[Entry, Result], None]], Awaitable[None]]
+Judge = Callable[[list[Entry], RequestOptions, Deadline, Callable[[Entry, Result], None]], Awaitable[None]]
 
 
 class Gatherer:
-    """Belongs to one event loop."""
+    """The open and the sent groups of one event loop."""
 
     def __init__(self, judge: Judge, window_s: float, max_items: int, max_bytes: int) -> None:
         self._judge = judge
         self._window_s = window_s
         self._max_items = max_items
         self._max_bytes = max_bytes
-        self._open: dict[Options, _Group] = {}
+        self._open: dict[RequestOptions, _Group] = {}
         self._sent: set[_Group] = set()
 
-    async def score(self, entry: Entry, options: Options) -> Result:
+    async def score(self, entry: Entry, options: RequestOptions) -> Result:
         loop = asyncio.get_running_loop()
         group = self._open.get(options)
         if group is not None and group.size + entry.payload.size > self._max_bytes:
@@ -76,7 +76,7 @@ class Gatherer:
             raise
 
     async def close(self) -> None:
-        """Callers still waiting get a RuntimeError."""
+        """End all groups. Callers that still wait get a RuntimeError."""
         groups = [*self._open.values(), *self._sent]
         self._open.clear()
         for group in groups:
@@ -103,12 +103,12 @@ class Gatherer:
         group.task.add_done_callback(lambda _: self._sent.discard(group))
 
     def _leave(self, group: _Group) -> None:
-        """When the last caller is gone, so is the reason for the work."""
+        """Cancel the request of a group that no caller waits for any more."""
         if group.task is not None and all(waiting.future.done() for waiting in group.waiting):
             group.task.cancel()
 
     async def _settle(self, group: _Group, waiting: list[_Waiting]) -> None:
-        """Every future gets a result or an error; a request refused for one item is cut until that one is alone."""
+        """Give every future a result or an error. A request that was refused for one item is halved until that item is alone."""
         futures = {id(one.entry): one.future for one in waiting}
 
         def emit(entry: Entry, result: Result) -> None:
@@ -118,7 +118,7 @@ class Gatherer:
 
         try:
             await self._judge([one.entry for one in waiting], group.options, group.deadline, emit)
-        except Exception as error:  # noqa: BLE001 - handed on to the callers, whatever it is
+        except Exception as error:  # noqa: BLE001 - the callers get it, whatever it is
             left = [one for one in waiting if not one.future.done()]
             if isinstance(error, RequestError) and error.about_items and len(waiting) > 1:
                 half = (len(left) + 1) // 2

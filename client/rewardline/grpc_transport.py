@@ -1,4 +1,4 @@
-"""The gRPC door: same items, same results, same errors. Needs `pip install rewardline[grpc]`."""
+"""gRPC: the same items, results and errors as HTTP. Needs `pip install rewardline[grpc]`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rewardline.errors import (
     UnexpectedAnswer,
     problem,
 )
-from rewardline.trust import Trust
+from rewardline.tls import TlsFiles
 
 try:
     import grpc
@@ -33,7 +33,7 @@ _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 _OPTIONS = [
     ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
     ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
-    ("grpc.enable_retries", 0),  # the client retries; two budgets would multiply
+    ("grpc.enable_retries", 0),  # the client retries; two layers of retries would multiply
 ]
 
 _STATUSES = {pb.STATUS_OK: "ok", pb.STATUS_INVALID: "invalid", pb.STATUS_FAILED: "failed"}
@@ -44,7 +44,7 @@ _ROW = (
     *("messages", "ground_truth", "test_cases", "case_type", "test_case_function", "evaluation_criteria"),
     *("difficulty", "reward_weights", "reward_clip", "source"),
 )
-"""Fields of data sets' rows; they travel together."""
+"""Fields of a data set's row. The message holds them in its field `row`."""
 
 _REFUSED: dict[grpc.StatusCode, type[RequestError]] = {
     grpc.StatusCode.INVALID_ARGUMENT: InvalidRequest,
@@ -65,16 +65,14 @@ _UNAVAILABLE = {
 
 
 class GrpcTransport:
-    """One channel; belongs to the event loop on which it was made."""
+    """One channel. It belongs to the event loop that made it."""
 
-    def __init__(self, target: str, api_key: str | None, trust: Trust | None) -> None:
-        """Without `trust` there is no TLS. Raises OSError when a certificate cannot be read."""
+    def __init__(self, target: str, api_key: str | None, tls: TlsFiles | None) -> None:
+        """Open a channel; without `tls`, in plain text. Raises OSError if a certificate cannot be read."""
         self._target = target
         self._metadata = () if api_key is None else (("authorization", f"Bearer {api_key}"),)
-        if trust is not None:
-            self._channel = grpc.aio.secure_channel(
-                target, grpc.ssl_channel_credentials(*trust.pem()), options=_OPTIONS
-            )
+        if tls is not None:
+            self._channel = grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(*tls.pem()), options=_OPTIONS)
         else:
             self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
         self._score = self._channel.unary_unary(
@@ -112,7 +110,7 @@ class GrpcTransport:
                 explain=request.explain,
             ),
             timeout=request.timeout_s,
-            metadata=(*self._told(), ("x-item-count", str(len(request.entries)))),
+            metadata=(*self._call_metadata(), ("x-item-count", str(len(request.entries)))),
         )
         if len(answer.results) != len(request.entries):
             raise UnexpectedAnswer(f"expected {len(request.entries)} results, found {len(answer.results)}")
@@ -121,7 +119,7 @@ class GrpcTransport:
 
     async def _deliver_stream(self, request: Request, deliver: Deliver) -> None:
         seen: set[int] = set()
-        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=self._told())
+        call = self._score_stream(_stream_items(request), timeout=request.timeout_s, metadata=self._call_metadata())
         try:
             async for result in call:
                 if result.index >= len(request.entries) or result.index in seen:
@@ -134,11 +132,11 @@ class GrpcTransport:
             raise Unavailable("unreachable", f"the stream ended after {len(seen)} of {len(request.entries)} results")
 
     async def call(self, method: str, path: str, body: bytes | None) -> Any:
-        raise InvalidRequest(f"{method} {path} travels by HTTP only; this client speaks gRPC")
+        raise InvalidRequest(f"{method} {path} needs HTTP; this client uses gRPC")
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         try:
-            answer = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._told())
+            answer = await self._list(pb.ListVerifiersRequest(), timeout=timeout_s, metadata=self._call_metadata())
         except grpc.aio.AioRpcError as error:
             raise _translated(error, self._target) from error
         return [
@@ -153,7 +151,7 @@ class GrpcTransport:
             for info in answer.verifiers
         ]
 
-    def _told(self) -> tuple[tuple[str, str], ...]:
+    def _call_metadata(self) -> tuple[tuple[str, str], ...]:
         return (*self._metadata, *trace_context.headers().items())
 
     async def close(self) -> None:
@@ -164,9 +162,9 @@ def encode_item(index: int, item: Item) -> Payload:
     """The item as a message.
 
     Raises:
-        InvalidRequest: a field which the message does not have, or of another type; HTTP answers these with 422.
-        ValueError: not JSON.
-        Unsendable: text that is not Unicode; protobuf cannot carry it, so this item alone is invalid.
+        InvalidRequest: The message has no such field, or the field has another type. HTTP answers these with 422.
+        ValueError: A value is not JSON.
+        Unsendable: A text holds a lone surrogate. Protobuf cannot carry it, so this item alone is invalid.
     """
     message = pb.Item()
     if "row" in item:
@@ -219,7 +217,7 @@ def _set(message: Any, name: str, value: Any) -> None:
 
 
 def _is_plain(message: Any) -> bool:
-    """Whether a message has nothing but a role and a text."""
+    """Whether a message has only a role and a text."""
     if message.keys() != {"role", "content"}:
         return False
     for value in message.values():
@@ -239,7 +237,7 @@ def _refused(index: int, name: str, message: str) -> InvalidRequest:
 
 
 async def _stream_items(request: Request) -> AsyncIterator[Any]:
-    """A stream has no request around it: options and shared references travel with each item."""
+    """The items of a stream. Each carries the options and its shared reference, since no request encloses them."""
     for entry in request.entries:
         message = pb.Item()
         message.CopyFrom(entry.payload.wire)
@@ -252,7 +250,7 @@ async def _stream_items(request: Request) -> AsyncIterator[Any]:
 
 
 def _as_json(result: Any) -> Mapping[str, Any]:
-    """The same shape that HTTP answers."""
+    """The result in the shape that HTTP answers."""
     if result.status not in _STATUSES:
         raise UnexpectedAnswer(f"status {result.status} is not known")
     return {
@@ -282,7 +280,7 @@ def _loaded(text: str) -> Any:
 def _translated(error: grpc.aio.AioRpcError, target: str) -> RewardlineError:
     code, detail = error.code(), error.details() or ""
     kind = _REFUSED.get(code)
-    # gRPC itself refuses messages beyond its limit with the code that also means overload.
+    # gRPC itself refuses too large a message with the code that also means overload.
     if kind is None and "larger than max" in detail:
         kind = TooLarge
     if kind is not None:
@@ -294,7 +292,7 @@ def _translated(error: grpc.aio.AioRpcError, target: str) -> RewardlineError:
 
 
 def _problem(error: grpc.aio.AioRpcError) -> dict[str, Any]:
-    """The server's problem+json, which comes as trailing metadata; empty where there is none."""
+    """The server's problem+json from the trailing metadata; empty if there is none."""
     try:
         answer = json.loads(_trailer(error, "problem-bin") or b"{}")
     except ValueError:
@@ -303,7 +301,7 @@ def _problem(error: grpc.aio.AioRpcError) -> dict[str, Any]:
 
 
 def _retry_after_s(error: grpc.aio.AioRpcError) -> float | None:
-    """Seconds, from the trailing metadata."""
+    """The seconds that the server asks to wait, from the trailing metadata."""
     value = _trailer(error, "retry-after")
     try:
         return None if value is None else max(0.0, float(value))

@@ -1,9 +1,9 @@
-"""What the hooks of all trainers share: which server is asked, how a sample becomes an item, what an absent verdict does.
+"""What the hooks of all trainers share: the server, the item of a sample, and the reward of a sample without verdict.
 
     sample ──item──► {"verifier", "response", ...} ──score──► Result ──reward──► a number, None, or an exception
 
-A hook is made of plain values and opens nothing before its first call, so that it can be pickled into the processes of a
-trainer. All hooks of a process with the same server share one client, whose calls travel together.
+A hook holds plain values and opens no connection before its first call. So a trainer can pickle it into its processes. All
+hooks of a process that have the same server share one client, and so their calls share requests.
 """
 
 from __future__ import annotations
@@ -22,73 +22,73 @@ from rewardline.sync_client import Client
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 LABELS = ("domain", "data_source", "tag")
-"""What routes a row to its recipe, where the hook names neither verifier nor recipe."""
+"""The server routes a row by these, if the hook has no verifier, recipe or checks."""
 ROW_FIELDS = (
     *("reference", "ground_truth", "test_cases", "case_type", "test_case_function"),
     *("evaluation_criteria", "difficulty", "reward_weights", "reward_clip"),
 )
-"""What a row of a data set may bring along to its verdict, under the names that the server knows."""
+"""The columns of a row that the server may judge by, under the names that it knows."""
 
 Missing = Union[Literal["raise", "abstain"], float]
-"""What stands for a reward that there is none of: an exception, the trainer's own "no reward", or this number."""
+"""What happens to a sample without a reward: an exception, the trainer's own "no reward", or this number."""
 
 _MAX_RETRIES = 1_000_000
-"""A hook waits for its server until the deadline, however often that refuses: a training step is dearer than patience."""
+"""A hook retries until the deadline, however often: a lost training step costs more than waiting."""
 
 
 @dataclass(frozen=True)
 class Hook:
-    """By what samples are judged, where, and what becomes of those that could not be.
+    """Says how to judge samples, on which server, and what to do with those that cannot be judged.
 
-    At most one of `verifier`, `recipe` and `checks` is given; without any, the labels of each row route it.
+    It has at most one of `verifier`, `recipe` and `checks`; without them, the server routes each row by its labels.
     """
 
     verifier: str | None = None
     recipe: str | None = None
     checks: Sequence[Mapping[str, Any]] | None = None
-    """A composition written out, as the server's `checks`; travels by HTTP only."""
+    """A composition, written out as the server's `checks`. HTTP only."""
     params: Mapping[str, Any] | None = None
     """The verifier's parameters."""
     url: str | None = None
-    """`http(s)://host:port` or `grpc(s)://host:port`; default: the variable REWARDLINE_URL, or this machine."""
+    """`http(s)://host:port` or `grpc(s)://host:port`. Default: the variable REWARDLINE_URL, else this machine."""
     api_key: str | None = None
-    """Default: the variable REWARDLINE_API_KEY, if there is one."""
+    """Default: the variable REWARDLINE_API_KEY, if it is set."""
     tls_ca: str | None = None
-    """PEM file of the authorities to trust with `https://` and `grpcs://`; with `tls_cert` and `tls_key` as `Client` has them."""
+    """PEM files, as those of `Client`: this one holds the authorities to trust with `https://` and `grpcs://`."""
     tls_cert: str | None = None
     tls_key: str | None = None
     deadline_s: float = 300.0
-    """For one call, retries and waiting for a server that is away included."""
+    """A call ends by then. Retries and the wait for an absent server count."""
     cache: str = "use"
     explain: bool = False
     send_prompt: bool = True
-    """Judges and some rules read it; without, requests are smaller."""
+    """Judges and some rules read the prompt. Requests are smaller without it."""
     on_failed: Missing = "raise"
-    """For samples that nobody could judge within the deadline."""
+    """For samples that could not be judged within the deadline."""
     on_invalid: Missing = "raise"
-    """For samples that cannot be judged until the data set is mended; the default stops a run at its first step."""
+    """For samples that cannot be judged until the data set is mended. The default stops a run at its first step."""
     components: Mapping[str, float] | Sequence[str] = ()
-    """Checks of a composition whose values become numbers of their own. A mapping gives the value for samples whose
-    recipe has no such check; in a plain sequence, each must be there.
+    """The checks of a composition whose values become numbers of their own. A mapping holds the value for samples whose
+    recipe has no such check. With a plain sequence, every recipe must have each check.
     """
     gather_ms: float = 5.0
-    """How long a sample that comes alone waits for others to travel with."""
+    """How long a single sample waits for others to share a request with."""
     max_in_flight: int = 8
     max_resends: int = 5
-    """How often a sample that the server could not judge is sent again, within the deadline."""
+    """How often the hook sends a sample again that the server could not judge, within the deadline."""
 
     def __post_init__(self) -> None:
         given = [name for name in ("verifier", "recipe", "checks") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ValueError(f"one of verifier, recipe and checks, not {' and '.join(given)}")
+            raise ValueError(f"give one of verifier, recipe and checks, not {' and '.join(given)}")
         for name in ("on_failed", "on_invalid"):
             _check_missing(name, getattr(self, name))
         if isinstance(self.components, str):
-            raise TypeError(f"components is a list or a mapping, not the string {self.components!r}")
-        AsyncClient(**self.client_config())  # says what can never work
+            raise TypeError(f"components must be a list or a mapping, found the string {self.components!r}")
+        AsyncClient(**self.client_config())  # raises if a setting can never work
 
     def client_config(self) -> dict[str, Any]:
-        """The arguments of its client."""
+        """The arguments of the hook's client."""
         return {
             "url": self.url or os.environ.get("REWARDLINE_URL") or DEFAULT_URL,
             "api_key": self.api_key or os.environ.get("REWARDLINE_API_KEY") or None,
@@ -111,14 +111,14 @@ class Hook:
         row: Mapping[str, Any] | None = None,
         item_id: str | None = None,
     ) -> dict[str, Any]:
-        """One sample as the server takes it.
+        """Make the item of one sample.
 
         Args:
-            response: Text, or messages with whatever they call, in any dialect that the server reads.
-            reference: What to judge against; comes over the row's own.
+            response: Text, or messages with their calls, in any dialect that the server reads.
+            reference: The reference. It replaces that of the row.
             prompt: Text or chat messages.
-            row: The sample's columns, of which those in `ROW_FIELDS` are sent, and `LABELS` where they route.
-            item_id: Echoed in the result.
+            row: The sample's columns. The item has those of `ROW_FIELDS`, and `LABELS` if these route the sample.
+            item_id: The id of the result.
         """
         item: dict[str, Any] = {"response": plain(response)}
         for name in ("verifier", "recipe", "checks", "params"):
@@ -139,11 +139,11 @@ class Hook:
         return item
 
     async def score(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
-        """A batch; `results[i]` belongs to `items[i]`."""
+        """Score a batch; `results[i]` belongs to `items[i]`."""
         return await self.client().score(items, cache=self.cache, explain=self.explain)
 
     async def score_one(self, item: Mapping[str, Any]) -> Result:
-        """One sample; those of a few milliseconds travel together."""
+        """Score one sample. Calls within `gather_ms` share a request."""
         return await self.client().score_one(item, cache=self.cache, explain=self.explain)
 
     def score_blocking(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
@@ -151,19 +151,19 @@ class Hook:
         return self.blocking_client().score(items, cache=self.cache, explain=self.explain)
 
     def score_one_blocking(self, item: Mapping[str, Any]) -> Result:
-        """As `score_one`, for code without an event loop; calls of several threads travel together."""
+        """As `score_one`, for code without an event loop. Calls of several threads share requests."""
         return self.blocking_client().score_one(item, cache=self.cache, explain=self.explain)
 
     def reward(self, result: Result) -> float | None:
-        """The reward of one sample; None is to abstain.
+        """The reward of one sample; None means to abstain.
 
         Raises:
-            InvalidItems, FailedItems: there is none, and the hook is to raise then.
+            InvalidItems, FailedItems: There is no reward, and the hook raises in this case.
         """
         return self.rewards([result])[0]
 
     def rewards(self, results: Sequence[Result]) -> list[float | None]:
-        """As `reward`, for a batch; an exception names every sample in question by its position."""
+        """As `reward`, for a batch. An exception names all such samples by their positions."""
         if self.on_invalid == "raise":
             _raise(InvalidItems, Status.INVALID, results)
         if self.on_failed == "raise":
@@ -172,26 +172,25 @@ class Hook:
 
     def _reward(self, result: Result) -> float | None:
         if result.status is Status.OK:
-            return float(_certain(result.reward if result.reward is not None else result.score))
+            return float(_known(result.reward if result.reward is not None else result.score))
         missing = self.on_invalid if result.status is Status.INVALID else self.on_failed
         return None if isinstance(missing, str) else float(missing)
 
     def numbers(self, result: Result) -> dict[str, float]:
-        """What trainers take for metrics: the same keys for every sample, and nothing but finite numbers.
+        """The numbers of a sample for metrics. Every sample has the same keys, and all numbers are finite.
 
-        `score` is the reward, `acc` correctness in [0, 1] before shaping (of a sample without verdict: the number that
-        stands for its reward), `failed` and `invalid` are 0 or 1; then the `components`.
+        `score` is the reward. `acc` is correctness in [0, 1], before shaping; a sample without verdict has its reward
+        there, too. `failed` and `invalid` are 0 or 1. Then come the `components`.
         """
         reward = self.reward(result)
         if reward is None:
             raise ValueError(
-                "a sample without reward has no numbers: on_failed and on_invalid must be 'raise' or a number"
+                "a sample without reward has no numbers: set on_failed and on_invalid to 'raise' or to a number"
             )
         numbers = {
             "score": reward,
             "acc": reward if result.score is None else float(result.score),
-            "failed": float(result.status is Status.FAILED),
-            "invalid": float(result.status is Status.INVALID),
+            **result.status.flags,
             "cached": float(result.cached),
             "judge_ms": float(result.elapsed_ms),
         }
@@ -199,10 +198,10 @@ class Hook:
         return numbers
 
     def component_values(self, result: Result) -> dict[str, float]:
-        """The value of each of `components` in this result, shaped as the composition has it.
+        """The value of each of `components` in this result, as the composition shaped it.
 
         Raises:
-            ValueError: the composition has no such check, and nothing was said to stand for it.
+            ValueError: The composition has no such check, and `components` has no value for it.
         """
         found = {check.get("name") or check.get("verifier"): check for check in result.checks or ()}
         if not result.checks and result.status is Status.OK:
@@ -221,18 +220,18 @@ class Hook:
         return values
 
     def client(self) -> AsyncClient:
-        """This process's client for the hook's server; it serves any number of event loops."""
+        """The client of this process for the hook's server. Any number of event loops may use it."""
         return _shared(_ASYNC, AsyncClient, self.client_config())
 
     def blocking_client(self) -> Client:
-        """This process's client for code without an event loop; it serves any number of threads."""
+        """The client of this process for code without an event loop. Any number of threads may use it."""
         return _shared(_BLOCKING, Client, self.client_config())
 
 
 def close_clients() -> None:
-    """Close what the hooks of this process share; a hook that is called afterwards opens anew.
+    """Close the clients that the hooks of this process share. A hook that is called later opens new connections.
 
-    Asynchronous clients are only forgotten: their connections end with their event loops.
+    This only forgets asynchronous clients: their connections end with their event loops.
     """
     with _LOCK:
         blocking = list(_BLOCKING.values())
@@ -243,8 +242,8 @@ def close_clients() -> None:
 
 
 def plain(value: Any) -> Any:
-    """The same as JSON has it: sequences and arrays as lists, numpy's numbers as numbers, bytes as UTF-8 text, models of
-    pydantic (messages of newer libraries) as objects.
+    """The JSON form of a value: a list for a sequence or an array, a number for a number of numpy, UTF-8 text for bytes,
+    and an object for a model of pydantic (newer libraries have such messages).
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
@@ -256,13 +255,13 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if callable(dump := getattr(value, "model_dump", None)):
         return plain(dump(mode="json", exclude_none=True))
-    # Arrays and scalars of numpy and torch, neither of which this package depends on.
+    # Arrays and numbers of numpy and torch. This package depends on neither.
     to_list = getattr(value, "tolist", None)
     return plain(to_list()) if callable(to_list) else value
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a column says nothing for this row: null, or the NaN that data frames have for it."""
+    """Whether a row has no value: null, or NaN, which data frames use for it."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -271,7 +270,7 @@ ClientT = TypeVar("ClientT", AsyncClient, Client)
 _ASYNC: dict[tuple[Any, ...], AsyncClient] = {}
 _BLOCKING: dict[tuple[Any, ...], Client] = {}
 _LOCK = threading.Lock()
-"""Guards the two above: threads may make the first call at once."""
+"""Guards both dicts above: threads may make the first call at once."""
 
 
 def _shared(known: dict[tuple[Any, ...], ClientT], kind: type[ClientT], config: dict[str, Any]) -> ClientT:
@@ -288,7 +287,7 @@ def _raise(error: type[InvalidItems] | type[FailedItems], status: Status, result
         raise error(found)
 
 
-def _certain(value: float | None) -> float:
+def _known(value: float | None) -> float:
     assert value is not None, "a judged item has a score"
     return value
 
@@ -297,4 +296,4 @@ def _check_missing(name: str, value: Any) -> None:
     if value in ("raise", "abstain"):
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ValueError(f"{name} is 'raise', 'abstain' or a finite number, not {value!r}")
+        raise ValueError(f"{name} must be 'raise', 'abstain' or a finite number, found {value!r}")

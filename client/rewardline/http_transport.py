@@ -1,4 +1,4 @@
-"""The HTTP door: one aiohttp session, its pool of kept-alive connections, and its errors made ours."""
+"""HTTP: one aiohttp session with its pool of connections. Translates the errors of aiohttp and of the server."""
 
 from __future__ import annotations
 
@@ -16,31 +16,28 @@ import aiohttp
 from rewardline import trace_context
 from rewardline.batching import Deliver, Payload, Request, json_bytes
 from rewardline.errors import (
-    Conflict,
-    InvalidRequest,
-    NotFound,
+    BY_STATUS,
+    BY_STATUS_OF_STATE,
     RequestError,
     RewardlineError,
-    TooLarge,
-    Unauthorized,
     Unavailable,
     UnexpectedAnswer,
     problem,
 )
-from rewardline.trust import Trust
+from rewardline.tls import TlsFiles
 
 COMPRESS_FROM_BYTES = 64 * 1024
-"""Smaller bodies are sent as they are, whatever the user asked."""
+"""Smaller bodies are never compressed."""
 _CONNECT_TIMEOUT_S = 10.0
 _NDJSON = "application/x-ndjson"
-_SHOWN_CHARS = 200
+_EXCERPT_CHARS = 200
 
 
 class HttpTransport:
-    """One session; belongs to the event loop on which it was made."""
+    """One session. It belongs to the event loop that made it."""
 
-    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, trust: Trust) -> None:
-        """Raises OSError when a certificate cannot be read."""
+    def __init__(self, url: str, api_key: str | None, max_in_flight: int, compress: str | None, tls: TlsFiles) -> None:
+        """Raises OSError if a certificate cannot be read."""
         self._url = url
         self._compress = compress
         headers = {"User-Agent": "rewardline-python"}
@@ -48,10 +45,12 @@ class HttpTransport:
             headers["Authorization"] = f"Bearer {api_key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=max_in_flight + 1,  # one for verifiers() beside full slots
-                ssl=trust.context() if url.startswith("https:") else True,
+                limit=max_in_flight + 1,  # one for verifiers() while all slots are taken
+                ssl=tls.context() if url.startswith("https:") else True,
             ),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),  # the caller holds the deadline
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=_CONNECT_TIMEOUT_S
+            ),  # the client enforces the deadline
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
         )
@@ -79,7 +78,7 @@ class HttpTransport:
                     _deliver_batch(_parsed(await response.read()), len(request.entries), deliver)
 
     async def call(self, method: str, path: str, body: bytes | None) -> Any:
-        """Any other route: its JSON."""
+        """Call any other route and return its JSON."""
         headers = trace_context.headers()
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -87,10 +86,10 @@ class HttpTransport:
             async with self._session.request(
                 method, f"{self._url}{path}", data=body, headers=headers, allow_redirects=False
             ) as response:
-                told = await response.read()
+                answer = await response.read()
                 if response.status not in (200, 201):
-                    raise _refusal(response.status, response.headers, told, _STATEFUL)
-                return _parsed(told)
+                    raise _refusal(response.status, response.headers, answer, BY_STATUS_OF_STATE)
+                return _parsed(answer)
 
     async def verifiers(self, timeout_s: float) -> list[dict[str, Any]]:
         answer = await self.call("GET", "/v1/verifiers", None)
@@ -104,7 +103,7 @@ class HttpTransport:
 
 
 def _body(request: Request) -> bytes:
-    """The items were encoded when the call was cut; here they are only joined."""
+    """Join the items, which were encoded when the call was cut into requests."""
     rest = json_bytes({"deadline_s": request.deadline_s, "cache": request.cache, "explain": request.explain})
     parts = [b'{"items":[', b",".join(entry.payload.wire for entry in request.entries), b"],"]
     if request.references:
@@ -157,7 +156,7 @@ def _parsed(body: bytes) -> Any:
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except ValueError as error:
-        raise UnexpectedAnswer(f"not JSON ({error}): {_shown(body)}") from error
+        raise UnexpectedAnswer(f"not JSON ({error}): {_excerpt(body)}") from error
 
 
 def _refuse_constant(name: str) -> None:
@@ -166,47 +165,36 @@ def _refuse_constant(name: str) -> None:
 
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
-    """All errors of aiohttp mean one thing to us: this attempt brought no answer."""
+    """Raise Unavailable for every error of aiohttp: this attempt brought no answer."""
     try:
         yield
     except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
         raise Unavailable("unreachable", f"{url}: {str(error) or type(error).__name__}") from error
 
 
-_KINDS: dict[int, type[RequestError]] = {
-    400: InvalidRequest,
-    401: Unauthorized,
-    403: Unauthorized,
-    413: TooLarge,
-    422: InvalidRequest,
-}
-_STATEFUL: dict[int, type[RequestError]] = {404: NotFound, 409: Conflict}
-"""What a Rewardline server says of what it keeps; of these, a 404 of another server is told apart by its form."""
-
-
 def _refusal(
     status: int, headers: Mapping[str, str], body: bytes, more: Mapping[int, type[RequestError]] | None = None
 ) -> RewardlineError:
+    """The error of a response. The statuses in `more` count only with a title, which no other kind of server sends."""
     try:
         answer = _parsed(body)
     except UnexpectedAnswer:
         answer = None
     title = str(answer.get("title") or "") if isinstance(answer, dict) else ""
-    kinds = {**_KINDS, **(more or {})} if title else _KINDS
+    kinds = {**BY_STATUS, **(more or {})} if title else BY_STATUS
     if status in kinds:
-        # A text of a proxy is the only thing it can tell us.
-        told = problem(answer) or {"detail": _shown(body)}
-        return kinds[status](title or kinds[status].__name__, status=status, **told)
+        details = problem(answer) or {"detail": _excerpt(body)}  # a proxy sends text, not problem+json
+        return kinds[status](title or kinds[status].__name__, status=status, **details)
     if status in (408, 425, 429) or status >= 500:
         reason = {429: "overloaded", 503: "unavailable"}.get(status, "server_error")
-        message = f"{status} {title or _shown(body)}".strip()
+        message = f"{status} {title or _excerpt(body)}".strip()
         return Unavailable(reason, message, retry_after_s=_retry_after_s(headers.get("Retry-After")))
     where = f" to {headers['Location']}" if "Location" in headers else ""
-    return UnexpectedAnswer(f"status {status}{where}; is this the address of a Rewardline server? {_shown(body)}")
+    return UnexpectedAnswer(f"status {status}{where}; is this the address of a Rewardline server? {_excerpt(body)}")
 
 
 def _retry_after_s(value: str | None) -> float | None:
-    """Seconds, or a date (RFC 9110, 10.2.3); None for what is neither."""
+    """The seconds that the header asks to wait. It holds seconds or a date (RFC 9110, 10.2.3); else None."""
     if value is None:
         return None
     try:
@@ -219,5 +207,5 @@ def _retry_after_s(value: str | None) -> float | None:
         return None
 
 
-def _shown(body: bytes) -> str:
-    return body[:_SHOWN_CHARS].decode("utf-8", "replace")
+def _excerpt(body: bytes) -> str:
+    return body[:_EXCERPT_CHARS].decode("utf-8", "replace")

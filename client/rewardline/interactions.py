@@ -1,4 +1,4 @@
-"""Turns of an interaction whose state the server keeps."""
+"""Interactions of several turns. The server keeps their state."""
 
 from __future__ import annotations
 
@@ -10,30 +10,37 @@ from typing import Any
 from rewardline.errors import UnexpectedAnswer
 
 INTERACTIONS = "/v1/interactions"
+OPTIONS = ("max_turns", "success_threshold", "ttl_s", "language", "feedback", "trajectory", "gamma", "penalty")
+"""The fields of an interaction that say how its turns go. The server documents them."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn that was judged; one that could not be is an exception."""
+    """The verdict on one turn. A turn that the server could not judge raises instead."""
 
     should_terminate: bool
     response: str
-    """Feedback for the model: the next user message, unless `should_terminate`."""
+    """Feedback for the model. It is the next user message, unless `should_terminate`."""
     reward: float
     score: float
     """Correctness in [0, 1]."""
     reason: str
     turn: int
     trajectory_score: float
-    """What the turns so far come to."""
+    """The score of all turns so far."""
     info: Mapping[str, Any]
+
+
+def opening_fields(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that open an interaction: those of an item without its response, which each turn brings."""
+    return {name: value for name, value in item.items() if name != "response"}
 
 
 def parse_turn(raw: Mapping[str, Any]) -> Turn:
     """Make a Turn of the server's JSON.
 
     Raises:
-        UnexpectedAnswer: the answer breaks the contract.
+        UnexpectedAnswer: The answer breaks the contract.
     """
     try:
         turn = Turn(
@@ -49,5 +56,5 @@ def parse_turn(raw: Mapping[str, Any]) -> Turn:
     except (KeyError, TypeError, ValueError) as error:
         raise UnexpectedAnswer(f"not a turn: {error!r}") from error
     if not all(map(math.isfinite, (turn.reward, turn.score, turn.trajectory_score))):
-        raise UnexpectedAnswer("a turn whose reward is not a finite number")
+        raise UnexpectedAnswer("the reward of a turn is not a finite number")
     return turn

@@ -1,4 +1,4 @@
-"""Chat messages as trainers hold them, made ready to be sent: whole, with what JSON cannot hold named by its type."""
+"""Makes JSON of a trainer's chat messages. A part that JSON cannot hold keeps only its type."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _JSON = (str, bool, int, float)
 
 
 def sendable(value: Any) -> Any:
-    """Text, messages, or what they hold, as JSON has it.
+    """The JSON form of text, of messages, or of a value in them.
 
-    Lone surrogates, which are in no UTF-8, become question marks: a model may write them as escapes, and is judged all the
-    same. An image that is held as an object is sent as a part that has nothing but its type.
+    A lone surrogate, which UTF-8 cannot hold, becomes a question mark: a model may write one as an escape, and must still
+    be judged. A part whose image is an object keeps only its type.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
@@ -29,7 +29,7 @@ def sendable(value: Any) -> Any:
 
 
 def last_turn(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the assistant did since the user last said something, the results of its calls among it."""
+    """All messages after the last user or system message: those of the assistant and the results of its calls."""
     turn: list[dict[str, Any]] = []
     for message in map(sendable, messages):
         if message.get("role") in ("user", "system"):
@@ -40,6 +40,6 @@ def last_turn(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether there is a JSON form of it, or of what is in it."""
+    """Whether the value, or a value in it, has a JSON form."""
     kinds = (*_JSON, bytes, Mapping, Sequence)
     return value is None or isinstance(value, kinds) or hasattr(value, "tolist") or hasattr(value, "model_dump")

@@ -1,8 +1,8 @@
-"""Rewards for miles, which calls a custom reward as slime does: `--custom-rm-path rewardline.miles.custom_rm`.
+"""Rewards for miles, a fork of slime: `--custom-rm-path rewardline.miles.custom_rm`.
 
-Its samples are slime's, too; `rewardline.slime` says what becomes of those that could not be judged. miles, too, refuses
-`--group-rm` together with evaluation. An exception ends the run, but not with MILES_EXPERIMENTAL_ROLLOUT_REFACTOR=1: that
-rollout logs it and draws another group, so that a data set to be mended is seen in the log alone.
+`rewardline.slime` says what happens to samples that could not be judged. miles refuses `--group-rm` together with evaluation,
+as slime does. An exception ends the run. With MILES_EXPERIMENTAL_ROLLOUT_REFACTOR=1 it does not: miles then logs the
+exception and draws another group, so that only the log tells of an invalid data set.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Rewards for ms-swift's GRPO: a plugin for `--external_plugins`, whose name goes to `--reward_funcs`.
+"""Rewards for ms-swift's GRPO: a plugin for `--external_plugins`; `--reward_funcs` takes its name.
 
     # plugin.py
     from rewardline.ms_swift import orm
     from swift.rewards import orms
     orms["ours"] = orm(recipe="think_math")
 
-A reward of None is none to swift, but counts as 0 where it is the only one; so what cannot be judged is asked for again until the
-deadline, half an hour unless told otherwise, and then is an exception. What the model said and called since the user's last
-message is judged whole.
+ms-swift ignores a reward of None, but counts it as 0 if the sample has no other. So the hook waits
+(`rewardline.always_reward`), and then raises. The server judges all that the model said and called since the user's last
+message.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from typing import Any
 
 from swift.rewards import AsyncORM
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.columns import reference_of, rows_of
 from rewardline.messages import last_turn, sendable
-from rewardline.patience import certain, patient
 
 REFERENCE = "solution"
-"""The column in which swift's own rewards look for what is right."""
+"""The column where swift's own rewards find the reference."""
 _RESULT_ROLES = ("tool_response", "tool")
 
 
 def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
-    """A class for swift's `orms`, by the options of a `Hook`.
+    """Make a class for swift's `orms`.
 
     Args:
-        reference: The column to judge against; None for rewards that need none.
-        options: Those of `Hook`.
+        reference: The column of the reference; None for rewards without one.
+        options: The options of a `Hook`.
 
     Raises:
-        TypeError: there is no such option.
-        ValueError: one of them can never work.
+        TypeError: There is no such option.
+        ValueError: An option can never work.
     """
-    hook = patient("ms-swift", **options)
+    hook = waiting_hook("ms-swift", **options)
 
     class Reward(AsyncORM):
         async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
@@ -53,13 +53,13 @@ def orm(*, reference: str | None = REFERENCE, **options: Any) -> type[Any]:
                 for row, completion in zip(rows, completions)
             ]
             results = await hook.score(items) if items else []
-            return [certain(value) for value in hook.rewards(results)]
+            return [never_none(value) for value in hook.rewards(results)]
 
     return Reward
 
 
 def _said(messages: Any, completion: Any) -> Any:
-    """The last turn; the completion alone where swift gives no messages."""
+    """The last turn; or the completion, if swift gives no messages."""
     turn = last_turn(_as_chat(messages or ()))
     return turn or sendable(completion) or ""
 
@@ -70,7 +70,7 @@ def _before(messages: Any) -> list[dict[str, Any]]:
 
 
 def _as_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Swift's own roles as those of chat: a call is JSON text in a message of its own."""
+    """Translate swift's own roles to those of chat. In swift, a call is JSON text in a message of its own."""
     chat: list[dict[str, Any]] = []
     for message in map(sendable, messages):
         if message.get("role") == "tool_call":
@@ -83,7 +83,7 @@ def _as_chat(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _call(content: Any) -> Any:
-    """As typed; what is no JSON object keeps its text for arguments, which the server takes for a malformed call."""
+    """Parse a call. Text that is no JSON object becomes the arguments, and the server reads that as a malformed call."""
     if isinstance(content, str):
         try:
             content = json.loads(content)

@@ -1,15 +1,15 @@
-"""A resources server for NeMo-Gym that hands `/verify` and sessions on to the doors of these names, `/compat/nemo_gym/verify`.
+"""A resources server for NeMo-Gym. It forwards `/verify` and sessions to the server's routes under `/compat/nemo_gym`.
 
     # resources_servers/rewardline/app.py
     from rewardline.nemo_gym import VerifierResourcesServer
     if __name__ == "__main__":
         VerifierResourcesServer.run_webserver()
 
-What could not be judged is a 503, which NeMo-RL counts to the infrastructure. With `on_failed: abstain` it is a rollout whose
-reward means nothing and is marked so: `_ng_failure_class` takes it out of the results, `mask_sample` out of the loss; but NeMo-RL
-still counts the number beside it in the baseline of its group. What is invalid is a 422.
+A rollout that could not be judged is a 503, which NeMo-RL takes for a fault of the infrastructure. With `on_failed: abstain` it is
+a rollout with a meaningless reward, and marked so: `_ng_failure_class` takes it out of the results, and `mask_sample` out of the
+loss. But NeMo-RL still counts its reward in the baseline of its group. An invalid rollout is a 422.
 
-Episodes, which the environment servers of 0.7 send, are answered by `mask_sample` and `failure_kind` in both cases, unless the
+The environment servers of NeMo-Gym 0.7 send episodes. In both cases their answer has `mask_sample` and `failure_kind`, unless the
 configuration says `on_failed: raise`.
 """
 
@@ -34,28 +34,28 @@ BASE = "/compat/nemo_gym"
 DOOR = f"{BASE}/verify"
 SESSION = "resources_session_id"
 _MARGIN_S = 1.0
-"""The door is to answer so long before we stop waiting."""
+"""The route must answer so long before the client stops waiting."""
 STATELESS: Any = getattr(getattr(gym, "ReverifyMode", None), "STATELESS", None)
-"""NeMo-Gym's word for it, from 0.5 on; None before."""
+"""NeMo-Gym's word for it, since 0.5; None before."""
 
 
 class VerifierConfig(BaseResourcesServerConfig):
-    """What the YAML of the server may hold beside NeMo-Gym's own."""
+    """NeMo-Gym's configuration of a server, and ours."""
 
     rewardline: dict[str, Any] = Field(default_factory=dict)
     """The options of a `Hook`: `url`, `recipe` or `verifier` with `params`, `deadline_s`, `api_key`."""
     REVERIFY_MODE: ClassVar[Any] = STATELESS
-    """Rollouts can be verified again, at any time."""
+    """NeMo-Gym may verify a rollout again at any time."""
 
 
 class VerifyRequest(BaseVerifyRequest):
-    """A rollout, and every column of its row."""
+    """A rollout, with all columns of its row."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class EpisodeVerifyRequest(BaseModel):
-    """What NeMo-Gym's environment servers send, from 0.7 on: a rollout as `verification_input`."""
+    """An episode, which NeMo-Gym's environment servers send since 0.7. Its rollout is `verification_input`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -65,39 +65,39 @@ class EpisodeVerifyRequest(BaseModel):
 
 
 class VerifierResourcesServer(SimpleResourcesServer):
-    """Judges by a Rewardline server; holds nothing, so that any number of them may run."""
+    """Judges by a Rewardline server. It has no state, so any number of them may run."""
 
     config: VerifierConfig
 
     async def seed_session(self, body: Optional[dict[str, Any]] = None) -> Any:
-        """Nothing is kept; the session of an episode must not be over."""
+        """Open a session, which must not be closed. This server keeps nothing of it."""
         return await self._session("seed_session", body or {})
 
     async def close_resources_session(self, body: Optional[dict[str, Any]] = None) -> Any:
-        """Any number of times, of any session."""
+        """Close any session. May be called any number of times."""
         return await self._session("close_session", body or {})
 
     async def _session(self, route: str, body: Mapping[str, Any]) -> Any:
         if SESSION not in body:
             return JSONResponse({})
         hook = hook_of(self.config.rewardline)
-        with _refusals():
+        with _as_http_errors():
             return JSONResponse(await hook.client().call("POST", f"{BASE}/{route}", body))
 
     async def verify(self, body: Union[EpisodeVerifyRequest, VerifyRequest]) -> Any:
-        """The rollout as it came, with its reward and what the door adds.
+        """Return the rollout with its reward and the fields that the route adds.
 
         Raises:
-            HTTPException: 422, it cannot be judged until the data set is mended.
+            HTTPException: 422: The rollout cannot be judged until the data set is mended.
         """
         sent = body.model_dump(mode="json", by_alias=True)
         episode = isinstance(body, EpisodeVerifyRequest)
-        # The answer to an episode has a place for what was not judged.
+        # The answer to an episode has fields for a missing verdict.
         hook = hook_of({"on_failed": "abstain", **self.config.rewardline} if episode else self.config.rewardline)
-        told = "status" if hook.on_failed == "raise" else "mask"
-        with _refusals():
+        on_failed = ("status" if hook.on_failed == "raise" else "mask") if episode else None
+        with _as_http_errors():
             try:
-                return JSONResponse(await handed_on(hook, sent, on_failed=told if episode else None))
+                return JSONResponse(await forwarded(hook, sent, on_failed=on_failed))
             except Unavailable as error:
                 if hook.on_failed == "raise":
                     raise
@@ -105,8 +105,8 @@ class VerifierResourcesServer(SimpleResourcesServer):
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """What the door does not do, as a status of ours."""
+def _as_http_errors() -> Iterator[None]:
+    """Translate the errors of the route to HTTP statuses."""
     try:
         yield
     except Unavailable as error:
@@ -116,24 +116,24 @@ def _refusals() -> Iterator[None]:
 
 
 def hook_of(options: Mapping[str, Any]) -> Hook:
-    """The hook of a configuration; what cannot be judged is a 503 unless `on_failed` says otherwise."""
+    """The hook of a configuration."""
     return Hook(**options)
 
 
-async def handed_on(hook: Hook, rollout: Mapping[str, Any], *, on_failed: Optional[str] = None) -> dict[str, Any]:
-    """What the door answers; `on_failed` is how it is to tell what it could not judge.
+async def forwarded(hook: Hook, rollout: Mapping[str, Any], *, on_failed: Optional[str] = None) -> dict[str, Any]:
+    """Forward a rollout and return the answer. `on_failed` says how the route answers for one that it could not judge.
 
     Raises:
-        Unavailable: it could not judge before the deadline.
-        RequestError: it never will.
+        Unavailable: The server could not judge the rollout before the deadline.
+        RequestError: The server cannot judge the rollout until the data set is mended.
     """
     return await hook.client().call("POST", path_of(hook, on_failed=on_failed), rollout)
 
 
 def path_of(hook: Hook, *, on_failed: Optional[str] = None) -> str:
-    """The door, with what is judged by; without, the row's columns and labels decide."""
+    """The path of the route, with the options of the hook. Without them, the columns and labels of the row decide."""
     if hook.checks is not None:
-        raise ValueError("checks do not travel by this door; name a recipe")
+        raise ValueError("this route takes no checks; name a recipe")
     named = {"verifier": hook.verifier, "recipe": hook.recipe}
     named["params"] = None if hook.params is None else json.dumps(hook.params)
     named["cache"] = None if hook.cache == "use" else hook.cache
@@ -145,7 +145,7 @@ def path_of(hook: Hook, *, on_failed: Optional[str] = None) -> str:
 
 
 def unjudged(hook: Hook, rollout: Mapping[str, Any], error: Unavailable) -> dict[str, Any]:
-    """The rollout with a reward that means nothing, since there has to be one."""
+    """The rollout with a meaningless reward, since NeMo-Gym needs one, and with the marks of a failure."""
     why = str(error)
     stand_in = 0.0 if isinstance(hook.on_failed, str) else float(hook.on_failed)
     settings = rollout.get("instance_config")
@@ -162,4 +162,4 @@ def unjudged(hook: Hook, rollout: Mapping[str, Any], error: Unavailable) -> dict
 
 
 _KINDS = {"unreachable": "transport_unreachable", "deadline": "transport_timeout"}
-"""NeMo-Gym's names of what befell a call to the server."""
+"""NeMo-Gym's words for the reasons why a call failed."""

@@ -1,7 +1,7 @@
 """An environment for NeMo-RL: `register()` before the data are set up, then `env: {verifier: {...}}`, `data: {env_name: verifier}`.
 
-What could not be judged is a ConnectionError, which NeMo-RL counts as trouble of its infrastructure and tries again; what is
-invalid is any other exception, which ends the run after its few tries.
+A sample that could not be judged raises ConnectionError, which NeMo-RL takes for a fault of the infrastructure and retries. An
+invalid sample raises another exception, which ends the run after a few retries.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ from nemo_rl.distributed.ray_actor_environment_registry import ACTOR_ENVIRONMENT
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
 from nemo_rl.environments.utils import ENV_REGISTRY, register_env
 
+from rewardline.always_reward import never_abstaining
 from rewardline.errors import FailedItems
 from rewardline.hook import Hook, plain
-from rewardline.patience import unabstaining
 from rewardline.results import Result, Status
 
 NAME = "verifier"
 ACTOR = "rewardline.nemo_rl.VerifierEnvironment"
 _MATH = "nemo_rl.environments.math_environment.MathEnvironment"
 _TOGETHER = 64
-"""Samples from which on a step is a batch of its own, and does not wait for others to travel with."""
+"""A step of at least so many samples is a request of its own, and waits for no others."""
 _OWN = ("num_workers", "stop_strings", "env_name")
-"""What NeMo-RL's configurations of environments hold beside their options."""
+"""The options in the configuration of an environment that are NeMo-RL's own."""
 
 
 def register(name: str = NAME) -> None:
-    """Make the environment known by this name, to run where NeMo-RL's own for math runs; may be done again."""
+    """Register the environment by this name, to run where NeMo-RL's environment for math runs. May be called twice."""
     ACTOR_ENVIRONMENT_REGISTRY.setdefault(ACTOR, ACTOR_ENVIRONMENT_REGISTRY[_MATH])
     if name not in ENV_REGISTRY:
         register_env(name, ACTOR)
 
 
 class Environment(EnvironmentInterface):
-    """Judges the last assistant message of each sample, once; `VerifierEnvironment` is the actor of it.
+    """Judges the last assistant message of each sample. `VerifierEnvironment` is its actor.
 
-    Its step is a coroutine: with async rollouts samples come one by one, and the actor takes them all at once.
+    Its step is a coroutine, so that the actor may have many calls at once: async rollouts send samples one by one.
     """
 
     def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
         """Take the options of a `Hook`.
 
         Raises:
-            ValueError: it is to abstain.
+            ValueError: The hook would abstain.
         """
         options = {name: value for name, value in plain(dict(cfg or {})).items() if name not in _OWN}
-        self.hook = unabstaining("NeMo-RL", Hook(**options))
+        self.hook = never_abstaining("NeMo-RL", Hook(**options))
 
     async def step(
         self, message_log_batch: Sequence[Sequence[Mapping[str, Any]]], metadata: Sequence[Mapping[str, Any] | None]
     ) -> Any:
-        """Judge a batch; each element of the answer has one entry per sample, in order.
+        """Judge a batch. Each field of the answer has one entry per sample, in order.
 
         Raises:
-            ConnectionError: samples could not be judged.
-            InvalidItems: samples cannot be judged until the data set is mended.
+            ConnectionError: Samples could not be judged.
+            InvalidItems: Samples cannot be judged until the data set is mended.
         """
         items = [item_of(self.hook, *sample) for sample in zip(message_log_batch, metadata)]
         results = await self._judged(items)
@@ -77,7 +77,7 @@ class Environment(EnvironmentInterface):
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
-        """The batch as it is: a response that was cut off is judged by what is there."""
+        """Return the batch unchanged, with metrics. A response that was cut off keeps its reward."""
         rewards = torch.as_tensor(batch["total_reward"] if "rewards" not in batch else batch["rewards"]).float()
         metrics = {"mean_reward": rewards.mean().item() if rewards.numel() else 0.0, "samples": float(rewards.shape[0])}
         if "is_end" in batch:
@@ -85,7 +85,7 @@ class Environment(EnvironmentInterface):
         return batch, metrics
 
     def shutdown(self) -> None:
-        """Nothing is held that a process does not give back by ending."""
+        """Do nothing: the end of the process closes the connections."""
 
     async def _judged(self, items: Sequence[Mapping[str, Any]]) -> list[Result]:
         if len(items) >= _TOGETHER:
@@ -97,7 +97,7 @@ VerifierEnvironment = ray.remote(max_restarts=-1, max_task_retries=-1)(Environme
 
 
 def item_of(hook: Hook, log: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """One sample as the server takes it; a message log holds tensors of tokens beside the texts."""
+    """Make the item of one sample. A message log holds tensors of tokens, too; the item leaves them out."""
     messages = [{"role": str(each["role"]), "content": plain(each["content"])} for each in log]
     last = max((place for place, each in enumerate(messages) if each["role"] == "assistant"), default=None)
     if last is None:
@@ -106,10 +106,10 @@ def item_of(hook: Hook, log: Sequence[Mapping[str, Any]], metadata: Mapping[str,
 
 
 def rewards_of(hook: Hook, results: Sequence[Result]) -> Any:
-    """A tensor; with `components`, one for each of them.
+    """The rewards as a tensor; with `components`, one tensor for each of them.
 
     Raises:
-        FailedItems, InvalidItems
+        FailedItems, InvalidItems: There is no reward.
     """
     rewards = torch.tensor(hook.rewards(results), dtype=torch.float32)
     if not hook.components:
@@ -119,5 +119,5 @@ def rewards_of(hook: Hook, results: Sequence[Result]) -> Any:
 
 
 def _observation(result: Result) -> dict[str, str]:
-    told = "not judged" if result.status is not Status.OK else "correct" if result.score == 1.0 else "incorrect"
-    return {"role": "environment", "content": f"Environment: {told}"}
+    verdict = "not judged" if result.status is not Status.OK else "correct" if result.score == 1.0 else "incorrect"
+    return {"role": "environment", "content": f"Environment: {verdict}"}

@@ -4,9 +4,9 @@
     from rewardline.openrlhf import reward
     reward_func = reward(recipe="think_math")
 
-OpenRLHF has no abstention: of an exception it makes a line in its log, and a crash later on, far from the cause. So a sample
-that cannot be judged is asked for again until the deadline, half an hour unless told otherwise; then, and at once for a
-sample that is invalid, the cause is logged as an error before the exception ends the run.
+OpenRLHF knows no abstention. It logs an exception as a line of information, and crashes later, far from the cause. So the hook
+waits (`rewardline.always_reward`). Then, and at once for an invalid sample, it logs the cause as an error and raises, which
+ends the run.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import Any, Callable
 
 import torch
 
+from rewardline.always_reward import waiting_hook
 from rewardline.errors import RewardlineError
 from rewardline.hook import LABELS, ROW_FIELDS, Hook, plain
-from rewardline.patience import patient
 from rewardline.results import Result
 from rewardline.special_tokens import without_ending
 
 _TAIL = 32
-"""Characters by which the end of a prompt is found again."""
+"""The search for the end of a prompt uses so many characters."""
 _GARBLED = 4
-"""Characters at most that a cut within one may leave at the beginning."""
+"""A cut within a character leaves at most so many wrong characters at the beginning."""
 _NAMED = ("verifier", "recipe", "checks", "params")
 _FIELDS = {*ROW_FIELDS, *LABELS, *_NAMED, "metadata"}
 
@@ -38,15 +38,15 @@ log = logging.getLogger("rewardline.openrlhf")
 
 
 def reward(**options: Any) -> Callable[..., dict[str, Any]]:
-    """A `reward_func` by the options of a `Hook`.
+    """Make a `reward_func` by the options of a `Hook`.
 
-    A label is what to judge against, or a JSON object with the fields of a row beside it:
+    A label is the reference, or a JSON object with the fields of a row:
     `{"ground_truth": "5", "data_source": "openai/gsm8k"}`, `{"reference": "5", "recipe": "think_math"}`.
     """
-    hook = patient("OpenRLHF", **options)
+    hook = waiting_hook("OpenRLHF", **options)
 
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **_: Any) -> dict[str, Any]:
-        with _told():
+        with _logged():
             items = [item_of(hook, *each) for each in zip(queries, prompts, labels)]
             results = [hook.score_one_blocking(items[0])] if len(items) == 1 else hook.score_blocking(items)
             return answer_of(hook, results)
@@ -55,9 +55,9 @@ def reward(**options: Any) -> Callable[..., dict[str, Any]]:
 
 
 def item_of(hook: Hook, query: str, prompt: str, label: Any) -> dict[str, Any]:
-    """One sample as the server takes it; `query` is prompt and response as one text.
+    """Make the item of one sample. `query` is prompt and response as one text.
 
-    What a label names goes before what the hook does, since it is the row's own.
+    The fields of a label override those of the hook.
     """
     row = _row(label)
     reference = label if row is None and label != "" else None
@@ -72,19 +72,19 @@ def item_of(hook: Hook, query: str, prompt: str, label: Any) -> dict[str, Any]:
 
 
 def response_of(query: str, prompt: str) -> str:
-    """What follows the prompt, less the tokenizer's marks at its end.
+    """The text after the prompt, without special tokens at its end.
 
     Raises:
-        ValueError: the text does not hold the prompt's end.
+        ValueError: The text does not hold the end of the prompt.
     """
     return without_ending(query[len(prompt) if query.startswith(prompt) else _end_of(prompt, query) :])
 
 
 def answer_of(hook: Hook, results: Sequence[Result]) -> dict[str, Any]:
-    """What OpenRLHF takes for an answer: `rewards` are trained on, `scores` in [0, 1] decide what is filtered out.
+    """The answer for OpenRLHF. It trains on `rewards`, and filters samples by `scores`, which are in [0, 1].
 
     Raises:
-        FailedItems, InvalidItems
+        FailedItems, InvalidItems: There is no reward.
     """
     numbers = [hook.numbers(result) for result in results]
     keys = numbers[0] if numbers else ()
@@ -96,12 +96,12 @@ def answer_of(hook: Hook, results: Sequence[Result]) -> dict[str, Any]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """OpenRLHF tells of exceptions in its lines of information only."""
+def _logged() -> Iterator[None]:
+    """Log an exception as an error: OpenRLHF logs it only as information."""
     try:
         yield
     except (RewardlineError, ValueError, TypeError) as error:
-        log.error("no reward, and OpenRLHF cannot do without: %s", error)  # noqa: TRY400 - raised again
+        log.error("no reward, and OpenRLHF cannot do without one: %s", error)  # noqa: TRY400 - raised again
         raise
 
 
@@ -110,7 +110,7 @@ def _tensor(values: Sequence[float]) -> Any:
 
 
 def _end_of(prompt: str, query: str) -> int:
-    """Where the prompt ends in a text that does not begin with it: it was cut to fit, or is decoded otherwise than written."""
+    """The position where the prompt ends, in a text that does not begin with it: OpenRLHF cut it, or decoded it differently."""
     tail = prompt.rstrip()[-_TAIL:]
     ends = [found.end() for found in re.finditer(re.escape(tail), query)] if tail else []
     for end in ends:
@@ -118,12 +118,12 @@ def _end_of(prompt: str, query: str) -> int:
             return end
     written = prompt.count(tail) if tail else 0
     if not 0 < written <= len(ends):
-        raise ValueError(f"no end of the prompt in the text that it should begin: {query[:200]!r}")
+        raise ValueError(f"the text does not hold the end of its prompt: {query[:200]!r}")
     return ends[written - 1]
 
 
 def _row(label: Any) -> Mapping[str, Any] | None:
-    """A label that names fields of a row; None where it is the reference itself."""
+    """The fields of a row that a label holds; None if the label is the reference itself."""
     if isinstance(label, str) and label.lstrip().startswith("{"):
         try:
             label = json.loads(label)

@@ -1,8 +1,8 @@
-"""What came of an item.
+"""The result of one item, by its status.
 
-ok        judged; `score` means something. A wrong or missing answer is judged: 0, with its reason.
-invalid   the item must be mended by its author; no score.
-failed    it could not be judged, by the server or because no answer came; no score.
+ok        The server judged it, and `score` is a number. A wrong or missing answer scores 0, with a reason.
+invalid   Its author must mend the item. It has no score.
+failed    The server could not judge it, or no answer came. It has no score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rewardline.errors import FailedItems, InvalidItems, UnexpectedAnswer
 
 
 class Status(str, Enum):
-    """Whether an item was judged; equal to its word on the wire."""
+    """Whether the server judged an item. Each value equals its word in the protocol."""
 
     OK = "ok"
     INVALID = "invalid"
@@ -26,45 +26,50 @@ class Status(str, Enum):
     def __str__(self) -> str:
         return self.value
 
+    @property
+    def flags(self) -> dict[str, float]:
+        """`failed` and `invalid` as 0 or 1, for the metrics of a trainer."""
+        return {"failed": float(self is Status.FAILED), "invalid": float(self is Status.INVALID)}
+
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one item; `score` and `reward` are None unless `status` is ok."""
+    """The result of one item. `score` and `reward` are None unless `status` is ok."""
 
     id: str
-    """The item's own id, or its position in the call."""
+    """The id of the item, or its position in the call if it has none."""
     status: Status
     score: float | None
     """Correctness in [0, 1]."""
     reward: float | None
-    """What the item's recipe makes of the score; equals it without a recipe."""
+    """The score as the item's recipe shapes it; without a recipe, the score itself."""
     reason: str
-    """A short stable word to count by: `correct`, `wrong_answer`, `deadline`."""
+    """A short stable word that can be counted: `correct`, `wrong_answer`, `deadline`."""
     verifier: str = ""
     version: str = ""
     extracted: str | None = None
-    """The answer that was judged, as it stood in the response."""
+    """The answer that the server judged, as the response has it."""
     detail: Mapping[str, Any] = field(default_factory=dict)
-    """Small JSON; `message` says what was wrong with an invalid or failed item."""
+    """Small JSON. `message` says what was wrong with an invalid or failed item."""
     checks: tuple[Mapping[str, Any], ...] | None = None
     """The components of a composition."""
     cached: bool = False
     elapsed_ms: float = 0.0
     recipe: str | None = None
-    """Whose shaping the reward has."""
+    """The recipe that shaped the reward."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Fields which a newer server sends and this package does not know."""
+    """Fields of a newer server that this package does not know."""
 
 
 def raise_for_invalid(results: Iterable[Result]) -> None:
-    """Raise `InvalidItems` if any result is invalid: a mistake in the data set should stop a run at its first step."""
+    """Raise `InvalidItems` if any result is invalid. So a mistake in the data set stops a run at its first step."""
     invalid = {index: result for index, result in enumerate(results) if result.status is Status.INVALID}
     if invalid:
         raise InvalidItems(invalid)
 
 
 def raise_for_failed(results: Iterable[Result]) -> None:
-    """Raise `FailedItems` if any item could not be judged."""
+    """Raise `FailedItems` if any result is failed."""
     failed = {index: result for index, result in enumerate(results) if result.status is Status.FAILED}
     if failed:
         raise FailedItems(failed)
@@ -74,10 +79,10 @@ _KNOWN = frozenset(Result.__dataclass_fields__) - {"extra"} | {"index"}
 
 
 def parse_result(raw: Any, default_id: str, item: Mapping[str, Any]) -> Result:
-    """Make a Result of the server's JSON. `default_id` names an item which has no id of its own.
+    """Make a Result of the server's JSON. `default_id` is the id of an item that has none.
 
     Raises:
-        UnexpectedAnswer: the answer breaks the contract, for example a score without a judgement.
+        UnexpectedAnswer: The answer breaks the contract: for example, a failed item has a score.
     """
     if not isinstance(raw, dict):
         raise UnexpectedAnswer(f"expected an object for a result, found {type(raw).__name__}")
@@ -111,7 +116,7 @@ def parse_result(raw: Any, default_id: str, item: Mapping[str, Any]) -> Result:
 
 
 def unjudged(status: Status, reason: str, message: str, default_id: str, item: Mapping[str, Any]) -> Result:
-    """The result of an item which this side could not get judged."""
+    """The result of an item for which the client got no verdict."""
     return Result(
         id=default_id if item.get("id") is None else str(item["id"]),
         status=status,

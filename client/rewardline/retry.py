@@ -1,4 +1,4 @@
-"""When to try again, and until when."""
+"""When to retry, and until when."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import random
 import time
 from dataclasses import dataclass
 
-_CHANCE = random.SystemRandom()
-"""The state of the module's own generator is the trainer's: a seeded run shall not depend on how often we retried."""
+_SYSTEM_RANDOM = random.SystemRandom()
+"""Not the module's own generator: its state is the trainer's, and a seeded run must not depend on our retries."""
 MAX_RETRY_AFTER_S = 60.0
-"""A server's wish to be left alone is heeded up to this."""
+"""The client waits at most this long, even if the server asks for more."""
 
 
 class Deadline:
-    """A point in time on the monotonic clock, given in seconds from now."""
+    """A point on the monotonic clock, given in seconds from now."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
@@ -24,15 +24,15 @@ class Deadline:
 
 @dataclass
 class Backoff:
-    """Exponential with full jitter: many clients which failed together do not come back together."""
+    """Exponential backoff with full jitter: clients that failed together do not come back together."""
 
     base_s: float = 0.1
     cap_s: float = 5.0
     tries: int = 0
 
     def next_s(self, retry_after_s: float | None = None) -> float:
-        """The next pause. Never shorter than what the server asked for (within `MAX_RETRY_AFTER_S`)."""
-        pause_s: float = _CHANCE.random() * min(self.cap_s, self.base_s * 2.0**self.tries)
+        """The next pause. It is no shorter than the server asked for, up to `MAX_RETRY_AFTER_S`."""
+        pause_s: float = _SYSTEM_RANDOM.random() * min(self.cap_s, self.base_s * 2.0**self.tries)
         self.tries = min(self.tries + 1, 30)
         if retry_after_s is None:
             return pause_s

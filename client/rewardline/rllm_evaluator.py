@@ -6,9 +6,9 @@
     episode ──last step of the last trajectory──► its messages ──those after the prompt──► judged whole
        └──no messages──► the answer that the flow gave
 
-rLLM knows no abstention: what cannot be judged is asked for again until the deadline, half an hour unless told otherwise, and then
-is an exception. Its engine plays the task anew a few times, and ends the run when each of them fails. Of an exception of a
-benchmark's own `evaluate` rLLM makes 0.0; called as that function, an evaluator raises what is no `Exception`, and ends the run.
+rLLM knows no abstention, so the hook waits (`rewardline.always_reward`), and then raises. rLLM's engine plays the task again a few
+times, and ends the run if each attempt fails. But rLLM turns an exception of a benchmark's own `evaluate` into 0.0. An evaluator
+that is called as that function therefore raises `Unjudged`, which is no `Exception` and ends the run.
 """
 
 from __future__ import annotations
@@ -19,38 +19,39 @@ from typing import Any
 
 from rllm.eval.types import EvalOutput, Signal
 
+from rewardline.always_reward import Unjudged, never_none, waiting_hook
+from rewardline.columns import REFERENCES, first_value
 from rewardline.hook import Hook
 from rewardline.messages import sendable
-from rewardline.patience import Unjudged, certain, patient
-from rewardline.rllm import prompt_of, reference_of
+from rewardline.rllm import prompt_of
 
 
 def evaluator(*, trajectory: str | None = None, **options: Any) -> Evaluator:
-    """An evaluator by the options of a `Hook`.
+    """Make an evaluator by the options of a `Hook`.
 
     Args:
-        trajectory: The name of the agent whose trajectory is judged; default: whichever is the last.
-        options: Those of `Hook`.
+        trajectory: The name of the agent whose trajectory is judged; default: the last trajectory.
+        options: The options of a `Hook`.
 
     Raises:
-        TypeError: there is no such option.
-        ValueError: one of them can never work.
+        TypeError: There is no such option.
+        ValueError: An option can never work.
     """
-    return Evaluator(patient("rLLM", **options), trajectory)
+    return Evaluator(waiting_hook("rLLM", **options), trajectory)
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """What rLLM calls, by its method or as a function; its signals are the hook's numbers."""
+    """An evaluator, which rLLM calls by its method or as a function. Its signals are the hook's numbers."""
 
     hook: Hook
     trajectory: str | None = None
 
     def __call__(self, task: Any, episode: Any) -> Any:
-        """As `evaluate`, for code that makes 0.0 of any `Exception`.
+        """As `evaluate`, for code that turns any `Exception` into 0.0.
 
         Raises:
-            Unjudged: there is no reward.
+            Unjudged: There is no reward.
         """
         try:
             return self.evaluate(task, episode)
@@ -61,31 +62,31 @@ class Evaluator:
         """Judge an episode.
 
         Args:
-            task: A row, as rLLM's trainer has it, or its `Task`, whose metadata are the row.
-            episode: What the agents did.
+            task: A row, from rLLM's trainer, or a `Task`, whose metadata are the row.
+            episode: The trajectories of the agents.
 
         Raises:
-            FailedItems, InvalidItems: there is no reward.
-            ValueError: no trajectory has the name that was asked for.
+            FailedItems, InvalidItems: There is no reward.
+            ValueError: No trajectory has the given name.
         """
         row = task if isinstance(task, Mapping) else task.metadata
-        prompt, said = self._parts(episode)
+        prompt, response = self._parts(episode)
         item = self.hook.item(
-            said,
-            reference=reference_of(row),
+            response,
+            reference=first_value(row, REFERENCES),
             prompt=prompt or prompt_of(row) or sendable(getattr(task, "instruction", None)),
             row=row,
         )
         result = self.hook.score_one_blocking(item)
         why = {"reason": result.reason, "extracted": result.extracted}
         return EvalOutput(
-            reward=certain(self.hook.reward(result)),
+            reward=never_none(self.hook.reward(result)),
             is_correct=result.score == 1.0,
             signals=[Signal(name, value, metadata=why) for name, value in self.hook.numbers(result).items()],
         )
 
     def _parts(self, episode: Any) -> tuple[list[Any], Any]:
-        """What the judged agent was told at first, and what came of it."""
+        """The prompt of the judged agent, and its response."""
         trajectories = [each for each in episode.trajectories if self.trajectory in (None, each.name)]
         if self.trajectory is not None and not trajectories:
             names = [each.name for each in episode.trajectories]
@@ -99,7 +100,7 @@ class Evaluator:
 
 
 def _chat(steps: Sequence[Any]) -> list[Any]:
-    """All messages of the last step. A workflow's step has the calls of its answer beside them, in the model's output."""
+    """All messages of the last step. A workflow keeps the calls of the last answer apart, in the model's output."""
     if not steps:
         return []
     chat = _messages(steps[-1])
@@ -110,12 +111,12 @@ def _chat(steps: Sequence[Any]) -> list[Any]:
 
 
 def _messages(step: Any) -> list[Any]:
-    """A step's messages; the types of `rllm.types` have none before the engine adds them."""
+    """The messages of a step. A step of `rllm.types` has none until the engine adds them."""
     return [sendable(_plain(message)) for message in getattr(step, "chat_completions", None) or ()]
 
 
 def _plain(value: Any) -> Any:
-    """With rLLM's own calls as chat has them: the arguments as the model wrote them, where these were kept."""
+    """Translate rLLM's own calls to those of chat, with the arguments as the model wrote them, if rLLM kept these."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -127,15 +128,15 @@ def _plain(value: Any) -> Any:
 
 
 def _start(first: Sequence[Any], chat: Sequence[Any]) -> int:
-    """Where the prompt ends: before the first step's answer, or where that is another conversation, before any answer."""
-    told = len(first) - 1
-    if first and list(first[:told]) == list(chat[:told]):
-        return told
+    """The position where the prompt ends: before the first step's answer; in another conversation, before any answer."""
+    prompt_size = len(first) - 1
+    if first and list(first[:prompt_size]) == list(chat[:prompt_size]):
+        return prompt_size
     return next((place for place, message in enumerate(chat) if message.get("role") == "assistant"), len(chat))
 
 
 def _answer(episode: Any, trajectories: Sequence[Any], steps: Sequence[Any]) -> Any:
-    """The text that stands for an episode without messages: the flow's answer, else the last output."""
+    """The response of an episode without messages: the flow's answer, else the last output."""
     outputs = [getattr(each, "output", None) for each in (*trajectories, *reversed(steps))]
     found = [getattr(episode, "artifacts", {}).get("answer"), *outputs]
     return sendable(next((each for each in found if each not in (None, "")), ""))

@@ -8,11 +8,11 @@
         world_size: 8
         reward_manager_config: [{url: "http://verifier:8080", recipes: {aime: my_math, "*": roll.math_rule}}]
 
-ROLL drops what its configuration has no field for; `reward_manager_config` arrives as it was written, and an option in it that
-does not exist is an error. `system_envs` may hold REWARDLINE_URL and REWARDLINE_API_KEY.
+ROLL drops the fields that its configuration does not know, but passes `reward_manager_config` on unchanged. An unknown option in
+it is an error. `system_envs` may hold REWARDLINE_URL and REWARDLINE_API_KEY.
 
-An exception ends the run, and there is no abstention. What cannot be judged is asked for again until the deadline, half an
-hour unless told otherwise, and then ends the run, or gets the number that `on_failed` names; a metric counts these.
+ROLL knows no abstention, and ends the run at an exception. The hook waits (`rewardline.always_reward`). A sample that cannot be
+judged even so ends the run, or gets the number of `on_failed`; a metric counts these.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from roll.distributed.scheduler.decorator import Dispatch, register
 from roll.distributed.scheduler.protocol import DataProto
 from roll.models.model_providers import default_tokenizer_provider
 
+from rewardline.always_reward import waiting_hook
 from rewardline.hook import LABELS, Hook, is_missing, plain
-from rewardline.patience import patient
 from rewardline.results import Result, Status
 
 _ANY_TAG = "*"
-_LARGEST = float(torch.finfo(torch.float16).max)
+_MAX = float(torch.finfo(torch.float16).max)
 _BELOW_ONE = 1.0 - 2.0**-11
-"""The half-precision number before 1."""
+"""The largest half-precision number below 1."""
 
 
 class RewardWorker(Worker):
     """Judges the samples of its domain.
 
-    Its method is a coroutine, so that Ray lets the actor have a thousand calls at once; their samples travel together.
+    Its method is a coroutine, so that Ray lets the actor have a thousand calls at once. Their samples share requests.
     """
 
     def __init__(self, worker_config: Any) -> None:
@@ -53,14 +53,15 @@ class RewardWorker(Worker):
 
     @register(dispatch_mode=Dispatch.ONE_TO_ALL)
     def initialize(self, pipeline_config: Any) -> None:
-        """Nothing is opened before the first call."""
+        """Do nothing: the first call opens the connections."""
 
     @register(dispatch_mode=Dispatch.DP_MP_COMPUTE, clear_cache=False)
     async def compute_rewards(self, data: Any) -> Any:
         """The rewards of a batch, in order, in half precision.
 
         Raises:
-            FailedItems, InvalidItems, OverflowError: there is no reward, or none that half precision holds.
+            FailedItems, InvalidItems: There is no reward.
+            OverflowError: Half precision cannot hold a reward.
         """
         items = self._items(data)
         results = list(await asyncio.gather(*map(self.hook.score_one, items)))
@@ -86,33 +87,33 @@ class RewardWorker(Worker):
 
 
 def configured(worker_config: Any) -> tuple[Hook, Mapping[str, str]]:
-    """The hook of a worker, and the recipe by tag, of which "*" is for all others.
+    """The hook of a worker, and the recipe for each tag; that of "*" is for all other tags.
 
     Raises:
-        ValueError, TypeError: an option that does not exist, or cannot be.
+        ValueError, TypeError: An option does not exist, or can never work.
     """
     options: dict[str, Any] = {}
     for given in getattr(worker_config, "reward_manager_config", None) or ():
         options.update(plain(given))
     recipes = options.pop("recipes", None) or {}
-    hook = patient("ROLL", **options)
+    hook = waiting_hook("ROLL", **options)
     if recipes and (hook.verifier, hook.recipe, hook.checks) != (None, None, None):
-        raise ValueError("recipes by tag, or one verifier, recipe or checks for all, not both")
+        raise ValueError("give recipes by tag, or one verifier, recipe or checks for all, not both")
     return hook, recipes
 
 
 def rows_of(columns: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """The samples' columns, one mapping each."""
+    """One row for each sample."""
     return [{name: values[index] for name, values in columns.items()} for index in range(count)]
 
 
 def item_of(
     hook: Hook, recipes: Mapping[str, str], response: str, prompt: Any, row: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One sample as the server takes it.
+    """Make the item of one sample.
 
     Raises:
-        ValueError: the recipes by tag have none for this one.
+        ValueError: There is no recipe for the tag of this sample.
     """
     item = hook.item(response, prompt=prompt, row=row)
     if recipes:
@@ -127,22 +128,23 @@ def item_of(
 
 
 def tensors_of(hook: Hook, results: Sequence[Result], responses: Any) -> dict[str, Any]:
-    """What ROLL asks of a worker: `response_level_rewards` are trained on; that a score is 1 is what validation counts.
+    """The tensors that ROLL takes from a worker. It trains on `response_level_rewards`; validation counts `scores` of 1.
 
     Raises:
-        FailedItems, InvalidItems, OverflowError
+        FailedItems, InvalidItems: There is no reward.
+        OverflowError: Half precision cannot hold a reward.
     """
     hook.rewards(results)
     numbers = [hook.numbers(result) for result in results]
     return {
         "token_level_rewards": torch.zeros_like(responses, dtype=torch.float16),
-        "response_level_rewards": torch.tensor([_held(each["score"]) for each in numbers], dtype=torch.float16),
-        "scores": torch.tensor([_apart_from_one(each["acc"]) for each in numbers], dtype=torch.float16),
+        "response_level_rewards": torch.tensor([_in_range(each["score"]) for each in numbers], dtype=torch.float16),
+        "scores": torch.tensor([_below_one(each["acc"]) for each in numbers], dtype=torch.float16),
     }
 
 
 def metrics_of(results: Sequence[Result]) -> dict[str, float]:
-    """Shares of a batch."""
+    """The shares of failed, invalid and cached results."""
     count = len(results) or 1
     return {
         "rewardline/failed": sum(result.status is Status.FAILED for result in results) / count,
@@ -151,19 +153,19 @@ def metrics_of(results: Sequence[Result]) -> dict[str, float]:
     }
 
 
-def _held(reward: float) -> float:
-    if abs(reward) > _LARGEST:
+def _in_range(reward: float) -> float:
+    if abs(reward) > _MAX:
         raise OverflowError(f"a reward of {reward:g} is infinite in half precision; the recipe should clip it")
     return reward
 
 
-def _apart_from_one(score: float) -> float:
-    """Half precision would round 0.9998 to a right answer."""
+def _below_one(score: float) -> float:
+    """A score below 1 stays below 1: half precision would round 0.9998 to 1."""
     return min(score, _BELOW_ONE) if score < 1.0 else score
 
 
 def _messages(row: Mapping[str, Any]) -> Any:
-    """The prompt as the data set has it; None where it has none."""
+    """The prompt of the data set; None if it has none."""
     for name in ("messages", "prompt"):
         value = plain(row.get(name))
         if is_missing(value):

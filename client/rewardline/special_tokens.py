@@ -1,4 +1,4 @@
-"""Marks that a tokenizer writes at the end of a response, for trainers that hand on text with them in it."""
+"""Special tokens at the end of a response. Some trainers leave them in its text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ ENDINGS = (
     *("</s>", "<eos>", "<pad>", "<|pad|>", "[PAD]", "<end_of_turn>", "<|end|>", "<|return|>", "<|im_start|>"),
     *("<｜end▁of▁sentence｜>", "<｜▁pad▁｜>", "<|END_OF_TURN_TOKEN|>", "<|end_of_sentence|>", "<|endofresponse|>"),
 )
-"""Those of the model families that are trained today."""
+"""The end marks of the model families that are trained today."""
 
 
 def without_ending(text: str, endings: Sequence[str] = ENDINGS) -> str:
-    """The text without the endings it ends with, in any number and order; within the text they are the model's own words."""
+    """Strip all such marks from the end of a text. Within the text they stay: there the model wrote them."""
     marks = tuple(ending for ending in endings if ending)
     stripped = text.rstrip()
     if not marks or not stripped.endswith(marks):

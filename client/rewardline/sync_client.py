@@ -1,100 +1,71 @@
 """The client for code without an event loop: an `AsyncClient` on a thread of its own.
 
-Any number of threads may share one `Client`, and their `score_one` calls travel together. A forked child gets a thread
-of its own; a pickled copy opens its own connections.
+Any number of threads may share one `Client`; their `score_one` calls share requests. A forked child starts a thread of
+its own. A pickled copy opens its own connections.
 """
 
 from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import functools
 import os
 import selectors
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rewardline.async_client import _ABANDONED, AsyncClient, Config, Indexed
+from rewardline.async_client import _INHERITED, AsyncClient, Indexed
 from rewardline.batching import Item
-from rewardline.interactions import Turn
-from rewardline.results import Result
+from rewardline.config import Config, ConfiguredClient
+
+if TYPE_CHECKING:  # Python 3.9 has neither; annotations are not run
+    from typing import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
 
 T = TypeVar("T")
 
 _STOP_TIMEOUT_S = 5.0
 
 
-class Client:
-    """Scores items by a Rewardline server; every method blocks. See `AsyncClient` for what the arguments mean."""
+def _blocking(
+    method: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Client, P], T]:
+    """The method of `AsyncClient` as one of `Client`: same arguments, same result, same errors."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        api_key: str | None = None,
-        timeout_s: float = 60.0,
-        max_in_flight: int = 8,
-        batch_items: int = 512,
-        batch_bytes: int = 4 * 1024 * 1024,
-        max_retries: int = 6,
-        max_resends: int = 3,
-        gather_ms: float = 2.0,
-        gather_items: int = 256,
-        compress: str | None = None,
-        tls_ca: str | None = None,
-        tls_cert: str | None = None,
-        tls_key: str | None = None,
-    ) -> None:
-        self._setup(
-            AsyncClient(
-                url,
-                api_key=api_key,
-                timeout_s=timeout_s,
-                max_in_flight=max_in_flight,
-                batch_items=batch_items,
-                batch_bytes=batch_bytes,
-                max_retries=max_retries,
-                max_resends=max_resends,
-                gather_ms=gather_ms,
-                gather_items=gather_items,
-                compress=compress,
-                tls_ca=tls_ca,
-                tls_cert=tls_cert,
-                tls_key=tls_key,
-            )
-        )
+    @functools.wraps(method)
+    def blocking(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._run(method, *args, **kwargs)
 
-    def _setup(self, client: AsyncClient) -> None:
-        self._client = client
+    blocking.__qualname__ = f"Client.{method.__name__}"
+    blocking.__module__ = __name__
+    return blocking
+
+
+class Client(ConfiguredClient):
+    """Scores items by a Rewardline server. Every method blocks and does what the method of `AsyncClient` does."""
+
+    def _setup(self, config: Config) -> None:
+        super()._setup(config)
+        self._client = AsyncClient.__new__(AsyncClient)
+        self._client._setup(config)
         self._closed = False
         self._pid = os.getpid()
         self._lock = threading.Lock()
         """Guards `_runner`: threads may make the first call at once."""
         self._runner: _Runner | None = None
 
-    def score(
-        self,
-        items: Sequence[Item],
-        *,
-        deadline_s: float | None = None,
-        cache: str = "use",
-        explain: bool = False,
-        references: Mapping[str, Any] | None = None,
-    ) -> list[Result]:
-        """Score a batch of any size; `results[i]` belongs to `items[i]`. See `AsyncClient.score`."""
-        return self._run(
-            self._client.score, items, deadline_s=deadline_s, cache=cache, explain=explain, references=references
-        )
-
-    def score_one(
-        self, item: Item, *, deadline_s: float | None = None, cache: str = "use", explain: bool = False
-    ) -> Result:
-        """Score one item; concurrent calls travel together. See `AsyncClient.score_one`."""
-        return self._run(self._client.score_one, item, deadline_s=deadline_s, cache=cache, explain=explain)
+    score = _blocking(AsyncClient.score)
+    score_one = _blocking(AsyncClient.score_one)
+    verifiers = _blocking(AsyncClient.verifiers)
+    open_interaction = _blocking(AsyncClient.open_interaction)
+    take_turn = _blocking(AsyncClient.take_turn)
+    show_interaction = _blocking(AsyncClient.show_interaction)
+    end_interaction = _blocking(AsyncClient.end_interaction)
 
     def stream(
         self,
@@ -107,46 +78,20 @@ class Client:
     ) -> Iterator[Indexed]:
         """Yield `(index, result)` as results come, in any order. See `AsyncClient.stream`.
 
-        `items` is iterated on the client's thread.
+        The client's thread reads `items`.
         """
         options = self._client._options(deadline_s, cache, explain)
         batches = self._client._batches(items, options, references, shared=None, stream=True)
         try:
-            while batch := self._run(_next_batch, batches):
+            # Whole batches change threads, not single results: each change takes longer than many results.
+            while batch := self._running().wait(_next_batch(batches)):
                 yield from batch
         finally:
-            with suppress(RuntimeError):  # closed meanwhile, and the batches with it
-                self._run(_aclose, batches)
-
-    def verifiers(self) -> list[dict[str, Any]]:
-        """What the server can judge by. See `AsyncClient.verifiers`."""
-        return self._run(self._client.verifiers)
-
-    def open_interaction(self, fields: Mapping[str, Any], *, deadline_s: float | None = None) -> str:
-        """Open an interaction of several turns, and return its id. See `AsyncClient.open_interaction`."""
-        return self._run(self._client.open_interaction, fields, deadline_s=deadline_s)
-
-    def take_turn(
-        self,
-        instance_id: str,
-        messages: Sequence[Mapping[str, Any]],
-        turn_index: int,
-        *,
-        deadline_s: float | None = None,
-    ) -> Turn:
-        """Have a turn judged. See `AsyncClient.take_turn`."""
-        return self._run(self._client.take_turn, instance_id, messages, turn_index, deadline_s=deadline_s)
-
-    def show_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
-        """What became of it so far. See `AsyncClient.show_interaction`."""
-        return self._run(self._client.show_interaction, instance_id, deadline_s=deadline_s)
-
-    def end_interaction(self, instance_id: str, *, deadline_s: float | None = None) -> dict[str, Any]:
-        """Have all but its outcome forgotten. See `AsyncClient.end_interaction`."""
-        return self._run(self._client.end_interaction, instance_id, deadline_s=deadline_s)
+            with suppress(RuntimeError):  # the client was closed meanwhile, and its batches with it
+                self._running().wait(_aclose(batches))
 
     def close(self) -> None:
-        """Stop the thread and close the connections; calls in flight end with a RuntimeError. May be called twice."""
+        """Stop the thread and close the connections. May be called twice. Calls in flight raise a RuntimeError."""
         self._closed = True
         if self._pid != os.getpid():
             return
@@ -163,26 +108,12 @@ class Client:
     ) -> None:
         self.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return asdict(self._client._config)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        client = AsyncClient.__new__(AsyncClient)
-        client._setup(Config(**state))
-        self._setup(client)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._client._config.url!r})"
-
-    def _run(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
-        future = self._running().submit(function(*args, **kwargs))
-        try:
-            return future.result()
-        except concurrent.futures.CancelledError:
-            raise RuntimeError("the client was closed during the call") from None
-        except BaseException:
-            future.cancel()  # Ctrl-C in the waiting thread also stops the work
-            raise
+    def _run(
+        self, function: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Call a coroutine function with this client's `AsyncClient` on its thread, and wait for the result."""
+        runner = self._running()  # in a forked child, this makes another `AsyncClient`
+        return runner.wait(function(self._client, *args, **kwargs))
 
     def _running(self) -> _Runner:
         if self._pid != os.getpid():
@@ -196,12 +127,10 @@ class Client:
             return self._runner
 
     def _begin_in_child(self) -> None:
-        """The parent's thread does not exist here, and its sockets are not ours to close."""
-        closed, config = self._closed, self._client._config
-        _ABANDONED.append((self._client, self._runner))
-        client = AsyncClient.__new__(AsyncClient)
-        client._setup(config)
-        self._setup(client)
+        """Start anew in a forked child: the parent's thread does not exist here, and its sockets must stay open."""
+        closed = self._closed
+        _INHERITED.append((self._client, self._runner))
+        self._setup(self._config)
         self._closed = closed
 
 
@@ -213,12 +142,23 @@ class _Runner:
         self._pid = os.getpid()
         self._stopped = False
         self._lock = threading.Lock()
-        """Guards `_stopped`: what is submitted is submitted before the loop stops, or not at all."""
+        """Guards `_stopped`: work is submitted before the loop stops, or not at all."""
         self._loop = _new_loop(self._pid)
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name="rewardline-client", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run the work on the loop's thread, and wait for what it returns or raises."""
+        future = self._submit(work)
+        try:
+            return future.result()
+        except concurrent.futures.CancelledError:
+            raise RuntimeError("the client was closed during the call") from None
+        except BaseException:
+            future.cancel()  # Ctrl-C in the waiting thread also stops the work
+            raise
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         with self._lock:
             if not self._stopped:
                 return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -226,7 +166,7 @@ class _Runner:
         raise RuntimeError("the client is closed")
 
     def stop(self) -> None:
-        """Close what the client has open and end the thread. Does nothing in a forked child, or twice."""
+        """Close the connections and end the thread. Does nothing in a forked child, or when called again."""
         if self._pid != os.getpid():
             return
         with self._lock:
@@ -234,7 +174,7 @@ class _Runner:
                 return
             self._stopped = True
             closing = asyncio.run_coroutine_threadsafe(self._client.close(), self._loop)
-        if threading.current_thread() is self._thread:  # a collected client may end on its own thread
+        if threading.current_thread() is self._thread:  # the garbage collector may run on the client's own thread
             self._loop.stop()
             return
         with suppress(concurrent.futures.TimeoutError, concurrent.futures.CancelledError):
@@ -244,8 +184,8 @@ class _Runner:
 
 
 def _new_loop(pid: int) -> asyncio.AbstractEventLoop:
-    """A loop that a forked child may inherit, collect and forget without its parent noticing."""
-    # An epoll instance is shared with the child, which would unregister the parent's sockets; poll has no such state.
+    """An event loop that a forked child may inherit and collect without effect on its parent."""
+    # A child shares the epoll instance of its parent and would unregister its sockets. poll has no such state.
     selector: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.DefaultSelector)
     loop = asyncio.SelectorEventLoop(selector())
 
@@ -261,9 +201,8 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        loop.run_until_complete(
-            asyncio.sleep(0)
-        )  # what was submitted last becomes a task, to be cancelled with the rest
+        # The work that was submitted last becomes a task now, and is cancelled with the others.
+        loop.run_until_complete(asyncio.sleep(0))
         tasks = asyncio.all_tasks(loop)
         for task in tasks:
             task.cancel()
@@ -275,7 +214,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _next_batch(batches: AsyncGenerator[list[Indexed], None]) -> list[Indexed]:
-    """The next results; none at the end."""
+    """The next results; an empty list at the end."""
     async for batch in batches:
         return batch
     return []

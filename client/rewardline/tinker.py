@@ -4,8 +4,8 @@
     builder = ProblemGroupBuilder(partial(VerifierEnv, renderer, "2+2=", reference="4", hook=hook), num_envs=8)
     agent = build_agent_tool_env(renderer, tools, messages, conversation_reward(hook=hook, prompt=messages), max_turns=5)
 
-Messages are judged as the renderer parsed them, with their thoughts, calls and results. What cannot be judged raises, which the
-cookbook's rollout strategies count as a rollout that failed.
+The server judges messages as the renderer parsed them, with their thoughts, calls and results. A sample that cannot be judged
+raises; the cookbook's rollout strategies count that as a failed rollout.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 import tinker
 from tinker_cookbook.rl.types import Env, StepResult
 
+from rewardline.always_reward import never_abstaining, never_none
 from rewardline.hook import Hook
 from rewardline.messages import sendable
-from rewardline.patience import certain, unabstaining
 
 
 class VerifierEnv(Env):
-    """One turn; its metrics are the hook's numbers."""
+    """An environment of one turn. Its metrics are the hook's numbers."""
 
     def __init__(
         self,
@@ -34,28 +34,28 @@ class VerifierEnv(Env):
         row: Mapping[str, Any] | None = None,
         convo_prefix: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Take a question and what to judge its answer by.
+        """Take a question, and how to judge its answer.
 
         Args:
             renderer: The cookbook's, for the model.
             question: The user's message.
-            hook: By what is judged, and where.
-            reference: What is right.
-            row: Columns of a data set, by which a row is routed or judged.
+            hook: Says how to judge, and on which server.
+            reference: The right answer.
+            row: Columns of a data set; the server may route or judge by them.
             convo_prefix: Messages before the question.
 
         Raises:
-            ValueError: the hook is to abstain.
+            ValueError: The hook would abstain.
         """
         self.renderer = renderer
-        self._hook = unabstaining("tinker-cookbook", hook)
+        self._hook = never_abstaining("tinker-cookbook", hook)
         self._prompt = [*convo_prefix, {"role": "user", "content": question}]
         self._reference = reference
         self._row = row
 
     @property
     def stop_condition(self) -> Any:
-        """The renderer's."""
+        """The stop sequences of the renderer."""
         return self.renderer.get_stop_sequences()
 
     async def initial_observation(self) -> tuple[Any, Any]:
@@ -63,16 +63,18 @@ class VerifierEnv(Env):
         return self.renderer.build_generation_prompt(self._prompt), self.stop_condition
 
     async def step(self, action: Any, *, extra: Any = None) -> Any:
-        """Judge what the tokens say.
+        """Judge the message that the tokens hold.
 
         Raises:
-            FailedItems, InvalidItems: there is no reward.
+            FailedItems, InvalidItems: There is no reward.
         """
         message, _ = self.renderer.parse_response(action)
-        item = self._hook.item([said(message)], reference=self._reference, prompt=sendable(self._prompt), row=self._row)
+        item = self._hook.item(
+            [message_json(message)], reference=self._reference, prompt=sendable(self._prompt), row=self._row
+        )
         result = await self._hook.score_one(item)
         return StepResult(
-            reward=certain(self._hook.reward(result)),
+            reward=never_none(self._hook.reward(result)),
             episode_done=True,
             next_observation=tinker.ModelInput.empty(),
             next_stop_condition=self.stop_condition,
@@ -88,35 +90,35 @@ def conversation_reward(
     row: Mapping[str, Any] | None = None,
     prompt: Sequence[Mapping[str, Any]] = (),
 ) -> Callable[[Sequence[Mapping[str, Any]]], Awaitable[tuple[float, dict[str, float]]]]:
-    """A `reward_fn` for `build_agent_tool_env`, which judges the whole conversation once it has ended.
+    """Make a `reward_fn` for `build_agent_tool_env`. It judges the whole conversation at its end.
 
-    The cookbook itself gives turns whose calls it cannot read their reward (`failed_parse_reward`), and ends there by default.
+    The cookbook itself rewards a turn whose calls it cannot read (`failed_parse_reward`), and by default ends there.
 
     Args:
-        hook: By what is judged, and where.
-        reference: What is right.
-        row: Columns of a data set, by which a row is routed or judged.
-        prompt: The environment's `initial_messages`. They are not judged, whether the cookbook hands the reward function
-            all messages or, by its termination policy, the model's alone.
+        hook: Says how to judge, and on which server.
+        reference: The right answer.
+        row: Columns of a data set; the server may route or judge by them.
+        prompt: The environment's `initial_messages`. They are not judged. The cookbook may pass them to the reward
+            function or not; that depends on its termination policy.
 
     Raises:
-        ValueError: the hook is to abstain.
+        ValueError: The hook would abstain.
     """
-    hook = unabstaining("tinker-cookbook", hook)
-    before = [said(message) for message in prompt]
+    hook = never_abstaining("tinker-cookbook", hook)
+    before = [message_json(message) for message in prompt]
 
     async def score(messages: Sequence[Mapping[str, Any]]) -> tuple[float, dict[str, float]]:
-        conversation = [said(message) for message in messages]
+        conversation = [message_json(message) for message in messages]
         if conversation[: len(before)] == before:
             conversation = conversation[len(before) :]
         result = await hook.score_one(hook.item(conversation, reference=reference, prompt=before or None, row=row))
-        return certain(hook.reward(result)), hook.numbers(result)
+        return never_none(hook.reward(result)), hook.numbers(result)
 
     return score
 
 
-def said(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The message as it is sent; calls that the renderer could not read stand in its text, as the model wrote them."""
+def message_json(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON form of a message. Calls that the renderer could not read become text, as the model wrote them."""
     whole = dict(sendable(message))
     unread = [str(each.get("raw_text", "")) for each in whole.pop("unparsed_tool_calls", None) or ()]
     if unread:

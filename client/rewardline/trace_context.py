@@ -1,6 +1,6 @@
-"""Which trace a request is part of: that of the trainer's span around it, when the trainer keeps traces by OpenTelemetry.
+"""Makes a request part of the trainer's trace, if the trainer keeps traces with OpenTelemetry.
 
-Nothing is imported that the trainer has not imported: without OpenTelemetry there is no span, and nothing to say.
+The module imports OpenTelemetry only if the trainer has imported it: otherwise there is no span.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ _PROPAGATION = "opentelemetry.trace.propagation.tracecontext"
 
 
 def headers() -> dict[str, str]:
-    """`traceparent`, and `tracestate` if there is one, of the span that is active here; empty where none is.
+    """`traceparent` and, if there is one, `tracestate` of the active span; empty without a span.
 
-    Baggage stays at home: it is the trainer's own.
+    They leave out the baggage, which is the trainer's own.
     """
     carrier: dict[str, str] = {}
     if "opentelemetry.trace" in sys.modules:

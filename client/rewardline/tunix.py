@@ -1,16 +1,17 @@
 """Rewards for google-tunix: `GRPOLearner(..., reward_fns=[reward(verifier="math")])`.
 
-tunix adds up the rewards of all functions and knows no abstention. What cannot be judged is asked for again until the deadline,
-half an hour unless told otherwise, and then is an exception, which ends the step.
+tunix adds up the rewards of all functions, and knows no abstention. So the hook waits (`rewardline.always_reward`), and then
+raises, which ends the step.
 
-tunix's command line takes the functions that are defined in a module it is told of, and one made there by `reward` is such:
+tunix's command line takes the functions that a module defines. A function that `reward` makes there counts as such:
 
     # rewards.py, for `reward_functions: ["rewards.py"]`
     from rewardline.tunix import reward
     math = reward(verifier="math")
 
-Its agentic learner gives reward functions the first message of an episode alone. There the environment judges, by
-`task_reward`, or by `rewardline.tunix_environment` with all that was called; and `trajectory` hands its rewards on.
+Its agentic learner gives reward functions only the first message of an episode. So the environment judges instead: by
+`task_reward` the last message, by `rewardline.tunix_environment` the whole episode with its calls. `trajectory` then passes
+these rewards to the learner.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
+from rewardline.always_reward import never_none, waiting_hook
 from rewardline.columns import reference_of, rows_of
 from rewardline.hook import Hook, plain
 from rewardline.messages import sendable
-from rewardline.patience import certain, patient
 
 REFERENCE = "answer"
-"""The column that tunix's examples have the answer in."""
+"""The column where tunix's examples have the answer."""
 
 
 def reward(
     *, name: str = "rewardline", reference: str | None = REFERENCE, **options: Any
 ) -> Callable[..., list[float]]:
-    """A function for `reward_fns`, by the options of a `Hook`.
+    """Make a function for `reward_fns`.
 
     Args:
-        name: By which tunix logs it.
-        reference: The column to judge against; None for rewards that need none.
-        options: Those of `Hook`.
+        name: The name in tunix's logs.
+        reference: The column of the reference; None for rewards without one.
+        options: The options of a `Hook`.
 
     Raises:
-        TypeError: there is no such option.
-        ValueError: one of them can never work.
+        TypeError: There is no such option.
+        ValueError: An option can never work.
     """
-    hook = patient("tunix", **options)
+    hook = waiting_hook("tunix", **options)
 
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float]:
         rows = rows_of(columns, len(completions))
@@ -56,23 +57,23 @@ def reward(
             for prompt, completion, row in zip(prompts, completions, rows)
         ]
         results = hook.score_blocking(items) if items else []
-        return [certain(value) for value in hook.rewards(results)]
+        return [never_none(value) for value in hook.rewards(results)]
 
     _define_by_caller(score, name)
     return score
 
 
 def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callable[..., float]:
-    """A `reward_fn` for tunix's environments, which give it a task and the last thing that the model said.
+    """Make a `reward_fn` for tunix's environments, which call it with a task and the model's last message.
 
     Args:
-        reference: The task's field to judge against; None for rewards that need none.
-        options: Those of `Hook`.
+        reference: The task's field of the reference; None for rewards without one.
+        options: The options of a `Hook`.
     """
-    hook = patient("tunix", **options)
+    hook = waiting_hook("tunix", **options)
 
     def score(task: Mapping[str, Any], action: Any) -> float:
-        return judged(hook, action, task, reference)
+        return reward_of(hook, action, task, reference)
 
     return score
 
@@ -80,15 +81,15 @@ def task_reward(*, reference: str | None = REFERENCE, **options: Any) -> Callabl
 def trajectory(
     prompts: Sequence[Any], completions: Sequence[Any], trajectory_rewards: Sequence[float], **_: Any
 ) -> list[float]:
-    """For `reward_fns` of tunix's agentic learner: what the environment made of each episode."""
+    """For `reward_fns` of tunix's agentic learner: the rewards that the environment gave."""
     return [float(value) for value in trajectory_rewards]
 
 
-def judged(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | None) -> float:
-    """The reward of text or messages for a task, whose fields are those of a row.
+def reward_of(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | None) -> float:
+    """The reward of text or messages for a task, which has the fields of a row.
 
     Raises:
-        FailedItems, InvalidItems: there is no reward.
+        FailedItems, InvalidItems: There is no reward.
     """
     prompt = next((task[name] for name in ("prompt", "question", "prompts") if name in task), None)
     item = hook.item(
@@ -97,10 +98,10 @@ def judged(hook: Hook, response: Any, task: Mapping[str, Any], reference: str | 
         prompt=sendable(plain(prompt)),
         row=task,
     )
-    return certain(hook.reward(hook.score_one_blocking(item)))
+    return never_none(hook.reward(hook.score_one_blocking(item)))
 
 
 def _define_by_caller(function: Any, name: str) -> None:
-    """Make of a function one that the calling module defined: tunix's command line finds no other."""
+    """Make a function look as if the calling module defined it: tunix's command line finds only such functions."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(2).f_globals.get("__name__", function.__module__)

@@ -1,6 +1,6 @@
 """An environment for tunix's agents: `VerifierToolEnvironment(task, tool_map, verifier="trajectory", params={...})`.
 
-It executes tools as tunix's own does, and at the end has the whole episode judged, calls and results as messages.
+It executes tools as tunix's own environment does. At the end the server judges the whole episode, with its calls and results.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ from typing import Any
 from tunix.rl.agentic.agents import agent_types
 from tunix.rl.agentic.environments.tool_environment import ToolEnvironment
 
-from rewardline.patience import patient
-from rewardline.tunix import REFERENCE, judged
+from rewardline.always_reward import waiting_hook
+from rewardline.tunix import REFERENCE, reward_of
 
 _FINISH = "finish"
-"""The call by which tunix's agents end an episode; its `response` is the answer."""
+"""An agent of tunix ends an episode by this call; its `response` is the answer."""
 _OWN = ("tool_map", "max_steps", "group_id", "pair_index")
-"""Of an environment's arguments, those that are tunix's."""
+"""The arguments of an environment that are tunix's own."""
 
 
 class VerifierToolEnvironment(ToolEnvironment):
     """Judges an episode by the options of a `Hook`.
 
-    What cannot be judged is an exception, which ends the step.
+    An episode that cannot be judged raises, which ends the step.
     """
 
     def __init__(
         self, task: Mapping[str, Any], tool_map: Any = None, *, reference: str | None = REFERENCE, **options: Any
     ) -> None:
         own = {name: options.pop(name) for name in _OWN if name in options}
-        self._hook = patient("tunix", **options)
+        self._hook = waiting_hook("tunix", **options)
         self._reference = reference
         self._messages: list[dict[str, Any]] = []
-        super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_none_yet, **own)
+        super().__init__(task=dict(task), tool_map=tool_map or {}, reward_fn=_no_reward_yet, **own)
 
     def step(self, action: Any) -> tuple[Any, float, bool, dict[str, Any]]:
-        """One of tunix's; the last one, be it the most that there may be, has the episode's reward.
+        """Take a step of tunix's. The last step, also that at the limit, has the reward of the episode.
 
         Raises:
-            FailedItems, InvalidItems: there is none.
+            FailedItems, InvalidItems: There is no reward.
         """
         observation, reward, done, info = super().step(action)
         if done:
-            reward = judged(self._hook, self._messages, self.task, self._reference)
+            reward = reward_of(self._hook, self._messages, self.task, self._reference)
         return observation, reward, done, info
 
     def _initial_observation(self) -> Any:
@@ -52,14 +52,14 @@ class VerifierToolEnvironment(ToolEnvironment):
         return super()._initial_observation()
 
     def _step_impl(self, action: Any) -> Any:
-        said = action.action if isinstance(action, agent_types.Action) else action
-        calls = [said] if isinstance(said, dict) else said if isinstance(said, list) else []
+        message = action.action if isinstance(action, agent_types.Action) else action
+        calls = [message] if isinstance(message, dict) else message if isinstance(message, list) else []
         made = [call for call in calls if call.get("function", {}).get("name") != _FINISH]
         if made:
             self._messages.append({"role": "assistant", "content": None, "tool_calls": made})
         result = super()._step_impl(action)
         if result.done:
-            self._messages.append({"role": "assistant", "content": self._extract_llm_answer(said)})
+            self._messages.append({"role": "assistant", "content": self._extract_llm_answer(message)})
         outputs = (result.observation or {}).get("tool_outputs") or {}
         self._messages += [
             {"role": "tool", "tool_call_id": name, "content": output if isinstance(output, str) else json.dumps(output)}
@@ -68,6 +68,6 @@ class VerifierToolEnvironment(ToolEnvironment):
         return result
 
 
-def _none_yet(task: Mapping[str, Any], action: Any) -> float:
-    """Until the episode is over."""
+def _no_reward_yet(task: Mapping[str, Any], action: Any) -> float:
+    """The reward before the end of the episode."""
     return 0.0

@@ -3,10 +3,10 @@
     class MyTask(Rewarded, vf.Task[MyData]):
         rewardline = Hook(recipe="think_math")
 
-or, without a line of code, a plugged function: `[env.taskset.task.rewards.rewardline] fn = "rewardline.verifiers:reward"`.
-What has no reward raises: the trace then has an error, and prime-rl leaves it out of its group.
+or, without code, a plugged function: `[env.taskset.task.rewards.rewardline] fn = "rewardline.verifiers:reward"`. A trace without a
+reward raises: it then has an error, and prime-rl leaves it out of its group.
 
-`rubric_function` is for the older `Rubric`, which makes 0.0 of every exception; see there.
+`rubric_function` is for the older `Rubric`, which turns every exception into 0.0.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, Callable, ClassVar
 
+from rewardline.always_reward import Unjudged, never_abstaining, never_none, waiting_hook
+from rewardline.columns import REFERENCES, first_value
 from rewardline.errors import RewardlineError
-from rewardline.hook import Hook, is_missing, plain
+from rewardline.hook import Hook, plain
 from rewardline.messages import sendable
-from rewardline.patience import Unjudged, certain, patient, unabstaining
 
 vf: Any = importlib.import_module("verifiers.v1")
 
-_TOLD = ("status", "reason", "verifier", "version", "extracted", "recipe")
-_REFERENCES = ("reference", "ground_truth", "answer")
-"""Where the reference of a task's data is looked for."""
+_INFO = ("status", "reason", "verifier", "version", "extracted", "recipe")
+"""The fields of a result that `trace.info` gets."""
 
 
 class Rewarded:
-    """What a `vf.Task` inherits beside it to be rewarded by a Rewardline server.
+    """A mixin for a `vf.Task`: a Rewardline server judges its traces.
 
-    The numbers of the verdict become metrics of the trace, named `rewardline_...`, and its reasons are in `trace.info`.
+    The numbers of the verdict become metrics of the trace, named `rewardline_...`. Its reason is in `trace.info`.
     """
 
     rewardline: ClassVar[Hook] = Hook()
-    """By what is judged; without verifier or recipe, the labels in the task's data route it."""
+    """How to judge. Without verifier or recipe, the server routes a task by the labels in its data."""
     data: Any
 
     @vf.reward
@@ -42,40 +42,42 @@ class Rewarded:
         """The reward of the trace.
 
         Raises:
-            FailedItems, InvalidItems, ValueError: there is none.
+            FailedItems, InvalidItems, ValueError: There is no reward.
         """
-        return await judged(self.rewardline, self.data, trace)
+        return await reward_of(self.rewardline, self.data, trace)
 
 
 async def reward(task: Any, trace: Any) -> float:
-    """A function for `rewards` of a task's configuration; routed by labels, at the server that REWARDLINE_URL names."""
-    return await judged(Hook(), task, trace)
+    """A function for `rewards` of a task's configuration. The server of REWARDLINE_URL routes each task by its labels."""
+    return await reward_of(Hook(), task, trace)
 
 
 def plugged(**options: Any) -> Callable[..., Any]:
-    """A function like `reward`, by the options of a `Hook`, for a module of the user's own."""
-    hook = unabstaining("verifiers", Hook(**options))
+    """Make a function like `reward` by the options of a `Hook`, for a module of yours."""
+    hook = never_abstaining("verifiers", Hook(**options))
 
     async def reward(task: Any, trace: Any) -> float:
-        return await judged(hook, task, trace)
+        return await reward_of(hook, task, trace)
 
     return reward
 
 
-async def judged(hook: Hook, data: Any, trace: Any) -> float:
-    """The reward of a trace, whose metrics and info are filled on the way."""
+async def reward_of(hook: Hook, data: Any, trace: Any) -> float:
+    """The reward of a trace. Also fills the metrics and the info of the trace."""
     row = data.model_dump(mode="json")
-    item = hook.item(said(trace), reference=_reference(row), prompt=data.prompt_text or None, row=row)
+    item = hook.item(
+        response_of(trace), reference=first_value(row, REFERENCES), prompt=data.prompt_text or None, row=row
+    )
     result = await hook.score_one(item)
-    trace.info["rewardline"] = {name: plain(getattr(result, name)) for name in _TOLD}
-    value = certain(unabstaining("verifiers", hook).reward(result))
+    trace.info["rewardline"] = {name: plain(getattr(result, name)) for name in _INFO}
+    value = never_none(never_abstaining("verifiers", hook).reward(result))
     trace.record_metrics({f"rewardline_{name}": number for name, number in hook.numbers(result).items()})
     return value
 
 
-def said(trace: Any) -> Any:
-    """What the model said and did on the final branch, with the results of its calls; a root agent's reply, where it has one
-    beside its messages, comes last.
+def response_of(trace: Any) -> Any:
+    """The model's messages on the final branch, with the results of its calls. If a root agent has a reply apart from its
+    messages, the reply comes last.
     """
     branches = trace.branches
     nodes = branches[-1].nodes if branches else []
@@ -89,27 +91,21 @@ def said(trace: Any) -> Any:
 
 
 def rubric_function(*, name: str = "rewardline", **options: Any) -> Callable[..., Any]:
-    """A function for the older `Rubric(funcs=[...])`, by the options of a `Hook`.
-
-    What cannot be judged is asked for again until the deadline, half an hour unless told otherwise.
+    """Make a function for the older `Rubric(funcs=[...])` by the options of a `Hook`, which waits (`always_reward`).
 
     Raises (the function):
-        Unjudged: there is no reward, and `on_failed` or `on_invalid` is no number.
+        Unjudged: There is no reward, and `on_failed` or `on_invalid` is no number.
     """
-    hook = patient("a Rubric", **options)
+    hook = waiting_hook("a Rubric", **options)
 
     async def score(completion: Any, answer: Any = None, prompt: Any = None, info: Any = None, **_: Any) -> float:
         row = info if isinstance(info, Mapping) else {}
         reference = None if answer in (None, "") else answer
         try:
             result = await hook.score_one(hook.item(sendable(completion), reference=reference, prompt=prompt, row=row))
-            return certain(hook.reward(result))
+            return never_none(hook.reward(result))
         except (RewardlineError, ValueError, TypeError) as error:
             raise Unjudged(str(error)) from error
 
     score.__name__ = name
     return score
-
-
-def _reference(row: Mapping[str, Any]) -> Any:
-    return next((row[name] for name in _REFERENCES if not is_missing(row.get(name))), None)

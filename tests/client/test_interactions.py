@@ -6,8 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rewardline import AsyncClient, Client, Conflict, InvalidRequest, NotFound, Unavailable, UnexpectedAnswer
+from rewardline import AsyncClient, Client, Conflict, InvalidRequest, NotFound, Turn, Unavailable, UnexpectedAnswer
 from rewardline.interactions import parse_turn
+from rewardline.rollout import Rollout
 
 if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
@@ -100,3 +101,45 @@ def test_an_answer_that_is_no_turn_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(UnexpectedAnswer):
         parse_turn(raw)
     assert parse_turn(TURN).should_terminate
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+async def test_a_rollout_that_the_server_forgot_is_played_again_from_its_first_turn(
+    served: Served, blocking: bool
+) -> None:
+    rollout = Rollout({**FIELDS, "max_turns": 3, "trajectory": "sum"})
+    async with AsyncClient(served.url) as client:
+        with Client(served.url) as blocking_client:
+
+            async def turn(answer: str) -> Turn:
+                if blocking:
+                    return blocking_client._run(rollout.take_turn, said(answer))
+                return await rollout.take_turn(client, said(answer))
+
+            assert (await turn("\\boxed{54}")).turn == 1
+            await client.end_interaction(str(rollout._id))
+            rollout._id = "forgotten"
+            second = await turn("\\boxed{55}")
+            assert (second.turn, second.should_terminate) == (2, False)
+            rollout._id = "forgotten"
+            third = await turn("\\boxed{56}")
+            assert (third.turn, third.trajectory_score, third.should_terminate) == (3, 1.0, True)
+            await rollout.end(client)
+            await rollout.end(client)
+
+
+async def test_a_server_that_forgets_every_interaction_is_unavailable() -> None:
+    class Forgetful:
+        opened = 0
+
+        async def open_interaction(self, fields: Any) -> str:
+            self.opened += 1
+            return str(self.opened)
+
+        async def take_turn(self, instance_id: str, messages: Any, number: int) -> Turn:
+            raise NotFound("no such interaction")
+
+    client: Any = Forgetful()
+    with pytest.raises(Unavailable, match="forgot"):
+        await Rollout(FIELDS).take_turn(client, said("1"))
+    assert client.opened == 5

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rewardline.always_reward import Unjudged
 from rewardline.errors import FailedItems, InvalidItems
-from rewardline.patience import Unjudged
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 EXAMPLES = Path(__file__).parents[2] / "client" / "examples" / "rllm"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import os
 import pickle
 import signal
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import web
-from rewardline import Client, InvalidRequest, Status
+from rewardline import AsyncClient, Client, InvalidRequest, Status
 
 from tests.waiting import PATIENCE_S, eventually
 
@@ -30,6 +31,24 @@ def item(i: int) -> dict[str, Any]:
 
 def right(i: int) -> float:
     return 1.0 if i % 3 == 0 else 0.0
+
+
+def test_has_the_methods_of_the_async_client_with_their_arguments() -> None:
+    methods = dict(inspect.getmembers(AsyncClient, inspect.iscoroutinefunction))
+    shared = [name for name in methods if not name.startswith("_") and name not in ("call", "close")]
+    assert len(shared) == 7
+    for name in shared:
+        assert inspect.signature(getattr(Client, name)) == inspect.signature(methods[name])
+        assert not inspect.iscoroutinefunction(getattr(Client, name))
+    blocking, streaming = inspect.signature(Client.stream), inspect.signature(AsyncClient.stream)
+    assert blocking.parameters == streaming.parameters
+
+
+def test_its_methods_can_be_pickled() -> None:
+    with Client("http://127.0.0.1:1") as client:
+        copy = pickle.loads(pickle.dumps(client.score))
+        assert repr(copy.__self__) == repr(client)
+        assert copy.__func__ is Client.score
 
 
 def client_threads() -> list[threading.Thread]:

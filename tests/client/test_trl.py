@@ -398,13 +398,18 @@ def test_a_rollout_without_an_answer_is_worth_what_was_said(worth: float | None)
     assert rollout.get_reward() == worth
 
 
+def forget(rollout: Environment) -> None:
+    assert rollout._interaction is not None
+    rollout._interaction._id = "forgotten"
+
+
 async def test_a_server_that_forgot_the_interaction_is_told_all_of_it_again(served: Any) -> None:
     rollout = environment("math", url=served.url, interaction={"trajectory": "sum", "success_threshold": 9})()
     rollout.reset(solution="4")
     await rollout.submit_answer("4")
-    rollout._id = "forgotten"
+    forget(rollout)
     await rollout.submit_answer("5")
-    rollout._id = "forgotten"
+    forget(rollout)
     await rollout.submit_answer("4.0")
     assert rollout.get_reward() == 2.0
 

@@ -20,8 +20,9 @@ import rewardline.verl
 import yaml
 from rewardline import FailedItems, InvalidItems
 from rewardline.hook import Hook
+from rewardline.token_params import TokenParams
 from rewardline.verl import NoVerdict, compute_score, compute_score_batch, compute_score_prime, compute_score_sync
-from rewardline.verl.options import TokenParams, manager_options
+from rewardline.verl.options import manager_options
 from rewardline.verl.samples import hook_of, item_of
 
 if TYPE_CHECKING:

@@ -164,7 +164,7 @@ async def test_grpc_errors_name_the_field(
     monkeypatch.setitem(grpc_transport._CACHE_MODES, "a mode of tomorrow", 77)
     entries = [Entry(0, items(1)[0], grpc_transport.encode_item(0, items(1)[0]))]
     options: dict[str, Any] = {"deadline_s": 5.0, "cache": "use", field: value}
-    transport = grpc_transport.GrpcTransport(served.grpc, None, trust=None)
+    transport = grpc_transport.GrpcTransport(served.grpc, None, tls=None)
     try:
         with pytest.raises(InvalidRequest) as caught:
             await transport.score(

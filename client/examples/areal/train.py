@@ -1,4 +1,4 @@
-"""AReaL's GRPO on mathematics with rewards of Rewardline: as its example, with another workflow.
+"""AReaL's GRPO on mathematics with rewards of Rewardline: AReaL's own example with another workflow.
 
 python3 train.py --config gsm8k_grpo.yaml
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def workflow(gconfig: Any, tokenizer: Any) -> dict[str, Any]:
-    """What `trainer.train` is told of how samples are made and judged; the server is REWARDLINE_URL."""
+    """The arguments of `trainer.train` that say how to make and judge samples. The server is REWARDLINE_URL."""
     options = {"verifier": "math", "deadline_s": 300}
     return {
         "workflow": "rewardline.areal_workflow.Workflow",
@@ -17,7 +17,7 @@ def workflow(gconfig: Any, tokenizer: Any) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> None:
-    # Not above: these need what training needs.
+    # Here, since these imports need all packages of a training run.
     from areal import PPOTrainer  # noqa: PLC0415
     from areal.api.cli_args import GRPOConfig, load_expr_config  # noqa: PLC0415
     from areal.dataset import get_custom_dataset  # noqa: PLC0415

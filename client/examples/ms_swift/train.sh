@@ -1,5 +1,5 @@
 #!/bin/sh
-# ms-swift with rewards of Rewardline; what is not about rewards is an example of your own settings.
+# ms-swift with rewards of Rewardline. Options that do not concern rewards are examples; use your own.
 export REWARDLINE_URL="${REWARDLINE_URL:-http://verifier:8080}"
 
 swift rlhf --rlhf_type grpo \

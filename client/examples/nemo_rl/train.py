@@ -1,6 +1,6 @@
 """NeMo-RL's GRPO with our environment in its registry: `python train.py --config grpo_verifier.yaml`.
 
-The rest is NeMo-RL's own `run_grpo.py`, whose folder is to be on PYTHONPATH.
+The rest is NeMo-RL's own `run_grpo.py`. Its folder must be on PYTHONPATH.
 """
 
 import runpy

@@ -1,5 +1,5 @@
 #!/bin/sh
-# GRPO with OpenRLHF and rewards of Rewardline; what is not about rewards is an example of your own settings.
+# GRPO with OpenRLHF and rewards of Rewardline. Options that do not concern rewards are examples; use your own.
 export REWARDLINE_URL="${REWARDLINE_URL:-http://verifier:8080}"
 
 python3 -m openrlhf.cli.train_ppo_ray \

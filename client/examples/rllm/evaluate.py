@@ -1,11 +1,11 @@
-"""The verifier of a benchmark of rLLM, its tests/evaluate.py; the server is that of the variable REWARDLINE_URL.
+"""The verifier of a benchmark of rLLM, its tests/evaluate.py. The server is REWARDLINE_URL.
 
-For its trainer: `AgentTrainer(agent_flow=..., evaluator=evaluate, ...)`.
+For rLLM's trainer: `AgentTrainer(agent_flow=..., evaluator=evaluate, ...)`.
 """
 
 from rewardline.rllm_evaluator import evaluator
 
 SYSTEM_PROMPT = "Give the final answer in \\boxed{}."
-"""What rLLM's harnesses add to their own."""
+"""rLLM's harnesses append this to their own system prompt."""
 
 evaluate = evaluator(verifier="math")

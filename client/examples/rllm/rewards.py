@@ -1,4 +1,4 @@
-"""A reward function for rLLM's environments and workflows; the server is that of the variable REWARDLINE_URL."""
+"""A reward function for rLLM's environments and workflows. The server is REWARDLINE_URL."""
 
 from rewardline.rllm import reward
 

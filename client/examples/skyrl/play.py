@@ -1,4 +1,4 @@
-"""SkyRL's registry with our environment, and two rows played as its generator plays them; the server is REWARDLINE_URL.
+"""Registers our environment in SkyRL and plays two rows as SkyRL's generator does. The server is REWARDLINE_URL.
 
 Train with `environment.env_class=verifier`, after the same `register` in the entry point of your run.
 """
@@ -6,12 +6,12 @@ Train with `environment.env_class=verifier`, after the same `register` in the en
 import skyrl_gym
 from omegaconf import OmegaConf
 
-# What is below `environment.skyrl_gym.verifier` in a configuration; where there is no place for it there, `register` takes
-# the same as `kwargs`.
+# The value of `environment.skyrl_gym.verifier` in a configuration. If yours has no such key, pass the same to `register` as
+# `kwargs`.
 CONFIG = """
 verifier: math
-max_turns: 3          # without: one turn
-trajectory: last      # what several turns come to
+max_turns: 3          # without it: one turn
+trajectory: last      # the reward of several turns
 """
 ROW = {"env_class": "verifier", "reward_spec": {"method": "rule", "ground_truth": "4"}}
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# slime with rewards of Rewardline; what is not about rewards is an example of your own settings.
-# slime refuses --group-rm together with evaluation. Without it, samples are gathered into batches all the same.
+# slime with rewards of Rewardline. Options that do not concern rewards are examples; use your own.
+# slime refuses --group-rm together with evaluation. Without it, samples still share requests.
 export REWARDLINE_URL="${REWARDLINE_URL:-http://verifier:8080}"
 
 python3 train.py \

@@ -1,4 +1,4 @@
-"""An environment of tinker-cookbook whose sums a Rewardline server judges, that of the variable REWARDLINE_URL."""
+"""An environment of sums for tinker-cookbook. The Rewardline server of REWARDLINE_URL judges them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An agent of tinker-cookbook with a tool, whose conversations a Rewardline server judges, that of the variable REWARDLINE_URL."""
+"""An agent with a tool for tinker-cookbook. The Rewardline server of REWARDLINE_URL judges its conversations."""
 
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ async def add(a: Annotated[int, "One number"], b: Annotated[int, "Another"]) -> 
 
 
 def environment(renderer: Any, one: int, other: int) -> Any:
-    """One sum, which is to be asked of the tool."""
+    """One sum, which the agent must compute with the tool."""
     messages = renderer.create_conversation_prefix_with_tools([add.to_spec()])
     messages.append({"role": "user", "content": f"{one}+{other}="})
     wanted = [{"name": "add", "arguments": {"a": one, "b": other}}]

@@ -1,4 +1,4 @@
-"""A model with a tool to submit answers: the server says what is wrong with them, and what the turns come to.
+"""A model with a tool to submit answers. The server gives feedback on each answer, and a reward for all turns.
 
 rewardline serve &
 pip install rewardline "trl>=1.16" jmespath

@@ -1,6 +1,6 @@
-"""Rewards for `trl grpo`, which takes them by name: see grpo.yaml beside this file.
+"""Rewards for `trl grpo`. grpo.yaml, beside this file, names them.
 
-The server is the one that the variable REWARDLINE_URL names.
+The server is REWARDLINE_URL.
 """
 
 from rewardline.trl import reward_func

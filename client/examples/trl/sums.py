@@ -4,9 +4,9 @@
     pip install rewardline "trl>=1.10" matplotlib
     python sums.py --url http://127.0.0.1:8080 --out sums
 
-It writes `sums.json` (the mean reward of every step, and the share of all sums that are right at the first go, before and
-after) and `sums.png`. The model is made from nothing and never sees a worked sum: at first it is right by chance, one time in
-thirty or so, and all else it learns by what it is paid for.
+It writes `sums.json` (the mean reward of every step, and the share of all sums that are right at the first attempt, before
+and after training) and `sums.png`. The model starts untrained and never sees a solved sum. At first it is right by chance, about
+one time in thirty; it learns the rest from its rewards.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rewardline.trl import reward_func
 LONGEST = 2
 """Tokens of an answer: one or two digits."""
 GROUP = 16
-"""Answers to each sum, among which the better ones are reinforced."""
+"""The number of answers to each sum; training reinforces the better ones."""
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
@@ -71,7 +71,7 @@ def make_rows(largest: int) -> list[dict[str, str]]:
 def share_right(
     model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, rows: list[dict[str, str]], hook: Hook
 ) -> float:
-    """How many of the sums it gets right when it takes the likeliest digits, as the server sees it."""
+    """The share of sums that the model gets right with its likeliest digits, by the server's verdicts."""
     encoded = tokenizer([row["prompt"] for row in rows], return_tensors="pt", padding=True)
     encoded.pop("token_type_ids", None)
     model.eval()
@@ -90,7 +90,7 @@ def learn(
     arguments: argparse.Namespace,
     folder: str,
 ) -> list[dict[str, Any]]:
-    """Train by rewards, and return what TRL logged of each step."""
+    """Train by rewards, and return TRL's log of each step."""
     config = GRPOConfig(
         output_dir=folder,
         max_steps=arguments.steps,
@@ -124,10 +124,10 @@ def learn(
 
 
 def plot(report: dict[str, Any], path: Path) -> None:
-    import matplotlib  # noqa: PLC0415 - a long import, for the very end
+    import matplotlib  # noqa: PLC0415 - a slow import, needed only at the end
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot  # noqa: PLC0415 - after the choice of what draws
+    from matplotlib import pyplot  # noqa: PLC0415 - after the choice of the backend
 
     rewards = report["rewards"]
     width = max(1, len(rewards) // 20)
@@ -160,7 +160,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where to write, less the suffix")
     arguments = parser.parse_args()
 
-    torch.set_num_threads(1)  # more of them only wait for each other, at this size
+    torch.set_num_threads(1)  # at this size, more threads only wait for each other
     torch.manual_seed(arguments.seed)
     tokenizer = make_tokenizer()
     model = make_model(tokenizer)

@@ -1,7 +1,7 @@
-"""For google-tunix: `GRPOLearner(rl_cluster=..., algo_config=..., reward_fns=reward_fns)`, or, by its command line,
-`reward_functions: ["rewards.py"]`, which finds `math` and `form`.
+"""Rewards for google-tunix: `GRPOLearner(rl_cluster=..., algo_config=..., reward_fns=reward_fns)`.
 
-The data set has the column `answer`; the server is that of the variable REWARDLINE_URL.
+On tunix's command line, `reward_functions: ["rewards.py"]` finds `math` and `form`. The data set has the column `answer`. The
+server is REWARDLINE_URL.
 """
 
 from rewardline.tunix import reward

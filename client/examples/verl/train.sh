@@ -3,8 +3,8 @@
 #
 #   REWARDLINE_URL=http://verifier:8080 sh train.sh trainer.n_gpus_per_node=8
 #
-# `pip install rewardline` on every node: verl then finds the manager `rewardline` by itself. Rows are routed by their
-# data_source; +reward.reward_kwargs.verifier=math, or .recipe=think_math, judges all of them alike.
+# `pip install rewardline` on every node: verl then finds the manager `rewardline` by itself. The server routes each row by its
+# data_source; with +reward.reward_kwargs.verifier=math, or .recipe=think_math, it judges all rows alike.
 set -eu
 
 exec python3 -m verl.trainer.main_ppo \

@@ -1,4 +1,4 @@
-"""Rewards and an environment for TRL: GRPO, RLOO and whatever else of it takes reward functions.
+"""Reward functions and an environment for TRL: GRPO, RLOO, and its other trainers with reward functions.
 
     from rewardline.trl import reward_func
 
@@ -7,8 +7,8 @@
         args=GRPOConfig(reward_weights=[1.0, 0.2], ...), train_dataset=rows,
     )
 
-A sample that nobody could judge within the deadline gets None, by which TRL leaves it out of its group. A sample that
-cannot be judged until the data set is mended stops the training at its first step.
+A sample that could not be judged within the deadline gets None, and TRL leaves it out of its group. An invalid sample, which
+cannot be judged until the data set is mended, stops the training at its first step.
 """
 
 from rewardline.trl.environment import Environment, environment

@@ -1,34 +1,32 @@
 """An environment whose state is an interaction on the server.
 
     reset(**row) ─► submit_answer(answer) ─► feedback ─► submit_answer(answer) ─► ... ─► get_reward()
-                        │ opens it, and takes a turn
+                        │ the first one opens the interaction; each takes a turn
 
-What the model wrote in vain (no answer was submitted) is worth `unanswered`. A turn that could not be judged ends the
-rollout without a reward: TRL shows the model that its call failed, and leaves the sample out of its group.
+A rollout that submits no answer gets the reward `unanswered`. A turn that the server cannot judge ends the rollout without a
+reward: TRL shows the model that its call failed, and leaves the sample out of its group.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rewardline.errors import InvalidRequest, NotFound, RewardlineError, Unavailable
+from rewardline.errors import InvalidRequest, RewardlineError, Unavailable
 from rewardline.hook import Hook
-from rewardline.interactions import Turn
+from rewardline.interactions import Turn, opening_fields
 from rewardline.messages import sendable
+from rewardline.rollout import Rollout
 from rewardline.trl.rows import REFERENCE, Rows
 
 OVER = "No more answers are taken."
-_REOPENINGS = 5
-_END_DEADLINE_S = 5.0
 
 
 @dataclass(frozen=True)
 class Play:
-    """How the rollouts of an environment go."""
+    """The settings of an environment's rollouts."""
 
     hook: Hook
     rows: Rows
@@ -36,17 +34,15 @@ class Play:
     unanswered: float | None
 
     def fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What opens the interaction of a row."""
+        """The fields that open the interaction of a row."""
         self.rows.check(row)
-        fields = self.rows.item(self.hook, row, "", row.get("prompt"))
-        del fields["response"]
-        return {**fields, **self.interaction}
+        return {**opening_fields(self.rows.item(self.hook, row, "", row.get("prompt"))), **self.interaction}
 
 
 class Environment:
-    """One rollout at a time; made by `environment(...)`. TRL's metrics call it by the name of its class.
+    """Plays one rollout at a time. `environment(...)` makes it; TRL's metrics use the name of its class.
 
-    Public methods other than `reset` and `get_reward` are the model's tools; a subclass may add some.
+    All public methods but `reset` and `get_reward` are tools for the model. A subclass may add some.
     """
 
     def __init__(self, play: Play) -> None:
@@ -55,14 +51,12 @@ class Environment:
 
     def _begin(self, row: Mapping[str, Any]) -> None:
         self._row = row
-        self._id: str | None = None
-        self._answers: list[str] = []
-        """Those that were judged."""
+        self._interaction: Rollout | None = None
         self._turn: Turn | None = None
         self._fault: Exception | None = None
 
     def reset(self, **row: Any) -> str | None:
-        """Begin with another row. Nothing is sent yet: most of the time is the model's, and some rollouts answer nothing."""
+        """Begin with another row. This sends nothing yet, since some rollouts submit no answer."""
         self._begin(row)
         return None
 
@@ -73,7 +67,7 @@ class Environment:
             answer: The answer.
 
         Returns:
-            What is to be said of the answer.
+            The feedback on the answer.
         """
         if self._fault is not None:
             raise self._fault
@@ -87,42 +81,19 @@ class Environment:
         return self._turn.response
 
     async def _take(self, answer: str) -> Turn:
-        """Take the next turn; on a server that has forgotten the interaction, those before it first."""
-        for _ in range(_REOPENINGS):
-            try:
-                if self._id is None:
-                    await self._reopen()
-                turn = await self._send(answer, len(self._answers) + 1)
-            except NotFound:
-                self._id = None
-                continue
-            self._answers.append(answer)
-            if turn.should_terminate:
-                await self._end()
-            return turn
-        raise Unavailable("unavailable", f"the server forgot the interaction {_REOPENINGS} times")
-
-    async def _reopen(self) -> None:
-        self._id = await self._play.hook.client().open_interaction(self._play.fields(self._row))
-        for number, answer in enumerate(self._answers, 1):
-            await self._send(answer, number)
-
-    async def _send(self, answer: str, number: int) -> Turn:
-        assert self._id is not None, "an interaction is open"
-        messages = [{"role": "assistant", "content": answer}]
-        return await self._play.hook.client().take_turn(self._id, messages, number)
-
-    async def _end(self) -> None:
-        """A courtesy: what is not ended, the server forgets after a while."""
-        assert self._id is not None, "an interaction is open"
-        with suppress(RewardlineError):
-            await self._play.hook.client().end_interaction(self._id, deadline_s=_END_DEADLINE_S)
+        client = self._play.hook.client()
+        if self._interaction is None:
+            self._interaction = Rollout(self._play.fields(self._row))
+        turn = await self._interaction.take_turn(client, [{"role": "assistant", "content": answer}])
+        if turn.should_terminate:
+            await self._interaction.end(client)
+        return turn
 
     def get_reward(self) -> float | None:
-        """What the turns come to, as the interaction's `trajectory` says.
+        """The reward of all turns, by the option `trajectory` of the interaction.
 
         Raises:
-            InvalidRequest, Unavailable, and others: there is no reward, and the hook is to raise then.
+            InvalidRequest, Unavailable, and others: There is no reward, and the hook raises in this case.
         """
         if self._fault is not None:
             return self._missing(self._fault)
@@ -149,18 +120,18 @@ def environment(
     kind: Callable[[Play], Environment] = Environment,
     **options: Any,
 ) -> Callable[[], Environment]:
-    """What `GRPOTrainer(environment_factory=...)` takes; it can be pickled.
+    """Make what `GRPOTrainer(environment_factory=...)` takes. It can be pickled.
 
     Args:
-        verifier: Who judges.
-        recipe: Or the recipe that says so.
-        checks: Or a composition written out.
-        reference: As `reward_func` has it.
-        columns: As `reward_func` has it.
-        interaction: How it goes: `max_turns`, `success_threshold`, `trajectory`, `feedback`, `language`, ...
-        unanswered: The reward of a rollout that submitted no answer, for which nobody is asked; None is to leave it out.
-        kind: A subclass of `Environment`, if need be.
-        options: Those of `Hook`; `on_failed` is "abstain" here unless given.
+        verifier: The verifier that judges;
+        recipe: or the recipe;
+        checks: or a composition, written out.
+        reference: As in `reward_func`.
+        columns: As in `reward_func`.
+        interaction: The rules of its turns: `max_turns`, `success_threshold`, `trajectory`, `feedback`, `language`, ...
+        unanswered: The reward of a rollout that submits no answer; None leaves the rollout out.
+        kind: `Environment`, or a subclass of it.
+        options: The options of a `Hook`. Here `on_failed` is "abstain" unless given.
     """
     hook = Hook(verifier=verifier, recipe=recipe, checks=checks, **{"on_failed": "abstain", **options})
     return functools.partial(

@@ -1,13 +1,14 @@
-"""Reward functions.
+"""Reward functions for TRL.
 
-    prompts, completions, columns ─► items ─► results ─► a reward each, or None
+    prompts, completions, columns ─► items ─► results ─► a reward for each completion, or None
                                                  └─────► metrics, and columns of the table of completions
 
-One call of TRL is one call of the server.
+Each call of a function is one call of the server.
 """
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,9 +19,8 @@ from typing import Any, List, Optional, Union
 from rewardline.errors import FailedItems, InvalidItems, RequestError
 from rewardline.hook import Hook
 from rewardline.results import Result, Status
+from rewardline.token_params import TokenParams
 from rewardline.trl.rows import REFERENCE, Rows
-
-TOKEN_PARAMS = ("completion_tokens", "completion_ids")
 
 Rewards = List[Optional[float]]
 RewardFunc = Callable[..., Union[Awaitable[Rewards], Rewards]]
@@ -41,31 +41,32 @@ def reward_func(
     blocking: bool = False,
     **options: Any,
 ) -> RewardFunc:
-    """A reward function for a trainer of TRL.
+    """Make a reward function for a trainer of TRL.
 
-    It is a bound method: pickled into other processes, and seen as a coroutine function by every release. With neither
-    verifier nor recipe nor checks, each row is routed by its `domain`, `data_source` or `tag`.
+    The function is a bound method, so that it can be pickled into other processes, and so that every release of TRL
+    recognises it as a coroutine function. Without verifier, recipe and checks, the server routes each row by its
+    `domain`, `data_source` or `tag`.
 
     Args:
-        verifier: Who judges.
-        recipe: Or the recipe that says so.
-        checks: Or a composition written out.
-        reference: The column to judge against; None where there is none, or where the data set has it under a name of
-            the server's own (`ground_truth`, `test_cases`, ...): those columns are always sent.
-        columns: For fields that the data set has under other names: `{"test_cases": "tests", "data_source": "origin"}`.
-        where: The rows that this function is for, by the value of a column, or a list of them; others get None.
+        verifier: The verifier that judges;
+        recipe: or the recipe;
+        checks: or a composition, written out.
+        reference: The column of the reference. None if there is none, or if its name is one that the server knows
+            (`ground_truth`, `test_cases`, ...): the function always sends those columns.
+        columns: Fields that have other names in the data set: `{"test_cases": "tests", "data_source": "origin"}`.
+        where: The function judges only rows whose column has this value, or one of these; other rows get None.
         token_params: Which of `completion_tokens` and `completion_ids` to add to the parameters.
         log_columns: Fields of the results that become columns of the table of completions, beside the `components`.
-        name: What the metrics call it; default: what judges.
-        blocking: Make a function without `async`; TRL calls such ones one after another.
-        options: Those of `Hook`; `on_failed` is "abstain" here unless given.
+        name: The name in metrics; default: that of the verifier or recipe.
+        blocking: Make a function without `async`. TRL calls such functions one after another.
+        options: The options of a `Hook`. Here `on_failed` is "abstain" unless given.
     """
     settings = _Settings(
         name=name or recipe or verifier or ("checks" if checks is not None else "rewardline"),
         hook=Hook(verifier=verifier, recipe=recipe, checks=checks, **{"on_failed": "abstain", **options}),
         rows=Rows(reference, dict(columns or {})),
         where={column: _choice(value) for column, value in (where or {}).items()},
-        token_params=tuple(token_params),
+        token_params=TokenParams(tuple(token_params)),
         log_columns=tuple(log_columns),
         blocking=blocking,
     )
@@ -83,23 +84,23 @@ class _Settings:
     hook: Hook
     rows: Rows
     where: Mapping[str, tuple[Any, ...]]
-    token_params: tuple[str, ...]
+    token_params: TokenParams
     log_columns: tuple[str, ...]
     blocking: bool
 
     def __post_init__(self) -> None:
         if self.name.startswith("_"):
-            raise ValueError(f"a name for metrics, which does not begin with an underscore, not {self.name!r}")
-        if set(self.token_params) - set(TOKEN_PARAMS):
-            raise ValueError(f"token_params are some of {TOKEN_PARAMS}, not {self.token_params!r}")
+            raise ValueError(f"a name for metrics must not begin with an underscore, found {self.name!r}")
         if unknown := set(self.log_columns) - set(Result.__dataclass_fields__):
-            raise ValueError(f"results have no {sorted(unknown)}; there are {sorted(Result.__dataclass_fields__)}")
+            raise ValueError(
+                f"log_columns: results have no {sorted(unknown)}; they have {sorted(Result.__dataclass_fields__)}"
+            )
 
 
 class _Bound:
-    """What a reward function is a method of; there is exactly one method, of the name that the settings say.
+    """The object that a reward function is a method of. It has one method, named by the settings.
 
-    Pickle takes a method for its object and its name, and TRL takes the name for its metrics.
+    Pickle stores a method as its object and its name, and TRL shows the name in its metrics.
     """
 
     def __init__(self, settings: _Settings) -> None:
@@ -112,69 +113,56 @@ class _Bound:
         function = _score_blocking if settings.blocking else _score
         named = types.FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
         named.__doc__ = function.__doc__
+        vars(named)["__signature__"] = inspect.signature(_Call).replace(return_annotation=Rewards)
         return types.MethodType(named, self)
 
 
-async def _score(
-    self: _Bound,
-    prompts: Sequence[Any] | None = None,
-    completions: Sequence[Any] = (),
-    completion_ids: Sequence[Any] | None = None,
-    log_extra: Log = None,
-    log_metric: Log = None,
-    **columns: Any,
-) -> Rewards:
-    """One reward for each completion, in order; None where there is none."""
-    call = _Call(self._settings, prompts, completions, completion_ids, columns)
+async def _score(self: _Bound, *args: Any, **kwargs: Any) -> Rewards:
+    """One reward for each completion, in order; None for a sample without a reward."""
+    call = _Call(self._settings, *args, **kwargs)
     with call.numbered():
-        results = await self._settings.hook.score(call.items) if call.items else []
-        return call.finish(results, log_extra, log_metric)
+        return call.finish(await self._settings.hook.score(call.items) if call.items else [])
 
 
-def _score_blocking(
-    self: _Bound,
-    prompts: Sequence[Any] | None = None,
-    completions: Sequence[Any] = (),
-    completion_ids: Sequence[Any] | None = None,
-    log_extra: Log = None,
-    log_metric: Log = None,
-    **columns: Any,
-) -> Rewards:
-    """One reward for each completion, in order; None where there is none."""
-    call = _Call(self._settings, prompts, completions, completion_ids, columns)
+def _score_blocking(self: _Bound, *args: Any, **kwargs: Any) -> Rewards:
+    """One reward for each completion, in order; None for a sample without a reward."""
+    call = _Call(self._settings, *args, **kwargs)
     with call.numbered():
-        results = self._settings.hook.score_blocking(call.items) if call.items else []
-        return call.finish(results, log_extra, log_metric)
+        return call.finish(self._settings.hook.score_blocking(call.items) if call.items else [])
 
 
 class _Call:
-    """One call of TRL: all samples of one batch in one process."""
+    """One call of TRL: all samples of a batch in one process."""
 
     def __init__(
         self,
         settings: _Settings,
-        prompts: Sequence[Any] | None,
-        completions: Sequence[Any],
-        completion_ids: Sequence[Any] | None,
-        columns: Mapping[str, Any],
+        prompts: Sequence[Any] | None = None,
+        completions: Sequence[Any] = (),
+        completion_ids: Sequence[Any] | None = None,
+        log_extra: Log = None,
+        log_metric: Log = None,
+        **columns: Any,
     ) -> None:
         self._settings = settings
+        self._log_extra = log_extra
+        self._log_metric = log_metric
         self._size = len(completions)
         rows = _rows(settings, columns, self._size)
-        self._places = [place for place, row in enumerate(rows) if _is_meant(settings.where, row)]
-        """Where the items stand among the samples."""
+        self._places = [place for place, row in enumerate(rows) if _is_selected(settings.where, row)]
+        """The position of each item among the samples."""
         self.items = [
             settings.rows.item(settings.hook, rows[place], completions[place], prompts[place] if prompts else None)
             for place in self._places
         ]
-        if settings.token_params:
-            for place, item in zip(self._places, self.items):
-                assert completion_ids is not None, "TRL gives token ids"
-                item["params"] = {**item.get("params", {}), **_token_params(settings, completion_ids[place])}
+        if settings.token_params.names:
+            assert completion_ids is not None, "TRL gives token ids"
+            add = settings.token_params.add
+            self.items = [add(item, completion_ids[place]) for place, item in zip(self._places, self.items)]
 
     @contextmanager
     def numbered(self) -> Iterator[None]:
-        """Errors that name items name them by their place among all samples."""
+        """Make errors name samples by their position in the batch, not among the items."""
         try:
             yield
         except RequestError as error:
@@ -183,18 +171,19 @@ class _Call:
         except (InvalidItems, FailedItems) as error:
             raise type(error)({self._places[index]: result for index, result in error.results.items()}) from None
 
-    def finish(self, results: Sequence[Result], log_extra: Log, log_metric: Log) -> Rewards:
+    def finish(self, results: Sequence[Result]) -> Rewards:
+        """Log the results, and return a reward for each sample."""
         rewards = self._settings.hook.rewards(results)
-        if log_extra is not None:
+        if self._log_extra is not None:
             for name, values in _columns(self._settings, results).items():
-                log_extra(f"{self._settings.name}/{name}", self._spread(values))
-        if log_metric is not None:
+                self._log_extra(f"{self._settings.name}/{name}", self._spread(values))
+        if self._log_metric is not None:
             for name, value in _metrics(results).items():
-                log_metric(f"{self._settings.name}/{name}", value)
+                self._log_metric(f"{self._settings.name}/{name}", value)
         return self._spread(rewards)
 
     def _spread(self, values: Iterable[Any]) -> list[Any]:
-        """One value for each sample, None for those that were not asked about."""
+        """One value for each sample; None for samples that are no items."""
         spread: list[Any] = [None] * self._size
         for place, value in zip(self._places, values):
             spread[place] = value
@@ -208,17 +197,12 @@ def _rows(settings: _Settings, columns: Mapping[str, Any], size: int) -> list[di
     return [{name: values[place] for name, values in lists.items()} for place in range(size)]
 
 
-def _is_meant(where: Mapping[str, tuple[Any, ...]], row: Mapping[str, Any]) -> bool:
+def _is_selected(where: Mapping[str, tuple[Any, ...]], row: Mapping[str, Any]) -> bool:
     return all(row[column] in values for column, values in where.items())
 
 
-def _token_params(settings: _Settings, ids: Sequence[Any]) -> dict[str, Any]:
-    known = {"completion_tokens": len(ids), "completion_ids": [int(token) for token in ids]}
-    return {name: known[name] for name in settings.token_params}
-
-
 def _columns(settings: _Settings, results: Sequence[Result]) -> dict[str, list[Any]]:
-    """The same ones at every call: TRL's table needs them all to be of one length."""
+    """The logged columns. They are the same in every call, since TRL's table needs columns of one length."""
     columns: dict[str, list[Any]] = {
         name: [
             str(value) if isinstance(value, Status) else value for value in (getattr(each, name) for each in results)
@@ -232,7 +216,7 @@ def _columns(settings: _Settings, results: Sequence[Result]) -> dict[str, list[A
 
 
 def _metrics(results: Sequence[Result]) -> dict[str, float]:
-    """Shares of all results; means over those that were judged, of the composition's checks too."""
+    """Shares of all results, and means over the judged ones, also of each check of a composition."""
     if not results:
         return {}
     judged = [each for each in results if each.status is Status.OK]
@@ -251,4 +235,4 @@ def _metrics(results: Sequence[Result]) -> dict[str, float]:
 
 
 reward = reward_func()
-"""Routes each row by its labels, with the variables REWARDLINE_URL and REWARDLINE_API_KEY for the rest."""
+"""A function that lets the server route each row by its labels. REWARDLINE_URL and REWARDLINE_API_KEY name the server."""

@@ -1,4 +1,4 @@
-"""From TRL's rows, prompts and completions to items."""
+"""Makes items of TRL's rows, prompts and completions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from rewardline.hook import LABELS, ROW_FIELDS, Hook, is_missing
 from rewardline.messages import sendable
 
 REFERENCE = "solution"
-"""The column in which TRL's own rewards look for what is right; the only one that may be asked for and missing."""
+"""The column where TRL's own rewards find the reference. It alone may be missing from the data set."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Which columns of a data set say what."""
+    """Says which column of a data set is which field of an item."""
 
     reference: str | None
     """The column to judge against."""
     columns: Mapping[str, str]
-    """Fields of an item that the data set has under other names."""
+    """The columns of fields that have another name in the data set."""
 
     def __post_init__(self) -> None:
         known = (*ROW_FIELDS, *LABELS)
         if unknown := set(self.columns) - set(known):
-            raise ValueError(f"of a row, no {sorted(unknown)} can be sent, but {', '.join(known)}")
+            raise ValueError(f"columns: there is no {sorted(unknown)} in an item; there are {', '.join(known)}")
 
     def check(self, present: Iterable[str], needed: Iterable[str] = ()) -> None:
-        """Raise ValueError if the data set lacks a column that was named, here or in `needed`."""
+        """Raise ValueError if the data set lacks a column that this object or `needed` names."""
         there = set(present)
         named = {*self.columns.values(), *needed}
         if self.reference is not None and self.reference != REFERENCE:

@@ -1,12 +1,12 @@
-"""Reward functions: the same verdict in each of the forms in which verl's managers ask for it.
+"""Reward functions for verl, in the form of each of its managers.
 
-    naive, dapo, gdpo (0.7 and later)      compute_score            a coroutine per sample; they travel together
+    naive, dapo, gdpo (0.7 and later)      compute_score            a coroutine per sample; these share requests
     batch (legacy)                         compute_score_batch      one call for the batch
     naive, dapo (legacy)                   compute_score_sync       one blocking call after the other
     prime (legacy)                         compute_score_prime      in its pool of processes
 
-All take the options of `rewardline.hook.Hook` as `reward_kwargs`. With neither verifier nor recipe nor checks, the sample's
-`data_source` routes it. Every sample gets the same keys, since verl takes those of the first for all.
+All take the options of `rewardline.hook.Hook` as `reward_kwargs`. Without verifier, recipe and checks, the server routes a
+sample by its `data_source`. Every sample gets the same keys, since verl uses those of the first sample for all.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from rewardline.verl.samples import hook_of, item_of
 
 _FROM_VERL = ("reward_router_address", "reward_model_tokenizer")
-"""Arguments that verl adds where a reward model runs beside."""
+"""Arguments that verl adds if a reward model runs, too."""
 _PRIME_DEADLINE_S = 240.0
-"""That manager gives up a sample after 300 s."""
+"""The manager `prime` stops waiting after 300 s."""
 
 
 class NoVerdict(BaseException):
-    """There is no reward. Not an `Exception`, each of which verl's manager `prime` turns into a reward of 0."""
+    """There is no reward. Not an `Exception`: verl's manager `prime` turns each of those into a reward of 0."""
 
 
 async def compute_score(
@@ -32,8 +32,8 @@ async def compute_score(
     """The reward of one sample and the numbers beside it, see `Hook.numbers`.
 
     Raises:
-        FailedItems: nobody could judge it within the deadline; verl drops the sample, or stops.
-        InvalidItems: it cannot be judged until the data set is mended.
+        FailedItems: The sample could not be judged within the deadline. verl drops it, or stops.
+        InvalidItems: The sample cannot be judged until the data set is mended.
     """
     hook = hook_of(_ours(options))
     item = item_of(hook, solution_str, data_source=data_source, ground_truth=ground_truth, extra_info=extra_info)
@@ -59,14 +59,14 @@ def compute_score_batch(
     """As `compute_score`, for a batch in one call; `scores[i]` belongs to `solution_strs[i]`.
 
     Raises:
-        FailedItems, InvalidItems: as `compute_score`; they name every sample in question.
+        FailedItems, InvalidItems: As `compute_score`. They name all such samples.
     """
     hook = hook_of(_ours(options))
     extras = [None] * len(solution_strs) if extra_infos is None else extra_infos
     lengths = [len(data_sources), len(solution_strs), len(ground_truths), len(extras)]
     if len(set(lengths)) > 1:
         raise ValueError(
-            f"data_sources, solution_strs, ground_truths and extra_infos are of different lengths: {lengths}"
+            f"data_sources, solution_strs, ground_truths and extra_infos have different lengths: {lengths}"
         )
     results = hook.score_blocking(
         [
@@ -81,10 +81,10 @@ def compute_score_batch(
 def compute_score_prime(
     data_source: Any, solution_str: str, ground_truth: Any, extra_info: Any = None, **options: Any
 ) -> float:
-    """As `compute_score_sync`, as the one number that the manager `prime` takes.
+    """As `compute_score_sync`, but returns only the reward, for the manager `prime`.
 
     Raises:
-        NoVerdict: there is no reward, for whatever reason; stops the run.
+        NoVerdict: There is no reward. This stops the run.
     """
     options.setdefault("deadline_s", _PRIME_DEADLINE_S)
     try:

@@ -1,11 +1,11 @@
-"""`RewardInteraction` for verl up to 0.7: each answer of the model is judged, and it may try again.
+"""`RewardInteraction` for verl up to 0.7. The server judges each answer of the model, which may then try again.
 
-    verl ──start_interaction──► opened on the server
+    verl ──start_interaction──► the server opens it
          ──generate_response──► a turn: feedback for the model, and the turn's reward
-         ──calculate_score────► what the turns come to
+         ──calculate_score────► the reward of all turns
 
-All state is on the server (in Redis, where it has one), so that any process can take the next turn. verl ends no
-interaction; the server forgets it `ttl_s` after its last turn.
+The server keeps all state (in Redis, if it has one), so any process can take the next turn. verl does not end interactions;
+the server forgets one `ttl_s` seconds after its last turn.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ from verl.interactions.base import BaseInteraction
 
 from rewardline.errors import Unavailable
 from rewardline.hook import LABELS, ROW_FIELDS, Hook, is_missing, plain
+from rewardline.interactions import OPTIONS, opening_fields
 from rewardline.messages import last_turn
 from rewardline.verl.samples import prompt_of
 
-OPTIONS = ("max_turns", "success_threshold", "ttl_s", "language", "feedback", "trajectory", "gamma", "penalty")
-"""How the turns go; the server documents them."""
-
 
 class RewardInteraction(BaseInteraction):
-    """Its `config` holds the options of `rewardline.hook.Hook`, and `OPTIONS`; a row's `interaction_kwargs` may have the
-    latter, too, over those of the `config`.
+    """An interaction. Its `config` holds the options of `rewardline.hook.Hook` and those of an interaction
+    (`rewardline.interactions.OPTIONS`). The latter may also stand in a row's `interaction_kwargs`, which override them.
 
-    With a number for `on_failed`, a turn that nobody could judge has this reward, and with "abstain" none; either ends
-    the conversation. What cannot be judged until the data set is mended raises.
+    If `on_failed` is a number, a turn that could not be judged has this reward; if it is "abstain", the turn has none.
+    Both end the conversation. An invalid row raises.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -39,16 +37,16 @@ class RewardInteraction(BaseInteraction):
         self._options = {name: given.pop(name) for name in OPTIONS if name in given}
         self._hook = Hook(**given)
         if self._hook.on_invalid != "raise":
-            raise ValueError("on_invalid is 'raise': what cannot be judged is not opened")
+            raise ValueError("set on_invalid to 'raise': the server does not open an interaction that it cannot judge")
         if self._hook.components:
-            raise ValueError("components are not told of turns")
+            raise ValueError("remove components: a turn has none")
 
     async def start_interaction(self, instance_id: str | None = None, **kwargs: Any) -> str:
-        """Open it; `kwargs` are the row's `interaction_kwargs`: `query` and `ground_truth`, or whatever an item may have.
+        """Open the interaction. `kwargs` are the row's `interaction_kwargs`: `query`, `ground_truth`, or other fields of an item.
 
         Raises:
-            InvalidRequest: it could not be judged until the row is mended.
-            Unavailable: the server did not answer in time.
+            InvalidRequest: The server cannot judge this row until it is mended.
+            Unavailable: The server did not answer in time.
         """
         fields = {**self._options, **self._item(kwargs)}
         fields.update({name: plain(kwargs[name]) for name in OPTIONS if not is_missing(kwargs.get(name))})
@@ -59,11 +57,11 @@ class RewardInteraction(BaseInteraction):
     async def generate_response(
         self, instance_id: str, messages: Sequence[Mapping[str, Any]], **kwargs: Any
     ) -> tuple[bool, str, float | None, dict[str, Any]]:
-        """Have the last turn judged, calls and all: whether that was the last turn, the feedback, the reward, and details.
+        """Judge the last turn with its calls. Returns whether it ends the conversation, the feedback, the reward, and details.
 
         Raises:
-            NotFound: there is no such interaction, or no longer.
-            Unavailable: nobody could judge it in time; verl drops the sample, or stops.
+            NotFound: The server has no such interaction, or forgot it.
+            Unavailable: The turn could not be judged in time. verl drops the sample, or stops.
         """
         client = self._hook.client()
         try:
@@ -78,10 +76,10 @@ class RewardInteraction(BaseInteraction):
         return turn.should_terminate, turn.response, turn.reward, {**turn.info, **details}
 
     async def calculate_score(self, instance_id: str, **kwargs: Any) -> float:
-        """What the turns so far come to, by the option `trajectory`.
+        """The reward of the turns so far, by the option `trajectory`.
 
         Raises:
-            LookupError: none was judged yet.
+            LookupError: No turn was judged yet.
         """
         score = (await self._hook.client().show_interaction(instance_id))["trajectory_score"]
         if score is None:
@@ -89,13 +87,11 @@ class RewardInteraction(BaseInteraction):
         return float(score)
 
     async def finalize_interaction(self, instance_id: str, **kwargs: Any) -> None:
-        """Have the server forget all but the outcome."""
+        """End the interaction: the server keeps only its outcome."""
         await self._hook.client().end_interaction(instance_id)
 
     def _item(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of an item, less the response, which each turn brings."""
+        """The fields of an item without its response."""
         prompt = prompt_of(row.get("query", row.get("prompt")))
         known = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}
-        item = self._hook.item("", prompt=prompt, row=known)
-        del item["response"]
-        return item
+        return opening_fields(self._hook.item("", prompt=prompt, row=known))

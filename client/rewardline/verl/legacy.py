@@ -1,4 +1,4 @@
-"""The reward manager `rewardline` for trainers that hand over a whole batch: verl up to 0.6, and what was forked of it."""
+"""The reward manager `rewardline` for trainers that pass a whole batch: verl up to 0.6, and its forks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from verl.workers.reward_manager import register
 from verl.workers.reward_manager.abstract import AbstractRewardManager
 
 from rewardline.verl.options import manager_options
-from rewardline.verl.samples import item_of, said
+from rewardline.verl.samples import item_of_row
 
 
 @register("rewardline")
 class LegacyRewardManager(AbstractRewardManager):
-    """Judges by a Rewardline server, a batch in one call. Its options are those of `rewardline.hook.Hook`, under
-    `reward_model.reward_kwargs`.
+    """Judges a batch in one call of a Rewardline server. Its options, under `reward_model.reward_kwargs`, are those of
+    `rewardline.hook.Hook`.
     """
 
     def __init__(
@@ -26,16 +26,16 @@ class LegacyRewardManager(AbstractRewardManager):
         reward_fn_key: str = "data_source",
         **options: Any,
     ) -> None:
-        """`num_examine` and `compute_score` are passed over: it prints nothing, and judges by itself."""
+        """Ignore `num_examine` and `compute_score`: the manager prints nothing, and the server judges."""
         self._tokenizer = tokenizer
         self._reward_fn_key = reward_fn_key
         self._hook, self._token_params = manager_options(options)
 
     def __call__(self, data: Any, return_dict: bool = False) -> Any:
-        """The rewards, each on its response's last token; as `reward_tensor`, with `reward_extra_info`, on request.
+        """The rewards, each at the last token of its response. `return_dict` adds the other numbers.
 
         Raises:
-            FailedItems, InvalidItems: they name every sample in question by its position.
+            FailedItems, InvalidItems: They name all such samples by their positions.
         """
         known = self._extract_reward_from_rm_scores(data, return_dict)
         if known is not None:
@@ -53,16 +53,8 @@ class LegacyRewardManager(AbstractRewardManager):
         return {"reward_tensor": rewards, "reward_extra_info": columns}
 
     def _item(self, sample: Any, token_ids: Any) -> dict[str, Any]:
-        row = sample.non_tensor_batch
-        item = item_of(
-            self._hook,
-            said(str(self._tokenizer.decode(token_ids, skip_special_tokens=True)), row, row.get("tool_extra_fields")),
-            data_source=row.get(self._reward_fn_key),
-            ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
-            extra_info=row.get("extra_info"),
-            prompt=row.get("raw_prompt"),
-            item_id=None if row.get("uid") is None else str(row["uid"]),
-        )
+        text = str(self._tokenizer.decode(token_ids, skip_special_tokens=True))
+        item = item_of_row(self._hook, text, sample.non_tensor_batch, self._reward_fn_key)
         return self._token_params.add(item, token_ids)
 
 

@@ -1,10 +1,11 @@
-"""The reward manager `rewardline` of verl's reward loop, where samples arrive one by one as their rollouts end.
+"""The reward manager `rewardline` of verl's reward loop. Samples arrive one by one, as their rollouts end.
 
     run_single ──► token ids ──Decoder──► text ──► item ──Hook.score_one──► numbers
-                               those of one turn of the event loop together       those of a few milliseconds together
+                               one batch per turn of the event loop               one request per few milliseconds
 
-Beside what reward functions see it knows the prompt, and the number of tokens. The text is all that the response's tokens say, calls
-and results of tools too, in the words of the model's own template; an agent loop may leave messages instead, see `samples`.
+The manager also knows the prompt and the number of tokens, which reward functions do not. The text holds all tokens of the
+response, with calls and results of tools in the form of the model's template. An agent loop may leave messages instead, see
+`samples`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from verl.experimental.reward_loop.reward_manager import register
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
 from rewardline.verl.options import manager_options
-from rewardline.verl.samples import item_of, said
+from rewardline.verl.samples import item_of_row
 
 
 @register("rewardline")
 class RewardManager(RewardManagerBase):
-    """Judges by a Rewardline server. Its options are those of `rewardline.hook.Hook`, under `reward.reward_kwargs`.
+    """Judges by a Rewardline server. Its options, under `reward.reward_kwargs`, are those of `rewardline.hook.Hook`.
 
-    A sample that cannot be judged raises in `run_single`, by which verl drops that sample.
+    For a sample that cannot be judged, `run_single` raises, and verl drops that sample.
     """
 
     def __init__(
@@ -41,31 +42,22 @@ class RewardManager(RewardManagerBase):
         self._decoder = Decoder(tokenizer)
 
     async def run_single(self, data: Any) -> dict[str, Any]:
-        """`reward_score`, and the numbers beside it as `reward_extra_info`.
+        """The reward as `reward_score`, and the other numbers as `reward_extra_info`.
 
         Raises:
-            FailedItems, InvalidItems: see `rewardline.verl.compute_score`.
+            FailedItems, InvalidItems: As `rewardline.verl.compute_score`.
         """
-        sample = data[-1:][0]  # of a trajectory in several sequences, the last one is judged
-        row = sample.non_tensor_batch
+        sample = data[-1:][0]  # a trajectory may have several sequences; the last one is judged
         token_ids = response_ids(sample)
-        item = item_of(
-            self._hook,
-            said(await self._decoder.text(token_ids), row, row.get("tool_extra_fields")),
-            data_source=row.get("data_source"),
-            ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
-            extra_info=row.get("extra_info"),
-            prompt=row.get("raw_prompt"),
-            item_id=_text(row.get("uid")),
-        )
+        item = item_of_row(self._hook, await self._decoder.text(token_ids), sample.non_tensor_batch)
         numbers = self._hook.numbers(await self._hook.score_one(self._token_params.add(item, token_ids)))
         return {"reward_score": numbers["score"], "reward_extra_info": numbers}
 
 
 class Decoder:
-    """Token ids to text, on a thread; what is asked for in one turn of the event loop is decoded at once.
+    """Decodes token ids on a thread. All samples of one turn of the event loop form one batch.
 
-    So samples that arrive together stay together, and travel in one request.
+    So samples that arrive together stay together, and share a request.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -79,11 +71,11 @@ class Decoder:
         batch, task = self._next
         batch.append(token_ids)
         position = len(batch) - 1
-        # Another sample's cancellation is not this one's.
+        # The cancellation of another sample must not cancel this one.
         return (await asyncio.shield(task))[position]
 
     async def _decode(self, batch: list[Any]) -> list[str]:
-        # It runs once all that were ready to ask have asked.
+        # This runs after all samples that were ready have joined the batch.
         self._next = None
         return await asyncio.get_running_loop().run_in_executor(None, self._texts, batch)
 
@@ -101,15 +93,13 @@ def response_ids(sample: Any) -> Any:
 
 
 def _refuse_what_would_be_ignored(reward: Any) -> None:
-    """Raise rather than train on rewards other than those that were configured."""
+    """Raise if verl would ignore options, and train on other rewards than the configured ones."""
     function: Mapping[str, Any] = reward.get("custom_reward_function") or {}
     if function.get("path"):
         raise ValueError("the manager 'rewardline' judges by itself: remove reward.custom_reward_function.path")
     if function.get("reward_kwargs"):
-        raise ValueError("the options of the manager 'rewardline' stand under reward.reward_kwargs")
+        raise ValueError("move the options of the manager 'rewardline' to reward.reward_kwargs")
     if (reward.get("reward_model") or {}).get("enable"):
-        raise ValueError("with reward.reward_model.enable, verl asks that model and never the manager 'rewardline'")
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+        raise ValueError(
+            "with reward.reward_model.enable, verl calls that model and never the manager 'rewardline'; disable one of them"
+        )

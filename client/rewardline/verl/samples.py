@@ -1,4 +1,4 @@
-"""What verl knows of a sample, as the fields of an item."""
+"""Makes items of verl's samples."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rewardline.hook import Hook, is_missing, plain
 from rewardline.messages import sendable
 
 EXTRAS = ("test_cases", "case_type", "test_case_function", "evaluation_criteria", "reward_weights", "reward_clip")
-"""Columns of `extra_info` that the server knows; those of its own labels that data sets use otherwise are left out."""
+"""The columns of `extra_info` that the server knows. Labels are left out, since data sets use them differently."""
 PROMPTS = ("prompt", "question")
-"""Where data sets keep the prompt in `extra_info`; the first that is there counts."""
+"""The columns of `extra_info` that may hold the prompt. The first one counts."""
 RESPONSE = "response_messages"
-"""What an agent loop that keeps messages may leave in its `extra_fields`: those of the response, calls and results too."""
+"""The key in `extra_fields` where an agent loop may leave the messages of the response, with calls and results."""
 _LEVELS = ("easy", "medium", "hard")
 
 
@@ -24,8 +24,8 @@ def hook_of(options: Mapping[str, Any]) -> Hook:
     """The hook of these options, which may come from a configuration of OmegaConf.
 
     Raises:
-        TypeError: there is no such option.
-        ValueError: one of them can never work.
+        TypeError: There is no such option.
+        ValueError: An option can never work.
     """
     return _hook(json.dumps(plain(options), sort_keys=True))
 
@@ -36,7 +36,7 @@ def _hook(options: str) -> Hook:
     for name in ("on_failed", "on_invalid"):
         if getattr(hook, name) == "abstain":
             raise ValueError(
-                f"{name}: verl has no sample without a reward; 'raise' drops the sample, or choose a number"
+                f"{name}: verl needs a reward for every sample; set it to 'raise', which drops the sample, or to a number"
             )
     return hook
 
@@ -51,14 +51,14 @@ def item_of(
     prompt: Any = None,
     item_id: str | None = None,
 ) -> dict[str, Any]:
-    """One sample as the server takes it: a `prompt` comes over the one in `extra_info`, messages there over text."""
+    """Make the item of one sample. `prompt` overrides the prompt in `extra_info`, and messages there override the text."""
     extra = extra_info if isinstance(extra_info, Mapping) else {}
     row = {name: extra.get(name) for name in EXTRAS}
     row["difficulty"] = _difficulty(extra.get("difficulty"))
     row["data_source"] = None if is_missing(data_source) else str(data_source)
     prompts = (prompt, *(extra.get(name) for name in PROMPTS))
     return hook.item(
-        said(response, extra) if isinstance(response, str) else response,
+        response_of(response, extra) if isinstance(response, str) else response,
         reference=None if is_missing(ground_truth) else ground_truth,
         prompt=next((text for text in map(prompt_of, prompts) if text), None) if hook.send_prompt else None,
         row=row,
@@ -66,14 +66,27 @@ def item_of(
     )
 
 
-def said(text: str, *told: Any) -> Any:
-    """The response: the messages that an agent loop left in one of these mappings, or else its text."""
-    found = (plain(each.get(RESPONSE)) for each in told if isinstance(each, Mapping))
+def item_of_row(hook: Hook, text: str, row: Mapping[str, Any], data_source_key: str = "data_source") -> dict[str, Any]:
+    """Make the item of one sample of a manager: `text` is its decoded response, `row` its non-tensor values."""
+    return item_of(
+        hook,
+        response_of(text, row, row.get("tool_extra_fields")),
+        data_source=row.get(data_source_key),
+        ground_truth=(row.get("reward_model") or {}).get("ground_truth"),
+        extra_info=row.get("extra_info"),
+        prompt=row.get("raw_prompt"),
+        item_id=None if row.get("uid") is None else str(row["uid"]),
+    )
+
+
+def response_of(text: str, *mappings: Any) -> Any:
+    """The response: the messages that an agent loop left in one of these mappings; else its text."""
+    found = (plain(each.get(RESPONSE)) for each in mappings if isinstance(each, Mapping))
     return next((sendable(messages) for messages in found if isinstance(messages, list) and messages), text)
 
 
 def prompt_of(value: Any) -> Any:
-    """A prompt's text or its chat messages, of which images and whatever else is not text are left out; None without any."""
+    """A prompt's text, or its chat messages without images and other parts that are no text; None without any."""
     if isinstance(value, str):
         return value
     if not isinstance(value, Iterable):
@@ -85,7 +98,7 @@ def prompt_of(value: Any) -> Any:
 
 
 def text_of(content: Any) -> str:
-    """The text of a chat message's content, be that a text or a list of parts."""
+    """The text of a chat message's content, which is a text or a list of parts."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Iterable):
@@ -95,7 +108,7 @@ def text_of(content: Any) -> str:
 
 
 def _difficulty(value: Any) -> float | str | None:
-    """What routes can look at; data sets have words of their own under this name."""
+    """The difficulty as routes can read it; None if the data set uses other words."""
     value = plain(value)
     if isinstance(value, str) and value.strip().lower() in _LEVELS:
         return value

@@ -1,7 +1,7 @@
-"""`RewardTool`: the model hands in an answer and is told whether it is right, for verl's multi-turn rollouts.
+"""`RewardTool` for verl's multi-turn rollouts: the model submits an answer and learns whether it is right.
 
-verl makes an instance for each call: create ► execute ► release. It turns an exception of a tool into a reward of 0; so
-this one raises none for want of a verdict, and gives no reward instead, which verl leaves out.
+verl makes an instance for each call: create ► execute ► release. It turns an exception of a tool into a reward of 0. So this
+tool does not raise without a verdict, but gives no reward, which verl leaves out.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ _TEXTS = {
 
 
 class RewardTool(BaseTool):
-    """Its `config` holds the options of `rewardline.hook.Hook`; texts for the model, `correct`, `incorrect` and `unjudged`;
-    and `template`, what of the answer is judged (`"#### {answer}"`). `on_failed` and `on_invalid` are "abstain" or a number.
+    """A tool. Its `config` holds the options of `rewardline.hook.Hook`, the texts for the model `correct`, `incorrect` and
+    `unjudged`, and `template`, the response that is judged (`"#### {answer}"`). `on_failed` and `on_invalid` are "abstain"
+    or a number.
 
-    The row comes as `create_kwargs`: `ground_truth`, and whatever else an item may have.
+    `create_kwargs` is the row: `ground_truth`, and other fields of an item.
     """
 
     def __init__(self, config: dict[str, Any], tool_schema: Any = None) -> None:
@@ -55,14 +56,16 @@ class RewardTool(BaseTool):
         self._texts = {name: str(given.pop(name, default)) for name, default in _TEXTS.items()}
         self._hook = Hook(**given)
         if "raise" in (self._hook.on_failed, self._hook.on_invalid):
-            raise ValueError("on_failed and on_invalid are 'abstain' or a number: verl makes a tool's exception a 0")
+            raise ValueError(
+                "set on_failed and on_invalid to 'abstain' or to a number: verl turns an exception of a tool into a 0"
+            )
         self._rows: dict[str, Mapping[str, Any]] = {}
         self._results: dict[str, Result] = {}
 
     async def create(
         self, instance_id: str | None = None, create_kwargs: Mapping[str, Any] | None = None, **kwargs: Any
     ) -> tuple[str, Any]:
-        """An instance for one row."""
+        """Create an instance for one row."""
         instance_id = instance_id or uuid.uuid4().hex
         self._rows[instance_id] = {**kwargs, **(create_kwargs or {})}
         return instance_id, ToolResponse()
@@ -70,7 +73,7 @@ class RewardTool(BaseTool):
     async def execute(
         self, instance_id: str, parameters: Mapping[str, Any], **kwargs: Any
     ) -> tuple[Any, float | None, dict[str, Any]]:
-        """Judge the answer: the text for the model, the reward or None, and numbers about it."""
+        """Judge the answer. Returns the text for the model, the reward or None, and numbers for metrics."""
         try:
             result = await self._hook.score_one(self._item(self._rows[instance_id], parameters))
         except RewardlineError as error:
@@ -79,7 +82,7 @@ class RewardTool(BaseTool):
         self._results[instance_id] = result
         if result.status is Status.INVALID:
             _log.error("an answer cannot be judged until its row is mended: %s %s", result.reason, dict(result.detail))
-        numbers = {"failed": float(result.status is Status.FAILED), "invalid": float(result.status is Status.INVALID)}
+        numbers = result.status.flags
         if result.score is not None:
             numbers["acc"] = result.score
         return ToolResponse(text=self._feedback(result)), self._hook.reward(result), numbers
@@ -88,7 +91,7 @@ class RewardTool(BaseTool):
         """The reward of the instance's last answer.
 
         Raises:
-            LookupError: there is none: nothing was judged.
+            LookupError: No answer was judged.
         """
         result = self._results.get(instance_id)
         reward = None if result is None else self._hook.reward(result)
@@ -97,12 +100,12 @@ class RewardTool(BaseTool):
         return reward
 
     async def release(self, instance_id: str, **kwargs: Any) -> None:
-        """Forget the instance; may be done again."""
+        """Forget the instance. May be called twice."""
         self._rows.pop(instance_id, None)
         self._results.pop(instance_id, None)
 
     def _item(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """All arguments of the call count, in case the schema's are named otherwise."""
+        """Make the item of an answer: of the argument `answer`, else of all arguments."""
         answers = [str(plain(value)) for value in parameters.values()]
         answer = str(plain(parameters["answer"])) if "answer" in parameters else "\n".join(answers)
         known = {name: row.get(name) for name in (*ROW_FIELDS, *LABELS)}

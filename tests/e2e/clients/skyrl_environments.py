@@ -78,7 +78,7 @@ def forgotten(config: dict[str, Any]) -> Any:
     """As of a server that has lost the interaction between two turns."""
     made = environment(config)
     steps = [made.step(WRONG)]
-    made._interaction = "never-opened"
+    made._interaction._id = "never-opened"
     steps.append(made.step(RIGHT))
     made.close()
     told = [{name: step[name] for name in ("observations", "reward", "done")} for step in steps]

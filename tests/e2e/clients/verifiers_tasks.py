@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rewardline.always_reward import Unjudged
 from rewardline.hook import Hook
-from rewardline.patience import Unjudged
 from rewardline.verifiers import Rewarded, rubric_function
 
 EXAMPLES = Path(__file__).parents[3] / "client" / "examples"
