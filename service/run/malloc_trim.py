@@ -16,7 +16,7 @@ _TRIM_EVERY_S = 30.0
 """Trimming takes less than a millisecond."""
 
 
-async def keep_small() -> None:
+async def trim_regularly() -> None:
     """Runs as long as the service does; nothing where the C library is not glibc."""
     trim = _glibc()
     while trim is not None:

@@ -66,7 +66,7 @@ _BACKLOG = 4096
 _GRPC_STOP_S = 2.0
 _WEBSOCKET_PATIENCE_S = 300.0
 """With a client that answers no ping: a trainer's event loop may be busy with something else for a while."""
-_LAST_WORDS_S = 0.5
+_LAST_ANSWERS_S = 0.5
 """For answers on their way when all items are judged."""
 
 
@@ -297,7 +297,7 @@ def _ops(built: Core, settings: Settings) -> ASGIApp:
 @contextlib.asynccontextmanager
 async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
     beating = [
-        asyncio.create_task(beat) for beat in (built.load_monitor.run(), health.follow(), malloc_trim.keep_small())
+        asyncio.create_task(beat) for beat in (built.load_monitor.run(), health.follow(), malloc_trim.trim_regularly())
     ]
     try:
         yield
@@ -314,7 +314,7 @@ async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -
         async with asyncio.timeout(timeout_s):
             await jobs.drain()
             await admission.idle()
-            await admission.calls.last_words(_LAST_WORDS_S)
+            await admission.calls.wait_until_answered(_LAST_ANSWERS_S)
     log.info("drained", requests_left=admission.requests, calls_ended=admission.calls.end())
 
 

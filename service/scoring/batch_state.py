@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from sandbox import spans
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Composition, Part
-from service.scoring.judging import Judge
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
+from service.scoring.prepared_item import ConfiguredVerifier
 from service.wire import BatchRequest, Result, Summary
 from verifiers.base import Verdict
 
@@ -57,7 +57,7 @@ class BatchState:
     def answer(
         self,
         place: Place,
-        judge: Judge | None,
+        configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         *,
         now: float,
@@ -68,7 +68,7 @@ class BatchState:
         if cached_in is not None:
             self.cached_by_layer[cached_in] += 1
         if isinstance(place, int):
-            self._give(place, judge, verdict, verdict.score, cached=cached, now=now)
+            self._give(place, configured, verdict, verdict.score, cached=cached, now=now)
             return
         composition = place.item
         if self.results[composition.index] is not None:
@@ -78,7 +78,7 @@ class BatchState:
         if outcome is not None:
             self._give(
                 composition.index,
-                outcome.judge,
+                outcome.configured,
                 outcome.verdict,
                 outcome.reward,
                 cached=outcome.cached,
@@ -109,7 +109,7 @@ class BatchState:
     def _give(
         self,
         index: int,
-        judge: Judge | None,
+        configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         reward: float | None,
         *,
@@ -123,7 +123,7 @@ class BatchState:
             self._now = now
             self._elapsed_ms = round((now - self._started) * 1000, 3)
         item_id = self.request.items[index].id
-        verifier = judge.entry.verifier if judge is not None else None
+        verifier = configured.entry.verifier if configured is not None else None
         self.results[index] = result = Result(
             index if item_id is None else item_id,
             "ok" if verdict.score is not None else verdict.status.value,

@@ -26,7 +26,7 @@ class VerifierCalls:
 
     async def judge(self, chunk: Chunk) -> None:
         """Have the verifier judge a chunk; every item that somebody waits for gets a verdict."""
-        entry = chunk.verdicts[0].prepared.judge.entry
+        entry = chunk.verdicts[0].prepared.configured.entry
         fresh: dict[bytes, bytes] = {}
         started = perf_counter()
 

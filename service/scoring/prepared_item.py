@@ -17,7 +17,7 @@ _MAX_ERRORS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class ConfiguredVerifier:
     """A verifier with its parameters, and the hash of both that begins every key."""
 
     entry: Entry
@@ -29,10 +29,10 @@ class Judge:
     uses_prompt: bool
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class PreparedItem(msgspec.Struct, frozen=True):
     """A response with its judge; `key` is None where the verdict may not be shared, `known` the one that needs no judge."""
 
-    judge: Judge
+    configured: ConfiguredVerifier
     response: str
     prompt: str | None
     explain: bool
@@ -41,10 +41,12 @@ class Prepared(msgspec.Struct, frozen=True):
     known: Verdict | None = None
 
     def item(self, deadline: float | None = None, cache: CacheMode = "use") -> Item[Any]:
-        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline, cache, self.conversation)
+        return Item(
+            self.response, self.configured.params, self.prompt, self.explain, deadline, cache, self.conversation
+        )
 
 
-def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
+def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     """The verifier with these parameters, the reference among them.
 
     Raises:
@@ -61,7 +63,7 @@ def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
         raise InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}") from error
     judging = (verifier, *verifier.judged_with(typed))
     head = "".join(f"{len(one.name)}:{one.name}{len(one.version)}:{one.version}" for one in judging).encode()
-    return Judge(
+    return ConfiguredVerifier(
         entry,
         typed,
         hashlib.sha256(b"judge" + head + canonical).digest(),
