@@ -1,4 +1,4 @@
-"""From a request for advantages to its answer.
+"""Computes the answer to a request for advantages.
 
 As everywhere, trouble is told where it is: a group that makes no sense is `invalid`, with a message, and costs the others
 nothing. Groups are reckoned a few at a time, so that the event loop is never held for long.

@@ -1,4 +1,4 @@
-"""The boxes of this service: found out, checked and started while everything else is served already.
+"""The boxes of this service. Their kind is found out, checked and started while everything else is served already.
 
     starting ──► ready ◄──► lost    the first kind whose boxes start and survive the self-check; lost: they are gone, and
              │                      no others can be made at the moment, though that is tried again and again

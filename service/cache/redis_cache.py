@@ -1,4 +1,4 @@
-"""The shared layer of the verdict cache: Redis, from which nothing is expected.
+"""The shared layer of the verdict cache: Redis, which may fail at any time.
 
     get_many ─► waiting ─► a few MGETs at a time ─► Redis          set_many ─► queue ─► one writer ─► Redis
                               │ fails, or is late                                           │ fails

@@ -1,4 +1,4 @@
-"""Giving memory back: what long-lived values share a heap with, the bodies of large requests, leaves holes in it.
+"""Gives free memory back to the system: the bodies of large requests leave holes between values that stay.
 
 glibc serves large requests from mappings of their own, which go back to the system when they are freed; but each one that is
 freed raises what counts as large, up to 32 MB, and from then on bodies leave holes in the heap below verdicts and

@@ -1,4 +1,4 @@
-"""An item with several checks, from its parts' verdicts to one reward.
+"""An item with several checks: the verdicts of its parts become one reward.
 
 Each part is judged as if it were an item of its own: shared, cached and queued apart. A part with a gate is begun when
 the check before it has come out so. The item is answered when all parts are in, or at the first one that is invalid or

@@ -1,4 +1,4 @@
-"""From an item to the checks it gets: the recipe it names, writes itself, or is routed to, with its data in place."""
+"""Finds the checks of an item: of the recipe that it names, writes itself, or is routed to, with its data in place."""
 
 import difflib
 import math

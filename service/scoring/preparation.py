@@ -1,4 +1,4 @@
-"""From an item as it came to what verifiers take: verifiers found, their parameters typed, the keys computed.
+"""Makes items ready for verifiers: finds the verifier, types its parameters, computes the key.
 
 Training batches repeat themselves: all answers to one prompt share reference and parameters. What those become is
 remembered by their bytes, so that most items cost one look-up and one hash here.

@@ -1,4 +1,4 @@
-"""A verifier with its parameters, typed and checked: what a reference and `params` become; and a response before it."""
+"""An item made ready: its response, and the verifier that judges it with typed and checked parameters."""
 
 import hashlib
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class ConfiguredVerifier:
 
 
 class PreparedItem(msgspec.Struct, frozen=True):
-    """A response with its judge; `key` is None where the verdict may not be shared, `known` the one that needs no judge."""
+    """A response and its verifier. `key` is None where the verdict may not be shared; `known` is a verdict that needs no call."""
 
     configured: ConfiguredVerifier
     response: str

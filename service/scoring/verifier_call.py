@@ -1,4 +1,4 @@
-"""The calls of verifiers: here, and nowhere else, does trouble become a verdict, and only `ok` verdicts are stored."""
+"""Calls verifiers. Trouble becomes a verdict here and nowhere else; only `ok` verdicts are stored."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""HTTP answers as ASGI messages, of routes that are not FastAPI's."""
+"""Sends HTTP answers as ASGI messages, for routes that are not FastAPI's."""
 
 from typing import Final
 

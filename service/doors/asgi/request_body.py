@@ -1,4 +1,4 @@
-"""What every HTTP route of ours does with its caller: take the body in within bounds, and stop when the caller hangs up.
+"""Reads the body of an HTTP request within bounds, and cancels work when the caller hangs up.
 
 Bytes are reserved with the admission before they are read, so that bodies in the making are bounded too.
 """

@@ -1,4 +1,4 @@
-"""What all doors do with a request: method, options of the URL, bounds, time limit, hanging up, counting.
+"""What every door for another system does with a request: method, options of the URL, bounds, time limit, hanging up, counting.
 
     read the URL ──► take the body in ──► wait for room ──► answer ──► 200
           │                 └───────────────┴───────────────┤

@@ -1,4 +1,4 @@
-"""What stands before every route of the HTTP door: request id, API key, errors as problem+json, log line, metrics."""
+"""What happens before every HTTP route: request id, API key, errors as problem+json, log line, metrics."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The HTTP routes of interactions: parse ► desk ► render.
+"""The HTTP routes of interactions: parse ► lifecycle ► render.
 
 POST   /v1/interactions              201 opened, 200 was open already
 GET    /v1/interactions/{id}         200
