@@ -1,4 +1,4 @@
-"""Request bodies as they were before compression, with a bound on what comes out: gzip (RFC 1952), zstd (RFC 8878)."""
+"""Decompresses request bodies, with a bound on what comes out: gzip (RFC 1952), zstd (RFC 8878)."""
 
 import zlib
 

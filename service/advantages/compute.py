@@ -1,4 +1,4 @@
-"""From a request for advantages to its answer.
+"""Computes the answer to a request for advantages.
 
 As everywhere, trouble is told where it is: a group that makes no sense is `invalid`, with a message, and costs the others
 nothing. Groups are reckoned a few at a time, so that the event loop is never held for long.
@@ -31,7 +31,7 @@ class BadGroup(Exception):
     """The group makes no sense; the message says what to change."""
 
 
-async def reckon(groups: Sequence[RewardGroup], options: Options) -> AdvantagesResponse:
+async def compute_advantages(groups: Sequence[RewardGroup], options: Options) -> AdvantagesResponse:
     """Every group's answer, in order."""
     names = sorted({name for one in groups for name in one.components})
     formula, filters = _formula(options, names), _filters(options.filters)
@@ -42,9 +42,9 @@ async def reckon(groups: Sequence[RewardGroup], options: Options) -> AdvantagesR
         try:
             baselines.append(formulas.baseline(_prepare(given, names, options, formula), formula, filters))
         except BadGroup as error:
-            baselines.append(Baseline(Group([None] * size(given)), "invalid"))
+            baselines.append(Baseline(Group([None] * group_size(given)), "invalid"))
             messages[position] = str(error)
-        await pace.keep(size(given))
+        await pace.keep(group_size(given))
     batch = formulas.batch(baselines, formula)
     answers: list[GroupAdvantages] = []
     for position, (given, one) in enumerate(zip(groups, baselines, strict=True)):
@@ -60,14 +60,14 @@ async def reckon(groups: Sequence[RewardGroup], options: Options) -> AdvantagesR
                 one.std,
             )
         )
-        await pace.keep(size(given))
+        await pace.keep(group_size(given))
     used = FormulaUsed(formula.method, formula.scale, formula.std, formula.eps, formula.clip, formula.partial)
     reasons = Counter[str](one.reason for one in baselines)
-    summary = AdvantagesSummary(len(groups), sum(map(size, groups)), reasons["kept"], dict(reasons))
+    summary = AdvantagesSummary(len(groups), sum(map(group_size, groups)), reasons["kept"], dict(reasons))
     return AdvantagesResponse(answers, used, summary)
 
 
-def size(given: RewardGroup) -> int:
+def group_size(given: RewardGroup) -> int:
     """How many answers the group has."""
     return max(len(given.rewards), *map(len, given.components.values()), 0)
 
@@ -111,7 +111,7 @@ def _filters(options: FilterOptions) -> Filters:
 def _prepare(given: RewardGroup, names: Sequence[str], options: Options, formula: Formula) -> Group:
     """The group as it is reckoned with; `names` are those of all components there are, in the order of the weights."""
     _check(given, names, options, formula)
-    statuses = given.statuses or ["ok"] * size(given)
+    statuses = given.statuses or ["ok"] * group_size(given)
     lists = [given.components[name] for name in names] or [given.rewards]
     components = [_judged(rewards, statuses) for rewards in lists]
     rewards = formulas.weigh(components, formula.weights[: len(components)], partial=formula.partial)
@@ -147,8 +147,8 @@ def _check(given: RewardGroup, names: Sequence[str], options: Options, formula: 
         raise BadGroup(f"weights: no group has the components {unknown}; there are {names}")
     lists = {"scores": given.scores, "statuses": given.statuses, "lengths": given.lengths, "truncated": given.truncated}
     for name, values in {**given.components, **lists}.items():
-        if values is not None and len(values) != size(given):
-            raise BadGroup(f"{name}: expected one entry per answer, which are {size(given)}, found {len(values)}")
+        if values is not None and len(values) != group_size(given):
+            raise BadGroup(f"{name}: expected one entry per answer, which are {group_size(given)}, found {len(values)}")
     if options.filters.overlong and _cut_off(given) is None:
         raise BadGroup("filters.overlong needs truncated, or lengths and max_length")
     if options.length_reward is not None and given.lengths is None:

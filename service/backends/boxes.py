@@ -1,4 +1,4 @@
-"""The boxes of this service: found out, checked and started while everything else is served already.
+"""The boxes of this service. Their kind is found out, checked and started while everything else is served already.
 
     starting ──► ready ◄──► lost    the first kind whose boxes start and survive the self-check; lost: they are gone, and
              │                      no others can be made at the moment, though that is tried again and again
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -22,6 +23,7 @@ from sandbox.docker import DockerBackend
 from sandbox.local import LocalBackend
 from sandbox.pool import Counters, PooledSandbox
 from sandbox.remote import RemoteSandbox, Trust
+from service.observe.metrics import Metrics
 from service.settings import Settings
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
@@ -168,6 +170,32 @@ class Boxes(Sandbox):
     def waiting(self) -> int:
         """Programs that wait for a box."""
         return self._chosen[1].waiting if self._chosen else 0
+
+    def publish(self, metrics: Metrics) -> None:
+        """Have the metrics read what the boxes count."""
+        metrics.watch_states(
+            "sandbox_state", "Boxes for programs: 1 for the state they are in", STATES, lambda: self.state
+        )
+        metrics.watch_gauges("boxes", "Boxes by what they do", self.states, "state")
+        metrics.watch("box_slots", "Boxes that may be at work at once", lambda: self.slots)
+        metrics.watch("box_waiting_programs", "Programs waiting for a box", lambda: self.waiting)
+        metrics.watch_total("box_cpu_seconds", "CPU seconds used by programs in boxes", lambda: self.cpu_s)
+        for name, about in (
+            ("boxes_started", "Boxes started"),
+            ("starts_failed", "Boxes that could not be started"),
+            ("jobs", "Programs put into a box"),
+            ("jobs_again", "Programs done again, as their box died"),
+            ("refused", "Programs refused, as too many were waiting"),
+            ("compile_cache_hits", "Programs whose compilation was at hand"),
+            ("compile_cache_misses", "Programs that were compiled"),
+        ):
+            prefix = "" if name.startswith("boxes") else "box_"
+            metrics.watch_total(f"{prefix}{name}", about, partial(self._counted, name))
+        metrics.watch_totals("boxes_ended", "Boxes taken out of service", lambda: self.counters.boxes_ended, "reason")
+        metrics.watch_totals("box_runs", "Runs of programs, by how they ended", lambda: self.counters.runs, "exit")
+
+    def _counted(self, name: str) -> float:
+        return float(getattr(self.counters, name))
 
     def describe(self) -> dict[str, Any]:
         """For those who ask: what programs run in, and what that is worth."""

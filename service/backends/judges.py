@@ -1,4 +1,4 @@
-"""Judge models as the settings have them: the file is read, keys are looked up, what they say is kept and counted."""
+"""Judge models as the settings name them: reads their file, looks up keys, caches and counts what they say."""
 
 import contextlib
 import secrets

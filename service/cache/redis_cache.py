@@ -1,4 +1,4 @@
-"""The shared layer of the verdict cache: Redis, from which nothing is expected.
+"""The shared layer of the verdict cache: Redis, which may fail at any time.
 
     get_many ─► waiting ─► a few MGETs at a time ─► Redis          set_many ─► queue ─► one writer ─► Redis
                               │ fails, or is late                                           │ fails
@@ -257,7 +257,7 @@ class RedisCache:
         began = loop.time()
         self.counters.mgets += 1
         try:
-            async with _patience(self._lookup_timeout_s):
+            async with _timeout(self._lookup_timeout_s):
                 found = await self._ask(self._client, keys)
         except Exception as error:  # noqa: BLE001  # whatever a broken server makes the library raise is a miss
             self._on_failure(error)
@@ -467,7 +467,7 @@ class RedisCache:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(self._max_mgets):
                         group.create_task(self._ask(client, keys))
-            async with _patience(self._lookup_timeout_s):
+            async with _timeout(self._lookup_timeout_s):
                 await self._ask(client, keys)
         except Exception as error:  # noqa: BLE001  # as for reading
             return error
@@ -494,7 +494,7 @@ class _Nonsense(Exception):
 
 
 @asynccontextmanager
-async def _patience(seconds: float) -> AsyncIterator[None]:
+async def _timeout(seconds: float) -> AsyncIterator[None]:
     """Like `asyncio.timeout`, but a reply that has come and not been read yet is not late.
 
     A busy event loop must not look like a slow Redis: when the time is over, the loop gets the few turns that reading

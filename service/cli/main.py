@@ -29,7 +29,8 @@ from service.limits.keys import Scope, new_key
 from service.observe import logs
 from service.recipes.files import BadRecipes
 from service.run import server
-from service.run.server import Addresses
+from service.run.core import CannotStart, load_verifiers
+from service.run.ports import Addresses
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("log")(audit_log)
@@ -73,7 +74,7 @@ def serve(
     _allow_many_connections()
     try:
         uvloop.run(server.serve(chosen, _announce))
-    except (BadRecipes, server.CannotStart) as error:
+    except (BadRecipes, CannotStart) as error:
         raise _fail(str(error)) from error
 
 
@@ -139,7 +140,7 @@ def score(
     started = time.monotonic()
     try:
         tally = uvloop.run(_score(file, total_of(file), target, columns, url, api_key))
-    except (BadInput, BadRecipes, RewardlineError, server.CannotStart) as error:
+    except (BadInput, BadRecipes, RewardlineError, CannotStart) as error:
         raise _fail(str(error)) from error
     except KeyboardInterrupt as error:
         _err.print(
@@ -202,7 +203,7 @@ def verifiers(
     name: Annotated[str | None, typer.Argument(help="Show one: its parameters' schema and its examples.")] = None,
 ) -> None:
     """List the verifiers, or show one."""
-    found = server.load_verifiers()
+    found = load_verifiers()
     if name is None:
         table = Table("name", "version", "decides")
         for entry in found.values():

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from service.recipes import book
 from service.recipes.files import BadRecipes
-from service.run import server
+from service.run.core import load_verifiers
 
 app = typer.Typer(no_args_is_help=True, help="List, show and check recipes.")
 _out = Console()
@@ -53,7 +53,7 @@ def check(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) ->
 
 def _loaded(file: Path | None) -> book.Book:
     try:
-        return book.load(server.load_verifiers(), file)
+        return book.load(load_verifiers(), file)
     except BadRecipes as error:
         raise _fail(error.problems) from error
 

@@ -21,7 +21,7 @@ from rewardline import AsyncClient
 
 from service.cli.dataset_audit.rows import BadData, parquet_rows
 from service.errors import RequestError
-from service.run import server
+from service.run.core import open_core
 from service.settings import Settings
 from service.wire import BatchRequest, Result, RowFields, decode_request, encode
 from verifiers.base import InvalidItem
@@ -101,7 +101,7 @@ async def scorer_at(url: str, api_key: str | None) -> AsyncIterator[Scorer]:
 @asynccontextmanager
 async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
     """An engine in this process judges; no server is needed."""
-    async with server.core(settings) as core:
+    async with open_core(settings) as core:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:
             try:

@@ -1,4 +1,4 @@
-"""What is told of a verifier to those who ask: `GET /v1/verifiers`, `ListVerifiers`, `rewardline verifiers`."""
+"""The description of a verifier for callers: `GET /v1/verifiers`, `ListVerifiers`, `rewardline verifiers`."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is said to the model after a turn: templates with a few names in them, and the check that none gives away the
+"""The text for the model after a turn: templates with a few names in them, and the check that none gives away the
 reference.
 """
 

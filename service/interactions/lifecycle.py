@@ -1,4 +1,4 @@
-"""What is done with interactions, whatever the door: opened, taken turns in, shown, finalized.
+"""The life of an interaction, whatever the door: it is opened, takes turns, is shown, and is finalized.
 
 A turn is judged first and recorded after, in one step that succeeds only if nothing happened to the interaction meanwhile.
 Then the record is read again: if another call took this very turn, both get its answer. What could not be judged leaves

@@ -1,4 +1,4 @@
-"""What comes in and goes out: how an interaction is opened, its turns, and what is told of both.
+"""The shapes of requests and answers: how an interaction is opened, its turns, and what callers see of both.
 
 What is judged and how is said in the very fields of an item of `/v1/score` (`ScoreItem`) less its response; they are
 handed on as they came.

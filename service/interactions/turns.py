@@ -1,4 +1,4 @@
-"""What a turn comes to: pure functions from what an interaction is, and how a response was judged, to what it is then.
+"""What a turn comes to: pure functions from the state of an interaction and a verdict to the next state.
 
 open ──reward ≥ success_threshold──► solved ──┐
   │ └──max_turns──► exhausted ────────────────┼──DELETE──► finalized

@@ -1,4 +1,4 @@
-"""Background jobs as the server builds them: a store, a runner, and what is told of both."""
+"""Builds what background jobs need, a store and a runner, and ends both with the server."""
 
 import contextlib
 from collections.abc import AsyncIterator

@@ -60,12 +60,12 @@ class MemoryJobStore:
         for held in self._held.values():
             held.timer.cancel()
 
-    async def all_ended(self, patience_s: float) -> None:
+    async def all_ended(self, timeout_s: float) -> None:
         """Wait until no job is queued or running, then for so long until those that ended meanwhile were looked at."""
         ending = [job_id for job_id, held in self._held.items() if not held.state.is_last]
         await self._until(lambda: not self.unfinished)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 await self._until(lambda: all(self._is_collected(job_id) for job_id in ending))
 
     async def submit(self, submission: Submission) -> str:

@@ -1,4 +1,4 @@
-"""The connections to Redis: one that hears of events, the others lent for one call each.
+"""The connections to Redis: one listens for events, the others are lent for one call each.
 
 The one that listens tells by its silence that Redis cannot be reached; until it is heard again all calls are refused at
 once. It then connects anew, with a client that knows of no dead master.

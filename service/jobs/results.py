@@ -1,4 +1,4 @@
-"""The results of one job: those that others have stored, and ours, which are stored soon after they are there.
+"""The results of one job: those that other processes stored, and ours, which are stored soon after they exist.
 
 It only grows, and is stored from its beginning on: what a store loses of its end is stored again, the same in the same
 order.

@@ -1,4 +1,4 @@
-"""API keys: whose they are, what they are for, and how much they may ask for.
+"""API keys: their names, their scopes, and how much each may ask for.
 
     REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own
     keys_file                         YAML, read again on SIGHUP:

@@ -21,7 +21,7 @@ class OpenCalls:
         self.is_over = False
         """Nobody waits for calls any more; whoever comes is refused."""
 
-    def stay(self) -> "OpenCall":
+    def track(self) -> "OpenCall":
         """A call from its head to its answer; use it as a context manager around all that its task does.
 
         Raises:
@@ -29,10 +29,10 @@ class OpenCalls:
         """
         return OpenCall(self)
 
-    async def last_words(self, patience_s: float) -> None:
+    async def wait_until_answered(self, timeout_s: float) -> None:
         """Let those whose items are all judged say so; one that is idle never ends by itself."""
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=patience_s)
+            await asyncio.wait(self._tasks, timeout=timeout_s)
 
     def end(self) -> int:
         """End all calls; how many there were."""

@@ -1,4 +1,4 @@
-"""What single keys may ask for: items under way, and items per second.
+"""Limits of single keys: items under way, and items per second.
 
 The rate is a token bucket that may be overdrawn: a batch of any size goes through while something is left, and its key then
 waits until the debt is paid. So large batches need no larger bucket, and on the average the rate is kept.
@@ -12,7 +12,7 @@ from service.errors import Overloaded
 from service.limits.keys import Caller
 
 BURST_S = 2.0
-"""A key that was silent may ask for as much as it could have had in this time."""
+"""A key that was silent may ask for what it could have had in this time."""
 
 
 @dataclass(slots=True)

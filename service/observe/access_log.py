@@ -1,4 +1,4 @@
-"""What each call is known by: request ids, the access log and the request metrics. Both doors ask here, so that they agree."""
+"""Request ids, the access log and the metrics of requests. HTTP and gRPC both use this, so that they agree."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""What the service says about itself: Prometheus metrics, each declared and each written here.
+"""The Prometheus metrics of the service: each is declared here and written here.
 
 Workers keep no metrics: they answer to this process, which holds the only registry, so that a scrape is complete and
 there are no files to go stale. With several fronts on one machine each has its own port for `/metrics`.

@@ -1,4 +1,4 @@
-"""How rewards are distributed, by what judged and by the rows' label: what a training team looks at first.
+"""Histograms of rewards, by verifier or recipe and by the rows' label: what a training team looks at first.
 
 A mean that jumps is a verifier that changed, a policy that found a hole, or a data set that was mixed anew. Only what was
 judged counts. Labels of rows are a caller's invention, so only those stand for themselves that a route names.

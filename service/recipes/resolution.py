@@ -1,4 +1,4 @@
-"""From recipes as they are written to recipes ready for use; mistakes are gathered, all of them."""
+"""Makes recipes as they are written ready for use, and gathers all their mistakes."""
 
 import dataclasses
 import difflib

@@ -1,4 +1,4 @@
-"""Items that stand as rows of a data set: what each check finds in them to judge against.
+"""Items in the form of rows of a data set: what each check finds in them to judge against.
 
 The names are those of the field's data sets: `ground_truth` beside `reference`, `test_cases` with `case_type` and
 `test_case_function`, `evaluation_criteria`, `difficulty`. Fields that are empty or null count as not there, as data

@@ -1,4 +1,4 @@
-"""Giving memory back: what long-lived values share a heap with, the bodies of large requests, leaves holes in it.
+"""Gives free memory back to the system: the bodies of large requests leave holes between values that stay.
 
 glibc serves large requests from mappings of their own, which go back to the system when they are freed; but each one that is
 freed raises what counts as large, up to 32 MB, and from then on bodies leave holes in the heap below verdicts and
@@ -16,7 +16,7 @@ _TRIM_EVERY_S = 30.0
 """Trimming takes less than a millisecond."""
 
 
-async def keep_small() -> None:
+async def trim_regularly() -> None:
     """Runs as long as the service does; nothing where the C library is not glibc."""
     trim = _glibc()
     while trim is not None:

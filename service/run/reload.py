@@ -1,4 +1,4 @@
-"""Recipes, keys and certificates taken up while the service runs. A file with mistakes changes nothing but the log and a metric."""
+"""Reloads recipes, keys and certificates while the service runs. A file with mistakes changes only the log and a metric."""
 
 import asyncio
 import contextlib

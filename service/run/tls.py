@@ -1,4 +1,4 @@
-"""Certificates of the doors, and of callers where an authority for them is named.
+"""Certificates of the doors, and those of callers where the settings name an authority for them.
 
 Both doors read files anew that have changed: HTTP within seconds, gRPC at the next handshake. Connections that are open keep what
 they began with.

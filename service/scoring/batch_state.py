@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from sandbox import spans
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Composition, Part
-from service.scoring.judging import Judge
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
+from service.scoring.prepared_item import ConfiguredVerifier
 from service.wire import BatchRequest, Result, Summary
 from verifiers.base import Verdict
 
@@ -57,7 +57,7 @@ class BatchState:
     def answer(
         self,
         place: Place,
-        judge: Judge | None,
+        configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         *,
         now: float,
@@ -68,7 +68,7 @@ class BatchState:
         if cached_in is not None:
             self.cached_by_layer[cached_in] += 1
         if isinstance(place, int):
-            self._give(place, judge, verdict, verdict.score, cached, now)
+            self._give(place, configured, verdict, verdict.score, cached, now)
             return
         composition = place.item
         if self.results[composition.index] is not None:
@@ -77,7 +77,7 @@ class BatchState:
         outcome = composition.outcome
         if outcome is not None:
             self._give(
-                composition.index, outcome.judge, outcome.verdict, outcome.reward, outcome.cached, now, composition
+                composition.index, outcome.configured, outcome.verdict, outcome.reward, outcome.cached, now, composition
             )
 
     def resume(self) -> None:
@@ -103,7 +103,7 @@ class BatchState:
     def _give(
         self,
         index: int,
-        judge: Judge | None,
+        configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         reward: float | None,
         cached: bool,
@@ -122,8 +122,8 @@ class BatchState:
             verdict.score,
             reward,
             verdict.reason,
-            None if judge is None else judge.name,
-            None if judge is None else judge.version,
+            None if configured is None else configured.name,
+            None if configured is None else configured.version,
             verdict.extracted,
             verdict.detail,
             cached,

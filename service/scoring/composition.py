@@ -1,4 +1,4 @@
-"""An item with several checks, from its parts' verdicts to one reward.
+"""An item with several checks: the verdicts of its parts become one reward.
 
 Each part is judged as if it were an item of its own: shared, cached and queued apart. A part with a gate is begun when
 the check before it has come out so. The item is answered when all parts are in, or at the first one that is invalid or
@@ -12,7 +12,7 @@ from typing import Any
 from service.cache.cached_verdict import CachedVerdict
 from service.recipes.recipe import Check, Recipe
 from service.recipes.reward_shaping import Clip, Term, aggregate
-from service.scoring.judging import Judge, Prepared
+from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem
 from verifiers.base import Status, Verdict
 
 
@@ -21,7 +21,7 @@ class Plan:
     """What a recipe becomes with an item's reference and parameters; items that have these in common share it."""
 
     recipe: Recipe
-    judges: tuple[Judge, ...]
+    verifiers: tuple[ConfiguredVerifier, ...]
     """One for each check."""
     weights: tuple[float, ...]
     clip: Clip | None
@@ -32,7 +32,7 @@ class Composed:
     """An item made ready: each check of its plan with the item's response."""
 
     plan: Plan
-    parts: tuple[Prepared, ...]
+    parts: tuple[PreparedItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Outcome:
     verdict: Verdict
     """Of the item, with the score that its recipe takes."""
     reward: float | None
-    judge: Judge
+    configured: ConfiguredVerifier
     """Whose verdict the item's reason is."""
     cached: bool
 
@@ -55,7 +55,7 @@ class Part:
     position: int
 
     @property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> PreparedItem:
         return self.item.composed.parts[self.position]
 
 
@@ -143,10 +143,10 @@ class Composition:
         return begun
 
     def _trouble(self, position: int, verdict: Verdict) -> Outcome:
-        check, judge = self._checks[position], self.composed.plan.judges[position]
+        check, configured = self._checks[position], self.composed.plan.verifiers[position]
         message = f"check {check.name}: {verdict.detail.get('message', verdict.reason)}"
         told = Verdict.invalid if verdict.status is Status.INVALID else Verdict.failed
-        return Outcome(told(verdict.reason, message), None, judge, cached=False)
+        return Outcome(told(verdict.reason, message), None, configured, cached=False)
 
     def _shaped(self) -> Outcome:
         recipe, plan = self._recipe, self.composed.plan
@@ -156,7 +156,7 @@ class Composition:
         asked = recipe.score if recipe.score is not None else 0
         if not any(self._judged[at] is not None for at in left) or not _can_weigh(recipe, terms):
             verdict = Verdict.failed("checks_failed", "none of the checks that count could be judged")
-            return Outcome(verdict, None, plan.judges[asked], cached=False)
+            return Outcome(verdict, None, plan.verifiers[asked], cached=False)
         total = aggregate(recipe.aggregate, terms)
         unclipped = recipe.scale.value(total, "")
         reward = unclipped
@@ -177,7 +177,7 @@ class Composition:
             detail["clipped"] = True
         verdict = Verdict(Status.OK, min(max(score, 0.0), 1.0), judged.verdict.reason, judged.verdict.extracted, detail)
         cached = all(each.cached for each in self._judged if each is not None)
-        return Outcome(verdict, reward + 0.0, plan.judges[source], cached=cached)
+        return Outcome(verdict, reward + 0.0, plan.verifiers[source], cached=cached)
 
     def _value(self, at: int) -> float | None:
         check, judged = self._checks[at], self._judged[at]

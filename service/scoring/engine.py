@@ -27,9 +27,9 @@ from service.recipes.book import Book
 from service.scoring.batch_state import BatchState
 from service.scoring.composition import Composed, Composition
 from service.scoring.fair_queue import FairQueue
-from service.scoring.judging import Prepared
 from service.scoring.pending_verdict import PendingVerdict, PendingVerdicts, Place
 from service.scoring.preparation import Preparation
+from service.scoring.prepared_item import PreparedItem
 from service.scoring.verifier_call import VerifierCalls
 from service.wire import BatchRequest, Result, ScoreItem, Summary
 from verifiers.base import InvalidItem, Verdict
@@ -213,7 +213,7 @@ class Engine:
     def _begin(self, batch: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict]) -> None:
         """Answer the item, or have it wait for verdicts; those that are to be queued are added to `missed`."""
         prepared = self._prepare(item, batch.request)
-        if isinstance(prepared, Prepared):
+        if isinstance(prepared, PreparedItem):
             pending = self._find(batch, index, prepared)
             if pending is not None:
                 missed.append(pending)
@@ -237,19 +237,19 @@ class Engine:
     def _open_gates(self, batch: BatchState) -> None:
         self._send_off(batch, self._begin_checks(batch))
 
-    def _find(self, batch: BatchState, place: Place, prepared: Prepared) -> PendingVerdict | None:
+    def _find(self, batch: BatchState, place: Place, prepared: PreparedItem) -> PendingVerdict | None:
         """Answer at once from what is at hand, or wait for a verdict; returns it if it is to be queued."""
         if prepared.known is not None:
-            batch.answer(place, prepared.judge, prepared.known, now=perf_counter())
+            batch.answer(place, prepared.configured, prepared.known, now=perf_counter())
             return None
         if prepared.key is not None and batch.cache == "use":
             held = self._cache.peek(prepared.key)
             if held is not None and (cached := decode_verdict(held)):
-                batch.answer(place, prepared.judge, cached, now=perf_counter(), cached_in="memory")
+                batch.answer(place, prepared.configured, cached, now=perf_counter(), cached_in="memory")
                 return None
         return self._pending.wait(batch, place, prepared)
 
-    def _prepare(self, item: ScoreItem, request: BatchRequest) -> Prepared | Composed | Verdict:
+    def _prepare(self, item: ScoreItem, request: BatchRequest) -> PreparedItem | Composed | Verdict:
         try:
             return self._preparation.prepare(
                 item, request.references, explain=request.explain, share=request.cache != "off"
@@ -282,7 +282,7 @@ class Engine:
         by_verifier: dict[str, list[PendingVerdict]] = {}
         for pending in verdicts:
             if pending.state == "waiting":
-                by_verifier.setdefault(pending.prepared.judge.name, []).append(pending)
+                by_verifier.setdefault(pending.prepared.configured.name, []).append(pending)
         for name, group in by_verifier.items():
             self._queues[name].put(batch, group)
 

@@ -1,4 +1,4 @@
-"""A bounded memory of what bytes became: training batches repeat their references and parameters."""
+"""A cache of what bytes were decoded to, bounded in bytes: training batches repeat their references and parameters."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
@@ -8,7 +8,7 @@ _ENTRY_OVERHEAD_BYTES = 1_500
 
 
 class LruCache(Generic[V]):
-    """The values looked up last, by keys whose bytes are counted."""
+    """Least recently used values go first. The bytes of keys are counted."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from sandbox import spans
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Part
-from service.scoring.judging import Judge, Prepared
+from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem
 from service.wire import CacheMode
 from verifiers.base import Item, Verdict
 
@@ -44,7 +44,7 @@ class Waiter(Protocol):
     def answer(
         self,
         place: Place,
-        judge: Judge | None,
+        configured: ConfiguredVerifier | None,
         verdict: Verdict | CachedVerdict,
         *,
         now: float,
@@ -61,7 +61,9 @@ class PendingVerdict:
 
     __slots__ = ("_by_key", "_waiting", "chunk", "prepared", "state")
 
-    def __init__(self, prepared: Prepared, waiter: Waiter, place: Place, by_key: "dict[bytes, PendingVerdict]") -> None:
+    def __init__(
+        self, prepared: PreparedItem, waiter: Waiter, place: Place, by_key: "dict[bytes, PendingVerdict]"
+    ) -> None:
         self.prepared = prepared
         self.state: State = "waiting"
         self.chunk: Chunk | None = None
@@ -103,7 +105,7 @@ class PendingVerdict:
         self._forget()
         waiting, self._waiting = self._waiting, []
         for waiter, place in waiting:
-            waiter.answer(place, self.prepared.judge, verdict, now=now, cached_in=cached_in)
+            waiter.answer(place, self.prepared.configured, verdict, now=now, cached_in=cached_in)
         for waiter, place in waiting:
             if not isinstance(place, int):
                 waiter.resume()
@@ -112,7 +114,7 @@ class PendingVerdict:
         """Give one batch another verdict than the one it waits for; it must leave later."""
         for waiting, place in self._waiting:
             if waiting is waiter:
-                waiter.answer(place, self.prepared.judge, verdict, now=now)
+                waiter.answer(place, self.prepared.configured, verdict, now=now)
 
     def leave(self, waiter: Waiter) -> None:
         """A batch waits no longer; what nobody else waits for is dropped from its queue, or stopped."""
@@ -154,7 +156,7 @@ class PendingVerdicts:
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def wait(self, waiter: Waiter, place: Place, prepared: Prepared) -> PendingVerdict | None:
+    def wait(self, waiter: Waiter, place: Place, prepared: PreparedItem) -> PendingVerdict | None:
         """Have a batch wait for a verdict; returns it if the batch must queue it."""
         if prepared.key is not None and waiter.cache == "use":
             found = self._by_key.get(prepared.key)

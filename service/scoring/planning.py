@@ -1,4 +1,4 @@
-"""From an item to the checks it gets: the recipe it names, writes itself, or is routed to, with its data in place."""
+"""Finds the checks of an item: of the recipe that it names, writes itself, or is routed to, with its data in place."""
 
 import difflib
 import math
@@ -17,7 +17,7 @@ from service.recipes.resolution import of_checks
 from service.recipes.reward_shaping import Clip
 from service.recipes.rows import ABSENT, Given, difficulty_of, row_of, tests_of
 from service.scoring.composition import Plan
-from service.scoring.judging import Judge, decoded, decoded_params, judge_of
+from service.scoring.prepared_item import ConfiguredVerifier, configure, decoded, decoded_params
 from service.wire import ScoreItem
 from verifiers.base import InvalidItem
 from verifiers.registry import Registry
@@ -34,13 +34,13 @@ class Filled:
     fields: Mapping[str, Any]
     """The verifier's parameters, `reference` among them."""
 
-    def judge(self, recipe: Recipe) -> Judge:
+    def configure(self, recipe: Recipe) -> ConfiguredVerifier:
         """
         Raises:
             InvalidItem: they are not what it takes.
         """
         try:
-            return judge_of(self.check.entry, self.fields)
+            return configure(self.check.entry, self.fields)
         except InvalidItem as error:
             if len(recipe.checks) == 1 and recipe.name is None:
                 raise
@@ -61,8 +61,8 @@ class Planner:
             InvalidItem: nothing says how, or what it needs is not there.
         """
         recipe, filled = self.fill(item, reference)
-        judges = tuple(each.judge(recipe) for each in filled)
-        return Plan(recipe, judges, self._weights(item, recipe), _clip_of(item))
+        verifiers = tuple(each.configure(recipe) for each in filled)
+        return Plan(recipe, verifiers, self._weights(item, recipe), _clip_of(item))
 
     def fill(self, item: ScoreItem, reference: bytes) -> tuple[Recipe, list[Filled]]:
         """The item's recipe, and what each of its checks gets of the item.

@@ -1,4 +1,4 @@
-"""From an item as it came to what verifiers take: verifiers found, their parameters typed, the keys computed.
+"""Makes items ready for verifiers: finds the verifier, types its parameters, computes the key.
 
 Training batches repeat themselves: all answers to one prompt share reference and parameters. What those become is
 remembered by their bytes, so that most items cost one look-up and one hash here.
@@ -17,9 +17,9 @@ from blake3 import blake3
 
 from service.recipes.book import Book
 from service.scoring.composition import Composed, Plan
-from service.scoring.judging import Judge, Prepared, decoded, decoded_params, judge_of
 from service.scoring.lru import LruCache
 from service.scoring.planning import Planner
+from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem, configure, decoded, decoded_params
 from service.wire import ABSENT, DAMAGED, Message, ScoreItem, encode, messages_of
 from verifiers.base import InvalidItem, Verdict
 from verifiers.conversation import Conversation, dialects, plain
@@ -47,7 +47,7 @@ class Preparation:
         self._registry = registry
         self._planner = Planner(registry, book)
         self._max_response_chars = max_response_bytes
-        self._judges: LruCache[Judge | Refusal] = LruCache(MEMO_BYTES)
+        self._configured: LruCache[ConfiguredVerifier | Refusal] = LruCache(MEMO_BYTES)
         self._plans: LruCache[Plan | Refusal] = LruCache(MEMO_BYTES)
 
     def use(self, book: Book) -> None:
@@ -57,7 +57,7 @@ class Preparation:
 
     def prepare(
         self, item: ScoreItem, references: Mapping[str, msgspec.Raw], *, explain: bool, share: bool
-    ) -> Prepared | Composed:
+    ) -> PreparedItem | Composed:
         """The item made ready.
 
         Raises:
@@ -65,54 +65,60 @@ class Preparation:
         """
         reference = bytes(item.reference) if item.reference_id is None else _shared_reference(item, references)
         if _is_plain(item):
-            judge = self._judge(item, reference)
+            configured = self._configure(item, reference)
             response = self._response(item.response)
-            return self._prepared(judge, response, self._prompt(item, judge, explain), explain, share)
+            return self._prepared(configured, response, self._prompt(item, configured, explain), explain, share)
         plan = self._plan(item, reference)
         response = self._response(item.response)
         parts = tuple(
-            self._prepared(judge, response, self._prompt(item, judge, explain), explain, share) for judge in plan.judges
+            self._prepared(configured, response, self._prompt(item, configured, explain), explain, share)
+            for configured in plan.verifiers
         )
         return Composed(plan, parts)
 
     def _prepared(
-        self, judge: Judge, response: str | Conversation, prompt: str | None, explain: bool, share: bool
-    ) -> Prepared:
+        self,
+        configured: ConfiguredVerifier,
+        response: str | Conversation,
+        prompt: str | None,
+        explain: bool,
+        share: bool,
+    ) -> PreparedItem:
         if isinstance(response, str):
-            text, conversation = response if judge.reads_text else "", None
-        elif _breaks_off(judge, response):
-            return Prepared(judge, "", prompt, explain, key=None, known=_NO_ANSWER)
+            text, conversation = response if configured.reads_text else "", None
+        elif _breaks_off(configured, response):
+            return PreparedItem(configured, "", prompt, explain, key=None, known=_NO_ANSWER)
         else:
-            text, conversation = _judged(judge, response)
+            text, conversation = _judged(configured, response)
         key = None
-        if share and judge.is_shared:
-            prefix = judge.explain_prefix if explain else judge.prefix
+        if share and configured.is_shared:
+            prefix = configured.explain_prefix if explain else configured.prefix
             if prompt is not None:
                 prefix = blake3(prefix + prompt.encode()).digest()
             judged = text.encode()
             if conversation is not None:  # no text's key begins like this
                 prefix, judged = blake3(prefix + b"conversation").digest(), encode(conversation)
             key = blake3(prefix + judged).digest(KEY_BYTES)
-        return Prepared(judge, text, prompt, explain, key, conversation)
+        return PreparedItem(configured, text, prompt, explain, key, conversation)
 
-    def _judge(self, item: ScoreItem, reference: bytes) -> Judge:
+    def _configure(self, item: ScoreItem, reference: bytes) -> ConfiguredVerifier:
         assert item.verifier is not None
         key = (item.verifier, reference, bytes(item.params))
-        known = self._judges.get(key)
+        known = self._configured.get(key)
         if known is None:
             known = self._found(*key)
-            self._judges.put(key, known)
+            self._configured.put(key, known)
         if isinstance(known, Refusal):
             raise InvalidItem(known.reason, known.message)
         return known
 
-    def _found(self, name: str, reference: bytes, params: bytes) -> Judge | Refusal:
+    def _found(self, name: str, reference: bytes, params: bytes) -> ConfiguredVerifier | Refusal:
         try:
             entry = self._registry.find(name)
             fields = decoded_params(params)
             if reference:
                 fields["reference"] = decoded(reference, "reference")
-            return judge_of(entry, fields)
+            return configure(entry, fields)
         except InvalidItem as error:
             return Refusal(error.reason, str(error))
 
@@ -134,8 +140,8 @@ class Preparation:
             raise InvalidItem(known.reason, known.message)
         return known
 
-    def _prompt(self, item: ScoreItem, judge: Judge, explain: bool) -> str | None:
-        if not (judge.uses_prompt or explain):
+    def _prompt(self, item: ScoreItem, configured: ConfiguredVerifier, explain: bool) -> str | None:
+        if not (configured.uses_prompt or explain):
             return None
         prompt = item.prompt if item.prompt is not None else item.messages
         if prompt is None:
@@ -199,26 +205,26 @@ def _shared_reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) ->
     return bytes(found)
 
 
-def _breaks_off(judge: Judge, response: Conversation) -> bool:
+def _breaks_off(configured: ConfiguredVerifier, response: Conversation) -> bool:
     """Whether the response ends in a call where that is to be an answer that is missing."""
-    params = judge.params
+    params = configured.params
     return (
         params.unfinished == "wrong"
-        and not judge.entry.verifier.judges_calls
+        and not configured.entry.verifier.judges_calls
         and response.unjudged(params.turn) == ["tool_calls"]
     )
 
 
-def _judged(judge: Judge, response: Conversation) -> tuple[str, Conversation | None]:
+def _judged(configured: ConfiguredVerifier, response: Conversation) -> tuple[str, Conversation | None]:
     """The text that a verifier is to judge, and the whole conversation for one that judges such.
 
     Raises:
         InvalidItem: it would pass over a part.
     """
-    verifier = judge.entry.verifier
+    verifier = configured.entry.verifier
     if verifier.judges_calls:
         return response.text("last"), response
-    turn = judge.params.turn
+    turn = configured.params.turn
     unjudged = response.unjudged(turn)
     if unjudged:
         raise InvalidItem(

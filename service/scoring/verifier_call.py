@@ -1,4 +1,4 @@
-"""The calls of verifiers: here, and nowhere else, does trouble become a verdict, and only `ok` verdicts are stored."""
+"""Calls verifiers. Trouble becomes a verdict here and nowhere else; only `ok` verdicts are stored."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ class VerifierCalls:
 
     async def judge(self, chunk: Chunk) -> None:
         """Have the verifier judge a chunk; every item that somebody waits for gets a verdict."""
-        entry = chunk.verdicts[0].prepared.judge.entry
+        entry = chunk.verdicts[0].prepared.configured.entry
         fresh: dict[bytes, bytes] = {}
         started = perf_counter()
 

@@ -1,4 +1,4 @@
-"""From a Redis URL to a client that tries each call once: one server, TLS, a Unix socket, Sentinel or Cluster.
+"""Makes a client of a Redis URL; it tries each call once: one server, TLS, a Unix socket, Sentinel or Cluster.
 
     redis://[user:password@]host[:6379][/db]                   rediss:// is the same over TLS
     unix://[user:password@]/path/to/socket[?db=0]

@@ -20,7 +20,7 @@ from rich.console import Console
 from service.observe.audit_log.archive import Form, pack
 from service.observe.audit_log.records import Rules
 from service.observe.audit_log.writer import AuditLog, Options
-from service.run import server
+from service.run.core import open_core
 from service.settings import Settings
 from service.wire import BatchRequest, Result, ScoreItem
 from tests.benchmarks.report import Cell, Report, machine
@@ -105,7 +105,7 @@ def _packing() -> list[dict[str, Cell]]:
 
 
 async def _engine(settings: Settings, seconds: float) -> dict[str, Cell]:
-    async with server.core(settings) as core:
+    async with open_core(settings) as core:
         delays: list[float] = []
         done = 0
         loop = asyncio.get_running_loop()

@@ -19,7 +19,7 @@ from time import perf_counter, process_time
 import msgspec
 from math_verify import parse, verify
 
-from service.run.server import core
+from service.run.core import open_core
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import BatchRequest, ScoreItem
@@ -83,9 +83,9 @@ async def run(effort: Effort) -> list[Report]:
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     with servers.on_cores(cores[:1]):
-        async with core(_settings(1)) as built:
+        async with open_core(_settings(1)) as built:
             rows = [await _compare(name, problems, built.engine, theirs_alone[name]) for name, problems in sets.items()]
-        async with core(_settings(1)) as built:
+        async with open_core(_settings(1)) as built:
             alone = [await _alone(name, sets[name], built.engine, theirs_alone[name]) for name in sets]
     note = (
         "items per second of CPU time in process, no cache, garbage collector as served; x wall: by wall time. math_verify: "
@@ -113,7 +113,7 @@ async def _scaling(sets: Mapping[str, Sequence[Problem]], effort: Effort) -> lis
     for _ in range(effort.of(7, 1, 1)):
         for workers in (1, 2):
             with servers.on_cores(servers.cores()[:workers]):
-                async with core(_settings(workers)) as built:
+                async with open_core(_settings(workers)) as built:
                     for name, items in batches.items():
                         with spent[name, workers].one():
                             await _judge(built.engine, items)

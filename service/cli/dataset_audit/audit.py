@@ -20,8 +20,8 @@ import msgspec
 from service.cli.dataset_audit.rows import Row
 from service.recipes.rows import READS_TESTS
 from service.scoring.engine import Engine
-from service.scoring.judging import judge_of
 from service.scoring.planning import Filled, Planner
+from service.scoring.prepared_item import configure
 from service.wire import ABSENT, BatchRequest, Result, ScoreItem
 from verifiers.base import InvalidItem
 
@@ -151,7 +151,7 @@ def _probe(row: Row, filled: Filled) -> _Probe:
         InvalidItem: the verifier does not take the reference or a parameter.
     """
     verifier = filled.check.entry.verifier
-    params = judge_of(filled.check.entry, filled.fields).params
+    params = configure(filled.check.entry, filled.fields).params
     if verifier.name in READS_TESTS:
         if row.solution is None:
             return _Probe(row, filled, _NOTHING, None)

@@ -13,7 +13,7 @@ from service import settings
 from service.cli.dataset_audit.audit import Report, audit
 from service.cli.dataset_audit.rows import BadData, Columns, read
 from service.recipes.files import BadRecipes
-from service.run import server
+from service.run.core import CannotStart, open_core
 
 _out = Console()
 _err = Console(stderr=True)
@@ -37,7 +37,7 @@ def command(
     columns = Columns(reference_field, solution_field, recipe, verifier)
     try:
         found = uvloop.run(_audit(file, columns, config))
-    except (BadData, BadRecipes, server.CannotStart, settings.SettingsError) as error:
+    except (BadData, BadRecipes, CannotStart, settings.SettingsError) as error:
         _err.print(f"rewardline: {error}", style="red", soft_wrap=True, highlight=False, markup=False)
         raise typer.Exit(2) from error
     if report is not None:
@@ -55,7 +55,7 @@ async def _audit(file: Path, columns: Columns, config: Path | None) -> Report:
         def show(so_far: Report) -> None:
             status.update(f"{so_far.rows} rows, {len(so_far.findings)} findings")
 
-        async with server.core(settings.read(config)) as core:
+        async with open_core(settings.read(config)) as core:
             return await audit(core.engine, read(file, columns), show)
 
 

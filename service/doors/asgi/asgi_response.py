@@ -1,4 +1,4 @@
-"""HTTP answers as ASGI messages, of routes that are not FastAPI's."""
+"""Sends HTTP answers as ASGI messages, for routes that are not FastAPI's."""
 
 from typing import Final
 
@@ -9,17 +9,17 @@ PROBLEM: Final = b"application/problem+json"
 """RFC 9457."""
 
 
-async def begin(send: Send, status: int, media: bytes, *more: tuple[bytes, bytes]) -> None:
+async def start(send: Send, status: int, media: bytes, *more: tuple[bytes, bytes]) -> None:
     """Status and headers; the body's parts follow."""
     await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *more]})
 
 
-async def part(send: Send, body: bytes, *, is_last: bool = False) -> None:
+async def send_part(send: Send, body: bytes, *, is_last: bool = False) -> None:
     """A piece of the body."""
     await send({"type": "http.response.body", "body": body, "more_body": not is_last})
 
 
-async def whole(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes], media: bytes = JSON) -> None:
+async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes], media: bytes = JSON) -> None:
     """An answer whose body is at hand."""
-    await begin(send, status, media, (b"content-length", b"%d" % len(body)), *more)
-    await part(send, body, is_last=True)
+    await start(send, status, media, (b"content-length", b"%d" % len(body)), *more)
+    await send_part(send, body, is_last=True)

@@ -1,4 +1,4 @@
-"""What every HTTP route of ours does with its caller: take the body in within bounds, and stop when the caller hangs up.
+"""Reads the body of an HTTP request within bounds, and cancels work when the caller hangs up.
 
 Bytes are reserved with the admission before they are read, so that bodies in the making are bounded too.
 """
@@ -22,11 +22,11 @@ _THREAD_BYTES = 64_000
 """Inflating less than this is quicker than handing it to a thread."""
 
 
-class Gone(Exception):
+class Disconnected(Exception):
     """The caller hung up."""
 
 
-async def body_of(
+async def read_body(
     settings: Settings,
     headers: Mapping[bytes, bytes],
     receive: Receive,
@@ -40,7 +40,7 @@ async def body_of(
 
     Raises:
         RequestError: it is of another type, too large or too late, or `reserve` said so.
-        Gone
+        Disconnected
     """
     given = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
     if given not in media:
@@ -82,19 +82,19 @@ async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Gone
+            raise Disconnected
         if body := message.get("body", b""):
             yield body
         if not message.get("more_body", False):
             return
 
 
-async def read_rest(receive: Receive) -> None:
+async def drain_body(receive: Receive) -> None:
     """Take in what is still coming of a refused body, within bounds: closing on unread bytes resets the connection,
     and the caller would see that instead of the answer.
     """
     size = 0
-    with contextlib.suppress(TimeoutError, Gone):
+    with contextlib.suppress(TimeoutError, Disconnected):
         async with asyncio.timeout(_READ_REST_S):
             async for part in _chunks(receive):
                 size += len(part)
@@ -103,11 +103,11 @@ async def read_rest(receive: Receive) -> None:
 
 
 @contextlib.asynccontextmanager
-async def stopped_when_gone(receive: Receive) -> AsyncIterator[None]:
+async def cancelled_on_disconnect(receive: Receive) -> AsyncIterator[None]:
     """Cancels the block when the caller hangs up, which uvicorn does not do by itself.
 
     Raises:
-        Gone: the caller did.
+        Disconnected: the caller did.
     """
     worker = asyncio.current_task()
     assert worker is not None
@@ -132,7 +132,7 @@ async def stopped_when_gone(receive: Receive) -> AsyncIterator[None]:
         yield
     except asyncio.CancelledError:
         if gone and worker.uncancel() == 0:
-            raise Gone from None
+            raise Disconnected from None
         raise
     finally:
         timer.cancel()

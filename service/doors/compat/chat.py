@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import BadRequest, MethodNotAllowed, NotFound, Unprocessable
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -73,13 +73,13 @@ class ChatDoor:
             return
         headers = scope["state"]["headers"]
         with self._admission.enter() as permit:
-            body = await body_of(self._settings, headers, receive, permit.reserve)
+            body = await read_body(self._settings, headers, receive, permit.reserve)
             permit.add(items=1)
             wished = headers.get(b"x-rewardline-cache", b"").decode("latin-1").strip().lower()
             request = _decoded(body)
             pool = self._pool_of(self._panel, request.get("model"))
             try:
-                async with stopped_when_gone(receive):
+                async with cancelled_on_disconnect(receive):
                     if request.get("stream") is True:
                         await self._stream(self._panel, pool, request, send)
                     else:

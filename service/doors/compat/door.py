@@ -1,8 +1,8 @@
-"""What all doors do with a request: method, options of the URL, bounds, patience, hanging up, counting.
+"""What every door for another system does with a request: method, options of the URL, bounds, time limit, hanging up, counting.
 
     read the URL ──► take the body in ──► wait for room ──► answer ──► 200
           │                 └───────────────┴───────────────┤
-         422                 503 when the caller's patience is over
+         422                 503 when the caller has waited long enough
 
 Each door says what its routes take and give, and answers. Callers wait for room instead of being refused.
 """
@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from sandbox.base import Sandbox
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import Gone, body_of, stopped_when_gone
+from service.doors.asgi.request_body import Disconnected, cancelled_on_disconnect, read_body
 from service.doors.compat import request_options
 from service.doors.compat.retries import ItemInvalid, RetryingScorer
 from service.errors import MethodNotAllowed, NotInTime, NotJudged, RequestError
@@ -62,8 +62,8 @@ class Route:
     options: type[msgspec.Struct] = NoOptions
     """Of the URL."""
     method: str = "POST"
-    patience_s: float = 25.0
-    """How long callers wait who do not say."""
+    timeout_s: float = 25.0
+    """How long a caller waits that does not say."""
     while_draining: bool = False
     """For what was let in already."""
     newer: Form | None = None
@@ -109,9 +109,9 @@ class Exchange(Generic[O]):
         assert when is not None
         return when
 
-    def wait_for(self, patience_s: float) -> None:
+    def wait_for(self, timeout_s: float) -> None:
         """The body has said how long the caller waits, counted from its arrival."""
-        self.clock.reschedule(self.started + patience_s)
+        self.clock.reschedule(self.started + timeout_s)
 
     async def hold(self, items: int, most: int) -> None:
         """Wait until there is room to judge so many items, all at once: who held some and waited for more could wait for
@@ -132,7 +132,7 @@ class Door(ABC):
     """In metrics."""
     routes: ClassVar[Sequence[Route]]
     late: ClassVar[type[RequestError]] = NotJudged
-    """What a caller is told whose patience is over."""
+    """What a caller is told when its time is over."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -158,12 +158,12 @@ class Door(ABC):
         except (NotJudged, NotInTime):
             outcome = "failed"
             raise
-        except (Gone, asyncio.CancelledError):
+        except (Disconnected, asyncio.CancelledError):
             outcome = "gone"
             raise
         finally:
             self.parts.metrics.observe_door(self.name, outcome)
-        await asgi_response.whole(send, 200, answer, *headers)
+        await asgi_response.respond(send, 200, answer, *headers)
 
     async def _answered(
         self, route: Route, scope: Scope, receive: Receive
@@ -173,21 +173,21 @@ class Door(ABC):
         options = request_options.read(scope["query_string"], route.options)
         call: Call = scope["state"]["call"]
         admission, started = self.parts.admission, asyncio.get_running_loop().time()
-        patience_s = self.patience_of(options, route.patience_s)
+        timeout_s = self.timeout_of(options, route.timeout_s)
         try:
-            async with asyncio.timeout_at(started + patience_s) as clock:
+            async with asyncio.timeout_at(started + timeout_s) as clock:
                 with admission.permit() if route.while_draining else admission.enter() as permit:
                     headers = scope["state"]["headers"]
                     exchange = Exchange(route, options, call, permit, started, clock, headers)
                     if route.body is not None:
                         reserve = permit.reserve_when_possible
-                        exchange.body = await body_of(self.parts.settings, headers, receive, reserve)
-                    async with stopped_when_gone(receive):
+                        exchange.body = await read_body(self.parts.settings, headers, receive, reserve)
+                    async with cancelled_on_disconnect(receive):
                         return encode(await self.answer(exchange)), exchange.more_headers
         except TimeoutError as error:
             raise self.late("not judged for as long as the caller waits", retry_after_s=1.0) from error
 
-    def patience_of(self, options: msgspec.Struct, usual_s: float) -> float:
+    def timeout_of(self, options: msgspec.Struct, usual_s: float) -> float:
         """How long this caller waits."""
         wished = getattr(options, "deadline_s", msgspec.UNSET)
         return min(usual_s if wished is msgspec.UNSET else float(wished), self.parts.settings.max_deadline_s)

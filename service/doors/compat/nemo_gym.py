@@ -56,7 +56,7 @@ _NAMES: Final = ("verify", "seed_session", "close_session", "aggregate_metrics",
 VERIFY, SEED, CLOSE, AGGREGATE, REVERIFY = (f"{_BASE}/{name}" for name in _NAMES)
 _ROLLOUT: Final = re.compile(rf"(?P<base>{_BASE})?/ng-rollout/[^/]{{1,256}}/(?P<name>{'|'.join(_NAMES)})")
 _COOKIE: Final = "rewardline_session"
-_PATIENCE_S: Final = 300.0
+_TIMEOUT_S: Final = 300.0
 _FAILURE_CLASS: Final = "judge_failed"
 _SESSION: Final = "resources_session_id"
 
@@ -108,7 +108,7 @@ class NeMoGym(Door):
             Row,
             _ROW,
             GymOptions,
-            patience_s=_PATIENCE_S,
+            timeout_s=_TIMEOUT_S,
             newer=Form(ResourcesVerifyRequest, {**_EPISODE, "verification_input": _ROW}, Verification),
         ),
         Route(

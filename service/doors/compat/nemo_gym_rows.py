@@ -1,4 +1,4 @@
-"""By what a row of NeMo-Gym is judged.
+"""Which verifier judges a row of NeMo-Gym.
 
     the URL                            names a verifier, a recipe or labels
     `verifier_metadata`                names one, as the fields of an item

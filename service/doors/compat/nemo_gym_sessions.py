@@ -1,4 +1,4 @@
-"""Which sessions of NeMo-Gym's episodes are over: a session that was closed, or never was, is not seeded any more.
+"""Which sessions of NeMo-Gym's episodes are over. A session that was closed is not seeded again.
 
 Nothing else is kept of a session, since verifying has no state. With Redis every replica knows of them; without, this process.
 """

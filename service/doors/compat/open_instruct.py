@@ -86,7 +86,7 @@ class OpenInstruct(Door):
             ProgramTests,
             {"program": "def add(a, b): return a + b", "tests": ["assert add(1, 2) == 3"], "max_execution_time": 1.0},
             Options,
-            patience_s=_READING_S,
+            timeout_s=_READING_S,
         ),
         Route(
             (STDIO,),
@@ -97,7 +97,7 @@ class OpenInstruct(Door):
             StdioTests,
             {"program": "print(int(input()) + 1)", "tests": [{"input": "1\n", "output": "2\n"}]},
             Options,
-            patience_s=_READING_S,
+            timeout_s=_READING_S,
         ),
         Route(
             (HEALTH,),
@@ -118,8 +118,8 @@ class OpenInstruct(Door):
         asked = parse(_programs, exchange.body, []) if path == PROGRAM else parse(_stdio, exchange.body, [])
         exchange.body = b""
         if exchange.options.deadline_s is msgspec.UNSET:
-            patience_s = max(30.0, min(300.0, 10 * asked.max_execution_time)) - _MARGIN_S
-            exchange.wait_for(min(patience_s, self.parts.settings.max_deadline_s))
+            timeout_s = max(30.0, min(300.0, 10 * asked.max_execution_time)) - _MARGIN_S
+            exchange.wait_for(min(timeout_s, self.parts.settings.max_deadline_s))
         return await self._results(exchange, asked)
 
     async def _results(self, exchange: Exchange[Options], asked: ProgramTests | StdioTests) -> Results:

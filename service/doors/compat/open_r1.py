@@ -21,7 +21,7 @@ from service.doors.compat.request_options import MAX_DEADLINE_S, refusal
 from service.wire import parse
 
 PATH: Final = "/compat/open_r1/execute_batch"
-_PATIENCE_S: Final = 300.0
+_TIMEOUT_S: Final = 300.0
 _MAX_SCRIPTS: Final = 4096
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
@@ -86,7 +86,7 @@ class OpenR1(Door):
             Scripts,
             {"scripts": ["1 / 4"], "languages": ["python"], "timeout": 5},
             Options,
-            patience_s=_PATIENCE_S,
+            timeout_s=_TIMEOUT_S,
         ),
     )
 

@@ -27,7 +27,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.doors.compat.openenv_schemas import (
     SCHEMA,
     OpenEnvAction,
@@ -126,7 +126,7 @@ class OpenEnv:
         what = found["what"]
         if scope["method"] != _METHODS[what]:
             raise MethodNotAllowed(f"{scope['method']} {what}; it takes {_METHODS[what]}", allow=_METHODS[what])
-        await asgi_response.whole(send, 200, encode(await self._told(what, _named(found), scope, receive)))
+        await asgi_response.respond(send, 200, encode(await self._told(what, _named(found), scope, receive)))
 
     async def _told(self, what: str, named: JSON, scope: Scope, receive: Receive) -> object:
         if what == "health":
@@ -139,8 +139,8 @@ class OpenEnv:
             query = parse_qs(scope["query_string"].decode("latin-1"))
             return state_of(await self._interactions.show(_episode(query.get("episode_id", [""])[0])))
         with self._admission.enter() as permit:
-            body = await body_of(self._settings, scope["state"]["headers"], receive, permit.reserve)
-            async with stopped_when_gone(receive):
+            body = await read_body(self._settings, scope["state"]["headers"], receive, permit.reserve)
+            async with cancelled_on_disconnect(receive):
                 if what == "reset":
                     return (await self._reset(named, parse(_object, body or b"{}", [])))[1]
                 asked = parse(_step, body, [])
@@ -169,8 +169,8 @@ class OpenEnv:
     async def _step(self, name: str, index: int, action: OpenEnvAction) -> OpenEnvResult:
         """A turn."""
         request = decode_turn(encode({"messages": action.said(), "turn_index": index}))
-        patience_s = min(self._settings.default_deadline_s, self._settings.max_deadline_s)
-        deadline = asyncio.get_running_loop().time() + patience_s
+        timeout_s = min(self._settings.default_deadline_s, self._settings.max_deadline_s)
+        deadline = asyncio.get_running_loop().time() + timeout_s
         return stepped(name, _answers.decode(await self._interactions.turn(name, request, deadline)))
 
     # --- the websocket
@@ -206,7 +206,7 @@ class OpenEnv:
                 if message.type == "close":
                     await send({"type": "websocket.close", "code": 1000})
                     return
-                with self._admission.calls.stay(), self._admission.enter() as permit:
+                with self._admission.calls.track(), self._admission.enter() as permit:
                     if message.type == "reset":
                         episode, told = await self._reset(named, message.data)
                         turn = episode.turn

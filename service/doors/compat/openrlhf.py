@@ -21,7 +21,7 @@ from service.doors.compat.retries import numbers_of
 from service.wire import parse
 
 PATH: Final = "/compat/openrlhf/get_reward"
-_PATIENCE_S: Final = 168.0
+_TIMEOUT_S: Final = 168.0
 _TAIL_CHARS: Final = 200
 _SPECIAL: Final = (
     r"<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|<(?:bos|eos|pad|unk|end_of_turn)>|\[(?:PAD|EOS|BOS)\]"
@@ -74,7 +74,7 @@ class OpenRlhf(Door):
             Query,
             {"query": ["2+2=\\boxed{4}<|im_end|>"], "prompts": ["2+2="], "labels": ["4"]},
             RequestOptions,
-            patience_s=_PATIENCE_S,
+            timeout_s=_TIMEOUT_S,
         ),
     )
 

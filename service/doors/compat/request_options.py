@@ -1,4 +1,4 @@
-"""By what an item that came through a door is judged: its URL says so, or its label.
+"""How an item that came through a door is judged: its URL says so, or its label.
 
     URL      ?verifier=math   ?recipe=think_math   ?tag= ?data_source= ?domain=   ?params={"extract":"boxed"}
     label    text, or any JSON: the reference          {"verifier": "math", "reference": "0.5"}: fields of an item

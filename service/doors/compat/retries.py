@@ -1,7 +1,7 @@
-"""Items judged for a caller who waits: what is `failed` for a reason that may pass is asked again until it stops waiting.
+"""Judges items for a caller that waits: what is `failed` for a reason that may pass is asked again until the caller gives up.
 
-To the clients of the doors a refusal is a wrong answer, sooner or later. So they are given their verdict as late as they
-will take one.
+Clients of these doors take a refusal for a wrong answer, sooner or later. So they get their verdict as late as they accept
+one.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class ItemInvalid(Unprocessable):
 
 
 class RetryingScorer:
-    """Asks the engine for callers who wait."""
+    """Asks the engine, again and again, for callers that wait."""
 
     def __init__(
         self,

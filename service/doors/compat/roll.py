@@ -33,7 +33,7 @@ from service.wire import CacheMode, Result, ScoreItem, parse
 _BASES: Final = ("/compat/roll", "/apis/custom/reward-system/v1")
 SUBMIT: Final = tuple(f"{base}/submit_task" for base in _BASES)
 RESULT: Final = tuple(f"{base}/task_result" for base in _BASES)
-_PATIENCE_S: Final = 18.0
+_TIMEOUT_S: Final = 18.0
 """The client's calls may take 20."""
 _MARGIN_S: Final = 0.5
 _AGAIN_S: Final = 0.5
@@ -124,7 +124,7 @@ class Roll(Door):
                 "timeout": 300,
             },
             SubmitOptions,
-            patience_s=_PATIENCE_S,
+            timeout_s=_TIMEOUT_S,
         ),
         Route(
             RESULT,
@@ -136,7 +136,7 @@ class Roll(Door):
             {"reward_request_id": "6d1f0c6a86c34a1e9d3a1f5e0b7c2d48"},
             PollOptions,
             method="GET",
-            patience_s=_PATIENCE_S + _MARGIN_S,
+            timeout_s=_TIMEOUT_S + _MARGIN_S,
             while_draining=True,
         ),
     )
@@ -145,7 +145,7 @@ class Roll(Door):
         super().__init__(parts)
         self._tasks = tasks
 
-    def patience_of(self, options: msgspec.Struct, usual_s: float) -> float:
+    def timeout_of(self, options: msgspec.Struct, usual_s: float) -> float:
         """`deadline_s` is the task's, not that of one call."""
         return usual_s
 

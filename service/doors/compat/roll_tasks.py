@@ -1,4 +1,4 @@
-"""ROLL's tasks: judged from their submission on, found by whoever is polled for them, and lost with no process.
+"""ROLL's tasks: judged from their submission on. Every replica finds them, and no process takes them along when it ends.
 
     submit ──► store: body ──► judged here ──► store: outcome
                   │                               │

@@ -1,4 +1,4 @@
-"""All doors with their paths, and what the OpenAPI document says of them.
+"""All doors for other systems with their paths, and their part of the OpenAPI document.
 
 `/run_code` and the chat proxy are older than what the others share, and are listed where they are built.
 """

@@ -30,7 +30,7 @@ from sandbox import languages
 from sandbox.base import Built, Execute, Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable
 from sandbox.languages import Language
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import FieldError, MethodNotAllowed, NotInTime, Unprocessable
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -139,20 +139,20 @@ class RunCode:
             async with asyncio.timeout_at(started + _READING_S) as clock:
                 with self._admission.enter() as permit:
                     await permit.add_when_possible(items=1)
-                    body = await body_of(
+                    body = await read_body(
                         self._settings, scope["state"]["headers"], receive, permit.reserve_when_possible
                     )
                     request = parse(_decoder, body, [])
                     del body
                     order = order_of(request, self._settings)
-                    clock.reschedule(started + order.patience_s)
-                    async with stopped_when_gone(receive):
+                    clock.reschedule(started + order.timeout_s)
+                    async with cancelled_on_disconnect(receive):
                         answer = await self._run(order)
         except TimeoutError as error:
             raise NotInTime("no box was free for as long as the caller waits") from error
         self._observe(answer.status)
         payload = encode(answer)
-        await asgi_response.whole(send, 200, payload)
+        await asgi_response.respond(send, 200, payload)
 
     async def _run(self, order: "Order") -> RunCodeResponse:
         results: list[RunResult] = []
@@ -179,7 +179,7 @@ class Order(msgspec.Struct, frozen=True):
     language: Language
     program: Program
     run: Execute
-    patience_s: float
+    timeout_s: float
     """From its arrival on, how long the caller waits for the answer."""
 
 

@@ -87,7 +87,7 @@ class RunJupyter(Door):
             RunJupyterRequest,
             {"cells": ["a = 123", "a", "print(a)"], "total_timeout": 5},
             NoOptions,
-            patience_s=_READING_S,
+            timeout_s=_READING_S,
         ),
     )
 

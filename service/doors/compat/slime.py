@@ -17,7 +17,7 @@ from service.doors.compat.retries import numbers_of
 from service.wire import Message, Result, parse
 
 PATH: Final = "/compat/slime/rm"
-_PATIENCE_S: Final = 108.0
+_TIMEOUT_S: Final = 108.0
 
 
 class Sample(msgspec.Struct):
@@ -57,7 +57,7 @@ class Slime(Door):
             Sample,
             {"prompt": "2+2=", "response": "\\boxed{4}", "label": "4"},
             SlimeOptions,
-            patience_s=_PATIENCE_S,
+            timeout_s=_TIMEOUT_S,
         ),
     )
 

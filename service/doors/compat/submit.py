@@ -25,7 +25,7 @@ from verifiers import code_blocks
 from verifiers.code.outcomes import MAX_TESTS_SHOWN
 
 PATHS: Final = ("/submit", "/compat/sandboxfusion/submit")
-_PATIENCE_S: Final = 120.0
+_TIMEOUT_S: Final = 120.0
 _MAX_TESTS: Final = 10_000
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
@@ -104,7 +104,7 @@ class Submit(Door):
                 },
             },
             Options,
-            patience_s=_PATIENCE_S,
+            timeout_s=_TIMEOUT_S,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Programs and their tests, told test by test: what clients want that count passed tests themselves.
+"""Programs and their tests, one result per test: for clients that count passed tests themselves.
 
 A verdict shows a bounded number of tests. So a long list of tests goes to the verifier `code` in several items, which also
 run beside each other.
@@ -53,7 +53,7 @@ async def judged(
     """What became of each test, in order.
 
     Args:
-        scorer: Judges them.
+        scorer: What judges them.
         response: With the program.
         references: Of the verifier `code`, each with its number of tests.
         params: Of the verifier `code`.

@@ -152,7 +152,7 @@ class _Door:
         call = self._call("ScoreStream", context)
         code = "CANCELLED"
         try:
-            with self._admission.calls.stay():
+            with self._admission.calls.track():
                 await self._let_in(call, context, bodies)
                 async with contextlib.aclosing(self._stream(call, bodies, context)) as answers:
                     async for answer in answers:
@@ -259,7 +259,7 @@ class _Door:
         call = self._call(method, context)
         code = "CANCELLED"
         try:
-            with self._admission.calls.stay():
+            with self._admission.calls.track():
                 self._admit(call, context)
                 answer = await work(call)
             code = "OK"

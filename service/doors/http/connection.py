@@ -1,4 +1,4 @@
-"""One HTTP connection: uvicorn's, with the bounds that it has not.
+"""One HTTP connection: uvicorn's, with bounds that uvicorn lacks.
 
 head       as many bytes as `MAX_HEAD_BYTES`, within `head_timeout_s`, of each request and not only of the first
 trailers   count as the head does

@@ -1,4 +1,4 @@
-"""What stands before every route of the HTTP door: request id, API key, errors as problem+json, log line, metrics."""
+"""What happens before every HTTP route: request id, API key, errors as problem+json, log line, metrics."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import Gone, read_rest
+from service.doors.asgi.request_body import Disconnected, drain_body
 from service.errors import BodyTimeout, MethodNotAllowed, Problem, RequestError, ShuttingDown, TooLarge
 from service.limits.admission import Admission
 from service.limits.keys import Keys
@@ -98,7 +98,7 @@ class Gate:
                 if scope["path"] not in OPEN_PATHS:
                     call.admit(self._keys, _authorization(headers), _scope_of(scope["path"]))
                 target = self._bare.get(call.method, self._app)
-                with self._admission.calls.stay():
+                with self._admission.calls.track():
                     await target(scope, receive_marked, send_marked)
             except RequestError as error:
                 if not status:  # else it ends amid its answer, which its caller can see
@@ -106,7 +106,7 @@ class Gate:
                         await self._read_rest(receive)
                     await _refuse(send_marked, error, call.request_id, closes=not may_send_body)
             code = str(status)
-        except (Gone, asyncio.CancelledError) as error:
+        except (Disconnected, asyncio.CancelledError) as error:
             code = "499"
             if isinstance(error, asyncio.CancelledError):
                 raise
@@ -115,14 +115,14 @@ class Gate:
             if status:
                 raise
             problem = Problem("urn:rewardline:error:internal", "Internal error", 500, request_id=call.request_id)
-            await asgi_response.whole(send_marked, 500, encode(problem), media=asgi_response.PROBLEM)
+            await asgi_response.respond(send_marked, 500, encode(problem), media=asgi_response.PROBLEM)
         finally:
             call.finish(self._metrics, code)
 
     async def _read_rest(self, receive: Receive) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS_S if self._admission.calls.is_over else None):
-                await read_rest(receive)
+                await drain_body(receive)
 
 
 def _scope_of(path: str) -> KeyScope | None:
@@ -158,6 +158,6 @@ async def _refuse(send: Send, error: RequestError, request_id: str, *, closes: b
         more.append((b"allow", error.allow.encode()))
     if closes or isinstance(error, BodyTimeout | TooLarge | ShuttingDown):
         more.append((b"connection", b"close"))
-    await asgi_response.whole(
+    await asgi_response.respond(
         send, error.http_status, encode(error.problem(request_id)), *more, media=asgi_response.PROBLEM
     )

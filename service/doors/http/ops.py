@@ -1,4 +1,4 @@
-"""The door of those who operate the service: plain HTTP on a port of its own, without keys and without TLS.
+"""The door for operators: plain HTTP on a port of its own, without keys and without TLS.
 
     GET  /healthz     200 as long as the event loop turns, while draining too
     GET  /startupz    200 once it was ready for the first time

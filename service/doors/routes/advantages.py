@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from service.advantages.compute import reckon, size
+from service.advantages.compute import compute_advantages, group_size
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, Envelope, RewardGroup
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of
+from service.doors.asgi.request_body import read_body
 from service.errors import MethodNotAllowed, TooLarge
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -39,14 +39,14 @@ class AdvantagesDoor:
         if scope["method"] != "POST":
             raise MethodNotAllowed(f"{scope['method']} {PATH}; it takes POST")
         with self._admission.enter() as permit:
-            body = await body_of(self._settings, scope["state"]["headers"], receive, permit.reserve)
+            body = await read_body(self._settings, scope["state"]["headers"], receive, permit.reserve)
             if len(body) > MAX_BODY_BYTES:
                 raise TooLarge(f"the body has more than {MAX_BODY_BYTES} bytes; send fewer groups at once")
             request = parse(_envelope_decoder, body, [])
             groups = await _decode(request.groups)
-            scope["state"]["call"].items = sum(map(size, groups))
-            payload = encode(await reckon(groups, request))
-        await asgi_response.whole(send, 200, payload)
+            scope["state"]["call"].items = sum(map(group_size, groups))
+            payload = encode(await compute_advantages(groups, request))
+        await asgi_response.respond(send, 200, payload)
 
 
 async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
@@ -57,7 +57,7 @@ async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
         if nbytes > MAX_GROUP_BYTES:
             raise TooLarge(f"group {position} has more than {MAX_GROUP_BYTES} bytes")
         groups.append(parse(_group_decoder, raw, ["groups", position]))
-        rewards += size(groups[-1])
+        rewards += group_size(groups[-1])
         if rewards > MAX_REWARDS:
             raise TooLarge(f"more than {MAX_REWARDS} rewards in one request; send fewer groups at once")
         held += nbytes

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from sandbox.base import Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.remote import wire
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import BadRequest, MethodNotAllowed, Unprocessable
 from service.limits.admission import Admission
 from service.settings import Settings
@@ -39,19 +39,19 @@ class BoxRunsDoor:
         with self._admission.enter() as permit:
             await permit.add_when_possible(items=1)
             headers = scope["state"]["headers"]
-            body = await body_of(self._settings, headers, receive, permit.reserve_when_possible, media=_MEDIA)
+            body = await read_body(self._settings, headers, receive, permit.reserve_when_possible, media=_MEDIA)
             try:
                 program, runs = wire.decode_order(body)
             except wire.NotSpoken as error:
                 raise BadRequest(f"no order of programs: {error}") from error
             del body
-            async with stopped_when_gone(receive), contextlib.aclosing(self._frames(program, runs)) as frames:
+            async with cancelled_on_disconnect(receive), contextlib.aclosing(self._frames(program, runs)) as frames:
                 first = await anext(frames)  # what is refused at once has a status of its own
-                await asgi_response.begin(send, 200, wire.MEDIA.encode())
-                await asgi_response.part(send, first)
+                await asgi_response.start(send, 200, wire.MEDIA.encode())
+                await asgi_response.send_part(send, first)
                 async for frame in frames:
-                    await asgi_response.part(send, frame)
-                await asgi_response.part(send, b"", is_last=True)
+                    await asgi_response.send_part(send, frame)
+                await asgi_response.send_part(send, b"", is_last=True)
 
     async def _frames(self, program: Program, runs: list[Run]) -> AsyncGenerator[bytes]:
         """Frames as they come, with a sign of life where none does.

@@ -1,4 +1,4 @@
-"""The HTTP routes of interactions: parse ► desk ► render.
+"""The HTTP routes of interactions: parse ► lifecycle ► render.
 
 POST   /v1/interactions              201 opened, 200 was open already
 GET    /v1/interactions/{id}         200
@@ -13,7 +13,7 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed, NotFound, TooLarge
 from service.interactions.lifecycle import Interactions
 from service.interactions.schemas import ID_PATTERN, decode_turn
@@ -61,7 +61,7 @@ class InteractionsDoor:
                 payload = encode(await self._interactions.show(_id(path)))
             else:
                 payload = encode(await self._interactions.finalize(_id(path)))
-        await asgi_response.whole(send, status, payload)
+        await asgi_response.respond(send, status, payload)
 
     async def _turn(self, scope: Scope, receive: Receive, permit: Permit) -> bytes:
         request = decode_turn(await self._body(scope, receive, permit))
@@ -69,12 +69,12 @@ class InteractionsDoor:
         permit.add(items=1)
         scope["state"]["call"].items = 1
         settings = self._settings
-        patience_s = min(request.deadline_s or settings.default_deadline_s, settings.max_deadline_s)
-        async with stopped_when_gone(receive):
-            return await self._interactions.turn(name, request, asyncio.get_running_loop().time() + patience_s)
+        timeout_s = min(request.deadline_s or settings.default_deadline_s, settings.max_deadline_s)
+        async with cancelled_on_disconnect(receive):
+            return await self._interactions.turn(name, request, asyncio.get_running_loop().time() + timeout_s)
 
     async def _body(self, scope: Scope, receive: Receive, permit: Permit) -> bytes:
-        body = await body_of(self._settings, scope["state"]["headers"], receive, permit.reserve)
+        body = await read_body(self._settings, scope["state"]["headers"], receive, permit.reserve)
         if len(body) > WHOLE_BYTES:
             raise TooLarge(f"the body has {len(body)} bytes; at most {WHOLE_BYTES} may be those of one interaction")
         return body

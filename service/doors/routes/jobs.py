@@ -15,7 +15,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import FieldError, MethodNotAllowed, NotFound, Unprocessable
 from service.jobs.job import JobStore, Snapshot, State, pack
 from service.limits.admission import Admission
@@ -94,7 +94,7 @@ class JobsDoor:
         job_id = path.removeprefix(f"{ALL}/")
         if not re.fullmatch(ID_PATTERN, job_id):
             raise NotFound("no job has such an id")
-        async with stopped_when_gone(receive):
+        async with cancelled_on_disconnect(receive):
             if method == "GET":
                 body = await self._show(job_id, _query(scope["query_string"]))
             else:
@@ -105,7 +105,7 @@ class JobsDoor:
         headers, call = scope["state"]["headers"], scope["state"]["call"]
         key = _key_of(headers.get(b"idempotency-key"), call.key)
         with self._admission.enter() as permit:
-            body = await body_of(self._settings, headers, receive, permit.reserve)
+            body = await read_body(self._settings, headers, receive, permit.reserve)
             request = await decode_request(body, self._settings.max_items_per_request)
             call.items = len(request.items)
             permit.charge(call.items)
@@ -149,7 +149,7 @@ class JobsDoor:
     async def _answer(self, send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
         if self._store.board.is_closed:
             more = (*more, (b"connection", b"close"))  # who asks again at once should ask another replica
-        await asgi_response.whole(send, status, body, *more)
+        await asgi_response.respond(send, status, body, *more)
 
 
 def _unknown(job_id: str) -> NotFound:

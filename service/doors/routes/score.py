@@ -6,7 +6,7 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from service.doors.asgi import asgi_response
-from service.doors.asgi.request_body import body_of, stopped_when_gone
+from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import MethodNotAllowed
 from service.limits.admission import Admission, announced
 from service.scoring.engine import Engine
@@ -32,7 +32,7 @@ class ScoreDoor:
         started = loop.time()
         with self._admission.enter() as permit:
             self._admission.check_room(announced(headers.get(b"x-item-count"), self._settings.max_items_per_request))
-            body = await body_of(self._settings, headers, receive, permit.reserve)
+            body = await read_body(self._settings, headers, receive, permit.reserve)
             request = await decode_request(body, self._settings.max_items_per_request)
             permit.add(items=len(request.items))
             scope["state"]["call"].items = len(request.items)
@@ -45,7 +45,7 @@ class ScoreDoor:
                 + min(request.deadline_s or self._settings.default_deadline_s, self._settings.max_deadline_s),
             )
             del body
-            async with stopped_when_gone(receive):
+            async with cancelled_on_disconnect(receive):
                 if NDJSON in headers.get(b"accept", b"").decode("latin-1"):
                     await self._stream(batch, send)
                 else:
@@ -55,16 +55,16 @@ class ScoreDoor:
     async def _answer(self, batch: BatchRequest, send: Send) -> None:
         scored = await self._engine.score(batch)
         body = await rendered(scored.results, scored.summary)
-        await asgi_response.whole(send, 200, body)
+        await asgi_response.respond(send, 200, body)
 
     async def _stream(self, batch: BatchRequest, send: Send) -> None:
         started = False
         async for part in self._engine.stream(batch):
             if not started:
-                await asgi_response.begin(send, 200, NDJSON.encode())
+                await asgi_response.start(send, 200, NDJSON.encode())
                 started = True
             if isinstance(part, Summary):
-                await asgi_response.part(send, summary_line(part), is_last=True)
+                await asgi_response.send_part(send, summary_line(part), is_last=True)
             else:
                 lines = b"".join(stream_line(index, result) for index, result in part)
-                await asgi_response.part(send, lines)
+                await asgi_response.send_part(send, lines)

@@ -1,4 +1,4 @@
-"""What becomes of closed files: they are packed, and the oldest are deleted. A thread of its own, so that writing goes on.
+"""Packs closed files and deletes the oldest, in a thread of its own, so that writing goes on.
 
 A packed file takes the place of its original in one step; who is killed in between leaves the original, which the next
 one packs.

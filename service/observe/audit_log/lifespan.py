@@ -1,4 +1,4 @@
-"""The audit log as the settings want it, with its metrics, for as long as the service runs."""
+"""Opens the audit log as the settings want it, with its metrics, for as long as the service runs."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Which records somebody wants to see, and what there is of them."""
+"""Which records a reader wants to see, and what is shown of them."""
 
 import re
 from collections import Counter

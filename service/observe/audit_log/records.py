@@ -1,4 +1,4 @@
-"""What is remembered of one item.
+"""The record of one item.
 
 With redaction a record says that of its texts which tells them apart and nothing more: SHA-256 and length. Then nothing a
 model wrote is in the log: neither what a verifier took from the response, nor its detail. Metadata is the caller's own, and

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.advantages.compute import reckon
+from service.advantages.compute import compute_advantages
 from service.advantages.schemas import AdvantagesRequest, AdvantagesResponse, GroupAdvantages
 from service.doors.routes.advantages import MAX_GROUP_BYTES, MAX_REWARDS
 from tests.waiting import PATIENCE_S
@@ -27,7 +27,7 @@ ROOT_OF_A_THIRD = math.sqrt(1 / 3)
 
 def answer(groups: Sequence[JSON], **options: Any) -> AdvantagesResponse:
     request = msgspec.convert({"groups": list(groups), **options}, AdvantagesRequest)
-    return asyncio.run(reckon(request.groups, request))
+    return asyncio.run(compute_advantages(request.groups, request))
 
 
 def of(rewards: Sequence[float | None], options: JSON | None = None, **fields: Any) -> GroupAdvantages:

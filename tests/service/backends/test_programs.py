@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.run.server import core
+from service.run.core import open_core
 from service.settings import Settings
 from tests.conftest import ROOT, Served, serving
 from tests.processes import descendants
@@ -108,7 +108,7 @@ def test_without_boxes_programs_are_failed_and_all_else_is_judged(boxless: Serve
 @pytest.mark.contract
 async def test_settings_say_whether_a_service_without_boxes_is_ready() -> None:
     for needs, problems in ((False, set()), (True, {"sandbox"})):
-        async with core(Settings(sandbox="none", workers=1, readiness_needs_boxes=needs)) as built:
+        async with open_core(Settings(sandbox="none", workers=1, readiness_needs_boxes=needs)) as built:
             found = built.readiness()
             assert (set(found.problems), set(found.lacks)) == (problems, {"sandbox"} - problems)
 

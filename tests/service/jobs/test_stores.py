@@ -224,7 +224,7 @@ async def test_results_that_go_with_the_process_are_kept_for_those_who_come_at_o
     async with memory_store() as store:
         before, collected, left = [await store.submit(await job(items(2 + n))) for n in range(3)]
         await finished(store, before)
-        ending = asyncio.create_task(store.all_ended(patience_s=PATIENCE_S))
+        ending = asyncio.create_task(store.all_ended(timeout_s=PATIENCE_S))
         await turns()
         await finished(store, collected)
         await finished(store, left)
@@ -240,7 +240,7 @@ async def test_results_that_go_with_the_process_are_kept_for_those_who_come_at_o
 async def test_nobody_is_waited_for_without_end() -> None:
     async with memory_store() as store:
         job_id = await store.submit(await job(items(2)))
-        ending = asyncio.create_task(store.all_ended(patience_s=60.0))
+        ending = asyncio.create_task(store.all_ended(timeout_s=60.0))
         await asyncio.sleep(30.0)
         assert not ending.done()
         await finished(store, job_id)

@@ -414,7 +414,7 @@ def test_without_the_setting_nothing_of_opentelemetry_is_imported_for_it() -> No
     program = (
         "import sys, sandbox.workers, sandbox.pool, sandbox.remote, verifiers.judge\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
-        "from service import server; from service.observe import tracing; from service.settings import Settings\n"
+        "from service.run import server; from service.observe import tracing; from service.settings import Settings\n"
         "with tracing.opened(Settings(), '0') as nothing: assert nothing is None\n"
         "ours = ('opentelemetry.exporter', 'opentelemetry.proto', 'service.observe.otlp')\n"
         "assert not [name for name in sys.modules if name.startswith(ours)]\n"

@@ -7,7 +7,7 @@ import pytest
 
 from service.recipes import book
 from service.recipes.files import BadRecipes
-from service.run.server import load_verifiers
+from service.run.core import load_verifiers
 from tests.conftest import ROOT
 from verifiers.registry import Registry
 

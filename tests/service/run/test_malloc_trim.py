@@ -19,7 +19,7 @@ c.mallinfo2.restype, c.malloc.restype = Held, ctypes.c_void_p
 c.malloc.argtypes, c.free.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
 
 async def begin():
-    task = asyncio.create_task(malloc_trim.keep_small())
+    task = asyncio.create_task(malloc_trim.trim_regularly())
     await asyncio.sleep(0)
     assert not task.done()
     task.cancel()

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.run import server
+from service.run.core import CannotStart, open_core
 from service.settings import Settings
 from tests.conftest import Served, serving
 from tests.judge_upstream.behaviours import completion, gives, refuses, says, sends
@@ -266,6 +266,6 @@ def test_without_a_configuration_there_are_no_models(served: Served) -> None:
 async def test_a_configuration_with_mistakes_stops_the_start(tmp_path: Path, content: str, told: str) -> None:
     file = tmp_path / "judges.yaml"
     file.write_text(content)
-    with pytest.raises(server.CannotStart, match=told):
-        async with server.core(Settings(sandbox="none", workers=1, judge_file=file)):
+    with pytest.raises(CannotStart, match=told):
+        async with open_core(Settings(sandbox="none", workers=1, judge_file=file)):
             raise AssertionError("it started")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from service.cli.dataset_audit.audit import SEGMENT_ROWS, Report, audit
 from service.cli.dataset_audit.rows import WHOLE_ROW, BadData, Columns, read
-from service.run import server
+from service.run.core import open_core
 from service.scoring.engine import Engine
 from service.settings import Settings
 from tests.conftest import rewardline
@@ -21,7 +21,7 @@ JSON = dict[str, Any]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def engine() -> AsyncIterator[Engine]:
-    async with server.core(Settings(sandbox="local", workers=1)) as core:
+    async with open_core(Settings(sandbox="local", workers=1)) as core:
         yield core.engine
 
 
@@ -105,7 +105,7 @@ async def test_rows_are_numbered_and_counted_across_segments(engine: Engine, tmp
 
 
 async def test_what_cannot_be_judged_is_no_finding(tmp_path: Path) -> None:
-    async with server.core(Settings(sandbox="none", workers=1)) as core:
+    async with open_core(Settings(sandbox="none", workers=1)) as core:
         report = await audited(core.engine, tmp_path / "rows.jsonl", {"test_cases": CASES}, verifier="code")
     assert (report.findings, report.unjudged) == ([], 1)
 

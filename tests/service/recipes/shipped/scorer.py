@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from service.run import server
+from service.run.core import Core, open_core
 from service.settings import Settings
 from service.wire import BatchRequest, Result, decode_request
 
@@ -20,7 +20,7 @@ class Scorer:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._started: Future[tuple[server.Core, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._started: Future[tuple[Core, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()))
         self._thread.start()
         self.core, self._loop, self._stop = self._started.result(_WAIT_S)
@@ -40,7 +40,7 @@ class Scorer:
 
     async def _live(self) -> None:
         try:
-            async with server.core(self._settings) as core:
+            async with open_core(self._settings) as core:
                 await core.boxes.settled()
                 stop = asyncio.Event()
                 self._started.set_result((core, asyncio.get_running_loop(), stop))

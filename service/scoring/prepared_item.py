@@ -1,4 +1,4 @@
-"""A verifier with its parameters, typed and checked: what a reference and `params` become; and a response before it."""
+"""An item made ready: its response, and the verifier that judges it with typed and checked parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _MAX_ERRORS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class ConfiguredVerifier:
     """A verifier with its parameters, and the hash of both that begins every key."""
 
     entry: Entry
@@ -34,10 +34,10 @@ class Judge:
     """A response that is text has the turn which is judged."""
 
 
-class Prepared(msgspec.Struct, frozen=True):
-    """A response with its judge; `key` is None where the verdict may not be shared, `known` the one that needs no judge."""
+class PreparedItem(msgspec.Struct, frozen=True):
+    """A response and its verifier. `key` is None where the verdict may not be shared; `known` is a verdict that needs no call."""
 
-    judge: Judge
+    configured: ConfiguredVerifier
     response: str
     prompt: str | None
     explain: bool
@@ -46,10 +46,12 @@ class Prepared(msgspec.Struct, frozen=True):
     known: Verdict | None = None
 
     def item(self, deadline: float | None = None, cache: CacheMode = "use") -> Item[Any]:
-        return Item(self.response, self.judge.params, self.prompt, self.explain, deadline, cache, self.conversation)
+        return Item(
+            self.response, self.configured.params, self.prompt, self.explain, deadline, cache, self.conversation
+        )
 
 
-def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
+def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     """The verifier with these parameters, the reference among them.
 
     Raises:
@@ -66,7 +68,7 @@ def judge_of(entry: Entry, fields: Mapping[str, Any]) -> Judge:
         raise InvalidItem("bad_params", f"the parameters cannot be written as JSON: {error}") from error
     judging = (verifier, *verifier.judged_with(typed))
     head = "".join(f"{len(one.name)}:{one.name}{len(one.version)}:{one.version}" for one in judging).encode()
-    return Judge(
+    return ConfiguredVerifier(
         entry,
         verifier.name,
         verifier.version,

@@ -1,0 +1,160 @@
+"""The engine with all that it stands on, built from the settings and taken down in the reverse order."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from importlib.metadata import version as distribution_version
+
+from sandbox.remote import BadTrust
+from sandbox.workers import Workers
+from service.backends import judges
+from service.backends.boxes import Boxes, kinds, weaknesses
+from service.cache.memory_cache import MemoryCache
+from service.cache.redis_cache import RedisCache
+from service.cache.verdict_cache import VerdictCache
+from service.interactions.lifecycle import Bounds, Interactions
+from service.limits.admission import Admission
+from service.observe.audit_log import lifespan as audit_log
+from service.observe.load_monitor import LoadMonitor
+from service.observe.metrics import Metrics
+from service.observe.readiness import Readiness
+from service.recipes import book as recipes
+from service.run import gauges
+from service.scoring.engine import Engine
+from service.settings import Settings
+from service.storage.memory_records import MemoryRecords
+from service.storage.record_store import RecordStore
+from service.storage.redis_records import RedisRecords
+from verifiers import registry
+from verifiers.base import Resources
+from verifiers.judge.config import BadJudges
+from verifiers.judge.endpoints import BadKey
+from verifiers.judge.panel import Panel
+from verifiers.judge.rendering.templates import BrokenPrompt
+
+
+class CannotStart(Exception):
+    """Something the settings demand cannot be had; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The engine with what belongs to it: all that scoring needs, without doors."""
+
+    engine: Engine
+    admission: Admission
+    metrics: Metrics
+    workers: Workers
+    boxes: Boxes
+    cache: VerdictCache
+    needs_boxes: bool
+    interactions: Interactions
+    panel: Panel | None
+    load_monitor: LoadMonitor
+
+    def readiness(self) -> Readiness:
+        """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
+        had, or were lost, take the service out of rotation only where the settings say so: what needs none is judged
+        all the same.
+        """
+        if self.admission.draining or self.admission.leaving:
+            return Readiness({"draining": "shutting down"})
+        problems = {} if self.workers.ready else {"workers": "no worker process is running"}
+        lacks: dict[str, str] = {}
+        if self.boxes.state == "starting":
+            problems["sandbox"] = "the boxes for programs are starting"
+        elif self.boxes.why:
+            (problems if self.needs_boxes else lacks)["sandbox"] = self.boxes.why
+        return Readiness(problems, lacks)
+
+
+@contextlib.asynccontextmanager
+async def open_core(settings: Settings) -> AsyncIterator[Core]:
+    """Build everything behind the doors; leaving the block ends it.
+
+    Raises:
+        CannotStart: a sandbox or an audit log is demanded that cannot be had.
+        BadRecipes: the file of recipes has mistakes.
+    """
+    metrics = Metrics(distribution_version("rewardline-server"))
+    workers = Workers(settings.worker_count, memory_mb=settings.worker_memory_mb, on_restart=metrics.observe_restart)
+    boxes = _boxes(settings)
+    redis = None
+    if settings.redis_url is not None:
+        redis = RedisCache(settings.redis_url.get_secret_value(), ttl_s=settings.cache_ttl_s)
+    cache = VerdictCache(MemoryCache(int(settings.cache_memory_mb * 1_000_000)), redis)
+    admission = Admission(settings.max_items_in_flight, int(settings.max_mb_in_flight * 1_000_000))
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            panel = await stack.enter_async_context(judges.opened(settings, cache, metrics))
+        except (BadJudges, BadKey, BrokenPrompt) as error:
+            raise CannotStart(str(error)) from error
+        verifiers = registry.load(Resources(workers, boxes, panel))
+        book = recipes.load(verifiers, settings.recipes_file)
+        stack.push_async_callback(boxes.stop)
+        await boxes.start()
+        stack.push_async_callback(workers.stop)
+        await workers.start()
+        stack.push_async_callback(cache.close)
+        await cache.start()
+        try:
+            on_scored = await stack.enter_async_context(audit_log.opened(settings, metrics))
+        except audit_log.CannotOpen as error:
+            raise CannotStart(str(error)) from error
+        engine = Engine(
+            verifiers,
+            cache,
+            metrics,
+            workers=settings.worker_count,
+            item_deadline_s=settings.item_deadline_s,
+            max_response_bytes=settings.max_response_bytes,
+            book=book,
+            on_scored=on_scored,
+        )
+        await stack.enter_async_context(engine)
+        if settings.sandbox in ("docker", "local"):
+            await boxes.settled()
+            if boxes.why:
+                raise CannotStart(f"no boxes for programs, which the setting `sandbox` demands: {boxes.why}")
+        store = _interaction_store(settings)
+        stack.push_async_callback(store.close)
+        bounds = Bounds(
+            settings.interaction_ttl_s, settings.interaction_max_ttl_s, int(settings.max_interaction_mb * 1_000_000)
+        )
+        interactions = Interactions(engine, store, bounds)
+        built = Core(
+            engine,
+            admission,
+            metrics,
+            workers,
+            boxes,
+            cache,
+            settings.readiness_needs_boxes,
+            interactions,
+            panel,
+            LoadMonitor(engine.queued_s),
+        )
+        gauges.publish(metrics, admission, built.load_monitor, engine, workers, cache)
+        boxes.publish(metrics)
+        if panel is not None:
+            judges.publish(panel, metrics)
+        interactions.publish(metrics)
+        yield built
+
+
+def load_verifiers() -> registry.Registry:
+    """The verifiers for looking at; their workers are never started."""
+    return registry.load(Resources(Workers(1)))
+
+
+def _interaction_store(settings: Settings) -> RecordStore:
+    if settings.redis_url is not None:
+        return RedisRecords(settings.redis_url.get_secret_value())
+    return MemoryRecords(settings.max_interactions_in_memory, int(settings.interactions_memory_mb * 1_000_000))
+
+
+def _boxes(settings: Settings) -> Boxes:
+    try:
+        return Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
+    except BadTrust as error:
+        raise CannotStart(f"box_hosts_tls: {error}") from error

@@ -1,0 +1,66 @@
+"""Metrics that are read from the parts that count: admission, queues, workers, the cache."""
+
+from functools import partial
+
+from sandbox.workers import Workers
+from service.cache.redis_cache import CacheCounters
+from service.cache.verdict_cache import VerdictCache
+from service.limits.admission import Admission
+from service.observe.load_monitor import LoadMonitor
+from service.observe.metrics import Metrics
+from service.scoring.engine import Engine
+
+
+def publish(
+    metrics: Metrics,
+    admission: Admission,
+    load_monitor: LoadMonitor,
+    engine: Engine,
+    workers: Workers,
+    cache: VerdictCache,
+) -> None:
+    """Have the metrics read what these parts count."""
+    counters = cache.counters
+    metrics.watch("in_flight_items", "Items admitted and not yet answered", lambda: admission.items)
+    metrics.watch("in_flight_bytes", "Bytes of admitted requests", lambda: admission.bytes)
+    metrics.watch("in_flight_requests", "Requests admitted and not yet answered", lambda: admission.requests)
+    metrics.watch("draining", "1 while callers should go elsewhere", lambda: _is_leaving(admission))
+    metrics.watch("event_loop_lag_seconds", "The most the event loop was late in 15 s", lambda: load_monitor.lag_s)
+    metrics.watch_gauges("queued_work_seconds", "Work waiting, by verifier", engine.queued_s, "verifier")
+    metrics.watch(
+        "queued_work_seconds_peak", "The most work waiting at once in ten minutes", lambda: load_monitor.peak_s
+    )
+    metrics.watch_pairs(
+        "key_refused",
+        "Requests refused or held back by a key's limits",
+        lambda: admission.rate_limits.refused,
+        ("key", "reason"),
+    )
+    metrics.watch("workers_busy", "Workers that are judging", lambda: workers.busy)
+    metrics.watch("workers_queued_items", "Items waiting for a worker", lambda: workers.queued)
+    metrics.watch("cache_memory_bytes", "Bytes held by the in-process cache", lambda: cache.memory.used_bytes)
+    metrics.watch("cache_memory_entries", "Verdicts held by the in-process cache", lambda: len(cache.memory))
+    metrics.watch_states(
+        "cache_redis_state",
+        "Circuit breaker before Redis: 1 for the state it is in",
+        ("none", "closed", "half_open", "open"),
+        lambda: cache.redis_state,
+    )
+    metrics.watch_gauges("queue_items", "Items waiting for their verifier", engine.queued, "verifier")
+    for name, about in (
+        ("misses", "Keys no cache had"),
+        ("errors", "Calls to Redis that failed or were late"),
+        ("rejected", "Values in Redis that were not what was stored"),
+        ("written", "Verdicts written to Redis"),
+        ("dropped_writes", "Verdicts that did not reach Redis"),
+        ("breaker_opened", "Times Redis was given up for a while"),
+    ):
+        metrics.watch_total(f"cache_{name}", about, partial(_read, counters, name))
+
+
+def _is_leaving(admission: Admission) -> float:
+    return float(admission.draining or admission.leaving)
+
+
+def _read(counters: CacheCounters, name: str) -> float:
+    return float(getattr(counters, name))

@@ -1,0 +1,88 @@
+"""uvicorn, with our connections, our certificates, and without its signal handling."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from service.doors.http.connection import Connection
+from service.run.ports import BACKLOG
+from service.settings import Settings
+
+STOP_S = 2.0
+_WEBSOCKET_PING_TIMEOUT_S = 300.0
+"""With a client that answers no ping: a trainer's event loop may be busy with something else for a while."""
+
+
+class HttpServer(uvicorn.Server):
+    """uvicorn without its signal handling: signals are the whole service's."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.accepting = asyncio.Event()
+
+    async def opened(self, bound: socket.socket) -> asyncio.Task[None]:
+        """Begin to serve on the socket; the task ends when the server does."""
+        task = asyncio.create_task(self.serve(sockets=[bound]))
+        await first(self.accepting.wait(), task)
+        if task.done():
+            await task  # says what went wrong
+        return task
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.accepting.set()
+
+
+async def first(*awaitables: Any) -> None:
+    """Wait for the first of them."""
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+
+def http_config(app: ASGIApp, settings: Settings, certificates: ssl.SSLContext | None) -> uvicorn.Config:
+    timeout_s = settings.header_timeout_s
+
+    class Protocol(Connection):
+        head_timeout_s = timeout_s
+
+    return _Config(
+        app,
+        certificates,
+        http=Protocol,
+        ws="websockets-sansio",
+        ws_max_size=settings.max_body_bytes,
+        ws_ping_timeout=_WEBSOCKET_PING_TIMEOUT_S,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=int(STOP_S),
+        backlog=BACKLOG,
+    )
+
+
+class _Config(uvicorn.Config):
+    """uvicorn's, with a context of ours in place of the one it would make of files."""
+
+    def __init__(self, app: ASGIApp, certificates: ssl.SSLContext | None, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._certificates = certificates
+
+    @property
+    def is_ssl(self) -> bool:
+        return self.loaded and self._certificates is not None
+
+    def load(self) -> None:
+        super().load()
+        self.ssl = self._certificates
