@@ -106,7 +106,7 @@ class Call:
     """At module level, or a method of its class `Solution`."""
     arguments: bytes
     """JSON: `[positional, keywords]`, a list and an object. And for Python alone, as a third, the
-    image of the positional ones (see `sandbox.runner.values`), where JSON changes them: it has no tuples, for one."""
+    image of the positional ones (see `sandbox.runner.values.encoding`), where JSON changes them: it has no tuples, for one."""
     limits: Limits = Limits()
 
 
@@ -168,7 +168,7 @@ class RunResult:
     wall_s: float = 0.0
     peak_memory_mb: float = 0.0
     value: bytes | None = None
-    """Of a `Call`: the returned value as `sandbox.runner.values` encodes it; None when none was returned."""
+    """Of a `Call`: the returned value as `sandbox.runner.values.encoding` encodes it; None when none was returned."""
     tests: Sequence[TestOutcome] = ()
     """Of `Tests`, in their order; a test that never ended is missing."""
     complete: bool = False

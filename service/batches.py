@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from sandbox import spans
 from service.composition import Composition, Part
 from service.judging import Judge, Prepared
 from service.stored import Stored
 from service.wire import CacheMode, Result, ScoreItem, Summary
+from tracing import spans
 from verifiers.base import Item, Verdict
 
 

@@ -1,4 +1,4 @@
-"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.remote` is their side).
+"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.boxes.remote` is their side).
 
 A program and its runs come in, the results go out one by one; hanging up stops the program. Callers wait for their turn as
 long as they like. What comes in here was made by another service of ours, and is checked all the same: the key that may come
@@ -13,7 +13,7 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from sandbox.base import Program, Run, RunResult, Sandbox, SandboxUnavailable
-from sandbox.remote import wire
+from sandbox.boxes.remote import wire
 from service import replies
 from service.admission import Admission
 from service.errors import BadRequest, MethodNotAllowed, Unprocessable

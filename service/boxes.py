@@ -17,11 +17,11 @@ import structlog
 
 from sandbox import self_check
 from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavailable
-from sandbox.boxes import Backend, BoxSize
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend
-from sandbox.pool import Counters, PooledSandbox
-from sandbox.remote import RemoteSandbox, Trust
+from sandbox.boxes.backend import Backend, BoxSize
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import Counters, PooledSandbox
+from sandbox.boxes.remote import RemoteSandbox, Trust
 from service.settings import Settings
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")

@@ -22,7 +22,6 @@ from typing import Self
 
 import msgspec
 
-from sandbox import spans
 from service.batches import Batch, Chunk, Flight, Job
 from service.cache import VerdictCache
 from service.composition import Composed, Composition, Part
@@ -33,6 +32,7 @@ from service.preparation import Preparation
 from service.recipes.book import Book
 from service.stored import Stored, decode_stored, encode_stored
 from service.wire import Result, ScoreItem, Summary
+from tracing import spans
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry, Registry
 

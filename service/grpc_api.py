@@ -19,7 +19,6 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_reflection.v1alpha import reflection
 
-from sandbox import spans
 from service import grpc_health
 from service.access import Call, request_id
 from service.admission import Admission, announced
@@ -35,6 +34,7 @@ from service.pb import rewardline_pb2 as pb
 from service.readiness import Readiness
 from service.settings import Settings
 from service.wire import CacheMode, ScoreItem, check_count, encode
+from tracing import spans
 
 log = structlog.get_logger("rewardline.grpc")
 

@@ -20,7 +20,7 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from sandbox.remote import BadTrust
+from sandbox.boxes.remote import BadTrust
 from sandbox.workers import Workers
 from service import grpc_api, heap, http_api, judges, keys, tls, tracing
 from service.admission import Admission

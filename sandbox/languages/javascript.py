@@ -2,7 +2,7 @@
 
 Node decides by the nearest package.json; so does "compiling", which writes one for a program that has such a line.
 Functions are tested by `call.js`, which is put after the program: it tells what the function returned in the images
-that `sandbox.runner.values` defines.
+that `sandbox.runner.values.encoding` defines.
 """
 
 from pathlib import Path

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sandbox.runner.programs import Loaded
-from sandbox.runner.supervision import End, Result
+from sandbox.runner.process.programs import Loaded
+from sandbox.runner.process.supervision import End, Result
 
 Answer = tuple[dict[str, Any], bytes]
 

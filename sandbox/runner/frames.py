@@ -37,7 +37,7 @@ what it is in its field `ask` or `answer`, and has these others:
     unloaded  dirty: things found outside the job's own directories and removed
 
 `limits` is {cpu_s, wall_s, memory_mb, processes, file_mb, output_bytes, stderr_bytes}. `tests` of a result are lines of
-JSON, see `sandbox.runner.outcomes`. In argv, `{program}` stands for the directory of the program's files, which runs
+JSON, see `sandbox.runner.testing.outcomes`. In argv, `{program}` stands for the directory of the program's files, which runs
 cannot write to. "killed" and "starved" mean that the run came to no end of its own: nobody's verdict. Whatever the
 runner cannot set right (a box it cannot empty or clean) makes it exit with `EXIT_UNCLEAN`, and the box is destroyed.
 """

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.runner.limits import RunLimits, parse
+from sandbox.runner.process.limits import RunLimits, parse
+from sandbox.runner.process.workplace import BadPath, checked_path
 from sandbox.runner.trouble import Unclean
-from sandbox.runner.workplace import BadPath, checked_path
 
 MAX_FILES = 2000
 

@@ -19,17 +19,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
-from sandbox.runner import frames, kernel, landlock, programs, requests, templates
+from sandbox.runner import frames, requests
 from sandbox.runner.answers import Answer, loaded_answer, result_answer
-from sandbox.runner.board import Board
 from sandbox.runner.configuration import Configuration
-from sandbox.runner.forks import Forks, OwnForks
 from sandbox.runner.frames import EXIT_UNCLEAN, PROTOCOL, Closed
-from sandbox.runner.limits import parse
-from sandbox.runner.mappings import inherit_page_tables, open_own_memory
-from sandbox.runner.measures import data_bytes
-from sandbox.runner.population import Kin, Population
-from sandbox.runner.preparation import (
+from sandbox.runner.isolation import kernel, landlock
+from sandbox.runner.process import programs, templates
+from sandbox.runner.process.forks import Forks, OwnForks
+from sandbox.runner.process.limits import parse
+from sandbox.runner.process.mappings import inherit_page_tables, open_own_memory
+from sandbox.runner.process.measures import data_bytes
+from sandbox.runner.process.prefork_warmup import rehearse_job
+from sandbox.runner.process.preparation import (
     close_terminals,
     job_filter,
     leave_as_to_be_inherited,
@@ -41,13 +42,14 @@ from sandbox.runner.preparation import (
     take_control,
     wake_descriptor,
 )
-from sandbox.runner.programs import Loaded, Program
-from sandbox.runner.rehearsal import rehearse_job
-from sandbox.runner.runs import Runs
-from sandbox.runner.supervision import Result, Supervisor
+from sandbox.runner.process.process_reaper import Kin, Population
+from sandbox.runner.process.programs import Loaded, Program
+from sandbox.runner.process.runs import Runs
+from sandbox.runner.process.shared_page import Board
+from sandbox.runner.process.supervision import Result, Supervisor
+from sandbox.runner.process.turn import Turn
+from sandbox.runner.process.workplace import BadPath, Workplace
 from sandbox.runner.trouble import Unclean
-from sandbox.runner.turn import Turn
-from sandbox.runner.workplace import BadPath, Workplace
 
 _SERVICE_GONE: Final = 3
 """Exit status of the fork that serves a job."""

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from sandbox import handles
+from sandbox import process_handles
 from sandbox.workers.base import WorkersUnavailable
 from sandbox.workers.frames import END, FORK, ORDER, PACKET_BYTES, Broken, Order, Ready, Report
 
@@ -42,7 +42,7 @@ class Link:
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         self._process = process
         self._control = control
-        self._pidfd = handles.open_pidfd(process.pid)
+        self._pidfd = process_handles.open_pidfd(process.pid)
         self._loop = asyncio.get_running_loop()
         self._hear: Callable[[Report, int], None] = self._hear_first
         self._first: asyncio.Future[None] = self._loop.create_future()
@@ -96,7 +96,7 @@ class Link:
             self._control.send(ORDER.pack(END, number))
 
     def kill(self) -> None:
-        if self._pidfd == handles.NONE:
+        if self._pidfd == process_handles.NONE:
             self._process.kill()  # which knows whether it was reaped: nobody else does that
             return
         with suppress(ProcessLookupError):
@@ -115,13 +115,13 @@ class Link:
         finally:
             self.kill()
             self._process.wait()
-            handles.close(self._pidfd)
+            process_handles.close(self._pidfd)
 
     async def _ended(self) -> None:
-        if self._pidfd == handles.NONE:
-            await handles.found(lambda: self._process.poll() is not None)
+        if self._pidfd == process_handles.NONE:
+            await process_handles.found(lambda: self._process.poll() is not None)
         else:
-            await handles.ended(self._pidfd)
+            await process_handles.ended(self._pidfd)
 
     def _read(self) -> None:
         try:

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import msgspec
 
-from sandbox import handles, spans
+from sandbox import process_handles
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
 from sandbox.workers.frames import (
     ANSWER,
@@ -43,6 +43,7 @@ from sandbox.workers.frames import (
     Report,
 )
 from sandbox.workers.link import Link
+from tracing import spans
 
 WINDOW_ITEMS: Final = 16
 WINDOW_BYTES: Final = 512 * 1024
@@ -161,7 +162,7 @@ class _Worker:
         self.ready = False
         self.gone = False
         self.pid = 0
-        self.pidfd = handles.NONE
+        self.pidfd = process_handles.NONE
         self.window: deque[_Item] = deque()
         """Sent and not answered, in order; the first is under way."""
         self.window_bytes = 0
@@ -184,8 +185,8 @@ class _Worker:
 
     def close(self) -> None:
         self.connection.close()
-        handles.close(self.pidfd)
-        self.pidfd = handles.NONE
+        process_handles.close(self.pidfd)
+        self.pidfd = process_handles.NONE
 
 
 class Workers:
@@ -626,7 +627,7 @@ class Workers:
 
     def _hear(self, report: Report, pidfd: int) -> None:
         if self._link is None:  # this zygote has been given up, and its workers with it
-            handles.close(pidfd)
+            process_handles.close(pidfd)
             return
         match report:
             case Forked(number, pid):
@@ -709,7 +710,7 @@ class Workers:
 
     def _kill(self, worker: _Worker) -> None:
         """Now, or when its number is known; without a zygote, which is its parent, the kernel does it."""
-        if worker.pidfd != handles.NONE:
+        if worker.pidfd != process_handles.NONE:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(worker.pidfd, signal.SIGKILL)
         elif worker.pid and self._link is not None:
@@ -823,7 +824,7 @@ async def _close(link: Link, workers: Sequence[_Worker]) -> None:
     await link.close()
     for worker in workers:
         if worker.pid:
-            await handles.orphan_ended(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
+            await process_handles.orphan_ended(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
         worker.close()
 
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import msgspec
 
-from sandbox import handles
+from sandbox import process_handles
 from sandbox.workers import confine
 from sandbox.workers.frames import END, ORDER, Broken, Ended, Forked, Order, Ready, Refused, Report
 from sandbox.workers.serve import Function, describe, serve
@@ -106,11 +106,11 @@ class _Zygote:
             self._become_worker(fd, zygote_pid)
         os.close(fd)
         self._workers[pid] = number
-        pidfd = handles.open_pidfd(pid)
+        pidfd = process_handles.open_pidfd(pid)
         try:
-            _report(self._control, Forked(number, pid), *(() if pidfd == handles.NONE else (pidfd,)))
+            _report(self._control, Forked(number, pid), *(() if pidfd == process_handles.NONE else (pidfd,)))
         finally:
-            handles.close(pidfd)
+            process_handles.close(pidfd)
 
     def _become_worker(self, fd: int, zygote_pid: int) -> NoReturn:
         try:

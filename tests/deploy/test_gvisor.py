@@ -95,8 +95,8 @@ def test_no_boxes_are_made_where_they_could_not_be_closed(runsc: Engine, options
 KILLED = """
 import asyncio, os, signal, subprocess, sys, time
 from pathlib import Path
-from sandbox.boxes import Profile
-from sandbox.local import LocalBackend
+from sandbox.boxes.backend import Profile
+from sandbox.boxes.local import LocalBackend
 STATE = Path("/tmp/state")
 async def main(stays):
     backend = LocalBackend(python="/usr/bin/python3", state_dir=STATE)

@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from sandbox.boxes import Box, Profile
-from sandbox.local import LocalBackend
-from sandbox.local.backend import Tier
+from sandbox.boxes.backend import Box, Profile
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.local.backend import Tier
 from sandbox.runner.frames import LENGTHS
 
 _PROBE_MODULE = """\

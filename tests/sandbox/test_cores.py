@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 
-from sandbox.pool.cores import Cores
+from sandbox.boxes.pool.cores import Cores
 
 
 def test_each_processor_is_given_out_as_often_as_any_other() -> None:

@@ -1,4 +1,4 @@
-"""`sandbox.link` against far sides that say what they should, and ones that say anything else, on both event loops."""
+"""`sandbox.boxes.link` against far sides that say what they should, and ones that say anything else, on both event loops."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from sandbox.link import MAX_WORDS_BYTES, Link, Malformed, Question
+from sandbox.boxes.link import MAX_WORDS_BYTES, Link, Malformed, Question
 from sandbox.runner.frames import MAX_HEADER_BYTES
 from tests.waiting import PATIENCE_S, turns, until
 

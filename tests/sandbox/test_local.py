@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import BoxSize, Profile
-from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
-from sandbox.local.backend import Tier
-from sandbox.local.removal import remove_tree
+from sandbox.boxes.backend import BoxSize, Profile
+from sandbox.boxes.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
+from sandbox.boxes.local.backend import Tier
+from sandbox.boxes.local.removal import remove_tree
 from tests.processes import children, descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
 from tests.sandbox.processes import groups_of, is_there

@@ -1,4 +1,4 @@
-"""`sandbox.pool` over boxes that fail as they are told, in virtual time."""
+"""`sandbox.boxes.pool` over boxes that fail as they are told, in virtual time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -20,11 +20,11 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.boxes import Profile
-from sandbox.pool import PooledSandbox, fleet, job, seat
-from sandbox.pool.compile_cache import CompileCache
-from sandbox.pool.counters import Reason
-from sandbox.pool.programs import Plan
+from sandbox.boxes.backend import Profile
+from sandbox.boxes.pool import PooledSandbox, fleet, job, seat
+from sandbox.boxes.pool.compile_cache import CompileCache
+from sandbox.boxes.pool.counters import Reason
+from sandbox.boxes.pool.programs import Plan
 from tests.sandbox.scripted_boxes import Heard, ScriptedBackend
 from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns, until

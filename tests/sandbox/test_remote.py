@@ -23,8 +23,8 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.remote import RemoteSandbox, wire
-from sandbox.remote.hosts import Host, Hosts, addresses
+from sandbox.boxes.remote import RemoteSandbox, wire
+from sandbox.boxes.remote.hosts import Host, Hosts, addresses
 from tests.waiting import until
 
 PROGRAM = Program("print(1)", files={"a/b.bin": b"\x00\xff"}, compile_limits=Limits(cpu_s=1.5), needs_pytest=True)

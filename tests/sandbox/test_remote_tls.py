@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from sandbox.base import Built, Execute, Exit, Program, RunResult, SandboxUnavailable
-from sandbox.remote import BadTrust, RemoteSandbox, Trust, wire
-from sandbox.remote.trust import Trusted
+from sandbox.boxes.remote import BadTrust, RemoteSandbox, Trust, wire
+from sandbox.boxes.remote.trust import Trusted
 from tests.certificates import Authority
 from tests.waiting import until
 
@@ -157,8 +157,8 @@ async def test_a_host_that_asks_for_a_certificate_is_shown_one(authority: Author
 async def test_certificates_are_exchanged_while_programs_run(
     authority: Authority, other: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox.remote.hosts.PROBE_S", 0.05)
-    monkeypatch.setattr("sandbox.remote.hosts.LOOK_UP_S", 0.05)
+    monkeypatch.setattr("sandbox.boxes.remote.hosts.PROBE_S", 0.05)
+    monkeypatch.setattr("sandbox.boxes.remote.hosts.LOOK_UP_S", 0.05)
     ca = tmp_path / "ca.pem"
     ca.write_bytes(authority.ca.read_bytes())
     context = authority.server(authority.issue("before"))

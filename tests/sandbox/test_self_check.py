@@ -24,8 +24,8 @@ from sandbox.base import (
     TestOutcome,
     Tests,
 )
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.self_check import reach
 from sandbox.self_check.attack import heard
 

@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sandbox.runner import library
-from sandbox.runner.specification import is_module_name
+from sandbox.runner.testing import library
+from sandbox.runner.testing.specification import is_module_name
 from verifiers.base import InvalidItem, clip
 from verifiers.code.cases import AssertedCall, Relation
 from verifiers.code.literals import is_json

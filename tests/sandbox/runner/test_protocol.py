@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.boxes import Profile
-from sandbox.runner import frames, landlock
-from sandbox.runner.population import Population
+from sandbox.boxes.backend import Profile
+from sandbox.runner import frames
+from sandbox.runner.isolation import landlock
+from sandbox.runner.process.process_reaper import Population
+from sandbox.runner.process.turn import Turn
 from sandbox.runner.trouble import Unclean
-from sandbox.runner.turn import Turn
 from tests.sandbox.runner.conftest import KINDS_WITH_TEMPLATES, SOME_AND_ALL_KINDS, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
 from tests.waiting import eventually

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner.measures import OomCounter
-from sandbox.runner.supervision import Reason, decide
+from sandbox.runner.process.measures import OomCounter
+from sandbox.runner.process.supervision import Reason, decide
 
 END: dict[str, Any] = {
     "has_started": True,

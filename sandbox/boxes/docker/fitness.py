@@ -1,0 +1,69 @@
+"""Whether a Docker daemon is fit for boxes, and how to speak with them: found out once, from what it says of itself."""
+
+import socket
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from sandbox.base import Isolation, SandboxUnavailable
+from sandbox.boxes.user_ids import FIRST_RUN, RANGE, Range, Ranges, ranges_of_a_machine
+from sandbox.images import recipe
+
+_LIMITS: Final = {"MemoryLimit": "memory", "PidsLimit": "processes", "CpuCfsQuota": "CPU time"}
+_CONFINED: Final = ("name=userns", "name=rootless", "name=selinux")
+"""Security options under which the root of a container may not connect to a socket of ours."""
+_MAPPED: Final = ("name=userns", "name=rootless")
+"""Those under which a container has user ids from 0 on, usually 65,536 of them, and a namespace for them of its own."""
+
+
+class Transport(StrEnum):
+    """How the service speaks with a box."""
+
+    AUTO = "auto"
+    """By the socket where that works."""
+    SOCKET = "socket"
+    STREAMS = "streams"
+
+
+def check_daemon(info: Mapping[str, Any], runtime: str | None) -> None:
+    """Find out whether a daemon that says this of itself can run boxes.
+
+    Raises:
+        SandboxUnavailable: it does not have the runtime, or would leave out a limit without an error.
+    """
+    if runtime is not None and runtime not in info["Runtimes"]:
+        known = ", ".join(sorted(info["Runtimes"]))
+        raise SandboxUnavailable(f"the Docker daemon has no runtime {runtime!r}; it has {known}")
+    if missing := [what for name, what in _LIMITS.items() if not info.get(name)]:
+        raise SandboxUnavailable(f"the Docker daemon cannot limit {', '.join(missing)}: its cgroups are not set up")
+
+
+def check_image(image: str, labels: Mapping[str, str] | None) -> None:
+    """Find out whether boxes can be made from an image with these labels; None: it is not there.
+
+    Raises:
+        SandboxUnavailable: they cannot, or it was made by another recipe than this service's.
+    """
+    if labels is None:
+        raise SandboxUnavailable(f"there is no image {image!r}; `make box-image` builds it")
+    if not recipe.is_current(labels):
+        raise SandboxUnavailable(f"the image {image!r} was made by another recipe; `make box-image` builds it anew")
+
+
+def best_transport(info: Mapping[str, Any], isolation: Isolation) -> Transport:
+    """The socket needs a daemon that sees our files, and a container whose root may connect to our socket."""
+    is_here = info["Name"] == socket.gethostname()
+    is_free = not _has_option(info, _CONFINED)
+    return Transport.SOCKET if is_here and is_free and isolation is Isolation.DOCKER else Transport.STREAMS
+
+
+def user_ids_of_boxes(info: Mapping[str, Any]) -> Ranges:
+    """As they are in a container."""
+    if not _has_option(info, _MAPPED):
+        return ranges_of_a_machine()
+    mapped = Range(FIRST_RUN, RANGE - 2 * FIRST_RUN)
+    return Ranges(mapped, mapped.count, is_shared=True)
+
+
+def _has_option(info: Mapping[str, Any], names: tuple[str, ...]) -> bool:
+    return any(option.startswith(names) for option in info["SecurityOptions"])

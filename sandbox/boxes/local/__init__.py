@@ -1,0 +1,5 @@
+"""Boxes without a daemon, made by the service itself."""
+
+from sandbox.boxes.local.backend import LocalBackend
+
+__all__ = ["LocalBackend"]

@@ -1,0 +1,173 @@
+"""What boxes leave on the machine, and whose it is: one directory for each living service.
+
+    state directory ── PID-START-RANDOM ── lock: held as long as that service lives
+                                        ├─ cgroups: where its groups are
+                                        ├─ root: where its boxes' roots are mounted, each in its own namespace
+                                        └─ box-N: scratch of a box without a mount namespace, or within gVisor its root
+
+A service that was killed lets go of its lock, and the next one removes what it left. Start is the process's start time
+in clock ticks, which tells it from a later one with the same number.
+"""
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sandbox.base import SandboxUnavailable
+from sandbox.boxes.local import cgroups, gvisor
+from sandbox.boxes.local.removal import remove_tree
+
+_NAME: Final = re.compile(r"\d+-\d+-[0-9a-f]{8}")
+_GROUP_NAME: Final = re.compile(r"(\d+)-(\d+)-[0-9a-f]{8}-\d+")
+_PATIENCE_S: Final = 5.0
+"""For the processes of a killed service to be gone."""
+_SETTLING_S: Final = 1.0
+"""From the making of a group until its box is in it, at the most; a box without its group is made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The directory of this service."""
+
+    directory: Path
+    lock: int
+
+    @property
+    def name(self) -> str:
+        """What the groups' names begin with."""
+        return self.directory.name
+
+    @property
+    def mount_point(self) -> Path:
+        return self.directory / "root"
+
+    def release(self) -> None:
+        """Remove the directory; every box is destroyed already. What resists is left to the next service."""
+        with suppress(OSError):
+            gvisor.unmount_below(self.directory)
+            remove_tree(self.directory)
+        os.close(self.lock)
+
+
+def take(state_dir: Path, parents: cgroups.Parents | None) -> Claim:
+    """Remove what dead services have left, and take a directory.
+
+    Raises:
+        SandboxUnavailable: the state directory cannot be had, or is not safe.
+    """
+    try:
+        _prepare(state_dir)
+        with _locked(state_dir):
+            for entry in state_dir.iterdir():
+                if _NAME.fullmatch(entry.name):
+                    _sweep(entry)
+            _remove_orphans(parents.distinct if parents else ())
+            return _new(state_dir, parents)
+    except OSError as error:
+        raise SandboxUnavailable(f"the boxes' directory {state_dir} cannot be used: {error}") from error
+
+
+def _prepare(state_dir: Path) -> None:
+    """Others may pass through, to directories in it that they know, but neither look nor write."""
+    with suppress(FileExistsError):
+        state_dir.mkdir(mode=0o711, parents=True)
+    status = state_dir.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise SandboxUnavailable(f"the boxes' directory {state_dir} belongs to somebody else")
+    state_dir.chmod(0o711)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _new(state_dir: Path, parents: cgroups.Parents | None) -> Claim:
+    directory = state_dir / f"{os.getpid()}-{_start(os.getpid())}-{secrets.token_hex(4)}"
+    directory.mkdir(mode=0o711)
+    directory.chmod(0o711)
+    lock = os.open(directory / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    places = [] if parents is None else [str(place) for place in parents.distinct]
+    (directory / "cgroups").write_text(json.dumps(places))
+    (directory / "root").mkdir(mode=0o711)
+    return Claim(directory, lock)
+
+
+def _sweep(directory: Path) -> None:
+    """Remove a dead service's groups with all that still runs in them, and its directory; what resists is left."""
+    with suppress(FileNotFoundError):  # it died before it had a lock
+        lock = os.open(directory / "lock", os.O_WRONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove_groups(_groups(directory))
+        except BlockingIOError:
+            return
+        finally:
+            os.close(lock)
+    with suppress(OSError):
+        gvisor.unmount_below(directory)
+        remove_tree(directory)
+
+
+def _groups(directory: Path) -> Sequence[Path]:
+    found: list[Path] = []
+    with suppress(OSError, ValueError):
+        for place in json.loads((directory / "cgroups").read_text()):
+            found += Path(place).glob(f"{directory.name}-*")
+    return found
+
+
+def _remove_groups(groups: Sequence[Path]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not cgroups.remove(groups):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.02)
+
+
+def _remove_orphans(parents: Sequence[Path]) -> None:
+    """Groups of dead services whose directory is lost; one in which something runs cannot be removed.
+
+    Nor can their names be trusted alone: a living service may be out of sight, in a PID namespace of its own. What it
+    has just made is empty for a moment, and no longer.
+    """
+    found = [group for parent in parents for group in parent.iterdir() if _is_orphaned(group)]
+    if found:
+        time.sleep(_SETTLING_S)
+    for group in found:
+        with suppress(OSError):
+            group.rmdir()
+
+
+def _is_orphaned(group: Path) -> bool:
+    """Whether it is empty, and nobody that can be seen has made it: its maker's number may be another process's by now."""
+    owner = _GROUP_NAME.fullmatch(group.name)
+    if owner is None or _start(int(owner[1])) == owner[2]:
+        return False
+    try:
+        return not (group / "cgroup.procs").read_text()
+    except OSError:
+        return True
+
+
+def _start(process: int) -> str | None:
+    """When it was started, in clock ticks after the machine; None for one that is not there. See proc(5)."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return None

@@ -1,0 +1,17 @@
+"""What the service and its nursery say to each other, on a stream socket.
+
+The nursery says when it is ready. Then each order is one byte with three descriptors: the box's end of its control socket,
+its standard error, and the plan, a `sandbox.boxes.local.enter.Plan` as JSON. The answer is the process id of the keeper, or minus
+the error's number.
+"""
+
+import struct
+from typing import Final
+
+NUMBER: Final = struct.Struct("=i")
+READY: Final = 0
+ORDER: Final = b"+"
+DESCRIPTORS: Final = 3
+MODULE: Final = "sandbox.boxes.local.nursery"
+CARRIED: Final = ("boxes/local/enter.py", "boxes/local/nursery.py", "boxes/local/orders.py")
+"""What it consists of, beside the runner."""

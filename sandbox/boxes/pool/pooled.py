@@ -1,0 +1,245 @@
+"""`PooledSandbox`: a sandbox out of boxes that are kept, and what the death of a box says about a program.
+
+    in a box that others had before ──► died, was silent, or the runner itself could not say ──► the rest again, alone:
+    in a box made for it, used by nobody else ──► ended for want of memory: that run's memory limit
+                                              ──► lost at the same run again: `SandboxUnavailable`
+                                              ──► lost at another run: that one is owed its second box too
+
+So no result is ever owed to another program in the box, nor to a death whose cause nobody knows.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from sandbox.base import Built, Exit, Program, Run, RunResult, Sandbox, SandboxUnavailable
+from sandbox.boxes.backend import Backend
+from sandbox.boxes.pool.compile_cache import CompileCache, Files
+from sandbox.boxes.pool.counters import Counters, Reason
+from sandbox.boxes.pool.fleet import Fleet, Terms
+from sandbox.boxes.pool.job import Ending, Job, Loss, Submission
+from sandbox.boxes.pool.programs import Plan
+from sandbox.boxes.pool.seat import Seat
+from sandbox.languages import all_languages
+from tracing import spans
+
+MAX_LOSSES: Final = 4
+"""Boxes one program may lose for reasons nobody knows, each at another of its runs."""
+
+_FIRST_GUESS_S: Final = 0.005
+_PACE_WEIGHT: Final = 0.05
+_MAX_WORDS_CHARS: Final = 500
+_INQUEST_S: Final = 5.0
+"""How long finding out what a box died of may take."""
+
+
+class PooledSandbox(Sandbox):
+    """Boxes of one backend, lent to one program at a time."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        slots: int,
+        ready: int | None = None,
+        fresh: bool = False,
+        jobs_per_box: int = 500,
+        box_max_age_s: float = 900.0,
+        compile_cache_mb: int = 256,
+        queue_limit_s: float = 120.0,
+    ) -> None:
+        """A sandbox that has yet to be started.
+
+        Args:
+            backend: Makes the boxes.
+            slots: Boxes that may be at work at once.
+            ready: Plain boxes made ahead; None: one for each slot.
+            fresh: Each program has a box of its own, made ahead and used once.
+            jobs_per_box: Programs a box is used for.
+            box_max_age_s: Then it is replaced.
+            compile_cache_mb: For what compilers made.
+            queue_limit_s: Work that may wait for each slot, estimated; beyond it calls are refused as sandbox_busy.
+        """
+        self.counters = Counters()
+        self._backend = backend
+        self._slots = slots
+        terms = Terms(slots, slots if ready is None else ready, fresh, jobs_per_box, box_max_age_s, queue_limit_s)
+        self._fleet = Fleet(backend, terms, self.counters)
+        self._cache = CompileCache(compile_cache_mb << 20)
+        self._pace_s: dict[str, float] = {}
+        self._is_started = False
+
+    async def start(self) -> None:
+        """Make the boxes that are to be ready. The second time: nothing.
+
+        Raises:
+            SandboxUnavailable: none could be made.
+        """
+        if self._is_started:
+            return
+        self._is_started = True
+        await self._fleet.open()
+        self.isolation = self._backend.isolation
+        self.caveats = self._backend.caveats
+
+    async def stop(self) -> None:
+        if self._is_started:
+            await self._fleet.close()
+
+    @property
+    def languages(self) -> frozenset[str]:
+        if self._fleet.hello is None:
+            return frozenset()
+        programs = frozenset(self._fleet.hello.programs)
+        return frozenset(name for name, language in all_languages().items() if programs.issuperset(language.needs))
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def busy(self) -> int:
+        """Slots in use."""
+        return self._fleet.busy
+
+    @property
+    def waiting(self) -> int:
+        """Programs that wait for a box."""
+        return self._fleet.waiting
+
+    @property
+    def trouble(self) -> str:
+        """Why programs are refused just now, as boxes were lost and none can be made; empty while all is well."""
+        return self._fleet.trouble
+
+    @property
+    def ready(self) -> int:
+        """Boxes that wait for a program."""
+        return self._fleet.ready
+
+    @spans.traced("program in a box")
+    async def run(
+        self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
+    ) -> Built:
+        """See `Sandbox.run`. `on_result` must be quick: the event loop waits for it.
+
+        Raises:
+            SandboxUnavailable: see there.
+            ValueError: the runs do not go together, a function's name is none, or a path or a text cannot be sent.
+        """
+        if program.language not in self.languages:
+            raise SandboxUnavailable(
+                f"{program.language!r} cannot be run here; there are {sorted(self.languages)}", "language_unavailable"
+            )
+        spans.note(language=program.language, runs=len(runs))
+        plan = Plan.of(program, runs)
+        submission = Submission(runs, on_result)
+        lost_at: set[int | None] = set()
+        while True:
+            ending = await self._attempt(plan, submission, alone=bool(lost_at))
+            if ending.loss is None:
+                return _consistent(ending.built, submission)
+            if ending.is_of_memory and lost_at:
+                if ending.position is None:
+                    return Built(ok=False, message="the box's memory was used up", exit=Exit.MEMORY_LIMIT)
+                self._deliver_memory_limit(submission)
+                if not submission.wants_more:
+                    return ending.built
+            elif ending.position in lost_at or len(lost_at) >= MAX_LOSSES:
+                raise _unavailable(ending)
+            lost_at.add(ending.position)
+            self.counters.jobs_again += 1
+
+    async def _attempt(self, plan: Plan, submission: Submission, *, alone: bool) -> Ending:
+        """Do in one box what has no result yet, as far as it goes."""
+        first = submission.next
+        pace_s = self._pace_s.get(plan.language.name, _FIRST_GUESS_S)
+        work_s = pace_s * (len(submission.runs) - first + 1)
+        with spans.span("wait for a box"):
+            seat = await self._fleet.lend(plan.profile, work_s, alone=alone)
+        began_s = asyncio.get_running_loop().time()
+        ending = await self._in_box(seat, plan, submission)
+        spent_s = (asyncio.get_running_loop().time() - began_s) / (submission.next - first + 1)
+        self._pace_s[plan.language.name] = pace_s + _PACE_WEIGHT * (spent_s - pace_s)
+        return ending
+
+    async def _in_box(self, seat: Seat, plan: Plan, submission: Submission) -> Ending:
+        missing = sorted(plan.needs.difference(seat.hello.preloaded))
+        if missing:
+            self._fleet.give_back(seat, left_processes=False)
+            raise SandboxUnavailable(f"there is no {', '.join(missing)} in the boxes", "language_unavailable")
+        job = self._job(seat, plan, submission)
+        try:
+            job.begin(self._compiled_before(plan))
+            ending = await job.ending
+            return ending if ending.loss in (None, Loss.UNJUDGED) else await self._bury(seat, ending)
+        except BaseException:
+            if seat.job is job and not job.is_over:  # it may have been emptied meanwhile, and be somebody else's
+                self._fleet.discard(seat, Reason.CANCELLED)
+            raise
+
+    def _job(self, seat: Seat, plan: Plan, submission: Submission) -> Job:
+        self.counters.jobs += 1
+        job = Job(seat.link, plan, submission, seat.core)
+        job.on_run = self._count
+        job.on_emptied = partial(self._fleet.give_back, seat)
+        job.on_broken = partial(self._discard, seat)
+        if plan.cache_key is not None:
+            job.on_compiled = partial(self._cache.put, plan.cache_key)
+        seat.job = job
+        return job
+
+    def _compiled_before(self, plan: Plan) -> Files | None:
+        if plan.cache_key is None:
+            return None
+        files = self._cache.get(plan.cache_key)
+        if files is None:
+            self.counters.compile_cache_misses += 1
+        else:
+            self.counters.compile_cache_hits += 1
+        return files
+
+    async def _bury(self, seat: Seat, ending: Ending) -> Ending:
+        """Ask what the box died of, and destroy it."""
+        of_memory, words = False, ""
+        try:
+            if ending.loss is Loss.DIED:
+                async with asyncio.timeout(_INQUEST_S):
+                    of_memory = await seat.box.died_of_memory()
+                    words = seat.link.words or await seat.box.words()
+        except (TimeoutError, SandboxUnavailable):
+            words = "and nobody knows why"
+        finally:
+            self._fleet.discard(seat, Reason.MEMORY if of_memory else _reason(ending.loss))
+        why = f"{ending.why}. {words[-_MAX_WORDS_CHARS:]}".rstrip(". ")
+        return dataclasses.replace(ending, is_of_memory=of_memory, why=why)
+
+    def _discard(self, seat: Seat, loss: Loss) -> None:
+        self._fleet.discard(seat, _reason(loss))
+
+    def _count(self, result: RunResult) -> None:
+        self.counters.runs[result.exit] += 1
+
+    def _deliver_memory_limit(self, submission: Submission) -> None:
+        result = RunResult(exit=Exit.MEMORY_LIMIT)
+        self._count(result)
+        submission.deliver(result)
+
+
+def _reason(loss: Loss | None) -> Reason:
+    return Reason.SILENT if loss is Loss.SILENT else Reason.DIED
+
+
+def _consistent(built: Built, submission: Submission) -> Built:
+    """A program that could be loaded in one box and not in the next says nothing about itself."""
+    if not built.ok and submission.next:
+        raise SandboxUnavailable(f"the program could be loaded, and then could not: {built.message}", "box_died")
+    return built
+
+
+def _unavailable(ending: Ending) -> SandboxUnavailable:
+    where = "loading the program" if ending.position is None else f"run {ending.position}"
+    reason = "sandbox_unavailable" if ending.loss is Loss.UNJUDGED else "box_died"
+    return SandboxUnavailable(f"{where} came to no end in two boxes: {ending.why}", reason)

@@ -1,0 +1,166 @@
+"""Which box hosts there are, and which is to have the next program.
+
+Names are looked up again and again, each address being a host of its own: so a headless Service of Kubernetes tells of all
+its pods, new ones within `LOOK_UP_S`. With TLS each of them must have a certificate for that name. A host is up while it answers
+`GET /v1/sandbox` with boxes that are ready; one that broke off is down until it answers again.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import aiohttp
+import structlog
+
+from sandbox.base import Isolation
+from sandbox.boxes.remote.trust import Trusted
+
+LOOK_UP_S: Final = 5.0
+PROBE_S: Final = 2.0
+_PROBE_PATIENCE_S: Final = 3.0
+_PORTS: Final = {"http": 80, "https": 443}
+_STRENGTH: Final = tuple(Isolation)
+
+log = structlog.get_logger("rewardline.box_hosts")
+
+
+@dataclass(eq=False, slots=True)
+class Host:
+    """One address of a box host."""
+
+    url: str
+    """With the address in place of the name."""
+    asked: str = ""
+    """The URL as it was given, where it is of TLS: whose certificate is expected, and who is spoken to."""
+    why_down: str = "not asked yet"
+    """Empty while it is up."""
+    slots: int = 1
+    languages: frozenset[str] = frozenset()
+    isolation: Isolation | None = None
+    caveats: Sequence[str] = ()
+    under_way: int = 0
+    """Programs of ours."""
+
+    @property
+    def is_up(self) -> bool:
+        return not self.why_down
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return {"Host": urlsplit(self.asked).netloc} if self.asked else {}
+
+    @property
+    def load(self) -> float:
+        return (self.under_way + 1) / self.slots
+
+    def take(self, described: Mapping[str, Any]) -> None:
+        """Note what it says of itself."""
+        self.why_down = "" if described.get("state") == "ready" else str(described.get("message") or "has no boxes")
+        self.slots = max(1, int(described.get("slots") or 1))
+        self.languages = frozenset(map(str, described.get("languages") or ()))
+        self.caveats = tuple(map(str, described.get("caveats") or ()))
+        with contextlib.suppress(ValueError):
+            self.isolation = Isolation(str(described.get("isolation")))
+
+
+@dataclass(eq=False)
+class Hosts:
+    """All of them; `watch` keeps them up to date."""
+
+    urls: Sequence[str]
+    session: aiohttp.ClientSession
+    trusted: Trusted
+    known: dict[str, Host] = field(default_factory=dict)
+
+    @property
+    def up(self) -> list[Host]:
+        return [host for host in self.known.values() if host.is_up]
+
+    @property
+    def trouble(self) -> str:
+        """Why no program can be run; empty while one host is up."""
+        if self.up:
+            return ""
+        told = [f"{host.url}: {host.why_down}" for host in self.known.values()]
+        return "no box host is up: " + ("; ".join(told) or f"no address found for {', '.join(self.urls)}")
+
+    def choose(self, language: str, apart_from: Iterable[Host]) -> Host | None:
+        """The least busy host that is up and runs this language."""
+        left = set(self.up) - set(apart_from)
+        return min((host for host in left if language in host.languages), key=lambda host: host.load, default=None)
+
+    def weakest_isolation(self) -> Isolation | None:
+        """What stands between any program and a machine, whichever host it goes to."""
+        kinds = [host.isolation for host in self.up if host.isolation is not None]
+        return max(kinds, key=_STRENGTH.index, default=None)
+
+    def tls(self, host: Host) -> dict[str, Any]:
+        """What a request to this host is to be given by name."""
+        if not host.asked:
+            return {}
+        return {"ssl": self.trusted.context, "server_hostname": urlsplit(host.asked).hostname}
+
+    async def watch(self, noted: Callable[[], None]) -> None:
+        """Look up and ask, for ever; `noted` is called after each round."""
+        while True:
+            await self.trusted.refresh()
+            await self.look_up()
+            for _ in range(max(1, round(LOOK_UP_S / PROBE_S))):
+                await self.probe()
+                noted()
+                await asyncio.sleep(PROBE_S)
+
+    async def look_up(self) -> None:
+        """Find the addresses; of a name that cannot be looked up just now, those known stay."""
+        found: set[str] = set()
+        for url in self.urls:
+            try:
+                found |= await addresses(url)
+            except (OSError, UnicodeError) as error:
+                log.warning("a box host's name is not known", url=url, why=str(error))
+                found |= {known for known in self.known if known.endswith(f"#{url}")}
+        for gone in self.known.keys() - found:
+            del self.known[gone]
+        for name in found - self.known.keys():
+            url, _, asked = name.partition("#")
+            self.known[name] = Host(url, asked if asked.startswith("https:") else "")
+
+    async def probe(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for host in list(self.known.values()):
+                tasks.create_task(self._ask(host))
+
+    async def _ask(self, host: Host) -> None:
+        was_up = host.is_up
+        asking = self.session.get(f"{host.url}/v1/sandbox", headers=host.headers, **self.tls(host))
+        try:
+            async with asyncio.timeout(_PROBE_PATIENCE_S), asking as answer:
+                if answer.status != 200:
+                    host.why_down = f"answers with status {answer.status}"
+                else:
+                    host.take(await answer.json())
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, AttributeError, TypeError) as error:
+            host.why_down = f"cannot be reached: {str(error) or type(error).__name__}"
+        if was_up is not host.is_up:
+            log.info("a box host changed", url=host.url, up=host.is_up, why=host.why_down)
+
+
+async def addresses(url: str) -> set[str]:
+    """`scheme://address:port#url` for each address behind a URL.
+
+    Raises:
+        OSError: the name cannot be looked up.
+        UnicodeError: it is none.
+    """
+    parts = urlsplit(url)
+    port = parts.port or _PORTS[parts.scheme]
+    found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    return {f"{parts.scheme}://{_in_url(str(address[0]))}:{port}#{url}" for *_, address in found}
+
+
+def _in_url(address: str) -> str:
+    return f"[{address}]" if ":" in address else address

@@ -1,0 +1,1 @@
+"""What a process gives up before it becomes a judged program: users, files, system calls."""

@@ -1,0 +1,1 @@
+"""The processes of a box: forked, watched, limited and ended."""

@@ -1,0 +1,364 @@
+"""What a forked and confined process does: becomes the program, as if an interpreter had been started for it.
+
+The interpreter is warm, so everything that `python main.py` would have made anew is made here: the module `__main__`,
+the standard streams, the random state, and the order of things at the end. What a process does is one of the functions
+of `_LIVES`, which returns the status that the process is to end with.
+"""
+
+import atexit
+import builtins
+import importlib
+import io
+import json
+import os
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from mmap import mmap
+from types import CodeType, CoroutineType, ModuleType
+from typing import Any, Final, NamedTuple, NoReturn
+
+from sandbox.runner.frames import receive_exactly
+from sandbox.runner.isolation.confinement import restore_pipe_signal
+from sandbox.runner.testing import candidate, tester
+from sandbox.runner.values import encoding
+
+_FLUSH_FAILED: Final = 120
+"""What an interpreter exits with when it cannot write its last output."""
+_EXCEPTION: Final = 1
+_own_streams: Final[list[io.TextIOWrapper]] = []
+_seeders: Final[list[Callable[[], object]]] = []
+_STREAMS: Final = (("stdin", "surrogateescape"), ("stdout", "surrogateescape"), ("stderr", "backslashreplace"))
+
+_PRIVATE_IN, _PRIVATE_OUT = 3, 4
+"""The descriptors that arguments of calls come from and values leave through."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PythonSource:
+    """A compiled program."""
+
+    path: str
+    code: CodeType
+
+
+class Flag:
+    """Tells the supervisor, through memory they share, that all that happens from now on is the program's doing."""
+
+    def __init__(self, page: mmap, place: int) -> None:
+        self._page = page
+        self._place = place
+
+    def raise_for_good(self) -> None:
+        """And let go of the memory, so that the program cannot reach it."""
+        self._page[self._place] = 1
+        self._page.close()
+
+    def raise_until_gone(self) -> None:
+        """For a process that is about to be replaced, and its memory with it."""
+        self._page[self._place] = 1
+
+    def lower(self) -> None:
+        self._page[self._place] = 0
+
+
+def prepare_standard_streams() -> None:
+    """Make the text streams that forked processes use, once, in the runner.
+
+    They take over what is learnt from the descriptors at this moment, whether they can seek and how large their blocks
+    are: so these must be of the same kind as those of runs, a file and two pipes. They are the runner's no longer.
+    """
+    _own_streams.clear()
+    for descriptor, (name, errors) in enumerate(_STREAMS):
+        stream = _text_stream(descriptor, f"<{name}>", errors)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+        _own_streams.append(stream)
+
+
+def _text_stream(descriptor: int, name: str, errors: str) -> io.TextIOWrapper:
+    """As the interpreter makes them (create_stdio in pylifecycle.c)."""
+    mode = "r" if descriptor == 0 else "w"
+    binary = open(descriptor, mode + "b", closefd=False)  # noqa: SIM115 - lives as long as the process
+    binary.raw.name = name  # type: ignore[attr-defined]  # a FileIO of the C library takes it
+    stream = io.TextIOWrapper(binary, "utf-8", errors, "\n", line_buffering=descriptor == 2)
+    stream.mode = mode  # type: ignore[misc]  # as above
+    return stream
+
+
+def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping[str, str], flag: Flag) -> int:
+    """Run as `__main__`."""
+    _set_environment(environment)
+    sys.argv = [source.path, *arguments]
+    main = _module("__main__", source)
+    flag.raise_for_good()
+    return _finish(_run(lambda: exec(source.code, main.__dict__)), main)  # noqa: S102 - what boxes are for
+
+
+def call(
+    source: PythonSource,
+    function: str,
+    environment: Mapping[str, str],
+    flag: Flag,
+) -> int:
+    """Load as module `solution`, call a function, send its value; the process is over as soon as the value is out."""
+    _set_environment(environment)
+    sys.argv = [source.path]
+    module = _module("solution", source)
+    flag.raise_for_good()
+
+    def call_function() -> None:
+        exec(source.code, module.__dict__)  # noqa: S102 - what boxes are for
+        positional, keywords = _arguments()
+        value = _find(module.__dict__, function)(*positional, **keywords)
+        if type(value) is CoroutineType:
+            value = importlib.import_module("asyncio").run(value)
+        _write_all(_PRIVATE_OUT, encoding.encode(value))
+
+    status = _run(call_function)
+    _flush_standard_streams()
+    return status
+
+
+def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: Flag) -> int:
+    """Load as module `solution` and do what the tester asks."""
+    _set_environment(environment)
+    sys.argv = [source.path]
+    module = _module("solution", source)
+    flag.raise_for_good()
+
+    def load_and_serve() -> None:
+        exec(source.code, module.__dict__)  # noqa: S102 - what boxes are for
+        _flush_standard_streams()
+        candidate.serve(module.__dict__, requests, replies)
+
+    status = _run(load_and_serve)
+    _flush_standard_streams()
+    return status
+
+
+class TesterChannels(NamedTuple):
+    """A tester's descriptors."""
+
+    source: int
+    """The connection to the service, where the tests are the next thing to come,"""
+    length: int
+    """so many bytes of them."""
+    requests: int
+    replies: int
+    outcomes: int
+    taken: int
+    """A byte is written here when all of them have been read."""
+
+
+def test(fields: Sequence[int], directory: str, flag: Flag) -> int:
+    """Read the tests and run them. Their text has been in no other process of the box.
+
+    Args:
+        fields: Of `TesterChannels`.
+        directory: The tests' own.
+        flag: See `Flag`.
+    """
+    channels = TesterChannels(*fields)
+    sys.path[0] = directory
+    os.environ["HOME"] = directory  # noqa: TID251 - the tests'
+    text = receive_exactly(channels.source, channels.length)
+    os.close(channels.source)
+    os.write(channels.taken, b"t")
+    os.close(channels.taken)
+    flag.raise_for_good()
+    _seed()
+    spec: dict[str, object] = json.loads(text)
+    return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
+
+
+def start(argv: Sequence[str], environment: Mapping[str, str], flag: Flag) -> NoReturn:
+    """Become another program.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    restore_pipe_signal()
+    flag.raise_until_gone()
+    try:
+        os.execve(argv[0], list(argv), environment)  # noqa: S606 - no shell is wanted
+    except OSError:
+        flag.lower()
+        raise
+
+
+def leave_depth(frames: int) -> None:
+    """Let programs call as deep as if their own first frame were the lowest.
+
+    Args:
+        frames: How many there will be between the caller's own and that.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        frames, frame = frames + 1, frame.f_back  # type: ignore[assignment]  # the last has none
+    sys.setrecursionlimit(sys.getrecursionlimit() + frames)
+
+
+_OF_PYTHON: Final = ("execute", "call", "serve")
+_LIVES: Final[Mapping[str, Callable[..., int]]] = {
+    "execute": execute,
+    "call": call,
+    "serve": serve,
+    "test": test,
+    "start": start,
+}
+
+
+def lead(life: Sequence[Any], source: PythonSource | None, flag: Flag) -> int:
+    """Do what the first of `life` names, one of the functions above, with the rest of it."""
+    name, *arguments = life
+    if name in _OF_PYTHON:
+        return _LIVES[name](source, *arguments, flag)
+    return _LIVES[name](*arguments, flag)
+
+
+def prepare_random_state() -> None:
+    """Find, once, in the runner, what has to be seeded anew in each fork; what it has loaded, it has loaded for all."""
+    # The method of the C library: that of `random.Random` is written in Python and only calls it.
+    _seeders.append(super(random.Random, random._inst).seed)  # behind random.random()
+    if "numpy" in sys.modules:
+        _seeders.append(importlib.import_module("numpy.random").seed)
+
+
+def _seed() -> None:
+    for seed in _seeders:
+        seed()
+
+
+def _set_environment(environment: Mapping[str, str]) -> None:
+    if environment:
+        os.environ.update(environment)  # noqa: TID251 - the program's
+
+
+def _module(name: str, source: PythonSource) -> ModuleType:
+    module = ModuleType(name)
+    namespace = module.__dict__
+    namespace["__builtins__"] = builtins
+    namespace["__file__"] = source.path
+    namespace["__cached__"] = None
+    namespace["__annotations__"] = {}
+    sys.modules[name] = module
+    _seed()
+    return module
+
+
+def _run(step: Callable[[], None]) -> int:
+    """Do it, and report what it raises as the interpreter does; the exit status that follows."""
+    try:
+        step()
+    except SystemExit as request:
+        return _exit_status(request)
+    except BaseException as error:  # noqa: BLE001 - whatever the program raises is reported as its own
+        return _report(error)
+    return 0
+
+
+def _exit_status(request: SystemExit) -> int:
+    code = request.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    _flush(sys.stdout)
+    sys.stderr.write(f"{code}\n")
+    return _EXCEPTION
+
+
+def _report(error: BaseException) -> int:
+    """Print the traceback without the frames of this module."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == _report.__code__.co_filename:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    _flush(sys.stdout)
+    try:
+        sys.excepthook(type(error), error, trace)
+    except BaseException as failure:  # noqa: BLE001 - the program's own hook
+        sys.__excepthook__(type(failure), failure, failure.__traceback__)
+    return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else _EXCEPTION
+
+
+def _finish(status: int, main: ModuleType) -> int:
+    """End as an interpreter does: threads, atexit, streams, and the objects of the main module."""
+    try:
+        if threading.active_count() > 1:
+            threading._shutdown()  # type: ignore[attr-defined]  # what Py_FinalizeEx calls
+    except BaseException as error:  # noqa: BLE001 - an interrupt or an exit while waiting, which is only reported
+        _report(error)
+    atexit._run_exitfuncs()
+    is_flushed = _flush_standard_streams()
+    for name, _ in _STREAMS:  # what the program has in their place is not asked again when its names are gone
+        setattr(sys, name, getattr(sys, f"__{name}__", None))
+    _clear(main.__dict__)
+    for stream in _own_streams:  # which the program may have put out of its sight
+        _flush(stream)
+    if not (is_flushed and _flush_standard_streams()):
+        return _FLUSH_FAILED
+    if status == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return status
+
+
+def _flush_standard_streams() -> bool:
+    failure = _flush(sys.stdout)
+    if failure is not None and sys.stderr is not None:
+        sys.stderr.write(f"Exception ignored in: {sys.stdout!r}\n{type(failure).__name__}: {failure}\n")
+    return _flush(sys.stderr) is None and failure is None
+
+
+def _flush(stream: Any) -> BaseException | None:
+    """What was in the way; a stream that was closed or taken away has nothing to lose."""
+    try:
+        if stream is not None and not getattr(stream, "closed", False):
+            stream.flush()
+    except BaseException as error:  # noqa: BLE001 - the program may have put anything in the stream's place
+        return error
+    return None
+
+
+def _clear(namespace: dict[str, Any]) -> None:
+    """Let go of a module's objects, so that files are written and `__del__` is called (_PyModule_ClearDict)."""
+    for name in list(namespace):
+        if name[:1] == "_" and name[:2] != "__":
+            namespace[name] = None
+    for name in list(namespace):
+        if name != "__builtins__":
+            namespace[name] = None
+
+
+def _arguments() -> tuple[list[Any], dict[str, Any]]:
+    """Of a call. The limit on digits is for what strangers send; these numbers are the task's."""
+    with open(_PRIVATE_IN, "rb") as file:
+        text = file.read()
+    digits = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        positional, keywords, *images = json.loads(text)
+    finally:
+        sys.set_int_max_str_digits(digits)
+    return (encoding.decode_image(images[0]) if images else positional), keywords
+
+
+def _find(namespace: dict[str, Any], name: str) -> Any:
+    """A method of a fresh `Solution`, or a function at module level."""
+    solution = namespace.get("Solution")
+    if isinstance(solution, type) and hasattr(solution, name):
+        return getattr(solution(), name)
+    if name not in namespace:
+        raise NameError(f"name {name!r} is not defined")
+    return namespace[name]
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -1,0 +1,267 @@
+"""The processes of the box other than the runner: finding, ending and burying them.
+
+As process 1 of a PID namespace, or as the subreaper of its descendants, the runner becomes the parent of whatever is
+orphaned. So the box is empty exactly when the runner has no child left, but for those of its own. Under gVisor process 1
+alone can adopt; a fork of it asks /proc who is left.
+"""
+
+import os
+import resource
+import signal
+import time
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from sandbox.runner.isolation import kernel
+from sandbox.runner.process.file_descriptors import high
+from sandbox.runner.trouble import Unclean
+
+_PATIENCE_S: Final = 10.0
+_RETRY_S: Final = 0.0005
+_SOON_S: Final = 0.0001
+"""How long a killed process takes to end that does nothing but wait."""
+_INIT_PID: Final = 1
+_MOST_CHILDREN_BYTES: Final = 1 << 15
+"""Of the list of children; if they were more, those at its end would follow when those before are buried."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Tally:
+    """What processes used that have ended and been waited for."""
+
+    count: int = 0
+    cpu_s: float = 0.0
+    peak_kb: int = 0
+
+    def add(self, usage: resource.struct_rusage) -> None:
+        self.count += 1
+        self.cpu_s += usage.ru_utime + usage.ru_stime
+        self.peak_kb = max(self.peak_kb, usage.ru_maxrss)
+
+
+class Kin(Protocol):
+    """Processes in the box that are the runner's own, and so none of those that are found, ended and buried."""
+
+    @property
+    def own(self) -> Collection[int]: ...
+
+    @property
+    def can_be_lost(self) -> bool:
+        """They may be ended with all others. If not, they are children of the runner."""
+
+    def lose(self) -> None:
+        """They will be."""
+
+
+class Children:
+    """Of the calling thread, in the order in which they became that; ended ones too, as long as they are not buried."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def of_this_process(cls) -> "Children":
+        """
+        Raises:
+            OSError: the kernel does not tell.
+        """
+        return cls(high(os.open("/proc/thread-self/children", os.O_RDONLY | os.O_CLOEXEC)))
+
+    def numbers(self) -> list[int]:
+        """All of them: none can leave meanwhile but by being waited for, and whoever comes is added at the end.
+
+        Of very many, the first ones.
+        """
+        told = os.pread(self._descriptor, _MOST_CHILDREN_BYTES, 0)
+        if len(told) == _MOST_CHILDREN_BYTES:
+            told = told[: told.rfind(b" ")]
+        return list(map(int, told.split()))
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+class Population:
+    """Asked by one thread, between and during runs."""
+
+    def __init__(self, kin: Kin, *, is_init: bool, single_uid: bool) -> None:
+        """
+        Args:
+            kin: Who is spared.
+            is_init: The runner is process 1 of a PID namespace.
+            single_uid: It is the same user as its runs.
+
+        Raises:
+            Unclean: this process is not what it is said to be; to kill "all" would reach beyond the box.
+        """
+        if is_init and os.getpid() != _INIT_PID:
+            raise Unclean(f"the runner is process {os.getpid()} of its box, not the first one")
+        if not is_init and not single_uid and os.getuid() != 0:
+            raise Unclean("the runner cannot become the users of its runs")
+        self._kin = kin
+        self._children = None if kin.can_be_lost else Children.of_this_process()
+        self._is_init = is_init
+        self._single_uid = single_uid
+        self._adopts = True
+
+    def adopt(self) -> None:
+        """Make this process the parent of the box's orphans; where it cannot be, process 1 buries them."""
+        try:
+            kernel.adopt_orphans()
+        except OSError:
+            if not self._is_init:
+                raise
+            self._adopts = False
+
+    def living(self) -> list[int]:
+        """Zombies included."""
+        if self._is_init:
+            spared = {"1", str(os.getpid()), *map(str, self._kin.own)}
+            return [int(name) for name in os.listdir("/proc") if name.isdigit() and name not in spared]
+        own = self._kin.own
+        return [pid for pid in _descendants(os.getpid()) if pid not in own]
+
+    def kill_all(self, uids: Iterable[int]) -> None:
+        """End all processes of the box; some may appear while this happens."""
+        if self._is_init and self._kin.can_be_lost:
+            # Anywhere else this would end all processes of the machine: it spares the caller and process 1 only.
+            assert _INIT_PID in (os.getpid(), os.getppid())
+            self._kin.lose()
+            with suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+        elif self._single_uid:
+            _kill(self.living())
+        else:
+            for uid in uids:
+                _kill_user(uid)
+
+    def kill_all_but(self, spared: int, uid: int) -> None:
+        """End the processes of a run, but not the one process which is none of them."""
+        if self._single_uid:
+            _kill(pid for pid in self.living() if pid != spared)
+        else:
+            _kill_user(uid)
+
+    def bury(self, tally: Tally, awaited: Iterable[int]) -> None:
+        """Reap orphans that have ended, until an awaited process is the next one to be reaped, or none has ended.
+
+        Raises:
+            Unclean: one of the runner's own has ended.
+        """
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None or ended.si_pid in awaited:
+                return
+            if ended.si_pid in self._kin.own:
+                raise Unclean(f"process {ended.si_pid}, which programs are forked from, has ended")
+            tally.add(os.wait4(ended.si_pid, 0)[2])
+
+    def end(self, pid: int, tally: Tally) -> None:
+        """End and reap one child, and nobody else: whoever waits for the next job is not lost by it.
+
+        Raises:
+            Unclean: it does not end.
+        """
+        os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            ended, _, usage = os.wait4(pid, os.WNOHANG)
+            if ended:
+                tally.add(usage)
+                return
+            if time.monotonic() > deadline:
+                raise Unclean("the program under test cannot be ended")
+            time.sleep(_SOON_S)
+
+    def empty(self, tally: Tally, uids: Iterable[int]) -> None:
+        """End and reap everything.
+
+        Raises:
+            Unclean: something does not end.
+        """
+        deadline = time.monotonic() + _PATIENCE_S
+        is_empty = self._has_no_child if self._children is None else self._has_no_child_but_own
+        while not is_empty(tally):
+            if time.monotonic() > deadline:
+                raise Unclean("the box cannot be emptied of processes")
+            self.kill_all(uids)
+            time.sleep(_RETRY_S)
+
+    def _has_no_child(self, tally: Tally) -> bool:
+        """Reaps those that have ended."""
+        try:
+            while True:
+                pid, _, usage = os.wait4(-1, os.WNOHANG)
+                if not pid:
+                    return False
+                tally.add(usage)
+        except ChildProcessError:
+            return self._adopts or not any(map(_is_running, self.living()))
+
+    def _has_no_child_but_own(self, tally: Tally) -> bool:
+        """Reaps those that have ended; whom they leave behind is there after them."""
+        assert self._children is not None
+        own = self._kin.own
+        others = [pid for pid in self._children.numbers() if pid not in own]
+        for pid in others:
+            ended, _, usage = os.wait4(pid, os.WNOHANG)
+            if ended:
+                tally.add(usage)
+        return not others
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a child has ended and waits to be reaped; one that is still to be forked (0) has not."""
+    return pid > 0 and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (OSError, IndexError):
+        return False
+
+
+def _kill(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _kill_user(uid: int) -> None:
+    """End what belongs to a user, by a process that is that user in every respect and so reaches nobody else's."""
+    pid = kernel.fork()
+    if pid == 0:
+        try:
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            if os.getresuid() == (uid, uid, uid) and uid != 0:
+                os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def _descendants(of: int) -> list[int]:
+    found: list[int] = []
+    waiting = [of]
+    while waiting:
+        children = _children(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                children += map(int, file.read().split())
+    return children

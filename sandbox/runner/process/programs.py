@@ -1,0 +1,172 @@
+"""Loading a program: its files are put where runs cannot write, its source is compiled, once for all its runs.
+
+Python is compiled by the process that its runs are forked from (`sandbox.runner.process.compiling`). For other languages the
+compiler is a run like any other, confined and limited, in its own directory; what it makes is moved over afterwards.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final
+
+from sandbox.runner.process.compiling import NotCompiled
+from sandbox.runner.process.forks import Forks
+from sandbox.runner.process.supervision import End, Result
+from sandbox.runner.process.workplace import Workplace, read_files, write_file
+from sandbox.runner.requests import Compile, Execute, Load
+from sandbox.runner.trouble import Unclean
+
+_MAX_MESSAGE_CHARS: Final = 8000
+_MAX_KEPT_BYTES: Final = 256 << 20
+_MAX_KEPT_FILES: Final = 1000
+_MAX_FILES_MADE: Final = 10_000
+_PLACEHOLDER: Final = "{program}"
+
+SEARCH_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Program:
+    """What runs need to know."""
+
+    is_python: bool
+    """Compiled where its runs are forked; otherwise `argv` is started."""
+    argv: Sequence[str]
+    environment: dict[str, str]
+    data_limit: bool
+    files: dict[str, bytes]
+    """Lie in the working directory of each run."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Loaded:
+    """What became of a program that was to be loaded."""
+
+    program: Program | None
+    """None: it has no runs."""
+    message: str = ""
+    compiled: End | None = None
+    """How the compiler ended."""
+    kept: dict[str, bytes] = field(default_factory=dict)
+
+
+def load(request: Load, workplace: Workplace, forks: Forks, execute: Callable[[Program, Execute], Result]) -> Loaded:
+    """Make a program ready for its runs.
+
+    Args:
+        request: The program.
+        workplace: Its directories, empty.
+        forks: What compiles Python.
+        execute: Does the run that compiles anything else.
+
+    Raises:
+        Unclean: the box does not have the interpreter or compiler it is said to have.
+    """
+    for path, data in request.files.items():
+        write_file(workplace.program, path, data, 0o755)
+    if request.mode == "python":
+        return _load_python(request, workplace.program, forks)
+    if request.compile is None:
+        return Loaded(_program(request, workplace.program))
+    return _load_compiled(request, request.compile, workplace, execute)
+
+
+def _load_python(request: Load, directory: str, forks: Forks) -> Loaded:
+    try:
+        forks.compile(request.files[request.main], f"{directory}/{request.main}")
+    except NotCompiled as error:
+        return Loaded(None, str(error))
+    return Loaded(_program(request, directory))
+
+
+def _load_compiled(
+    request: Load, compiling: Compile, workplace: Workplace, execute: Callable[[Program, Execute], Result]
+) -> Loaded:
+    compiler = Program(
+        is_python=False,
+        argv=_command(compiling.argv, workplace.program),
+        environment=request.environment,
+        data_limit=request.data_limit,
+        files=request.files,
+    )
+    result = execute(compiler, Execute(limits=compiling.limits))
+    message = _cut((result.stderr + result.stdout).decode(errors="replace"))
+    if result.end.reason is not None or result.end.code != 0:
+        return Loaded(None, message, result.end)
+    try:
+        kept = _keep(request, workplace.run, workplace.program)
+    except _TooMuch as error:
+        return Loaded(None, str(error), result.end)
+    return Loaded(_program(request, workplace.program), message, result.end, kept)
+
+
+class _TooMuch(Exception):
+    """The compiler made more than is taken over."""
+
+
+def _program(request: Load, directory: str) -> Program:
+    is_python = request.mode == "python"
+    own = {path: data for path, data in request.files.items() if path != request.main}
+    return Program(
+        is_python=is_python,
+        argv=() if is_python else _command(request.argv, directory),
+        environment=request.environment,
+        data_limit=request.data_limit,
+        files={path: data for path, data in own.items() if not _is_kept(path, request.keep)},
+    )
+
+
+def _keep(request: Load, made_in: str, directory: str) -> dict[str, bytes]:
+    """Move over what the compiler made, as far as it is asked for; returned are all such files."""
+    paths = [path for path in _files_below(made_in) if _is_kept(path, request.keep)]
+    if len(paths) > _MAX_KEPT_FILES:
+        raise _TooMuch(f"the compiler made {len(paths)} files")
+    kept = read_files(made_in, paths, _MAX_KEPT_BYTES)
+    if len(kept) < len(paths):
+        raise _TooMuch("the compiler made too large files")
+    for path, data in kept.items():
+        if path in request.files:
+            os.unlink(f"{directory}/{path}")
+        write_file(directory, path, data, 0o755)
+    return kept
+
+
+def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
+    """A command with the program's directory filled in, and the path of what it starts.
+
+    Raises:
+        Unclean: there is no such thing on the PATH.
+    """
+    filled = [argument.replace(_PLACEHOLDER, directory) for argument in argv]
+    if "/" in filled[0]:
+        return filled
+    path = find_program(filled[0])
+    if path is None:
+        raise Unclean(f"this box has no {filled[0]}")
+    return [path, *filled[1:]]
+
+
+def find_program(name: str) -> str | None:
+    """On the PATH of programs. (shutil has this too, and brings libraries that make every fork slower.)"""
+    paths = [f"{directory}/{name}" for directory in SEARCH_PATH.split(":")]
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
+
+
+def _is_kept(path: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _files_below(directory: str) -> list[str]:
+    """Relative; links are neither followed nor named."""
+    found: list[str] = []
+    for folder, _, names in os.walk(directory):
+        paths = [os.path.join(folder, name) for name in names]
+        found += [os.path.relpath(path, directory) for path in paths if not os.path.islink(path)]
+        if len(found) > _MAX_FILES_MADE:
+            raise _TooMuch("the compiler made too many files")
+    return found
+
+
+def _cut(text: str) -> str:
+    return text[:_MAX_MESSAGE_CHARS]

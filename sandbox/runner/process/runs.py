@@ -1,0 +1,285 @@
+"""Doing the runs of a program: each a fork of this process, confined, watched, and gone before the next one.
+
+descriptors of a run    0 a sealed file    1, 2 pipes    3, 4 of calls: arguments and value
+of the candidate        0 an empty file    1, 2 pipes    3 requests    4 replies
+of the tester           0 an empty file    1, 2 nowhere  3 requests    4 replies    5 outcomes    6 the connection
+                                                                                    7 all tests are read
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sandbox.runner.configuration import Configuration
+from sandbox.runner.isolation import confinement, kernel
+from sandbox.runner.isolation.confinement import Cell
+from sandbox.runner.process import measures
+from sandbox.runner.process.child import TesterChannels
+from sandbox.runner.process.forks import Forks, Order, Task
+from sandbox.runner.process.limits import RunLimits
+from sandbox.runner.process.programs import Program
+from sandbox.runner.process.shared_page import RUN, TESTER, Board
+from sandbox.runner.process.supervision import End, Result, Started, Stream, Supervisor
+from sandbox.runner.process.workplace import Workplace, read_files
+from sandbox.runner.requests import Call, Execute
+from sandbox.runner.trouble import Unclean
+
+_MOST_USERS_OF_JOB: Final = 1024
+"""A job of more runs shares users with the job after the next ones; nothing of it is left by then."""
+
+MAX_VALUE_BYTES: Final = 16 << 20
+MAX_OUTCOMES_BYTES: Final = 16 << 20
+
+Life = tuple[Any, ...]
+"""What a child does once it is confined, see `process.lead`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rules:
+    """Descriptors of Landlock's rules; None without Landlock."""
+
+    run: int | None = None
+    test: int | None = None
+
+
+class Runs:
+    """Of one box."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        workplace: Workplace,
+        supervisor: Supervisor,
+        rules: Rules,
+        forks: Forks,
+        board: Board,
+        environment: Mapping[str, str],
+    ) -> None:
+        """To be made when the runner has its final size.
+
+        Args:
+            configuration: Of the box.
+            workplace: Where runs work.
+            supervisor: Watches them.
+            rules: Confine them.
+            forks: Where they come from.
+            board: Tells the supervisor their numbers, and whether one got as far as to become the program.
+            environment: Of programs that are started.
+        """
+        self._configuration = configuration
+        self._workplace = workplace
+        self._supervisor = supervisor
+        self._rules = rules
+        self._forks = forks
+        self._board = board
+        self._environment = environment
+        self._number = 0
+        self._own_uid = os.getuid()
+        self._other_threads = 0
+        self._data_bytes = measures.data_bytes()
+        self._resident_bytes = measures.resident_bytes(os.getpid())
+        self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+
+    def number_apart(self) -> None:
+        """Give the runs from now on other users than those which a fork of this process gives its runs."""
+        self._number += _MOST_USERS_OF_JOB
+
+    def count_threads(self, following: int | None) -> None:
+        """See how many threads of the runs' user are none of the runs', where they share one.
+
+        Args:
+            following: The fork that waits for the next job, and counts even if it is still to be made; None: there is
+                none.
+        """
+        if self._configuration.single_uid:
+            others = measures.threads_of_user(self._own_uid, without=following)
+            self._other_threads = others + (following is not None)
+
+    def execute(self, program: Program, request: Execute) -> Result:
+        life: Life = ("execute", request.arguments, program.environment)
+        if not program.is_python:
+            life = self._start(program, request.arguments)
+        run = self._prepare(program, request.limits, {**program.files, **request.files}, [request.stdin])
+        end = self._watch(run, life)
+        stdout, stderr = run.outputs
+        fetched = read_files(self._workplace.run, request.fetch) if request.fetch else {}
+        return Result(end, stdout, stderr, fetched=fetched)
+
+    def call(self, program: Program, request: Call) -> Result:
+        life = ("call", request.function, program.environment) if program.is_python else self._start(program, ())
+        run = self._prepare(program, request.limits, program.files, [b"", request.arguments], has_value=True)
+        end = self._watch(run, life)
+        stdout, stderr, value = run.outputs
+        return Result(end, stdout, stderr, value=value or None)
+
+    def tests(self, program: Program, limits: RunLimits, source: int, length: int) -> Result:
+        """The tests are the next `length` bytes that come from `source`; the tester reads them itself.
+
+        Raises:
+            Unclean: it did not read all of them, so nobody knows where in the stream the next request begins.
+        """
+        if not program.is_python:
+            raise Unclean("tests can be run against Python only")
+        if self._forks.are_confined:
+            raise Unclean("tests in a job that was to have none")
+        candidate = self._prepare(program, limits, program.files, [b""])
+        tester = self._prepare_tester(limits.for_tests())
+        requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+        channels = TesterChannels(requests=3, replies=4, outcomes=5, source=6, taken=7, length=length)
+        candidates, testers = self._started(candidate, RUN), self._started(tester, TESTER)
+        cell = self._cell(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
+        life = ("serve", 3, 4, program.environment)
+        outcomes_end, taken_end = tester.inner[1:]
+        inner = [
+            tester.inner[0],
+            self._nothing,
+            self._nothing,
+            requests[1],
+            replies[0],
+            outcomes_end,
+            source,
+            taken_end,
+        ]
+        tester_cell = self._cell(replace(tester, inner=inner))
+        tester_life = ("test", tuple(channels), self._workplace.test)
+        orders = [self._order(RUN, candidate, cell, life), self._order(TESTER, tester, tester_cell, tester_life)]
+        self._supervisor.prepare()
+        # One right after the other: what is written to in between has to be copied once more.
+        for order in orders:
+            self._forks.fork(order)
+        self._forks.finish()
+        for descriptor in (*candidate.inner, *tester.inner, *requests, *replies):
+            os.close(descriptor)
+        end, test_end = self._supervisor.watch_tests(candidates, testers)
+        stdout, stderr = candidate.outputs
+        outcomes, taken = tester.outputs
+        if not taken:
+            raise Unclean("the tests were not taken")
+        if end.reason is None and test_end.reason is not None:
+            end = replace(end, reason=test_end.reason)
+        return Result(end, stdout, stderr, tests=outcomes)
+
+    def _prepare(
+        self,
+        program: Program,
+        limits: RunLimits,
+        files: Mapping[str, bytes],
+        inputs: Sequence[bytes],
+        *,
+        has_value: bool = False,
+    ) -> "_Prepared":
+        """A run of a program: descriptors 0 and 3 have the inputs, 1, 2 and 4 are pipes."""
+        self._number += 1
+        is_warm = program.is_python
+        uid = self._uid(0)
+        since = time.monotonic()
+        with self._workplace.making(self._workplace.run, uid, files):
+            pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3 if has_value else 2)]
+        outer = [Stream(pipes[0][0], limits.output_bytes, ends_run=True)]
+        outer.append(Stream(pipes[1][0], limits.stderr_bytes, ends_run=False))
+        if has_value:
+            outer.append(Stream(pipes[2][0], MAX_VALUE_BYTES, ends_run=True))
+        given = [kernel.sealed_file(data) for data in inputs]
+        return _Prepared(
+            uid=uid,
+            since=since,
+            limits=limits,
+            inner=[given[0], pipes[0][1], pipes[1][1], *given[1:], *(inner for _, inner in pipes[2:])],
+            outer=outer,
+            directory=self._workplace.run,
+            ruleset=None if self._forks.are_confined else self._rules.run,
+            base_data_bytes=self._data_bytes if is_warm else 0,
+            base_resident_bytes=self._resident_bytes if is_warm else 0,
+            data_limit=program.data_limit,
+            is_candidate=True,
+        )
+
+    def _prepare_tester(self, limits: RunLimits) -> "_Prepared":
+        """Its inner descriptors are an empty file and the ends of its outer streams, outcomes and taken."""
+        uid = self._uid(self._configuration.uids)
+        since = time.monotonic()
+        with self._workplace.making(self._workplace.test, uid, {}):
+            outcomes, taken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+        return _Prepared(
+            uid=uid,
+            since=since,
+            limits=limits,
+            inner=[kernel.sealed_file(b""), outcomes[1], taken[1]],
+            outer=[Stream(outcomes[0], MAX_OUTCOMES_BYTES, ends_run=False), Stream(taken[0], 1, ends_run=False)],
+            directory=self._workplace.test,
+            ruleset=self._rules.test,
+            base_data_bytes=self._data_bytes,
+            base_resident_bytes=self._resident_bytes,
+            data_limit=True,
+            is_candidate=False,
+        )
+
+    def _watch(self, run: "_Prepared", life: Life) -> End:
+        self._supervisor.prepare()
+        order = self._order(RUN, run, self._cell(run), life)
+        return self._supervisor.watch(self._started(run, RUN), lambda: self._forks.fork(order), run.inner)
+
+    def _cell(self, run: "_Prepared") -> Cell:
+        return Cell(
+            directory=run.directory,
+            resources=confinement.resources(
+                run.limits,
+                base_data_bytes=run.base_data_bytes,
+                data_limit=run.data_limit,
+                other_threads=self._other_threads,
+            ),
+            descriptors=run.inner,
+            ruleset=run.ruleset,
+            is_dumpable=run.is_candidate,
+            is_prepared=self._forks.are_prepared,
+        )
+
+    def _order(self, place: int, run: "_Prepared", cell: Cell, life: Life) -> Order:
+        return Order(place, None if self._configuration.single_uid else run.uid, Task(tuple(cell), life))
+
+    def _started(self, run: "_Prepared", place: int) -> Started:
+        return Started(
+            board=self._board,
+            uid=run.uid,
+            since=run.since,
+            limits=run.limits,
+            base_bytes=run.base_resident_bytes,
+            watch_memory=self._configuration.watch_memory or not run.data_limit,
+            streams=run.outer,
+            place=place,
+        )
+
+    def _start(self, program: Program, arguments: Sequence[str]) -> Life:
+        return ("start", [*program.argv, *arguments], {**self._environment, **program.environment})
+
+    def _uid(self, offset: int) -> int:
+        if self._configuration.single_uid:
+            return self._own_uid
+        return self._configuration.first_uid + offset + self._number % self._configuration.uids
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Prepared:
+    """A process that is about to be forked."""
+
+    uid: int
+    since: float
+    limits: RunLimits
+    inner: Sequence[int]
+    """What become its descriptors 0, 1, 2 and so on."""
+    outer: Sequence[Stream]
+    """The runner's ends of its pipes."""
+    directory: str
+    ruleset: int | None
+    base_data_bytes: int
+    base_resident_bytes: int
+    data_limit: bool
+    is_candidate: bool
+    """Otherwise it is what tests one."""
+
+    @property
+    def outputs(self) -> Sequence[bytes]:
+        """What has come through its streams."""
+        return [bytes(stream.data) for stream in self.outer]

@@ -1,0 +1,468 @@
+"""Watching a run from outside until nothing of it is left.
+
+    fork ──► the run's pipes are drained up to their caps ──► the process ends, or a limit ends it
+         ──► the rest of the box is emptied ──► what is still in the pipes is read ──► `End`
+
+CPU time is the limit that counts: of all processes of the run together, looked at no earlier than it can have been used
+up. Wall time is the backstop, without the time the machine kept the run waiting. Nothing but SIGKILL ends a run, and no
+promise of the program's is needed for anything. How a run ended is decided in one place, `_reason`.
+"""
+
+import math
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from sandbox.runner.frames import Closed
+from sandbox.runner.process import measures
+from sandbox.runner.process.limits import RunLimits
+from sandbox.runner.process.process_reaper import Population, Tally, has_ended
+from sandbox.runner.process.shared_page import Board
+
+_PIECE_BYTES: Final = 1 << 16
+_MEMORY_LOOK_S: Final = 0.02
+_SHORTEST_LOOK_S: Final = 0.005
+_HARD_WALL_FACTOR: Final = 10
+"""A run is ended after so many times its wall limit, however long the machine kept it waiting."""
+_STARVED_CPU_SHARE: Final = 0.2
+_STARVED_DELAY_SHARE: Final = 0.5
+_NOTABLE_WALL_S: Final = 0.1
+_UNHEARD_S: Final = 0.005
+"""Nobody listens to a run before that. Most are over by then, and waking up for what they write would hold them up."""
+_KILL_AGAIN_S: Final = 0.5
+
+
+class Reason(StrEnum):
+    """Why a run did not come to an end of its own."""
+
+    CPU = "cpu"
+    WALL = "wall"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    FILE_SIZE = "file_size"
+    KILLED = "killed"
+    STARVED = "starved"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class End:
+    """How a run ended and what it used."""
+
+    code: int | None
+    signal: int
+    reason: Reason | None
+    cpu_s: float
+    wall_s: float
+    delay_s: float
+    peak_kb: int
+    left: int
+    """Processes it left behind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result:
+    """How a run ended and what came out of it."""
+
+    end: End
+    stdout: bytes
+    stderr: bytes
+    value: bytes | None = None
+    tests: bytes | None = None
+    fetched: Mapping[str, bytes] = field(default_factory=dict)
+
+
+class Stream:
+    """The runner's end of a pipe; closed once it has been read to its end."""
+
+    __slots__ = ("_cap", "data", "descriptor", "ends_run", "overflowed")
+
+    def __init__(self, descriptor: int, cap: int, *, ends_run: bool) -> None:
+        os.set_blocking(descriptor, False)
+        self.descriptor = descriptor
+        self.data = bytearray()
+        self.overflowed = False
+        self.ends_run = ends_run
+        """Whether writing more than the cap ends the run; otherwise it is dropped."""
+        self._cap = cap
+
+    def read(self) -> bool:
+        """Take what is there at once; False at its end."""
+        try:
+            piece = os.read(self.descriptor, _PIECE_BYTES)
+        except BlockingIOError:
+            return True
+        room = self._cap - len(self.data)
+        if len(piece) > room:
+            self.overflowed = True
+            piece = piece[:room]
+            self.data += piece
+            return True
+        self.data += piece
+        return bool(piece)
+
+    def finish(self) -> None:
+        """Read the rest, when nobody is left who could write, and close."""
+        try:
+            while piece := os.read(self.descriptor, _PIECE_BYTES):
+                room = self._cap - len(self.data)
+                self.overflowed = self.overflowed or len(piece) > room
+                self.data += piece[:room]
+        except BlockingIOError:
+            pass  # the pipe itself is on its way through a socket that is being taken down
+        os.close(self.descriptor)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Started:
+    """A run that is being started."""
+
+    board: Board
+    """Where its number will be told."""
+    uid: int
+    since: float
+    """time.monotonic() before the fork."""
+    limits: RunLimits
+    base_bytes: int
+    """Resident memory that each of its processes has in common with the runner."""
+    watch_memory: bool
+    streams: Sequence[Stream] = ()
+    place: int = 0
+    """On the board."""
+
+    @property
+    def pid(self) -> int:
+        """0: it is still to be forked."""
+        return self.board.number(self.place)
+
+
+class Supervisor:
+    """One run at a time."""
+
+    def __init__(
+        self,
+        population: Population,
+        oom: measures.OomCounter,
+        board: Board,
+        *,
+        control: int,
+        wake: int,
+        cpus: int,
+    ) -> None:
+        """Nothing is watched yet.
+
+        Args:
+            population: Of the box.
+            oom: Its counter.
+            board: Shared with runs, which raise a flag on it when they are about to become the program.
+            control: The connection to the service.
+            wake: Becomes readable whenever a child ends.
+            cpus: How fast CPU time can be used up.
+        """
+        self._population = population
+        self._oom = oom
+        self._oom_kills = 0
+        self._board = board
+        self._control = control
+        self._wake = wake
+        self._cpus = cpus
+        self._streams: dict[int, Stream] = {}
+        self._listens_from = math.inf
+        self._poll = select.poll()
+        self._poll.register(control, 0)  # tells of nothing but its end
+        self._poll.register(wake, select.POLLIN)
+
+    def prepare(self) -> None:
+        """To be called before each fork."""
+        self._oom_kills = self._oom.read()
+        self._board.clear()
+
+    def watch(self, run: Started, fork: Callable[[], None], inner: Sequence[int]) -> End:
+        """Fork, and watch until the run has ended and the box is empty.
+
+        What is done before the fork need not be copied after it, as all is that both sides write to.
+
+        Args:
+            run: What is to be watched.
+            fork: Has it forked, now or soon.
+            inner: Its descriptors, which are closed once it has them.
+
+        Raises:
+            Unclean: it cannot be emptied.
+            Closed: the service is gone.
+        """
+        guard = _Guard(run, self._population, self._cpus)
+        self._open(run.streams)
+        fork()
+        while not (self._turn(guard) and has_ended(run.pid)):
+            guard.bury(run.pid)
+        guard.reap()
+        self._empty(guard, run.uid)
+        for descriptor in inner:
+            os.close(descriptor)
+        self._close()
+        return self._end(guard)
+
+    def watch_tests(self, candidate: Started, tester: Started) -> tuple[End, End]:
+        """Until the tester has ended and the box is empty: how candidate and tester ended.
+
+        The candidate is ended when the tester has; that is no end of its own, and counts as one with code 0.
+
+        Raises:
+            Unclean: it cannot be emptied.
+            Closed: the service is gone.
+        """
+        candidates = _Guard(candidate, self._population, self._cpus, other=tester.pid)
+        testers = _Guard(tester, self._population, self._cpus, alone=True)
+        self._open([*candidate.streams, *tester.streams])
+        may_have_ended = True  # whoever waited for their forks may have heard of it instead
+        while not (may_have_ended and has_ended(tester.pid)):
+            candidates.bury(candidate.pid, tester.pid)
+            if candidates.status is None and has_ended(candidate.pid):
+                candidates.reap()
+                self._population.kill_all_but(tester.pid, candidate.uid)
+            may_have_ended = self._turn(candidates, testers)
+        testers.reap()
+        if candidates.status is None and has_ended(candidate.pid):
+            candidates.reap()
+        if candidates.status is None:
+            self._population.end(candidate.pid, candidates.tally)
+            candidates.wall_s = testers.wall_s
+        self._empty(candidates, candidate.uid, tester.uid)
+        self._close()
+        return self._end(candidates), self._end(testers)
+
+    def _turn(self, *guards: "_Guard") -> bool:
+        """Wait for something to happen and see to it; whether a child may have ended."""
+        now = time.monotonic()
+        if now >= self._listens_from:
+            self._listen()
+        wait_s = min(self._listens_from, *(guard.next_look for guard in guards)) - now
+        has_woken = False
+        for descriptor, _ in self._poll.poll(max(0, int(wait_s * 1000) + 1)):
+            if descriptor == self._wake:
+                os.read(self._wake, _PIECE_BYTES)
+                has_woken = True
+            elif descriptor == self._control:
+                raise Closed("the service is gone")
+            else:
+                self._read(self._streams[descriptor], guards[0])
+        now = time.monotonic()
+        for guard in guards:
+            if now >= guard.next_look:
+                guard.look(now)
+        return has_woken
+
+    def _read(self, stream: Stream, guard: "_Guard") -> None:
+        if not stream.read():
+            self._poll.unregister(stream.descriptor)
+            del self._streams[stream.descriptor]
+            os.close(stream.descriptor)
+        elif stream.overflowed and stream.ends_run:
+            guard.kill(Reason.OUTPUT)
+
+    def _open(self, streams: Sequence[Stream]) -> None:
+        for stream in streams:
+            self._streams[stream.descriptor] = stream
+        self._listens_from = time.monotonic() + _UNHEARD_S
+
+    def _listen(self) -> None:
+        self._listens_from = math.inf
+        for descriptor in self._streams:
+            self._poll.register(descriptor, select.POLLIN)
+
+    def _close(self) -> None:
+        """Take what is left in the pipes; nobody can write to them any more."""
+        for stream in self._streams.values():
+            if self._listens_from == math.inf:
+                self._poll.unregister(stream.descriptor)
+            stream.finish()
+        self._streams.clear()
+        self._listens_from = math.inf
+
+    def _empty(self, guard: "_Guard", *uids: int) -> None:
+        before = guard.tally.count
+        self._population.empty(guard.tally, uids)
+        guard.left = guard.tally.count - before
+
+    def _end(self, guard: "_Guard") -> End:
+        status, tally = guard.status or 0, guard.tally
+        code = os.waitstatus_to_exitcode(status)
+        has_overflowed = any(stream.overflowed and stream.ends_run for stream in guard.run.streams)
+        reason = decide(
+            code,
+            guard.reason,
+            has_started=self._board.has_begun(guard.run.place),
+            is_over_cpu=tally.cpu_s > guard.run.limits.cpu_s,
+            has_overflowed=has_overflowed,
+            oom_kills=self._oom.read() - self._oom_kills if code else 0,
+            oom=self._oom,
+        )
+        return End(
+            code=code if code >= 0 else None,
+            signal=max(0, -code),
+            reason=reason,
+            cpu_s=tally.cpu_s,
+            wall_s=guard.wall_s,
+            delay_s=guard.delay_s,
+            peak_kb=max(tally.peak_kb, guard.peak_bytes >> 10),
+            left=guard.left,
+        )
+
+
+def decide(
+    code: int,
+    ours: Reason | None,
+    *,
+    has_started: bool,
+    is_over_cpu: bool,
+    has_overflowed: bool,
+    oom_kills: int,
+    oom: measures.OomCounter,
+) -> Reason | None:
+    """Why a run did not end by itself; None when it did.
+
+    Args:
+        code: The exit code, or minus the signal.
+        ours: What the runner ended it for.
+        has_started: The program had begun; before that, any end is trouble of ours.
+        is_over_cpu: It used more than its limit, whoever noticed.
+        has_overflowed: It wrote more than its limit, whoever noticed.
+        oom_kills: How many processes the kernel ended meanwhile for want of memory.
+        oom: Whose they can be. If all would be known, and there were none, a SIGKILL was the program's own.
+    """
+    if not has_started:
+        return Reason.KILLED
+    if ours is not None:
+        return ours
+    if is_over_cpu or code == -signal.SIGXCPU:
+        return Reason.CPU
+    if has_overflowed:
+        return Reason.OUTPUT
+    if code == -signal.SIGXFSZ:
+        return Reason.FILE_SIZE
+    if oom_kills > 0 and oom.is_of_box:
+        return Reason.MEMORY
+    if code == -signal.SIGKILL and (oom_kills > 0 or not oom.is_known):
+        return Reason.KILLED
+    return None
+
+
+class _Guard:
+    """Holds one run to its limits."""
+
+    __slots__ = (
+        "_alone",
+        "_cpus",
+        "_other",
+        "_population",
+        "delay_s",
+        "left",
+        "next_look",
+        "peak_bytes",
+        "reason",
+        "run",
+        "status",
+        "tally",
+        "wall_s",
+    )
+
+    def __init__(
+        self, run: Started, population: Population, cpus: int, *, other: int | None = None, alone: bool = False
+    ) -> None:
+        """A run of one process and what comes from it.
+
+        Args:
+            run: What is guarded.
+            population: All of the box belongs to the run,
+            cpus: which can use up CPU time on so many processors.
+            other: But this process, which the run is working for.
+            alone: Nothing but the run's first process belongs to it.
+        """
+        self.run = run
+        self.tally = Tally()
+        self.reason: Reason | None = None
+        self.status: int | None = None
+        self.wall_s = self.delay_s = 0.0
+        self.peak_bytes = self.left = 0
+        self.next_look = run.since + self._pause(min(run.limits.cpu_s / cpus, run.limits.wall_s))
+        self._population = population
+        self._cpus = cpus
+        self._other = other
+        self._alone = alone
+
+    def look(self, now: float) -> None:
+        """See whether a limit is used up, end the run if so, and say when to look again."""
+        if self.status is not None:
+            self.next_look = math.inf
+            return
+        limits = self.run.limits
+        pids = self._pids()
+        left_cpu_s = limits.cpu_s - self.tally.cpu_s - sum(map(measures.cpu_s, pids))
+        if self.reason is not None:
+            self.kill(self.reason)
+        elif left_cpu_s <= 0:
+            self.kill(Reason.CPU)
+        elif self.run.watch_memory and self._resident_bytes(pids) > limits.memory_bytes:
+            self.kill(Reason.MEMORY)
+        elif (left_wall_s := self._left_wall_s(now, pids)) <= 0:
+            self.kill(self._wall_reason(now, left_cpu_s, pids))
+        else:
+            self.next_look = now + self._pause(min(left_cpu_s / self._cpus, left_wall_s))
+
+    def kill(self, reason: Reason) -> None:
+        self.reason = self.reason or reason
+        self.next_look = time.monotonic() + _KILL_AGAIN_S
+        if self._alone:
+            os.kill(self.run.pid, signal.SIGKILL)
+        elif self._other is not None:
+            self._population.kill_all_but(self._other, self.run.uid)
+        else:
+            self._population.kill_all([self.run.uid])
+
+    def bury(self, *awaited: int) -> None:
+        """Orphans of the run that have ended."""
+        self._population.bury(self.tally, awaited)
+
+    def reap(self) -> None:
+        """The first process, which has ended."""
+        self.wall_s = time.monotonic() - self.run.since
+        if self.wall_s > _NOTABLE_WALL_S:
+            self.delay_s = measures.leader_delay_s(self.run.pid)
+        _, self.status, usage = os.wait4(self.run.pid, 0)
+        self.tally.add(usage)
+
+    def _pids(self) -> list[int]:
+        if self._alone:
+            return [self.run.pid]
+        return [pid for pid in self._population.living() if pid != self._other]
+
+    def _resident_bytes(self, pids: Sequence[int]) -> int:
+        base_bytes = self.run.base_bytes
+        together = sum(max(0, measures.resident_bytes(pid) - base_bytes) for pid in pids)
+        self.peak_bytes = max(self.peak_bytes, together)
+        return together
+
+    def _left_wall_s(self, now: float, pids: Sequence[int]) -> float:
+        limit_s, elapsed_s = self.run.limits.wall_s, now - self.run.since
+        if elapsed_s < limit_s:
+            return limit_s - elapsed_s
+        if elapsed_s >= limit_s * _HARD_WALL_FACTOR:
+            return 0.0
+        others_s = measures.cpu_s(self._other) if self._other is not None else 0.0
+        return limit_s - (elapsed_s - others_s - measures.delay_s(pids))
+
+    def _wall_reason(self, now: float, left_cpu_s: float, pids: Sequence[int]) -> Reason:
+        used_share = 1 - left_cpu_s / self.run.limits.cpu_s
+        delayed_share = measures.delay_s(pids) / (now - self.run.since)
+        is_starved = used_share < _STARVED_CPU_SHARE and delayed_share > _STARVED_DELAY_SHARE
+        return Reason.STARVED if is_starved else Reason.WALL
+
+    def _pause(self, seconds: float) -> float:
+        if self.run.watch_memory:
+            seconds = min(seconds, _MEMORY_LOOK_S)
+        return max(seconds, _SHORTEST_LOOK_S)

@@ -1,0 +1,339 @@
+"""Templates: processes which have the program of one job compiled, and do nothing but fork its runs.
+
+    runner      reads requests, watches runs, empties the box; once it serves, it forks nothing any more
+    original    the interpreter as it was before any program; forks templates
+    template    of the job at hand: compiles its program, forks its runs
+    template    of the next job, made ahead
+    run
+
+All are the runner's children, siblings of whoever forked them (CLONE_PARENT), so that it can wait for each. Two things
+come of it. What was read and written for a program is in no memory that the programs after it are forked from. And
+nothing is copied twice: what a process has in memory it has to copy, page by page, when it writes to it after a fork.
+To watch a run writes to some 400 pages; to be its template, to a few.
+
+All but the runs have one table of descriptors in common (CLONE_FILES): the pipes of a run, which the runner makes, are
+a template's as well. None but the runner opens or closes any.
+"""
+
+import marshal
+import os
+import select
+import signal
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from struct import Struct
+from typing import Any, Final, NoReturn
+
+from sandbox.runner.frames import EXIT_UNCLEAN, Closed
+from sandbox.runner.isolation import confinement, kernel, landlock, seccomp
+from sandbox.runner.process import child
+from sandbox.runner.process.child import PythonSource
+from sandbox.runner.process.compiling import NotCompiled, compile_program
+from sandbox.runner.process.file_descriptors import high
+from sandbox.runner.process.forks import FRAMES, Order, Task, live
+from sandbox.runner.process.process_reaper import Children, has_ended
+from sandbox.runner.process.shared_page import RUN, TEMPLATES, TESTER, Board
+from sandbox.runner.trouble import Unclean
+
+_HEAD: Final = Struct("BIi")
+"""What is asked, how many bytes follow, and the user that a run is to be."""
+_COMPILE, _ANSWER, _CONFINE = 100, 101, 102
+"""Asked of a template; less than that is the place of a run that is to be forked."""
+_PIECE_BYTES: Final = 1 << 16
+_FRAMES_OF_TEMPLATE: Final = 3
+"""Its own, below those of its runs, and two of constructors: the interpreter counts a call of a class besides the method's."""
+
+
+def can_be_used(board: Board) -> bool:
+    """Whether the kernel does all that is needed. To be asked while this process has no children."""
+    try:
+        cloner = kernel.Cloner()
+        Children.of_this_process().close()
+        pid = cloner.child()
+    except OSError:
+        return False
+    if pid == 0:
+        _try_to_have_sibling(cloner, board)
+    return pid > 0 and _has_succeeded(pid) and _has_succeeded(board.number(TEMPLATES[0]))
+
+
+def _try_to_have_sibling(cloner: kernel.Cloner, board: Board) -> NoReturn:
+    status = 1
+    try:
+        pid = cloner.sibling(board.address(TEMPLATES[0]), shares_descriptors=True)()
+        status = int(pid < 0)  # of this process, and of its sibling
+    finally:
+        os._exit(status)
+
+
+def _has_succeeded(pid: int) -> bool:
+    return os.waitpid(pid, 0)[1] == 0
+
+
+class Templates:
+    """The runner's side: see `Forks`."""
+
+    can_be_lost = False
+    are_prepared = True
+
+    def __init__(
+        self,
+        board: Board,
+        data_bytes: int,
+        job_filter: bytes | None,
+        ruleset: int | None,
+        *,
+        control: int,
+        wake: int,
+    ) -> None:
+        """Make the original and the first template, which are forks of this process as it is now.
+
+        Args:
+            board: Where their numbers are told, and those of runs.
+            data_bytes: What this process's memory counts towards a process's limit.
+            job_filter: Of jobs whose programs have no say about SIGCHLD.
+            ruleset: Landlock's, of programs.
+            control: The connection to the service.
+            wake: Becomes readable whenever a child ends.
+        """
+        self._board = board
+        self._wake = wake
+        self._lines = [_Line(control, wake) for _ in TEMPLATES]
+        self._wanted, self._wanting = map(high, os.pipe2(os.O_CLOEXEC))
+        self._current: int | None = None
+        self._next = 0
+        self._ended = 0
+        """The last job's template, which is still to be buried."""
+        self.are_confined = False
+        self._ruleset = ruleset
+        self._tasks: dict[int, Task] = {}
+        """By place: the last the template was told, and need not be told again."""
+        self._processors = sorted(os.sched_getaffinity(0))
+        self._core: int | None = None
+        runner = os.getpid()
+        cloner = kernel.Cloner()
+        board.tell(TEMPLATES[0], 0)
+        self._original = cloner.child()
+        if self._original == 0:
+            templates = [_Template(cloner, board, data_bytes, job_filter, line) for line in self._lines]
+            _be_original(runner, cloner, board, templates, self._wanted)
+        if self._original < 0:
+            raise Unclean("no more processes")
+        self._want()
+
+    def lose(self) -> None:
+        raise Unclean("there would be nothing to fork programs from")
+
+    @property
+    def own(self) -> Collection[int]:
+        there = (self._original, self._ended, *map(self._board.number, TEMPLATES))
+        return [number for number in there if number]
+
+    def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
+        self.end()
+        self._check_alive()
+        if self._ended:
+            os.waitpid(self._ended, 0)
+            self._ended = 0
+        self._current = self._next
+        self._next = 1 - self._next
+        self._tasks.clear()
+        self._await_current()
+        self._stay_on(core)
+        self._want()
+        ruleset = None if has_tests else self._ruleset
+        self.are_confined = ruleset is not None
+        self._line.order.send(_CONFINE, (handles_children, ruleset))
+
+    def end(self) -> None:
+        """The template is ended: where it was, the next one but one is made."""
+        if self._current is None:
+            return
+        place, self._current = TEMPLATES[self._current], None
+        self._ended = self._board.number(place)
+        self._board.tell(place, 0)
+        os.kill(self._ended, signal.SIGKILL)
+
+    def compile(self, text: bytes, path: str) -> None:
+        message = self._ask(_COMPILE, (text, path))
+        if message:
+            raise NotCompiled(message)
+
+    def fork(self, order: Order) -> None:
+        place, uid, task = order
+        if not uid:
+            raise Unclean("a run without a user of its own")
+        is_known = self._tasks.get(place) == task
+        self._tasks[place] = task
+        self._line.order.send(place, None if is_known else tuple(task), uid)
+
+    def finish(self) -> None:
+        """Orders are followed one after the other."""
+        self._ask(_ANSWER)
+
+    @property
+    def _line(self) -> "_Line":
+        if self._current is None:
+            raise Unclean("a run without a template")
+        return self._lines[self._current]
+
+    def _ask(self, what: int, details: Any = None) -> str:
+        self._line.order.send(what, details)
+        self._await_answer()
+        answer: str = self._line.answer.receive()[2]
+        return answer
+
+    def _stay_on(self, core: int | None) -> None:
+        """With the template of the job, whose runs inherit it."""
+        processors = self._processors
+        allowed = processors if core is None else (processors[core % len(processors)],)
+        if core is None and self._core is None:
+            return
+        others = () if core == self._core else (0, self._original)
+        self._core = core
+        with suppress(OSError):  # they are not this box's to choose any more: nothing is lost but time
+            for member in (self._board.number(TEMPLATES[self._current or 0]), *others):
+                os.sched_setaffinity(member, allowed)
+
+    def _want(self) -> None:
+        """Another template, at the place that is free."""
+        os.write(self._wanting, bytes([self._next]))
+
+    def _await_current(self) -> None:
+        """Until it has been forked, if it has not been ahead."""
+        if not self._board.number(TEMPLATES[self._current or 0]):
+            self._ask(_ANSWER)
+
+    def _await_answer(self) -> None:
+        """
+        Raises:
+            Closed: the service is gone.
+            Unclean: the template is.
+        """
+        line = self._line
+        while True:
+            for descriptor, _ in line.poll.poll():
+                if descriptor == line.answer.reading:
+                    return
+                if descriptor != self._wake:
+                    raise Closed("the service is gone")
+                os.read(self._wake, _PIECE_BYTES)
+                self._check_alive()
+
+    def _check_alive(self) -> None:
+        for number in self.own:
+            if number != self._ended and has_ended(number):
+                raise Unclean(f"process {number}, which programs are forked from, has ended")
+
+
+class _Pipe:
+    """Messages one after the other. Both ends are everybody's, so there is no end of it.
+
+    What one write has put there, one read takes (O_DIRECT, see pipe(2)): short messages at once.
+    """
+
+    def __init__(self) -> None:
+        self.reading, self._writing = map(high, os.pipe2(os.O_CLOEXEC | os.O_DIRECT))
+        self._packet = bytearray(select.PIPE_BUF)
+        self._into = [self._packet]  # what is read to memory of its own touches that which is kept about all memory
+
+    def send(self, what: int, value: Any, uid: int = 0) -> None:
+        data = b"" if value is None else marshal.dumps(value)
+        rest = memoryview(_HEAD.pack(what, len(data), uid) + data)
+        while rest:
+            rest = rest[os.write(self._writing, rest) :]
+
+    def receive(self) -> tuple[int, int, Any]:
+        """A whole message: what was asked or answered, the user, and the value."""
+        count = os.readv(self.reading, self._into)
+        what, length, uid = _HEAD.unpack_from(self._packet)
+        if not length:
+            return what, uid, None
+        data = self._packet[_HEAD.size : count]
+        while len(data) < length:
+            data += os.read(self.reading, select.PIPE_BUF)
+        return what, uid, marshal.loads(data)  # noqa: S302 - of our own processes
+
+
+class _Line:
+    """Between the runner and one template after the other."""
+
+    def __init__(self, control: int, wake: int) -> None:
+        self.order = _Pipe()
+        self.answer = _Pipe()
+        self.poll = select.poll()
+        self.poll.register(control, 0)  # tells of nothing but its end
+        self.poll.register(wake, select.POLLIN)
+        self.poll.register(self.answer.reading, select.POLLIN)
+
+
+def _be_original(
+    runner: int, cloner: kernel.Cloner, board: Board, templates: Sequence["_Template"], wanted: int
+) -> NoReturn:
+    try:
+        kernel.die_with_parent(runner)
+        confinement.prepare()
+        child.leave_depth(FRAMES + _FRAMES_OF_TEMPLATE)
+        forking = [cloner.sibling(board.address(place), shares_descriptors=True) for place in TEMPLATES]
+        pid = 1
+        while pid > 0:
+            which = os.read(wanted, 1)[0]
+            pid = forking[which]()
+            if pid == 0:
+                kernel.die_with_parent(runner)
+                templates[which].serve()
+    finally:
+        os._exit(EXIT_UNCLEAN)
+
+
+class _Template:
+    """Made in the original, and served in a process of its own."""
+
+    def __init__(
+        self, cloner: kernel.Cloner, board: Board, data_bytes: int, job_filter: bytes | None, line: _Line
+    ) -> None:
+        self._forking = [cloner.sibling(board.address(place), shares_descriptors=False) for place in (RUN, TESTER)]
+        self._board = board
+        self._data_bytes = data_bytes
+        self._job_filter = job_filter
+        self._line = line
+        self._source: PythonSource | None = None
+        self._tasks: list[Sequence[Any]] = [()] * len(self._forking)
+        """By place: the last that was told."""
+
+    def serve(self) -> NoReturn:
+        """Follow orders until it is ended."""
+        receive, forking, tasks = self._line.order.receive, self._forking, self._tasks
+        pid = 1
+        while pid >= 0:
+            what, uid, value = receive()
+            if what >= len(forking):
+                self._do(what, value)
+                continue
+            if value is not None:
+                tasks[what] = value
+            pid = forking[what]()
+            if pid == 0:
+                live(what, uid, tasks[what], self._source, self._board.page)
+        raise OSError("no more processes")
+
+    def _do(self, what: int, value: Any) -> None:
+        if what != _CONFINE:
+            self._line.answer.send(_ANSWER, self._compile(*value) if what == _COMPILE else "")
+        else:
+            self._confine(*value)
+
+    def _confine(self, handles_children: bool, ruleset: int | None) -> None:
+        """And so all that is forked from this process."""
+        if ruleset is not None:
+            landlock.restrict(ruleset)
+        if self._job_filter is not None and not handles_children:
+            seccomp.install(self._job_filter)
+
+    def _compile(self, text: bytes, path: str) -> str:
+        """Why it cannot be; empty when it can."""
+        try:
+            self._source = compile_program(text, path, self._data_bytes)
+        except NotCompiled as error:
+            return str(error)
+        return ""

@@ -1,0 +1,58 @@
+"""The global names of tests that are not files: what they leave free is the program's."""
+
+import builtins
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from sandbox.runner.testing import library
+from sandbox.runner.testing.object_server import NAMESPACE, is_of_tests
+from sandbox.runner.testing.remote_objects import Remote
+from sandbox.runner.testing.remote_program import RemoteProgram
+from sandbox.runner.testing.specification import Specification, is_module_name
+
+
+class Meanings:
+    """What tests mean by the names they leave free, found out once for all their cases."""
+
+    def __init__(self, specification: Specification) -> None:
+        self.program_builtins = specification.program_builtins()
+        """Builtins that are the program's all the same, if it defines them."""
+        self.module_meant: Callable[[str], ModuleType | None] = cache(specification.module_meant)
+        self.library_meant: Callable[[str], Any] = cache(specification.library_meant)
+
+
+class TestNamespace(dict[str, Any]):
+    """Names the tests bind themselves, then builtins, then what they mean of the library, then the program's.
+
+    Args:
+        program: Where free names are looked up.
+        meanings: Tells which of them are not looked up there.
+    """
+
+    def __init__(self, program: RemoteProgram, meanings: Meanings) -> None:
+        super().__init__({"__builtins__": builtins, "__name__": NAMESPACE})
+        self._program = program
+        self._meanings = meanings
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """A class the tests define is the program's as well, as in one file with them: it may make a `ListNode`."""
+        super().__setitem__(name, value)
+        if isinstance(value, type) and is_of_tests(value):
+            self._program.set(0, name, value)
+
+    def __missing__(self, name: str) -> Any:
+        if name in vars(builtins) and name not in self._meanings.program_builtins:
+            raise KeyError(name)
+        if is_module_name(name) and (module := self._meanings.module_meant(name)) is not None:
+            return module
+        if name in library.MODULES and (thing := self._meanings.library_meant(name)) is not None:
+            return thing
+        try:
+            value = self._program.get(0, name)
+        except AttributeError:
+            raise KeyError(name) from None
+        if isinstance(value, Remote | type):
+            self[name] = value
+        return value

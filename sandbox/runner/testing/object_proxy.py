@@ -1,0 +1,94 @@
+"""Objects of the tests' own classes as the judged program has them: each stands for one that stays with the tests.
+
+See `sandbox.runner.testing.object_server` for the other end. They have the class that the tests have, as far as a program can ask:
+it makes instances, and `isinstance` knows them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+_NUMBER: Final = "_rewardline_number"
+_ASK: Final = "_rewardline_ask"
+"""Names of what an object needs itself; all others are looked up in the tests."""
+
+Ask = Callable[..., Any]
+"""Has the tests do something with one of their objects: `ask(number, action, ...)`."""
+
+
+class BorrowedClass(type):
+    """Of the tests."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return _ask_of(cls)(number_of(cls), "make", *arguments, **named)
+
+    def __getattr__(cls, name: str) -> Any:
+        return _ask_of(cls)(number_of(cls), "get", name)
+
+
+class _Borrowed:
+    __slots__ = ("__weakref__", _NUMBER)
+
+    def __getattr__(self, name: str) -> Any:
+        return _ask_of(type(self))(number_of(self), "get", name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _ask_of(type(self))(number_of(self), "set", name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _ask_of(type(self))(number_of(self), "delete", name)
+
+    def __copy__(self) -> Any:
+        return _ask_of(type(self))(number_of(self), "copy")
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "deepcopy")
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError("objects of the tests cannot be pickled")
+
+
+def borrowed_class(number: int, name: str, specials: list[str], ask: Ask) -> BorrowedClass:
+    methods = {special: _go_through if special == "__iter__" else _computed(special) for special in specials}
+    return BorrowedClass(
+        name, (_Borrowed,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask}
+    )
+
+
+def borrowed(number: int, kind: BorrowedClass) -> Any:
+    made: object = object.__new__(kind)  # type: ignore[arg-type]  # any type will do
+    _number_slot.__set__(made, number)
+    return made
+
+
+def is_borrowed(value: object) -> bool:
+    return type(value) is BorrowedClass or type(type(value)) is BorrowedClass
+
+
+def number_of(borrowed: object) -> int:
+    """By which the tests know it."""
+    if type(borrowed) is BorrowedClass:
+        number: int = type.__dict__["__dict__"].__get__(borrowed)[_NUMBER]
+        return number
+    known: int = _number_slot.__get__(borrowed)
+    return known
+
+
+def _ask_of(kind: type) -> Ask:
+    ask: Ask = type.__dict__["__dict__"].__get__(kind)[_ASK]
+    return ask
+
+
+_number_slot: Final[Any] = _Borrowed.__dict__[_NUMBER]
+
+
+def _computed(special: str) -> Callable[..., Any]:
+    def method(self: object, *operands: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "compute", special, *operands)
+
+    return method
+
+
+def _go_through(self: object) -> Iterator[Any]:
+    step = _ask_of(type(self))(number_of(self), "go through")
+    while (item := step()) is not None:
+        yield item[0]

@@ -1,0 +1,129 @@
+"""What tests said, told one by one: a test that never ends does not cost those before it.
+
+Each line is sealed with a key that only the tests and the service know. Users, processes and modes keep the judged
+program from the pipe that the lines go through; should one of them fail, the program still cannot write a line.
+"""
+
+import importlib
+import json
+import os
+from collections import Counter
+from typing import Any, Final
+
+from sandbox.runner.testing.remote_program import RemoteProgram
+
+UNTESTABLE: Final = "untestable: "
+"""What begins the message of a test that cannot be run in any box, whatever the program does; no other message begins so."""
+MISSING: Final = "missing here: "
+"""And of one that imports what this box has not, though another may."""
+_THE_PROGRAM: Final = "solution"
+_MAX_CAUSES: Final = 8
+_MAX_NAME_CHARS: Final = 200
+_MAX_MESSAGE_CHARS: Final = 300
+
+
+# Not from `hashlib`, which brings OpenSSL into the memory that every run would share.
+_blake2b: Final[Any] = importlib.import_module("_blake2").blake2b
+
+
+def seal(key: bytes, number: int, line: object) -> str:
+    """What makes a line genuine: its keyed hash (BLAKE2b, RFC 7693), with its number, so that none can be said twice."""
+    digest: str = _blake2b(f"{number} {json.dumps(line)}".encode(), key=key, digest_size=16).hexdigest()
+    return digest
+
+
+class Outcomes:
+    """Writes lines of JSON: `[name, passed, message, seal]` for each test, then `{"complete": forwarded, "seal": seal}`.
+
+    Args:
+        descriptor: Where to; blocking.
+        program: What the tests are about. Once it is gone, no test passes.
+        key: Of the seals, over the line without its seal.
+    """
+
+    def __init__(self, descriptor: int, program: RemoteProgram, key: bytes) -> None:
+        self._descriptor = descriptor
+        self._program = program
+        self._key = key
+        self._lines = 0
+        self._names: Counter[str] = Counter()
+        self._is_missing_here = False
+        """What the last test imports."""
+
+    def add(self, name: str, error: str | None) -> None:
+        """One test has ended.
+
+        Args:
+            name: Cut, and numbered when another test had it.
+            error: Why it did not pass; None when it did.
+        """
+        name = name[:_MAX_NAME_CHARS]
+        self._names[name] += 1
+        if self._names[name] > 1:
+            name = f"{name}#{self._names[name]}"
+        if error is None and self._program.gone:
+            error = "the program had ended"
+        if error is not None:
+            error = f"{self._mark()}{_without_marks(error)}"
+        self._program.untestable = self._program.shares_process = self._is_missing_here = False
+        self._program.mocks.clear()
+        line = [name, error is None, (error or "")[:_MAX_MESSAGE_CHARS]]
+        self._write([*line, seal(self._key, self._lines, line)])
+
+    def complete(self) -> None:
+        """All tests were gone through."""
+        line = {"complete": self._program.forwarded}
+        self._write({**line, "seal": seal(self._key, self._lines, line)})
+
+    def _write(self, line: object) -> None:
+        self._lines += 1
+        rest = memoryview(json.dumps(line).encode() + b"\n")
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def words(self, error: BaseException) -> str:
+        """What an exception says that ended a test."""
+        missing = _missing_module(error)
+        if missing.partition(".")[0] == _THE_PROGRAM:
+            self._program.untestable = True
+        elif missing:
+            self._is_missing_here = True
+        return words(error)
+
+    def _mark(self) -> str:
+        if self._program.untestable or (not self._program.gone and self._needs_one_process()):
+            return UNTESTABLE
+        return MISSING if self._is_missing_here else ""
+
+    def _needs_one_process(self) -> bool:
+        """Whether the test would pass at most with the program beside it, see `sandbox.runner.testing.shared_state`.
+
+        Mocks can be called from elsewhere, but no more: those that tests have given attributes are meant to be objects.
+        """
+        return self._program.shares_process or any(mock._mock_children for mock in self._program.mocks)
+
+
+def _without_marks(message: str) -> str:
+    """A program may have put some there."""
+    while message.startswith((UNTESTABLE, MISSING)):
+        message = message.partition(": ")[2]
+    return message
+
+
+def _missing_module(error: BaseException) -> str:
+    """What tests import and is not here, or nothing. That the program said so shows in that it names no module to us."""
+    seen = 0
+    found: BaseException | None = error
+    while found is not None and seen < _MAX_CAUSES:
+        if type(found) is ModuleNotFoundError and found.name:
+            return found.name
+        found, seen = found.__cause__, seen + 1
+    return ""
+
+
+def words(error: BaseException) -> str:
+    """What an exception says, in one line."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception as unspeakable:  # noqa: BLE001 - its text may come from the program
+        return f"{type(error).__name__}, without words: {type(unspeakable).__name__}"

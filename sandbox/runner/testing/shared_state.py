@@ -1,0 +1,100 @@
+"""What tests do to the process that they would share with the program: here it is in another one, and does not notice.
+
+    @patch("builtins.input", return_value="4")     the program reads its own standard input
+    monkeypatch.setenv("HOME", "/x")               and its own environment
+    tmp_path / "a.txt"                             may not read what the tests write
+    with pytest.warns(UserWarning): f()            and warns and logs where it runs
+
+A test that does so and does not pass says nothing about the program: it is untestable. One that passes has found out what
+it wanted. What is patched in the program itself (`solution.random.randint`), standard output and what the tests have
+of their own are as they would be in one process, and no matter here.
+"""
+
+import functools
+import importlib
+import os
+import re
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from sandbox.runner.testing.object_server import is_of_tests
+from sandbox.runner.testing.remote_objects import Remote, RemoteModule
+from sandbox.runner.testing.remote_program import RemoteProgram
+from sandbox.runner.testing.specification import Specification
+
+FIXTURES: Final = frozenset({"tmp_path", "tmpdir", "caplog", "recwarn"})
+"""Of pytest."""
+_REPLAYED: Final = ("stdout", "stderr")
+"""Of `sys`: what the program prints is printed here too."""
+_ABOUT_MOCKS: Final = re.compile(r"\bmock\b")
+_ABOUT_FILES: Final = re.compile(r"\btempfile\b")
+_WRITING: Final = re.compile(r"\bopen\([^()\n]*['\"][wax]b?\+?['\"]|\.write_(?:text|bytes)\(")
+_ABOUT_NOTES: Final = re.compile(r"\bassert(?:Logs|NoLogs|Warns)")
+_FILE_MAKERS: Final = ("mkdtemp", "mkstemp", "_mkstemp_inner")
+_NOTERS: Final = ("_AssertLogsContext", "_AssertWarnsContext")
+
+
+def notice_sharing(specification: Specification, program: RemoteProgram) -> None:
+    """From now on, have the program know of it when tests count on sharing a process with it."""
+    if specification.mentions(_ABOUT_MOCKS, "mock"):
+        mock: Any = importlib.import_module("unittest.mock")
+        _notice(program, mock._patch, "__enter__", lambda patch: _is_shared(patch.getter(), patch.attribute))
+        _notice(program, mock._patch_dict, "_patch_dict", lambda patch: _is_shared_mapping(patch.in_dict))
+    if specification.mentions(_ABOUT_FILES, "tempfile"):
+        for name in _FILE_MAKERS:
+            _notice(program, importlib.import_module("tempfile"), name)
+    if specification.mentions(_WRITING, "open", "write"):
+        sys.addaudithook(functools.partial(_notice_writing, program))
+    if specification.mentions(_ABOUT_NOTES, "assert"):
+        for module, name in (("unittest.case", _NOTERS[1]), ("unittest._log", _NOTERS[0])):
+            _notice(program, getattr(importlib.import_module(module), name), "__enter__")
+
+
+def notice_in_pytest(program: RemoteProgram) -> None:
+    """The same for what pytest has of its own; once it has started, which it does by such patches."""
+    patches: Any = importlib.import_module("_pytest.monkeypatch").MonkeyPatch
+    for name in ("setenv", "delenv", "chdir"):
+        _notice(program, patches, name)
+    for name in ("setattr", "delattr"):
+        _notice(program, patches, name, lambda _, target, name="", *__, **___: _is_shared(target, name))
+    for name in ("setitem", "delitem"):
+        _notice(program, patches, name, lambda _, mapping, *__, **___: _is_shared_mapping(mapping))
+    _notice(program, importlib.import_module("_pytest.recwarn").WarningsRecorder, "__enter__")
+
+
+def _notice(
+    program: RemoteProgram, holder: Any, name: str, is_shared: Callable[..., bool] = lambda *_, **__: True
+) -> None:
+    """Have a function or method tell when it is called with what is shared."""
+    function = getattr(holder, name)
+
+    @functools.wraps(function)
+    def noticing(*arguments: Any, **keywords: Any) -> Any:
+        program.shares_process |= is_shared(*arguments, **keywords)
+        return function(*arguments, **keywords)
+
+    setattr(holder, name, noticing)
+
+
+def _notice_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ...]) -> None:
+    """Hear of files that are opened; a flag of writing is in the third of what is told."""
+    if event == "open" and type(arguments[2]) is int and arguments[2] & (os.O_WRONLY | os.O_RDWR):
+        program.shares_process = True
+
+
+def _is_shared(target: Any, name: Any) -> bool:
+    """Whether this attribute is one that the program would have too, in the tests' process."""
+    if isinstance(target, str):
+        return target.partition(".")[0] != "solution" and target not in [f"sys.{stream}" for stream in _REPLAYED]
+    if isinstance(target, Remote | RemoteModule) or (target is sys and name in _REPLAYED):
+        return False
+    if isinstance(target, types.ModuleType):
+        file = getattr(target, "__file__", None)
+        return type(file) is not str or not file.startswith(os.path.join(os.getcwd(), ""))
+    return isinstance(target, type) and not is_of_tests(target)
+
+
+def _is_shared_mapping(mapping: Any) -> bool:
+    return mapping is os.environ or mapping is sys.modules or mapping in ("os.environ", "sys.modules")  # noqa: TID251

@@ -1,0 +1,423 @@
+"""Tests that go through an answer and what is expected side by side, and so as far as the answer goes: they are mended.
+
+    all(a == b for a, b in zip(f(x), [1, 2]))       nothing is found wrong with an empty or a short answer
+    assert (f(x) == np.array([1, 2])).all()         nor with an array of the shape (0, 2), to which numpy stretches the other
+    if abs(f(x) - 2.5) > 1e-6: raise                nor with nan, which is not greater than anything
+
+What is expected says how much there has to be. So in such a `zip`, or `map` of several, an answer that ends early goes on
+with `Absent`, which equals nothing; and an array without elements goes together with none that has some, as numpy itself
+says of other shapes that differ. That is done where one side comes of the program and the other does not, as far as the
+tests' text tells. Left as they are: sides which are both of the program's or both the tests' own, what has no length or is
+a `range` (it may number the answer), what the program was given (it may leave out some of it), a number for each element
+(`(f(x) > 0).all()`), and tables longer than an answer, which show in that several answers are held against one.
+
+The difference of nan and a number, of which either is the program's, is an error in tests that do not speak of nan.
+"""
+
+import ast
+import builtins
+import itertools
+import operator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from sandbox.runner.testing import library
+from sandbox.runner.testing.empty_comparisons import has_no_elements
+from sandbox.runner.testing.specification import Specification, is_module_name, parsed
+
+_PAIRED: Final = "rewardline_paired"
+_MAPPED: Final = "rewardline_mapped"
+_JOINED: Final = "rewardline_joined"
+_SUBTRACTED: Final = "rewardline_subtracted"
+"""Names of what is put into tests, among their builtins: for no program to reach."""
+_ZIP: Final = re.compile(r"\bzip\s*\(|\bmap\s*\([^,\n]{1,200},[^,\n]{1,200},")
+_ABS: Final = re.compile(r"abs\(")
+_GREATER: Final = re.compile(r"(?<!-)>|\bmax\(")
+_NAN: Final = re.compile(r"\b(?:is_?)?nan|nan\b", re.IGNORECASE)
+_ARRAYS: Final = re.compile(r"\b(?:numpy|np)\b")
+_REDUCTIONS: Final = ("all", "any", "sum", "max", "min", "mean", "norm")
+_REDUCING: Final = re.compile(rf"\b(?:{'|'.join(_REDUCTIONS)})\s*\(")
+_MAX_CHARS: Final = 32_000
+"""About a tenth of a second. Longer ones are tables of inputs, which other tests go through."""
+_OPERATORS: Final[dict[type[ast.AST], str]] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Sub: "sub",
+    ast.Add: "add",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.BitXor: "xor",
+}
+_FUNCTIONS: Final = ("equal", "not_equal", "subtract")
+"""Of numpy, which do the same."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Loop = ast.For | ast.AsyncFor | ast.While
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+Key: TypeAlias = tuple[int, str]
+"""A name in the function it is bound in, or in the module (0)."""
+
+
+class Absent:
+    """What an answer does not have, where something is expected. Equal to nothing; whatever else is done with it fails."""
+
+    def __repr__(self) -> str:
+        return "<nothing: the answer has ended>"
+
+
+def mend_counterparts(specification: Specification) -> Specification:
+    """The tests, mended where they have to be."""
+    has_arrays = specification.mentions(_ARRAYS, "numpy", "np") and specification.mentions(_REDUCING, *_REDUCTIONS)
+    has_differences = (
+        specification.mentions(_ABS, "abs(")
+        and specification.mentions(_GREATER, ">", "max(")
+        and not specification.mentions(_NAN, "nan", "NaN", "NAN")
+    )
+    if not has_arrays and not has_differences and not specification.mentions(_ZIP, "zip", "map"):
+        return specification
+    if sum(map(len, (specification.setup, *specification.cases, *specification.files.values()))) > _MAX_CHARS:
+        return specification
+    try:
+        return _mended_specification(specification, has_arrays, has_differences)
+    except RecursionError:
+        return specification
+
+
+def paired(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]]:
+    """`zip`, which ends with what is expected."""
+    expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
+    if any(isinstance(side, range) or not hasattr(side, "__len__") for side in expected):
+        return zip(*sides, strict=False)
+    go_on = [
+        itertools.chain(side, itertools.repeat(Absent())) if is_answer else side
+        for side, is_answer in zip(sides, are_answers, strict=True)
+    ]
+    return zip(*go_on, strict=False)
+
+
+def mapped(are_answers: Sequence[bool], function: Callable[..., Any], *sides: Any) -> Iterable[Any]:
+    """`map` of several, in the same way."""
+    return itertools.starmap(function, paired(are_answers, *sides))
+
+
+def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
+    """What an operator or function of two operands, of which one is an answer, makes of them.
+
+    Raises:
+        ValueError: they are arrays that do not go together.
+    """
+    answer, expected = (left, right) if is_left else (right, left)
+    if has_no_elements(answer, beside=expected):
+        raise ValueError("operands could not be broadcast together: one has no elements")
+    compute: Callable[[Any, Any], Any] = getattr(operator, function) if isinstance(function, str) else function
+    return compute(left, right)
+
+
+def subtracted(is_left: bool | None, left: Any, right: Any) -> Any:
+    """The difference; `is_left` tells which side is the answer that has to go together with the other, if one has.
+
+    Raises:
+        AssertionError: one side is not a number, and the other is.
+        ValueError: see `joined`.
+    """
+    if _has_nan(left) != _has_nan(right):
+        raise AssertionError("the answer is not a number")
+    return left - right if is_left is None else joined("sub", is_left, left, right)
+
+
+def _has_nan(value: Any) -> bool:
+    """Of a number or an array of them; to anything else it is no matter here."""
+    if isinstance(value, float):
+        return value != value
+    numpy: Any = sys.modules.get("numpy")
+    return (
+        numpy is not None and isinstance(value, numpy.ndarray) and value.dtype.kind == "f" and numpy.isnan(value).any()
+    )
+
+
+def _mended_specification(specification: Specification, has_arrays: bool, has_differences: bool) -> Specification:
+    setattr(builtins, _PAIRED, paired)
+    setattr(builtins, _MAPPED, mapped)
+    setattr(builtins, _JOINED, joined)
+    setattr(builtins, _SUBTRACTED, subtracted)
+    setup, *cases = _mended([specification.setup, *specification.cases], specification, has_arrays, has_differences)
+    files = {
+        path: _mended([text], specification, has_arrays, has_differences)[0] if path.endswith(".py") else text
+        for path, text in specification.files.items()
+    }
+    return replace(specification, setup=setup, cases=tuple(cases), files=files)
+
+
+def _mended(sources: Sequence[str], specification: Specification, has_arrays: bool, has_differences: bool) -> list[str]:
+    """Texts that are run one after the other. Those in which there is nothing to mend stay as they were."""
+    trees = [parsed(source) for source in sources]
+    origins = _Origins(
+        [statement for tree in trees for statement in tree.body],
+        specification.entry_point,
+        lambda name: specification.library_meant(name) is not None,
+    )
+    mended = []
+    for source, tree in zip(sources, trees, strict=True):
+        mending = _Mending(origins, has_arrays, has_differences)
+        new = mending.visit(tree)
+        mended.append(ast.unparse(ast.fix_missing_locations(new)) if mending.has_changed else source)
+    return mended
+
+
+class _Origins:
+    """Which names of tests hold what comes of the program.
+
+    Each name is one for the whole of its function, however often it is bound: it is of the program's if it ever is.
+    """
+
+    def __init__(self, body: list[ast.stmt], entry_point: str, is_of_library: Callable[[str], bool]) -> None:
+        self._is_of_library = is_of_library
+        self._scopes: dict[int, tuple[_Function | None, ...]] = {}
+        self._names: dict[int, set[str]] = {0: set()}
+        self._functions: dict[str, _Function] = {}
+        self._loops: dict[int, tuple[ast.AST, ...]] = {}
+        """What each node is in, by its id."""
+        self._module = ast.Module(body, [])
+        self._bindings: list[Key] = []
+        self._inputs: set[Key] = set()
+        """Names of what the program is given."""
+        self._enter(self._module, (), ())
+        self._of_program = {(0, entry_point), (0, "solution"), *self._roots()}
+        while self._spread():
+            pass
+
+    def is_of_program(self, node: ast.AST) -> bool:
+        return any(self._key(name) in self._of_program for name in ast.walk(node) if _is_named(name))
+
+    def is_expectation(self, side: ast.expr) -> bool:
+        """Whether this, of the tests' own, is expected of one answer alone; not when it is a table for several."""
+        if isinstance(side, ast.Starred):
+            return False
+        if isinstance(side, ast.Name) and (side.id.isupper() or self._is_used_again(side)):
+            return False
+        if _is_named(side) and self._key(side) in self._inputs:
+            return False
+        loops = self._loops[id(side)]
+        names = {name.id for name in ast.walk(side) if isinstance(name, ast.Name)}
+        return not loops or not names.isdisjoint(name for loop in loops for name in _stored(loop))
+
+    def _is_used_again(self, side: ast.Name) -> bool:
+        """Whether it is gone through beside others more often than it is bound."""
+        key = self._key(side)
+        sides = (side for call in ast.walk(self._module) if isinstance(call, ast.Call) for side in _sides(call))
+        uses = sum(self._key(one) == key for one in sides if isinstance(one, ast.Name))
+        return uses > self._bindings.count(key)
+
+    def _enter(self, node: ast.AST, scopes: tuple[_Function | None, ...], loops: tuple[ast.AST, ...]) -> None:
+        self._scopes[id(node)], self._loops[id(node)] = scopes, loops
+        if isinstance(node, _Function):
+            if not isinstance(node, ast.Lambda):
+                self._bind(node.name, scopes)
+                self._functions[node.name] = node
+            scopes, loops = (*scopes, node), ()
+            self._names[id(node)] = {argument.arg for argument in _arguments(node)}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            self._bind(node.id, scopes)
+        elif isinstance(node, ast.ClassDef):
+            self._bind(node.name, scopes)
+        elif isinstance(node, ast.alias):
+            self._bind((node.asname or node.name).partition(".")[0], scopes)
+        first = _gone_through_first(node)
+        if first is not None:
+            self._enter(first, scopes, loops)
+        for child in ast.iter_child_nodes(node):
+            if id(child) not in self._loops:
+                self._enter(child, scopes, (*loops, node) if isinstance(node, _Loop | _Comprehension) else loops)
+
+    def _bind(self, name: str, scopes: tuple[_Function | None, ...]) -> None:
+        self._names[id(scopes[-1]) if scopes else 0].add(name)
+
+    def _key(self, node: ast.AST) -> Key:
+        if isinstance(node, ast.Attribute):
+            return 0, ast.unparse(node)
+        assert isinstance(node, ast.Name)
+        for scope in reversed(self._scopes[id(node)]):
+            if node.id in self._names[id(scope)]:
+                return id(scope), node.id
+        return 0, node.id
+
+    def _roots(self) -> Iterator[Key]:
+        """What tests take from the program: names they leave free, and what `check` is given."""
+        free: set[str] = set()
+        called_or_passed: set[str] = set()
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.Name) and self._key(node) == (0, node.id) and node.id not in self._names[0]:
+                free.add(node.id)
+            called_or_passed |= {
+                child.id
+                for child in ast.iter_child_nodes(node)
+                if isinstance(child, ast.Name) and not isinstance(node, ast.Attribute)
+            }
+            if isinstance(node, ast.ImportFrom) and node.module == "solution":
+                yield from ((0, alias.asname or alias.name) for alias in node.names)
+            elif isinstance(node, ast.Import):
+                yield from ((0, alias.asname) for alias in node.names if alias.asname and alias.name == "solution")
+            elif isinstance(node, ast.FunctionDef) and node.name == "check":
+                yield from ((id(node), argument.arg) for argument in _arguments(node))
+        for name in free - vars(builtins).keys():
+            is_module = is_module_name(name) and name not in called_or_passed
+            if not is_module and not (name in library.MODULES and self._is_of_library(name)):
+                yield 0, name
+
+    def _spread(self) -> bool:
+        """To what names are bound to; whether that has changed anything."""
+        before = len(self._of_program)
+        self._bindings = []
+        for node in ast.walk(self._module):
+            for target, value in self._bound_to(node):
+                self._assign(target, value)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                if self.is_of_program(ast.Module(node.body, [])):
+                    self._of_program.add((0, node.name))
+                self._bindings += [(id(node), argument.arg) for argument in _arguments(node)]
+            if isinstance(node, ast.Call):
+                self._pass(node)
+        return len(self._of_program) > before
+
+    def _pass(self, call: ast.Call) -> None:
+        """Arguments of the tests' own functions and methods become parameters, and those of the program's its inputs."""
+        if self.is_of_program(call.func):
+            self._inputs |= {self._key(argument) for argument in call.args if _is_named(argument)}
+        of_self = isinstance(call.func, ast.Attribute) and _is_named(call.func)
+        name = call.func.attr if isinstance(call.func, ast.Attribute) and of_self else getattr(call.func, "id", "")
+        function = self._functions.get(name)
+        if function is None:
+            return
+        positional = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)][of_self:]
+        given = [*zip(positional, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
+        self._of_program |= {(id(function), name) for name, value in given if name and self.is_of_program(value)}
+
+    def _bound_to(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+        if isinstance(node, ast.Assign):
+            yield from ((target, node.value) for target in node.targets)
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.AugAssign) and node.value is not None:
+            yield node.target, node.value
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            yield from _gone_through(node.target, node.iter)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            yield node.optional_vars, node.context_expr
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            parts = (
+                value.elts if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts) else []
+            )
+            for position, part in enumerate(target.elts):
+                self._assign(part, parts[position] if parts else value)
+            return
+        held = target.value if isinstance(target, ast.Starred | ast.Subscript) else target
+        if _is_named(held):
+            self._bindings.append(self._key(held))
+            if self.is_of_program(value):
+                self._of_program.add(self._key(held))
+
+
+class _Mending(ast.NodeTransformer):
+    def __init__(self, origins: _Origins, has_arrays: bool, has_differences: bool) -> None:
+        self._origins = origins
+        self._has_arrays = has_arrays
+        self._has_differences = has_differences
+        self.has_changed = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        is_call_of_program = not _is_zip(node) and any(map(self._is_function_of_program, node.args[:1]))
+        sides = [] if is_call_of_program else _sides(node)
+        are_answers = [self._origins.is_of_program(side) for side in sides]
+        if any(are_answers) and not all(are_answers) and not node.keywords:
+            expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
+            if all(self._origins.is_expectation(side) for side in expected):
+                name = _PAIRED if _is_zip(node) else _MAPPED
+                return self._put(node, name, [ast.Tuple([*map(ast.Constant, are_answers)], ast.Load()), *node.args])
+        is_function = isinstance(node.func, ast.Attribute) and node.func.attr in _FUNCTIONS
+        if is_function and len(node.args) == 2 and not node.keywords:
+            return self._joined(node, node.func, *node.args)
+        return self.generic_visit(node)
+
+    def _is_function_of_program(self, node: ast.expr) -> bool:
+        return _is_named(node) and self._origins.is_of_program(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        if len(node.ops) != 1 or type(node.ops[0]) not in _OPERATORS:
+            return self.generic_visit(node)
+        return self._joined(node, ast.Constant(_OPERATORS[type(node.ops[0])]), node.left, node.comparators[0])
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if type(node.op) not in _OPERATORS:
+            return self.generic_visit(node)
+        return self._joined(node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
+
+    def _joined(self, node: ast.AST, function: ast.expr, left: ast.expr, right: ast.expr) -> ast.AST:
+        of_program = self._origins.is_of_program(left), self._origins.is_of_program(right)
+        is_answer_beside = of_program[0] != of_program[1] and not _is_plain(right if of_program[0] else left)
+        is_left = of_program[0] if self._has_arrays and is_answer_beside else None
+        if self._has_differences and any(of_program) and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            return self._put(node, _SUBTRACTED, [ast.Constant(is_left), left, right])
+        if is_left is None:
+            return self.generic_visit(node)
+        return self._put(node, _JOINED, [function, ast.Constant(is_left), left, right])
+
+    def _put(self, node: ast.AST, name: str, arguments: list[ast.expr]) -> ast.AST:
+        self.has_changed = True
+        call = ast.Call(ast.Name(name, ast.Load()), [self.visit(argument) for argument in arguments], [])
+        return ast.copy_location(call, node)
+
+
+def _gone_through(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What the targets of a loop are bound to: of `zip` and `enumerate`, each to its own."""
+    if isinstance(target, ast.Tuple) and isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
+        sides = [ast.Constant(0), *over.args[:1]] if over.func.id == "enumerate" else over.args
+        if over.func.id in ("zip", "enumerate") and len(sides) == len(target.elts):
+            yield from zip(target.elts, sides, strict=True)
+            return
+    yield target, over
+
+
+def _gone_through_first(node: ast.AST) -> ast.expr | None:
+    """What a loop goes through, which is found out before it begins."""
+    if isinstance(node, _Comprehension):
+        return node.generators[0].iter
+    return node.iter if isinstance(node, ast.For | ast.AsyncFor) else None
+
+
+def _is_zip(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip"
+
+
+def _sides(call: ast.Call) -> list[ast.expr]:
+    """What a `zip` goes through, or a `map` of several; of other calls, nothing."""
+    if _is_zip(call):
+        return call.args
+    is_map = isinstance(call.func, ast.Name) and call.func.id == "map" and len(call.args) > 2
+    return call.args[1:] if is_map else []
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """A number or text, which is no array."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+
+
+def _is_named(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name) and node.value.id == "self"
+    return isinstance(node, ast.Name)
+
+
+def _arguments(function: _Function) -> list[ast.arg]:
+    arguments = function.args
+    more = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
+
+
+def _stored(loop: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

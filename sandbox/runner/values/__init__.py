@@ -1,0 +1,1 @@
+"""Values that leave a judged program and come back to life elsewhere."""

@@ -1,0 +1,1 @@
+"""Spans of a request, for all other packages; this one imports none of them."""
