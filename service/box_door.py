@@ -42,7 +42,7 @@ class BoxDoor:
             body = await body_of(self._settings, headers, receive, permit.reserve_when_possible, media=_MEDIA)
             try:
                 program, runs = wire.decode_order(body)
-            except wire.NotSpoken as error:
+            except wire.MalformedFrame as error:
                 raise BadRequest(f"no order of programs: {error}") from error
             del body
             async with stopped_when_gone(receive), contextlib.aclosing(self._frames(program, runs)) as frames:

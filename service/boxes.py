@@ -21,7 +21,7 @@ from sandbox.boxes.backend import Backend, BoxSize
 from sandbox.boxes.docker import DockerBackend
 from sandbox.boxes.local import LocalBackend
 from sandbox.boxes.pool import Counters, PooledSandbox
-from sandbox.boxes.remote import RemoteSandbox, Trust
+from sandbox.boxes.remote import RemoteSandbox, TlsFiles
 from service.settings import Settings
 
 STATES: Final = ("starting", "ready", "lost", "unavailable")
@@ -56,7 +56,7 @@ def kinds(settings: Settings) -> list[Kind]:
     """Those that the settings allow, the strongest first.
 
     Raises:
-        BadTrust: certificates for box hosts are named that cannot be used.
+        BadTlsFiles: certificates for box hosts are named that cannot be used.
     """
     if settings.box_hosts:
         _trust(settings).context()
@@ -99,8 +99,8 @@ def _remote(settings: Settings) -> RemoteSandbox:
     )
 
 
-def _trust(settings: Settings) -> Trust:
-    return Trust(settings.box_hosts_tls_ca, settings.box_hosts_tls_cert, settings.box_hosts_tls_key)
+def _trust(settings: Settings) -> TlsFiles:
+    return TlsFiles(settings.box_hosts_tls_ca, settings.box_hosts_tls_cert, settings.box_hosts_tls_key)
 
 
 def _local(settings: Settings) -> LocalBackend:

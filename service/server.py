@@ -20,7 +20,7 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from sandbox.boxes.remote import BadTrust
+from sandbox.boxes.remote import BadTlsFiles
 from sandbox.workers import Workers
 from service import grpc_api, heap, http_api, judges, keys, tls, tracing
 from service.admission import Admission
@@ -256,7 +256,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
 def _boxes(settings: Settings) -> Boxes:
     try:
         return Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
-    except BadTrust as error:
+    except BadTlsFiles as error:
         raise CannotStart(f"box_hosts_tls: {error}") from error
 
 

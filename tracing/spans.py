@@ -125,7 +125,7 @@ class Block(Protocol):
     ) -> None: ...
 
 
-class _Unseen:
+class _NoSpan:
     """No span, and the current one stays what it is."""
 
     def __enter__(self) -> None:
@@ -137,7 +137,7 @@ class _Unseen:
         return None
 
 
-_UNSEEN: Final = _Unseen()
+_NO_SPAN: Final = _NoSpan()
 
 
 class _Current:
@@ -176,10 +176,10 @@ class _Current:
 def span(name: str, kind: Kind = "internal", *, parent: Span | None = None, **attributes: Value) -> Block:
     """A part of `parent`, or else of the current span; of none that is recorded: nothing."""
     if _tracer is None:
-        return _UNSEEN
+        return _NO_SPAN
     above = parent if parent is not None else _current.get()
     if above is None or not above.is_recorded:
-        return _UNSEEN
+        return _NO_SPAN
     begun = _tracer.begin(name, kind, above, ())
     begun.set(_named(attributes))
     return _Current(begun)
@@ -191,7 +191,7 @@ def shared(name: str, among: Iterable[Span | None], kind: Kind = "internal", **a
     Where none is recorded, what is inside is not either, whoever made the task.
     """
     if _tracer is None:
-        return _UNSEEN
+        return _NO_SPAN
     all_of_them = dict.fromkeys(each for each in among if each is not None)
     seen = [each for each in all_of_them if each.is_recorded]
     if not seen:

@@ -1,6 +1,6 @@
 """What a backend makes: boxes with a runner in them, and the connection to it.
 
-    Backend.make(profile) ──► Box: a connected socket; on its far side the bootstrap of `sandbox.boxes.shipment` waits for the
+    Backend.make(profile) ──► Box: a connected socket; on its far side the bootstrap of `sandbox.boxes.bootstrap` waits for the
                               runner's own text and its configuration
     pool                  ──► starts the runner, gives jobs, destroys the box
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Sent as the header of the first frame, whose body is the runner itself (see `sandbox.boxes.shipment`)."""
+    """Sent as the header of the first frame, whose body is the runner itself (see `sandbox.boxes.bootstrap`)."""
 
     preload: tuple[str, ...] = ()
     """Modules imported before the first fork, as far as they are there."""

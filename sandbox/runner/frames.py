@@ -39,7 +39,7 @@ what it is in its field `ask` or `answer`, and has these others:
 `limits` is {cpu_s, wall_s, memory_mb, processes, file_mb, output_bytes, stderr_bytes}. `tests` of a result are lines of
 JSON, see `sandbox.runner.testing.outcomes`. In argv, `{program}` stands for the directory of the program's files, which runs
 cannot write to. "killed" and "starved" mean that the run came to no end of its own: nobody's verdict. Whatever the
-runner cannot set right (a box it cannot empty or clean) makes it exit with `EXIT_UNCLEAN`, and the box is destroyed.
+runner cannot set right (a box it cannot empty or clean) makes it exit with `EXIT_BOX_UNUSABLE`, and the box is destroyed.
 """
 
 import json
@@ -48,7 +48,7 @@ import struct
 from typing import Any, Final
 
 PROTOCOL: Final = 1
-EXIT_UNCLEAN: Final = 70
+EXIT_BOX_UNUSABLE: Final = 70
 LENGTHS: Final = struct.Struct("!II")
 MAX_HEADER_BYTES: Final = 1 << 20
 MAX_BODY_BYTES: Final = 512 << 20

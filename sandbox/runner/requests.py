@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.runner.errors import BoxUnusable
 from sandbox.runner.process.limits import RunLimits, parse
-from sandbox.runner.process.workplace import BadPath, checked_path
-from sandbox.runner.trouble import Unclean
+from sandbox.runner.process.workspace import BadPath, checked_path
 
 MAX_FILES = 2000
 
@@ -49,11 +49,11 @@ def read_load(header: dict[str, Any], body: bytes) -> Load:
     """
     Raises:
         BadPath: a file is not to lie in the program's directory.
-        Unclean: the body is not what the header announces.
+        BoxUnusable: the body is not what the header announces.
     """
     files, rest = _files(header["files"], body)
     if rest:
-        raise Unclean("a program with more bytes than files")
+        raise BoxUnusable("a program with more bytes than files")
     compiling = header["compile"]
     return Load(
         mode=header["mode"],
@@ -71,11 +71,11 @@ def read_execute(header: dict[str, Any], body: bytes) -> Execute:
     """
     Raises:
         BadPath: a file is not to lie in the run's directory.
-        Unclean: the body is not what the header announces.
+        BoxUnusable: the body is not what the header announces.
     """
     files, stdin = _files(header["files"], body) if header["files"] else ({}, body)
     if len(stdin) != header["stdin"]:
-        raise Unclean("an input of another length than announced")
+        raise BoxUnusable("an input of another length than announced")
     return Execute(
         limits=parse(header["limits"]),
         arguments=header["arguments"],
@@ -99,5 +99,5 @@ def _files(listed: Sequence[tuple[str, int]], body: bytes) -> tuple[dict[str, by
         files[checked_path(path)] = body[start : start + length]
         start += length
     if start > len(body) or len(files) < len(listed):
-        raise Unclean("files that are longer than the body, or the same twice")
+        raise BoxUnusable("files that are longer than the body, or the same twice")
     return files, body[start:]

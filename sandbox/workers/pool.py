@@ -551,7 +551,7 @@ class Workers:
             self._stop_head(worker, "stalled")
         else:
             if used_s >= SLOW_AFTER_S and worker.closing != "slow":
-                self._step_aside(worker)
+                self._demote_slow_worker(worker)
             next_s = item.limit_s - used_s
             if used_s < SLOW_AFTER_S:
                 next_s = min(next_s, SLOW_AFTER_S - used_s)
@@ -564,7 +564,7 @@ class Workers:
         worker.window.popleft()
         self._end(worker, reason)
 
-    def _step_aside(self, worker: _Worker) -> None:
+    def _demote_slow_worker(self, worker: _Worker) -> None:
         """The worker's item is slow: what waits behind it is handed back, and another worker takes its place."""
         head = worker.window.popleft()
         self._hand_back(worker.window)
@@ -651,7 +651,7 @@ class Workers:
                 del self._workers[number]
                 worker.close()
                 if worker.suspect is not None:
-                    self._charge(worker.suspect, status)
+                    self._count_death(worker.suspect, status)
 
     def _suspect(self, item: _Item) -> None:
         if not item.call.abandoned:
@@ -665,7 +665,7 @@ class Workers:
             self._fail("a worker ended before it was ready")
         self._end(worker, "crashed")
 
-    def _charge(self, item: _Item, status: int) -> None:
+    def _count_death(self, item: _Item, status: int) -> None:
         """A worker died of this item, in the way `status` says."""
         item.deaths += 1
         if item.deaths == 1:
@@ -748,7 +748,7 @@ class Workers:
             self._count("zygote")
         finally:
             self._link = None
-            await _to_the_end(_close(link, self._give_up_workers()))
+            await _finish_despite_cancellation(_close(link, self._give_up_workers()))
 
     def _give_up_workers(self) -> list[_Worker]:
         """Without a zygote its workers are dead or dying; their items wait for the next ones."""
@@ -828,7 +828,7 @@ async def _close(link: Link, workers: Sequence[_Worker]) -> None:
         worker.close()
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+async def _finish_despite_cancellation(work: Coroutine[Any, Any, None]) -> None:
     """Await work that cancelling must not leave half done; the cancellation goes on afterwards."""
     task = asyncio.create_task(work)
     cancelled = False

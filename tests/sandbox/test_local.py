@@ -17,7 +17,7 @@ import pytest
 
 from sandbox.base import Isolation, SandboxUnavailable
 from sandbox.boxes.backend import BoxSize, Profile
-from sandbox.boxes.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
+from sandbox.boxes.local import LocalBackend, backend, cgroups, interpreter, state_directory, user_ids
 from sandbox.boxes.local.backend import Tier
 from sandbox.boxes.local.removal import remove_tree
 from tests.processes import children, descendants
@@ -82,7 +82,7 @@ async def until_running(count: int, mark: str) -> None:
     await until(lambda: len(running(mark)) == count, lambda: running(mark))
 
 
-def the_claim(directory: Path) -> Path:
+def the_directory(directory: Path) -> Path:
     (only,) = directory.iterdir()
     return only
 
@@ -365,15 +365,15 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
     mark = f"left-by-{os.getpid()}-{tier}"
     async with opened(state_dir, tier=tier) as made:
         await (await made.make(Profile.PLAIN, once=once)).destroy()
-        before, kept = (descriptors(), children()), entries(the_claim(state_dir))
+        before, kept = (descriptors(), children()), entries(the_directory(state_dir))
         box = await made.make(Profile.PLAIN, once=once)
         assert len(children() - before[1]) == 1
         await found(box, f"MARK = {mark!r}\n{LEAVE_BEHIND}")
         await until_running(MARKED, mark)
         await box.destroy()
         assert running(mark) == []
-        assert groups_of(the_claim(state_dir).name) == []
-        assert entries(the_claim(state_dir)) == kept
+        assert groups_of(the_directory(state_dir).name) == []
+        assert entries(the_directory(state_dir)) == kept
         assert (descriptors(), children()) == before
     assert str(state_dir) not in own_mounts()
     assert entries(state_dir) == set()
@@ -390,7 +390,7 @@ async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
             await asyncio.gather(*(found(box, "found['pid'] = 1") for box in boxes))
             await asyncio.gather(*(box.destroy() for box in boxes))
         assert (descriptors(), children()) == before
-        assert groups_of(the_claim(state_dir).name) == []
+        assert groups_of(the_directory(state_dir).name) == []
     assert entries(state_dir) == set()
 
 
@@ -501,7 +501,7 @@ def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = N
 async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest(state_dir: Path, tier: Tier) -> None:
     mark = f"killed-{os.getpid()}-{tier}"
     with another_service(state_dir, tier, mark) as (service, _):
-        name = the_claim(state_dir).name
+        name = the_directory(state_dir).name
         await until_running(MARKED * 2 + 1, mark)  # and the service
         below = descendants(service.pid)
         assert len(below) > MARKED * 2 + 1
@@ -509,16 +509,16 @@ async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest
         service.wait()
         await until_running(0, mark)
         await until(lambda: not any(map(is_there, below)))
-    assert the_claim(state_dir).name == name
+    assert the_directory(state_dir).name == name
     async with opened(state_dir, tier=tier):
-        assert the_claim(state_dir).name != name
+        assert the_directory(state_dir).name != name
         assert groups_of(name) == []
 
 
 async def test_a_living_service_is_left_alone_by_another_with_the_same_directory(state_dir: Path) -> None:
     mark = f"living-{os.getpid()}"
     with another_service(state_dir, "namespaces", mark):
-        name = the_claim(state_dir).name
+        name = the_directory(state_dir).name
         async with opened(state_dir):
             assert name in entries(state_dir)
         await until_running(MARKED * 2 + 1, mark)
@@ -594,15 +594,15 @@ def test_a_directory_that_belongs_to_somebody_else_is_not_used(state_dir: Path) 
         pytest.skip("needs root")
     make_for_nobody(state_dir)
     with pytest.raises(SandboxUnavailable, match="somebody else"):
-        claim.take(state_dir, None)
+        state_directory.acquire(state_dir, None)
 
 
 def test_only_directories_of_dead_services_are_removed(state_dir: Path) -> None:
-    living = claim.take(state_dir, None)
+    living = state_directory.acquire(state_dir, None)
     for name in ("123-456-0123abcd", "somebody's own"):
         (state_dir / name / "deep").mkdir(parents=True)
     (state_dir / "123-456-0123abcd" / "lock").touch()
-    later = claim.take(state_dir, None)
+    later = state_directory.acquire(state_dir, None)
     assert entries(state_dir) == {living.name, later.name, "somebody's own"}
     later.release()
     living.release()
@@ -613,7 +613,7 @@ def test_only_groups_that_stay_empty_and_whose_maker_is_gone_are_removed(
     state_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Folders stand for groups: those cannot be removed either while something is in them."""
-    me = claim.take(state_dir, None)
+    me = state_directory.acquire(state_dir, None)
     groups = tmp_path / "groups"
     ours, reused = f"{me.name}-1", f"{os.getpid()}-1-0123abcd-1"
     gone, coming, others = "999999999-5-0123abcd-1", "999999999-6-0123abcd-1", "somebody's own"
@@ -624,7 +624,7 @@ def test_only_groups_that_stay_empty_and_whose_maker_is_gone_are_removed(
         (groups / coming / "a box of a service out of sight").mkdir()
 
     monkeypatch.setattr("time.sleep", settle)
-    later = claim.take(state_dir, cgroups.Parents(2, dict.fromkeys(("memory", "pids"), groups)))
+    later = state_directory.acquire(state_dir, cgroups.Parents(2, dict.fromkeys(("memory", "pids"), groups)))
     assert {path.name for path in groups.iterdir()} == {ours, coming, others}
     later.release()
     me.release()

@@ -21,7 +21,7 @@ from sandbox.base import (
     TestStyle,
 )
 from sandbox.boxes.backend import Profile
-from sandbox.boxes.pool import PooledSandbox, fleet, job, seat
+from sandbox.boxes.pool import PooledSandbox, box_pool, job, pooled_box
 from sandbox.boxes.pool.compile_cache import CompileCache
 from sandbox.boxes.pool.counters import Reason
 from sandbox.boxes.pool.programs import Plan
@@ -343,7 +343,7 @@ async def test_a_runner_that_does_not_answer_is_given_up_twice(backend: Scripted
         with pytest.raises(SandboxUnavailable) as caught:
             await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
     assert caught.value.reason == "box_died"
-    assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + fleet.TICK_S)
+    assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + box_pool.TICK_S)
     assert pool.counters.boxes_ended[Reason.SILENT] == 2
 
 
@@ -405,9 +405,13 @@ async def test_a_box_that_does_not_answer_a_ping_is_replaced(backend: ScriptedBa
         assert pool.counters.boxes_ended[Reason.SILENT] == 0
         backend.made[0].deaf = True
         await until(lambda: backend.made[0].destroyed)
-        asked_and_waited_s = fleet.PING_AFTER_S + fleet.PING_PATIENCE_S
+        asked_and_waited_s = box_pool.PING_AFTER_S + box_pool.PING_PATIENCE_S
         now_s = asyncio.get_running_loop().time()
-        assert 2 * fleet.PING_AFTER_S + asked_and_waited_s <= now_s <= 2 * fleet.PING_AFTER_S + asked_and_waited_s + 2
+        assert (
+            2 * box_pool.PING_AFTER_S + asked_and_waited_s
+            <= now_s
+            <= 2 * box_pool.PING_AFTER_S + asked_and_waited_s + 2
+        )
     assert pool.counters.boxes_ended[Reason.SILENT] == 1
 
 
@@ -612,7 +616,7 @@ async def test_a_box_that_never_gets_ready_is_a_failure(backend: ScriptedBackend
     pool = PooledSandbox(backend, slots=1)
     with pytest.raises(SandboxUnavailable, match="not ready within"):
         await pool.start()
-    assert asyncio.get_running_loop().time() == seat.START_PATIENCE_S
+    assert asyncio.get_running_loop().time() == pooled_box.START_PATIENCE_S
 
 
 @in_virtual_time

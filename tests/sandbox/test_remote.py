@@ -72,7 +72,7 @@ def test_a_frame_arrives_as_it_was_sent(frame: wire.Frame) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"\xc1", b"\x81\xa7program\x01", b"{}", b"\x80"])
 def test_what_is_no_order_is_said_to_be_none(body: bytes) -> None:
-    with pytest.raises(wire.NotSpoken):
+    with pytest.raises(wire.MalformedFrame):
         wire.decode_order(body)
 
 

@@ -24,7 +24,7 @@ import msgspec
 
 from sandbox import languages
 from sandbox.base import TestStyle
-from sandbox.runner.process.workplace import BadPath, checked_path
+from sandbox.runner.process.workspace import BadPath, checked_path
 from sandbox.runner.testing import library
 from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
 from sandbox.runner.values import encoding

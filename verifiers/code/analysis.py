@@ -144,7 +144,7 @@ def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
     return [
         name
         for name in names
-        if name in library.MODULES and library.thing_meant(name, tests, others, of_program) is not None
+        if name in library.MODULES and library.library_object(name, tests, others, of_program) is not None
     ]
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import shipment
+from sandbox.boxes import bootstrap
 from sandbox.boxes.backend import GVISOR_COUNTS_WAITING, Backend, Box, BoxSize, Profile
 from sandbox.boxes.docker import owner as ownership
 from sandbox.boxes.docker.container import INTERPRETER, SOCKET_FOLDER, is_gvisor, options
@@ -157,7 +157,7 @@ class DockerBackend(Backend):
     ) -> socket.socket:
         container = options(
             image=self.image,
-            command=shipment.command(INTERPRETER, transport, with_site=True),
+            command=bootstrap.command(INTERPRETER, transport, with_site=True),
             profile=profile,
             size=self.size,
             labels=ownership.labels(self.owner),

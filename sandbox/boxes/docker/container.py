@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from sandbox.boxes import shipment
+from sandbox.boxes import bootstrap
 from sandbox.boxes.backend import BoxSize, Profile
 
 INTERPRETER: Final = "/usr/bin/python3"
@@ -62,7 +62,7 @@ def options(
         "Image": image,
         "Entrypoint": [],
         "Cmd": list(command),
-        "Env": [f"{name}={value}" for name, value in {**shipment.ENVIRONMENT, "HOME": "/box"}.items()],
+        "Env": [f"{name}={value}" for name, value in {**bootstrap.ENVIRONMENT, "HOME": "/box"}.items()],
         "User": "0:0",
         "WorkingDir": "/",
         "Hostname": "box",

@@ -2,7 +2,7 @@
 
     LocalBackend.open ──► tries each way with a throw-away box, the strongest first; the first that works is used
     LocalBackend.make ──► keeper (sandbox.boxes.local.enter) ──► interpreter with the bootstrap ◄──socket──► caller
-                          forked where that is safe, by an interpreter that has loaded the runner (sandbox.boxes.local.nursery)
+                          forked where that is safe, by an interpreter that has loaded the runner (sandbox.boxes.local.forkserver)
 
 Below Landlock nothing is run at all.
 """
@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import shipment
+from sandbox.boxes import bootstrap
 from sandbox.boxes.backend import GVISOR_COUNTS_WAITING, Backend, Box, BoxSize, Profile
-from sandbox.boxes.local import cgroups, claim, enter, gvisor, interpreter, user_ids
+from sandbox.boxes.local import cgroups, enter, gvisor, interpreter, state_directory, user_ids
+from sandbox.boxes.local.forkserver_client import ForkserverClient
 from sandbox.boxes.local.keeper import END_PATIENCE_S, Keeper, spawn
-from sandbox.boxes.local.nursery_link import NurseryLink
 from sandbox.boxes.local.removal import remove_tree
 from sandbox.boxes.user_ids import FIRST_RUN, Range, Ranges
 from sandbox.languages import all_languages
@@ -37,7 +37,7 @@ from sandbox.runner.configuration import Configuration
 Tier = Literal["auto", "namespaces", "landlock"]
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
-    **shipment.ENVIRONMENT,
+    **bootstrap.ENVIRONMENT,
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LC_ALL": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -164,7 +164,7 @@ class LocalBackend(Backend):
             return
         parents = await asyncio.to_thread(cgroups.find_parents)
         python = await asyncio.to_thread(interpreter.inspect, self._python)
-        held = await asyncio.to_thread(claim.take, self._state_dir, parents)
+        held = await asyncio.to_thread(state_directory.acquire, self._state_dir, parents)
         try:
             opened = await self._first_that_works(held, parents, python)
         except BaseException:
@@ -182,11 +182,11 @@ class LocalBackend(Backend):
     async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self._opened is None:
             raise SandboxUnavailable("the backend is not open")
-        nursery = await self._opened.nursery(profile) if once else None
-        return self._make(self._opened, profile, None, nursery)
+        forkserver = await self._opened.forkserver(profile) if once else None
+        return self._make(self._opened, profile, None, forkserver)
 
     async def _first_that_works(
-        self, held: claim.Claim, parents: cgroups.Parents | None, python: interpreter.Interpreter
+        self, held: state_directory.StateDirectory, parents: cgroups.Parents | None, python: interpreter.Interpreter
     ) -> "_Opened":
         refusals = []
         for way in _ways(self._tier):
@@ -222,10 +222,12 @@ class LocalBackend(Backend):
         if not answer:
             raise SandboxUnavailable(await box.words() or "a trial box ended without a word")
 
-    def _make(self, opened: "_Opened", profile: Profile, trial: str | None, nursery: NurseryLink | None) -> "LocalBox":
+    def _make(
+        self, opened: "_Opened", profile: Profile, trial: str | None, forkserver: ForkserverClient | None
+    ) -> "LocalBox":
         number = next(self._numbers)
         try:
-            return _start(opened, self._size, profile, number, trial, nursery)
+            return _start(opened, self._size, profile, number, trial, forkserver)
         except OSError as error:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
 
@@ -305,14 +307,14 @@ class _Opened:
     """What boxes are made with, once it is known."""
 
     way: _Way
-    held: claim.Claim
+    held: state_directory.StateDirectory
     parents: cgroups.Parents | None
     python: interpreter.Interpreter
     ids: Ranges | None
     """None: boxes have the service's own id only."""
-    nurseries: dict[Profile, NurseryLink] = field(default_factory=dict)
+    forkservers: dict[Profile, ForkserverClient] = field(default_factory=dict)
 
-    async def nursery(self, profile: Profile) -> NurseryLink | None:
+    async def forkserver(self, profile: Profile) -> ForkserverClient | None:
         """Where boxes of a profile are forked that are used once. The others start interpreters of their own.
 
         What was forked so often before has more to copy at each fork, for as long as it lives.
@@ -323,17 +325,17 @@ class _Opened:
         """
         if not self.way.has_mounts or not self.way.many_ids or self.python.python != self.python.python_inside:
             return None
-        if profile not in self.nurseries:
-            self.nurseries[profile] = NurseryLink(
+        if profile not in self.forkservers:
+            self.forkservers[profile] = ForkserverClient(
                 self.python.python, _ENVIRONMENT, self.held.directory, profile.preload
             )
-        nursery = self.nurseries[profile]
-        await nursery.be_ready()
-        return nursery
+        forkserver = self.forkservers[profile]
+        await forkserver.be_ready()
+        return forkserver
 
     def close(self) -> None:
-        for nursery in self.nurseries.values():
-            nursery.end()
+        for forkserver in self.forkservers.values():
+            forkserver.end()
         self.held.release()
 
 
@@ -390,7 +392,12 @@ def _caveats(opened: _Opened) -> Sequence[str]:
 
 
 def _start(
-    opened: _Opened, size: BoxSize, profile: Profile, number: int, trial: str | None, nursery: NurseryLink | None
+    opened: _Opened,
+    size: BoxSize,
+    profile: Profile,
+    number: int,
+    trial: str | None,
+    forkserver: ForkserverClient | None,
 ) -> LocalBox:
     """Make what a box needs, and start its keeper.
 
@@ -426,7 +433,7 @@ def _start(
         ours, theirs = socket.socketpair()
         with theirs:
             undo.callback(ours.close)
-            keeper = spawn(plan, theirs, nursery)
+            keeper = spawn(plan, theirs, forkserver)
         undo.pop_all()
     ours.setblocking(False)
     return LocalBox(name, profile, ours, configuration, keeper, cgroup, scratch, give_back)
@@ -478,7 +485,7 @@ def _plan(
 ) -> enter.Plan:
     way = opened.way
     python = opened.python.python_inside if way.has_namespaces else opened.python.python
-    command = shipment.command(python, f"fd:{enter.CONTROL}", with_site=True)
+    command = bootstrap.command(python, f"fd:{enter.CONTROL}", with_site=True)
     if trial is not None:
         other_uid = str(None if ids is None else configuration.first_uid)
         closed = "closed" if way.isolation is Isolation.IN_GVISOR else "-"

@@ -120,13 +120,13 @@ def main() -> NoReturn:
     build(json.loads(sys.argv[2]), int(sys.argv[1]))
 
 
-def build(plan: Plan, control: int, life: Callable[[], NoReturn] | None = None) -> NoReturn:
+def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None) -> NoReturn:
     """Build the box, and keep it until it has ended.
 
     Args:
         plan: What it is to be.
         control: The box's end of the control socket.
-        life: What process 1 does when the box is there, with that socket as `CONTROL`; None: it becomes the command.
+        entry: What process 1 does when the box is there, with that socket as `CONTROL`; None: it becomes the command.
     """
     control = fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, 100)
     try:
@@ -134,8 +134,8 @@ def build(plan: Plan, control: int, life: Callable[[], NoReturn] | None = None) 
         os.umask(0o022)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         events = _join_cgroups(plan)
-        sources = _leave(plan) if plan["namespaces"] else []
-        _keep(plan, control, events, sources, life)
+        sources = _unshare_namespaces(plan) if plan["namespaces"] else []
+        _keep(plan, control, events, sources, entry)
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
     os._exit(EXIT_NOT_BUILT)
@@ -157,7 +157,7 @@ def _join_cgroups(plan: Plan) -> int | None:
     return fcntl.fcntl(os.open(plan["memory_events"], os.O_RDONLY), fcntl.F_DUPFD_CLOEXEC, 100)
 
 
-def _leave(plan: Plan) -> list[_Source]:
+def _unshare_namespaces(plan: Plan) -> list[_Source]:
     return _unshare(plan) if plan["root"] is None else _unshare_in_gvisor(plan)
 
 
@@ -231,7 +231,7 @@ def _map_ids(keeper: int, unshared: int, mapping: str) -> NoReturn:
 
 
 def _keep(
-    plan: Plan, control: int, events: int | None, sources: list[_Source], life: Callable[[], NoReturn] | None
+    plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
 ) -> NoReturn:
     signals = {signal.SIGTERM, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -240,7 +240,7 @@ def _keep(
     first = os.fork()
     if first == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        _become_first_process(plan, control, events, sources, life)
+        _become_first_process(plan, control, events, sources, entry)
     os.closerange(3, 1024)
     while True:
         if signal.sigwait(signals) == signal.SIGTERM:
@@ -290,7 +290,7 @@ def _parent(process: str) -> int | None:
 
 
 def _become_first_process(
-    plan: Plan, control: int, events: int | None, sources: list[_Source], life: Callable[[], NoReturn] | None
+    plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
 ) -> NoReturn:
     try:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -304,8 +304,8 @@ def _become_first_process(
         if events is not None:
             os.dup2(events, MEMORY_EVENTS)
         os.closerange(MEMORY_EVENTS + 1, 1024)
-        if life is not None:
-            life()
+        if entry is not None:
+            entry()
         os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())

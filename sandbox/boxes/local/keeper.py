@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from sandbox import process_handles
 from sandbox.boxes.local import enter
-from sandbox.boxes.local.nursery_link import NurseryLink
+from sandbox.boxes.local.forkserver_client import ForkserverClient
 
 END_PATIENCE_S: Final = 5.0
 _WORDS_BYTES: Final = 4096
@@ -89,13 +89,13 @@ class Keeper:
         return self._words.decode(errors="replace").strip()
 
 
-def spawn(plan: enter.Plan, control: socket.socket, nursery: NurseryLink | None) -> Keeper:
+def spawn(plan: enter.Plan, control: socket.socket, forkserver: ForkserverClient | None) -> Keeper:
     """A box by this plan, whose runner has the other end of the socket.
 
     Args:
         plan: What it is to be.
         control: The box's end.
-        nursery: Where it is forked; None: it starts interpreters of its own.
+        forkserver: Where it is forked; None: it starts interpreters of its own.
 
     Raises:
         OSError: there is no process, or no descriptor, left for it.
@@ -106,7 +106,9 @@ def spawn(plan: enter.Plan, control: socket.socket, nursery: NurseryLink | None)
         try:
             os.set_blocking(stderr, False)
             process = (
-                _start(plan, control, their_stderr) if nursery is None else nursery.fork(plan, control, their_stderr)
+                _start(plan, control, their_stderr)
+                if forkserver is None
+                else forkserver.fork(plan, control, their_stderr)
             )
         finally:
             os.close(their_stderr)

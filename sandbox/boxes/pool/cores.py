@@ -26,7 +26,7 @@ class Cores:
         count = len(os.sched_getaffinity(0))
         return cls(count if slots >= count else 0)
 
-    def take(self) -> int | None:
+    def acquire(self) -> int | None:
         """One of those that have the fewest boxes."""
         if not self._boxes:
             return None
@@ -34,7 +34,7 @@ class Cores:
         self._boxes[place] += 1
         return (place + self._first) % len(self._boxes)
 
-    def give_back(self, core: int | None) -> None:
+    def release(self, core: int | None) -> None:
         """What `take` returned."""
         if core is not None:
             self._boxes[(core - self._first) % len(self._boxes)] -= 1

@@ -16,12 +16,12 @@ from typing import Final
 
 from sandbox.base import Built, Exit, Program, Run, RunResult, Sandbox, SandboxUnavailable
 from sandbox.boxes.backend import Backend
+from sandbox.boxes.pool.box_pool import BoxPool, PoolSettings
 from sandbox.boxes.pool.compile_cache import CompileCache, Files
 from sandbox.boxes.pool.counters import Counters, Reason
-from sandbox.boxes.pool.fleet import Fleet, Terms
 from sandbox.boxes.pool.job import Ending, Job, Loss, Submission
+from sandbox.boxes.pool.pooled_box import PooledBox
 from sandbox.boxes.pool.programs import Plan
-from sandbox.boxes.pool.seat import Seat
 from sandbox.languages import all_languages
 from tracing import spans
 
@@ -31,7 +31,7 @@ MAX_LOSSES: Final = 4
 _FIRST_GUESS_S: Final = 0.005
 _PACE_WEIGHT: Final = 0.05
 _MAX_WORDS_CHARS: Final = 500
-_INQUEST_S: Final = 5.0
+_CAUSE_PATIENCE_S: Final = 5.0
 """How long finding out what a box died of may take."""
 
 
@@ -65,8 +65,10 @@ class PooledSandbox(Sandbox):
         self.counters = Counters()
         self._backend = backend
         self._slots = slots
-        terms = Terms(slots, slots if ready is None else ready, fresh, jobs_per_box, box_max_age_s, queue_limit_s)
-        self._fleet = Fleet(backend, terms, self.counters)
+        settings = PoolSettings(
+            slots, slots if ready is None else ready, fresh, jobs_per_box, box_max_age_s, queue_limit_s
+        )
+        self._pool = BoxPool(backend, settings, self.counters)
         self._cache = CompileCache(compile_cache_mb << 20)
         self._pace_s: dict[str, float] = {}
         self._is_started = False
@@ -80,19 +82,19 @@ class PooledSandbox(Sandbox):
         if self._is_started:
             return
         self._is_started = True
-        await self._fleet.open()
+        await self._pool.open()
         self.isolation = self._backend.isolation
         self.caveats = self._backend.caveats
 
     async def stop(self) -> None:
         if self._is_started:
-            await self._fleet.close()
+            await self._pool.close()
 
     @property
     def languages(self) -> frozenset[str]:
-        if self._fleet.hello is None:
+        if self._pool.hello is None:
             return frozenset()
-        programs = frozenset(self._fleet.hello.programs)
+        programs = frozenset(self._pool.hello.programs)
         return frozenset(name for name, language in all_languages().items() if programs.issuperset(language.needs))
 
     @property
@@ -102,22 +104,22 @@ class PooledSandbox(Sandbox):
     @property
     def busy(self) -> int:
         """Slots in use."""
-        return self._fleet.busy
+        return self._pool.busy
 
     @property
     def waiting(self) -> int:
         """Programs that wait for a box."""
-        return self._fleet.waiting
+        return self._pool.waiting
 
     @property
     def trouble(self) -> str:
         """Why programs are refused just now, as boxes were lost and none can be made; empty while all is well."""
-        return self._fleet.trouble
+        return self._pool.trouble
 
     @property
     def ready(self) -> int:
         """Boxes that wait for a program."""
-        return self._fleet.ready
+        return self._pool.ready
 
     @spans.traced("program in a box")
     async def run(
@@ -158,37 +160,37 @@ class PooledSandbox(Sandbox):
         pace_s = self._pace_s.get(plan.language.name, _FIRST_GUESS_S)
         work_s = pace_s * (len(submission.runs) - first + 1)
         with spans.span("wait for a box"):
-            seat = await self._fleet.lend(plan.profile, work_s, alone=alone)
+            box = await self._pool.acquire(plan.profile, work_s, alone=alone)
         began_s = asyncio.get_running_loop().time()
-        ending = await self._in_box(seat, plan, submission)
+        ending = await self._in_box(box, plan, submission)
         spent_s = (asyncio.get_running_loop().time() - began_s) / (submission.next - first + 1)
         self._pace_s[plan.language.name] = pace_s + _PACE_WEIGHT * (spent_s - pace_s)
         return ending
 
-    async def _in_box(self, seat: Seat, plan: Plan, submission: Submission) -> Ending:
-        missing = sorted(plan.needs.difference(seat.hello.preloaded))
+    async def _in_box(self, box: PooledBox, plan: Plan, submission: Submission) -> Ending:
+        missing = sorted(plan.needs.difference(box.hello.preloaded))
         if missing:
-            self._fleet.give_back(seat, left_processes=False)
+            self._pool.release(box, left_processes=False)
             raise SandboxUnavailable(f"there is no {', '.join(missing)} in the boxes", "language_unavailable")
-        job = self._job(seat, plan, submission)
+        job = self._job(box, plan, submission)
         try:
             job.begin(self._compiled_before(plan))
             ending = await job.ending
-            return ending if ending.loss in (None, Loss.UNJUDGED) else await self._bury(seat, ending)
+            return ending if ending.loss in (None, Loss.UNJUDGED) else await self._find_cause_and_destroy(box, ending)
         except BaseException:
-            if seat.job is job and not job.is_over:  # it may have been emptied meanwhile, and be somebody else's
-                self._fleet.discard(seat, Reason.CANCELLED)
+            if box.job is job and not job.is_over:  # it may have been emptied meanwhile, and be somebody else's
+                self._pool.discard(box, Reason.CANCELLED)
             raise
 
-    def _job(self, seat: Seat, plan: Plan, submission: Submission) -> Job:
+    def _job(self, box: PooledBox, plan: Plan, submission: Submission) -> Job:
         self.counters.jobs += 1
-        job = Job(seat.link, plan, submission, seat.core)
+        job = Job(box.link, plan, submission, box.core)
         job.on_run = self._count
-        job.on_emptied = partial(self._fleet.give_back, seat)
-        job.on_broken = partial(self._discard, seat)
+        job.on_emptied = partial(self._pool.release, box)
+        job.on_broken = partial(self._discard, box)
         if plan.cache_key is not None:
             job.on_compiled = partial(self._cache.put, plan.cache_key)
-        seat.job = job
+        box.job = job
         return job
 
     def _compiled_before(self, plan: Plan) -> Files | None:
@@ -201,23 +203,23 @@ class PooledSandbox(Sandbox):
             self.counters.compile_cache_hits += 1
         return files
 
-    async def _bury(self, seat: Seat, ending: Ending) -> Ending:
+    async def _find_cause_and_destroy(self, box: PooledBox, ending: Ending) -> Ending:
         """Ask what the box died of, and destroy it."""
         of_memory, words = False, ""
         try:
             if ending.loss is Loss.DIED:
-                async with asyncio.timeout(_INQUEST_S):
-                    of_memory = await seat.box.died_of_memory()
-                    words = seat.link.words or await seat.box.words()
+                async with asyncio.timeout(_CAUSE_PATIENCE_S):
+                    of_memory = await box.box.died_of_memory()
+                    words = box.link.words or await box.box.words()
         except (TimeoutError, SandboxUnavailable):
             words = "and nobody knows why"
         finally:
-            self._fleet.discard(seat, Reason.MEMORY if of_memory else _reason(ending.loss))
+            self._pool.discard(box, Reason.MEMORY if of_memory else _reason(ending.loss))
         why = f"{ending.why}. {words[-_MAX_WORDS_CHARS:]}".rstrip(". ")
         return dataclasses.replace(ending, is_of_memory=of_memory, why=why)
 
-    def _discard(self, seat: Seat, loss: Loss) -> None:
-        self._fleet.discard(seat, _reason(loss))
+    def _discard(self, box: PooledBox, loss: Loss) -> None:
+        self._pool.discard(box, _reason(loss))
 
     def _count(self, result: RunResult) -> None:
         self.counters.runs[result.exit] += 1

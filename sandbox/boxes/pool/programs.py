@@ -27,7 +27,7 @@ from sandbox.boxes.pool.messages import (
     read_result,
 )
 from sandbox.languages import Language, all_languages
-from sandbox.runner.process.workplace import MAX_FETCHED_BYTES, BadPath, checked_path
+from sandbox.runner.process.workspace import MAX_FETCHED_BYTES, BadPath, checked_path
 
 MAX_FILES: Final = 1000
 """Of a program, and of each run. Runners have room for what a compiler makes beside them."""

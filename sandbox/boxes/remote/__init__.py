@@ -9,6 +9,6 @@ program that was under way on two lost hosts may be the reason, and is not given
 """
 
 from sandbox.boxes.remote.remote import RemoteSandbox
-from sandbox.boxes.remote.trust import BadTrust, Trust
+from sandbox.boxes.remote.tls import BadTlsFiles, TlsFiles
 
-__all__ = ["BadTrust", "RemoteSandbox", "Trust"]
+__all__ = ["BadTlsFiles", "RemoteSandbox", "TlsFiles"]

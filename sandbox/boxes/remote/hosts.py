@@ -17,7 +17,7 @@ import aiohttp
 import structlog
 
 from sandbox.base import Isolation
-from sandbox.boxes.remote.trust import Trusted
+from sandbox.boxes.remote.tls import TlsContext
 
 LOOK_UP_S: Final = 5.0
 PROBE_S: Final = 2.0
@@ -73,7 +73,7 @@ class Hosts:
 
     urls: Sequence[str]
     session: aiohttp.ClientSession
-    trusted: Trusted
+    trusted: TlsContext
     known: dict[str, Host] = field(default_factory=dict)
 
     @property

@@ -12,7 +12,7 @@ from sandbox.boxes.pool.counters import Counters
 from sandbox.boxes.pool.job import Submission
 from sandbox.boxes.remote import wire
 from sandbox.boxes.remote.hosts import Host, Hosts
-from sandbox.boxes.remote.trust import BadTrust, Trust, Trusted
+from sandbox.boxes.remote.tls import BadTlsFiles, TlsContext, TlsFiles
 from tracing import spans
 
 MAX_LOSSES: Final = 2
@@ -20,7 +20,7 @@ SILENCE_S: Final = 4 * wire.ALIVE_S
 """A host from which nothing was heard for so long is lost."""
 _CONNECT_S: Final = 5.0
 _FIRST_LOOK_S: Final = 3.0
-_OF_THIS_MACHINE: Final = Trust()
+_OF_THIS_MACHINE: Final = TlsFiles()
 
 
 class HostLost(Exception):
@@ -40,7 +40,7 @@ class RemoteSandbox(Sandbox):
 
     isolation = Isolation.LANDLOCK
 
-    def __init__(self, urls: Sequence[str], key: str | None, *, slots: int, trust: Trust = _OF_THIS_MACHINE) -> None:
+    def __init__(self, urls: Sequence[str], key: str | None, *, slots: int, trust: TlsFiles = _OF_THIS_MACHINE) -> None:
         """
         Args:
             urls: `http(s)://host:port` of the hosts; every address of a name is one.
@@ -53,7 +53,7 @@ class RemoteSandbox(Sandbox):
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._slots = slots
         self._trust = trust
-        self._turn = asyncio.Semaphore(slots)
+        self._free_slots = asyncio.Semaphore(slots)
         self._waiting = 0
         self._hosts: Hosts | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -61,8 +61,8 @@ class RemoteSandbox(Sandbox):
     async def start(self) -> None:
         """Begin to look for hosts; that none is up yet stops nothing."""
         try:
-            trusted = Trusted(self._trust)
-        except BadTrust as error:
+            trusted = TlsContext(self._trust)
+        except BadTlsFiles as error:
             raise SandboxUnavailable(f"no TLS to box hosts: {error}") from error
         session = aiohttp.ClientSession(
             headers=self._headers,
@@ -122,13 +122,13 @@ class RemoteSandbox(Sandbox):
         submission = Submission(runs, on_result)
         self._waiting += 1
         try:
-            await self._turn.acquire()
+            await self._free_slots.acquire()
         finally:
             self._waiting -= 1
         try:
             return await self._anywhere(program, submission)
         finally:
-            self._turn.release()
+            self._free_slots.release()
 
     async def _anywhere(self, program: Program, submission: Submission) -> Built:
         tried: list[Host] = []
@@ -180,7 +180,7 @@ class RemoteSandbox(Sandbox):
                 if answer.status != 200:
                     raise await _refusal(answer)
                 return await self._results(answer.content, submission)
-        except (aiohttp.ClientError, OSError, TimeoutError, asyncio.IncompleteReadError, wire.NotSpoken) as error:
+        except (aiohttp.ClientError, OSError, TimeoutError, asyncio.IncompleteReadError, wire.MalformedFrame) as error:
             raise HostLost(str(error) or type(error).__name__) from error
         finally:
             host.under_way -= 1
@@ -191,7 +191,7 @@ class RemoteSandbox(Sandbox):
             match wire.decode_frame(await stream.readexactly(length)):
                 case wire.Result(result):
                     if submission.next >= len(submission.runs):
-                        raise wire.NotSpoken("more results than runs")
+                        raise wire.MalformedFrame("more results than runs")
                     self.counters.runs[result.exit] += 1
                     submission.deliver(result)
                     if not submission.wants_more and submission.next < len(submission.runs):
@@ -200,7 +200,7 @@ class RemoteSandbox(Sandbox):
                     if submission.next and not built.ok:
                         raise SandboxUnavailable("the program could be loaded, and then could not", "box_died")
                     if built.ok and submission.wants_more:
-                        raise wire.NotSpoken("the end came before all results")
+                        raise wire.MalformedFrame("the end came before all results")
                     return built
                 case wire.Unavailable() as refused:
                     raise _told(refused, submission)

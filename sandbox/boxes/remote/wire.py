@@ -65,7 +65,7 @@ _frame_decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class NotSpoken(Exception):
+class MalformedFrame(Exception):
     """These bytes are not of this format."""
 
 
@@ -76,12 +76,12 @@ def encode_order(program: Program, runs: list[Run]) -> bytes:
 def decode_order(body: bytes) -> tuple[Program, list[Run]]:
     """
     Raises:
-        NotSpoken
+        MalformedFrame
     """
     try:
         order = _order_decoder.decode(body)
     except msgspec.MsgspecError as error:
-        raise NotSpoken(str(error)) from error
+        raise MalformedFrame(str(error)) from error
     return order.program, [each.run for each in order.runs]
 
 
@@ -94,23 +94,23 @@ def length_in(head: bytes) -> int:
     """The length of the frame after this head.
 
     Raises:
-        NotSpoken: no frame is so long.
+        MalformedFrame: no frame is so long.
     """
     length = int.from_bytes(head, "big")
     if length > MAX_FRAME_BYTES:
-        raise NotSpoken(f"a frame of {length} bytes")
+        raise MalformedFrame(f"a frame of {length} bytes")
     return length
 
 
 def decode_frame(body: bytes) -> Frame:
     """
     Raises:
-        NotSpoken
+        MalformedFrame
     """
     try:
         return _frame_decoder.decode(body)
     except msgspec.MsgspecError as error:
-        raise NotSpoken(str(error)) from error
+        raise MalformedFrame(str(error)) from error
 
 
 def _wrapped(run: Run) -> _Execute | _Call | _Tests:

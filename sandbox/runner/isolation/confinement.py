@@ -41,7 +41,7 @@ _OF_ALL_RUNS: Final = {
 _OF_EACH_RUN: Final = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_DATA)
 
 
-class Cell(NamedTuple):
+class Jail(NamedTuple):
     """How one child is shut in."""
 
     directory: str
@@ -83,17 +83,17 @@ def own_limits() -> Resources:
     return [(which, _HARD_LIMITS[which]) for which in _OF_EACH_RUN if which in _HARD_LIMITS]
 
 
-def shut_in(uid: int | None, cell: Sequence[Any]) -> None:
+def enter_jail(uid: int | None, jail: Sequence[Any]) -> None:
     """Give up everything; the order matters.
 
     Args:
         uid: The user to become. None: it stays the user that the runner is.
-        cell: The fields of a `Cell`.
+        jail: The fields of a `Jail`.
 
     Raises:
         OSError: something could not be given up.
     """
-    directory, resources, descriptors, ruleset, closed_to, is_dumpable, is_prepared = cell
+    directory, resources, descriptors, ruleset, closed_to, is_dumpable, is_prepared = jail
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
     if not is_prepared:

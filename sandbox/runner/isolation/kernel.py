@@ -53,7 +53,7 @@ def fork() -> int:
 
 
 class Cloner:
-    """Forks as `fork` does, but for the C library's own hooks; for processes with one thread, as the runner's are.
+    """Forker as `fork` does, but for the C library's own hooks; for processes with one thread, as the runner's are.
 
     What it makes shares this process's table of descriptors, or is a child of this process's own parent, or both.
     """

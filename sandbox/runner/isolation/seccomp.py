@@ -254,9 +254,9 @@ def filter_program(architecture: Architecture, *, sockets: bool, schedules_other
     return _packed(_instructions(architecture, sockets, schedules_others))
 
 
-def unheard_children_program(architecture: Architecture) -> bytes:
+def sigchld_filter_program(architecture: Architecture) -> bytes:
     """The filter for each job: nothing is changed about SIGCHLD any more."""
-    return _packed(_left_undone(architecture.sigaction))
+    return _packed(_ignore_sigchld_changes(architecture.sigaction))
 
 
 def install(program: bytes) -> None:
@@ -314,7 +314,7 @@ def _instructions(architecture: Architecture, sockets: bool, schedules_others: b
     yield _RETURN, 0, 0, _ALLOW
 
 
-def _left_undone(sigaction: int) -> Iterator[Instruction]:
+def _ignore_sigchld_changes(sigaction: int) -> Iterator[Instruction]:
     """A change of what SIGCHLD does, which succeeds without doing anything; asking for it (no second argument) is allowed.
 
     Calls by the numbers of another architecture have been refused by the other filter.

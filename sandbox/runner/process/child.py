@@ -2,7 +2,7 @@
 
 The interpreter is warm, so everything that `python main.py` would have made anew is made here: the module `__main__`,
 the standard streams, the random state, and the order of things at the end. What a process does is one of the functions
-of `_LIVES`, which returns the status that the process is to end with.
+of `_ENTRIES`, which returns the status that the process is to end with.
 """
 
 import atexit
@@ -45,23 +45,23 @@ class PythonSource:
     code: CodeType
 
 
-class Flag:
+class StartFlag:
     """Tells the supervisor, through memory they share, that all that happens from now on is the program's doing."""
 
     def __init__(self, page: mmap, place: int) -> None:
         self._page = page
         self._place = place
 
-    def raise_for_good(self) -> None:
+    def set_and_unmap(self) -> None:
         """And let go of the memory, so that the program cannot reach it."""
         self._page[self._place] = 1
         self._page.close()
 
-    def raise_until_gone(self) -> None:
+    def set_before_exec(self) -> None:
         """For a process that is about to be replaced, and its memory with it."""
         self._page[self._place] = 1
 
-    def lower(self) -> None:
+    def clear(self) -> None:
         self._page[self._place] = 0
 
 
@@ -89,12 +89,12 @@ def _text_stream(descriptor: int, name: str, errors: str) -> io.TextIOWrapper:
     return stream
 
 
-def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping[str, str], flag: Flag) -> int:
+def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping[str, str], flag: StartFlag) -> int:
     """Run as `__main__`."""
     _set_environment(environment)
     sys.argv = [source.path, *arguments]
     main = _module("__main__", source)
-    flag.raise_for_good()
+    flag.set_and_unmap()
     return _finish(_run(lambda: exec(source.code, main.__dict__)), main)  # noqa: S102 - what boxes are for
 
 
@@ -102,13 +102,13 @@ def call(
     source: PythonSource,
     function: str,
     environment: Mapping[str, str],
-    flag: Flag,
+    flag: StartFlag,
 ) -> int:
     """Load as module `solution`, call a function, send its value; the process is over as soon as the value is out."""
     _set_environment(environment)
     sys.argv = [source.path]
     module = _module("solution", source)
-    flag.raise_for_good()
+    flag.set_and_unmap()
 
     def call_function() -> None:
         exec(source.code, module.__dict__)  # noqa: S102 - what boxes are for
@@ -123,12 +123,12 @@ def call(
     return status
 
 
-def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: Flag) -> int:
+def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: StartFlag) -> int:
     """Load as module `solution` and do what the tester asks."""
     _set_environment(environment)
     sys.argv = [source.path]
     module = _module("solution", source)
-    flag.raise_for_good()
+    flag.set_and_unmap()
 
     def load_and_serve() -> None:
         exec(source.code, module.__dict__)  # noqa: S102 - what boxes are for
@@ -154,13 +154,13 @@ class TesterChannels(NamedTuple):
     """A byte is written here when all of them have been read."""
 
 
-def test(fields: Sequence[int], directory: str, flag: Flag) -> int:
+def test(fields: Sequence[int], directory: str, flag: StartFlag) -> int:
     """Read the tests and run them. Their text has been in no other process of the box.
 
     Args:
         fields: Of `TesterChannels`.
         directory: The tests' own.
-        flag: See `Flag`.
+        flag: See `StartFlag`.
     """
     channels = TesterChannels(*fields)
     sys.path[0] = directory
@@ -169,24 +169,24 @@ def test(fields: Sequence[int], directory: str, flag: Flag) -> int:
     os.close(channels.source)
     os.write(channels.taken, b"t")
     os.close(channels.taken)
-    flag.raise_for_good()
+    flag.set_and_unmap()
     _seed()
     spec: dict[str, object] = json.loads(text)
     return _run(lambda: tester.run(spec, channels.requests, channels.replies, channels.outcomes))
 
 
-def start(argv: Sequence[str], environment: Mapping[str, str], flag: Flag) -> NoReturn:
+def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) -> NoReturn:
     """Become another program.
 
     Raises:
         OSError: it cannot be started.
     """
     restore_pipe_signal()
-    flag.raise_until_gone()
+    flag.set_before_exec()
     try:
         os.execve(argv[0], list(argv), environment)  # noqa: S606 - no shell is wanted
     except OSError:
-        flag.lower()
+        flag.clear()
         raise
 
 
@@ -203,7 +203,7 @@ def leave_depth(frames: int) -> None:
 
 
 _OF_PYTHON: Final = ("execute", "call", "serve")
-_LIVES: Final[Mapping[str, Callable[..., int]]] = {
+_ENTRIES: Final[Mapping[str, Callable[..., int]]] = {
     "execute": execute,
     "call": call,
     "serve": serve,
@@ -212,12 +212,12 @@ _LIVES: Final[Mapping[str, Callable[..., int]]] = {
 }
 
 
-def lead(life: Sequence[Any], source: PythonSource | None, flag: Flag) -> int:
+def run_entry(entry: Sequence[Any], source: PythonSource | None, flag: StartFlag) -> int:
     """Do what the first of `life` names, one of the functions above, with the rest of it."""
-    name, *arguments = life
+    name, *arguments = entry
     if name in _OF_PYTHON:
-        return _LIVES[name](source, *arguments, flag)
-    return _LIVES[name](*arguments, flag)
+        return _ENTRIES[name](source, *arguments, flag)
+    return _ENTRIES[name](*arguments, flag)
 
 
 def prepare_random_state() -> None:

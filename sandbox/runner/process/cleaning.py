@@ -10,8 +10,8 @@ import time
 from collections.abc import Container
 from typing import Final
 
+from sandbox.runner.errors import BoxUnusable
 from sandbox.runner.isolation.identity import acting_as
-from sandbox.runner.trouble import Unclean
 
 _PATIENCE_S: Final = 10.0
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,7 +21,7 @@ def empty(path: str, kept: Container[str] = ()) -> int:
     """Remove all that is in a directory of ours but the names to keep; returns how many things that were.
 
     Raises:
-        Unclean: something could not be removed, or not in time.
+        BoxUnusable: something could not be removed, or not in time.
     """
     names = [name for name in os.listdir(path) if name not in kept]
     if not names:
@@ -30,9 +30,9 @@ def empty(path: str, kept: Container[str] = ()) -> int:
         _remove_all(path, names)
         left = [name for name in os.listdir(path) if name not in kept]
     except OSError as error:
-        raise Unclean(f"cannot empty {path}: {error.strerror}") from error
+        raise BoxUnusable(f"cannot empty {path}: {error.strerror}") from error
     if left:
-        raise Unclean(f"cannot empty {path}: {len(left)} things are left")
+        raise BoxUnusable(f"cannot empty {path}: {len(left)} things are left")
     return len(names)
 
 
@@ -56,7 +56,7 @@ def _remove(parent: int, name: str, deadline: float) -> None:
         remaining = [_unlink_files(here)]  # for each level the directories still to be removed
         while remaining:
             if time.monotonic() > deadline:
-                raise Unclean("what was left behind cannot be removed in time")
+                raise BoxUnusable("what was left behind cannot be removed in time")
             if remaining[-1]:
                 names.append(remaining[-1].pop())
                 here = _moved(here, _enter(here, names[-1]))

@@ -7,7 +7,7 @@ from typing import Final
 _FIRST: Final = 100
 
 
-def high(descriptor: int) -> int:
+def move_high(descriptor: int) -> int:
     """The same with a number of the runner's own, closed on exec."""
     own = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST)
     if descriptor > 2:

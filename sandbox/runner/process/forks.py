@@ -1,8 +1,8 @@
 """Where the runs of a program are forked, and what becomes of such a fork.
 
-    Order ──► Forks.fork ──► a child: confinement ──► flag ──► the program
+    Order ──► Forker.fork ──► a child: confinement ──► flag ──► the program
 
-`OwnForks` are the runner's own. Those of `sandbox.runner.process.templates` are faster, where the kernel can do that.
+`DirectForker` are the runner's own. Those of `sandbox.runner.process.templates` are faster, where the kernel can do that.
 """
 
 import os
@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple, NoReturn, Protocol
 
 from sandbox.runner.isolation import confinement, kernel, seccomp
 from sandbox.runner.process import child
-from sandbox.runner.process.child import Flag, PythonSource
+from sandbox.runner.process.child import PythonSource, StartFlag
 from sandbox.runner.process.compiling import compile_program
-from sandbox.runner.process.shared_page import Board
+from sandbox.runner.process.shared_page import SharedPage
 
 FRAMES: Final = 6
 """Between what calls `live` and the first of the program: `live`, `follow`, `process.lead`, three of what that does."""
@@ -26,7 +26,7 @@ class Order(NamedTuple):
     """A run that is to be forked. Nothing but what `marshal` can take."""
 
     place: int
-    """On the board: where the flag is, and where the process's number is told."""
+    """On the shared_page: where the flag is, and where the process's number is told."""
     uid: int | None
     """The user it is to be. None: the one that the runner is."""
     task: "Task"
@@ -35,13 +35,13 @@ class Order(NamedTuple):
 class Task(NamedTuple):
     """What most runs of a job have in common."""
 
-    cell: tuple[Any, ...]
-    """The fields of a `Cell`."""
-    life: tuple[Any, ...]
+    jail: tuple[Any, ...]
+    """The fields of a `Jail`."""
+    entry: tuple[Any, ...]
     """What the process does once it is confined, see `process.lead`."""
 
 
-class Forks(Protocol):
+class Forker(Protocol):
     """Of one job after the other."""
 
     @property
@@ -72,26 +72,26 @@ class Forks(Protocol):
         """
 
     def fork(self, order: Order) -> None:
-        """The process's number will be on the board."""
+        """The process's number will be on the shared_page."""
 
     def finish(self) -> None:
         """Wait until all that was ordered has been forked: descriptors that are theirs alone may be closed then."""
 
 
-class OwnForks:
-    """Forks of the process that asks for them."""
+class DirectForker:
+    """Forker of the process that asks for them."""
 
     are_prepared = False
     are_confined = False
 
-    def __init__(self, board: Board, data_bytes: int, job_filter: bytes | None) -> None:
+    def __init__(self, shared_page: SharedPage, data_bytes: int, job_filter: bytes | None) -> None:
         """
         Args:
-            board: Where the numbers are told.
+            shared_page: Where the numbers are told.
             data_bytes: What this process's memory counts towards a process's limit.
             job_filter: Of jobs whose programs have no say about SIGCHLD. Where one process serves all jobs, it stays.
         """
-        self._board = board
+        self._shared_page = shared_page
         self._job_filter = job_filter
         self._data_bytes = data_bytes
         self._source: PythonSource | None = None
@@ -112,14 +112,14 @@ class OwnForks:
         pid = kernel.fork()
         if pid == 0:
             child.leave_depth(FRAMES)
-            live(order.place, order.uid, order.task, self._source, self._board.page)
-        self._board.tell(order.place, pid)
+            run_child(order.place, order.uid, order.task, self._source, self._shared_page.page)
+        self._shared_page.set_pid(order.place, pid)
 
     def finish(self) -> None:
         """They have been."""
 
 
-def live(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
+def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
     """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program.
 
     Args:
@@ -127,11 +127,11 @@ def live(place: int, uid: int | None, task: Sequence[Any], source: PythonSource 
         uid: Of it, too.
         task: The fields of its `Task`.
         source: The compiled program, of a job of Python.
-        page: Of the board.
+        page: Of the shared_page.
     """
     try:
         os.setpgid(0, 0)  # a session of its own would be a group of its own for the scheduler: more than a fork costs
-        os._exit(follow(place, uid, task, source, page))
+        os._exit(confine_and_run(place, uid, task, source, page))
     except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
         with suppress(OSError):
             os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
@@ -141,8 +141,8 @@ def live(place: int, uid: int | None, task: Sequence[Any], source: PythonSource 
         os._exit(1)
 
 
-def follow(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> int:
+def confine_and_run(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> int:
     """The status to end with."""
-    cell, life = task
-    confinement.shut_in(uid, cell)
-    return child.lead(life, source, Flag(page, place))
+    jail, entry = task
+    confinement.enter_jail(uid, jail)
+    return child.run_entry(entry, source, StartFlag(page, place))

@@ -17,7 +17,7 @@ from typing import Any, Final
 from sandbox.runner import frames, requests
 from sandbox.runner.answers import loaded_answer, result_answer
 from sandbox.runner.isolation import confinement, kernel
-from sandbox.runner.isolation.confinement import Cell
+from sandbox.runner.isolation.confinement import Jail
 from sandbox.runner.process import child, compiling, forks
 from sandbox.runner.process.forks import Task
 from sandbox.runner.process.programs import Loaded
@@ -84,7 +84,7 @@ _EXECUTE: Final[dict[str, Any]] = {
 }
 
 
-def rehearse_job() -> None:
+def warm_up_job() -> None:
     """A program is read, compiled and answered for, and a run of it, but for the run itself."""
     load = requests.read_load(_parsed(_LOAD), _SOURCE)
     compiling.compiled(load.files[load.main], load.main)
@@ -101,7 +101,7 @@ def _parsed(header: dict[str, Any]) -> dict[str, Any]:
     return parsed
 
 
-def rehearse_run() -> None:
+def warm_up_run() -> None:
     """A run of a program, by a process that has the descriptors of a run, with `INPUT` to read.
 
     It ends as it was: what a run gives up is given up by this process already, or set to what it is.
@@ -111,7 +111,7 @@ def rehearse_run() -> None:
     for _ in range(_TIMES):
         compiling.compile_program(b"", "main.py", 0)
     source = compiling.compile_program(_SOURCE, "main.py", 0)
-    cell = Cell(
+    jail = Jail(
         directory=".",
         resources=confinement.own_limits(),
         descriptors=(0, 1, 2),
@@ -120,7 +120,7 @@ def rehearse_run() -> None:
         is_dumpable=False,
         is_prepared=True,
     )
-    task = Task(tuple(cell), ("execute", (), {}))
+    task = Task(tuple(jail), ("execute", (), {}))
     with suppress(PermissionError):  # it leads a session
         os.setpgid(0, 0)
     arguments, main = sys.argv, sys.modules["__main__"]
@@ -128,7 +128,7 @@ def rehearse_run() -> None:
         os.lseek(0, 0, os.SEEK_SET)
         child.prepare_standard_streams()
         with mmap(-1, PAGESIZE) as page:
-            forks.follow(0, os.getuid(), task, source, page)
+            forks.confine_and_run(0, os.getuid(), task, source, page)
     sys.argv, sys.modules["__main__"] = arguments, main
 
 

@@ -13,11 +13,11 @@ from sandbox.runner.configuration import Configuration
 from sandbox.runner.isolation import kernel, landlock, seccomp
 from sandbox.runner.process import programs
 from sandbox.runner.process.child import prepare_random_state, prepare_standard_streams
-from sandbox.runner.process.file_descriptors import high
+from sandbox.runner.process.file_descriptors import move_high
 from sandbox.runner.process.measures import OomCounter
-from sandbox.runner.process.prefork_warmup import INPUT, rehearse_run
+from sandbox.runner.process.prefork_warmup import INPUT, warm_up_run
 from sandbox.runner.process.runs import Rules
-from sandbox.runner.process.workplace import Workplace
+from sandbox.runner.process.workspace import Workspace
 
 _RESERVED_DESCRIPTORS: Final = range(3, 10)
 """Taken at all times, so that no pipe of a run has a number that a child gives to another."""
@@ -34,18 +34,18 @@ _ENVIRONMENT: Final = {
 }
 
 
-def take_control(source: int, sink: int) -> tuple[int, int]:
+def reserve_descriptors(source: int, sink: int) -> tuple[int, int]:
     """The descriptors of the connection where no child's are; in their place, and where children's will be, nothing."""
-    own_source = high(source)
-    own_sink = own_source if sink == source else high(sink)
-    nothing = high(os.open(os.devnull, os.O_RDWR))
+    own_source = move_high(source)
+    own_sink = own_source if sink == source else move_high(sink)
+    nothing = move_high(os.open(os.devnull, os.O_RDWR))
     for descriptor in (0, 1, *_RESERVED_DESCRIPTORS):
         os.dup2(nothing, descriptor, inheritable=descriptor < 2)
     os.close(nothing)
     return own_source, own_sink
 
 
-def renounce() -> None:
+def harden_process() -> None:
     """Become nobody's to look into, parent of all orphans, deaf to what is said to the whole box, and no more than now."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -82,18 +82,18 @@ def preload(names: Sequence[str]) -> list[str]:
     return found
 
 
-def make_rules(configuration: Configuration, workplace: Workplace) -> Rules:
+def make_rules(configuration: Configuration, workspace: Workspace) -> Rules:
     """Where runs have the runner's own user id, Landlock is what keeps them from tests and from each other's processes."""
-    writable = (workplace.run_parent, *configuration.cleaned)
+    writable = (workspace.run_parent, *configuration.cleaned)
     if configuration.landlock:
-        readable = (*configuration.read_only, workplace.program)
+        readable = (*configuration.read_only, workspace.program)
         return Rules(
-            run=high(landlock.make_ruleset(readable, writable)),
-            test=high(landlock.make_ruleset(readable, (workplace.test_parent, *configuration.cleaned))),
+            run=move_high(landlock.make_ruleset(readable, writable)),
+            test=move_high(landlock.make_ruleset(readable, (workspace.test_parent, *configuration.cleaned))),
         )
     if configuration.single_uid and landlock.version() > 0:
-        readable = (*_all_but(configuration.directory), workplace.program)
-        return Rules(run=high(landlock.make_ruleset(readable, writable)))
+        readable = (*_all_but(configuration.directory), workspace.program)
+        return Rules(run=move_high(landlock.make_ruleset(readable, writable)))
     return Rules()
 
 
@@ -106,7 +106,7 @@ def _all_but(directory: str) -> list[str]:
 def oom_counter(configuration: Configuration) -> OomCounter:
     """What the files in a box count is not the box's own when its memory is not bounded."""
     if configuration.memory_events is not None:
-        return OomCounter(high(configuration.memory_events))
+        return OomCounter(move_high(configuration.memory_events))
     if configuration.memory_ends_box:
         return OomCounter(None)
     return OomCounter.of_machine() if configuration.watch_memory else OomCounter.found()
@@ -114,13 +114,13 @@ def oom_counter(configuration: Configuration) -> OomCounter:
 
 def wake_descriptor() -> int:
     """Becomes readable whenever a child ends. Kernels that have no pidfd can do this too."""
-    readable, writable = (high(descriptor) for descriptor in os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
+    readable, writable = (move_high(descriptor) for descriptor in os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
     return readable
 
 
-def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace) -> None:
+def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> None:
     """Do once what every child would have to do, and put the memory in the state that forks share best."""
     if configuration.seccomp:
         architecture = _architecture()
@@ -128,11 +128,11 @@ def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace)
             architecture, sockets=not configuration.landlock, schedules_others=not configuration.single_uid
         )
         seccomp.install(program)
-    sys.path[0] = workplace.run
+    sys.path[0] = workspace.run
     for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
         del sys.modules[name]  # a program may have a module of that name
     prepare_random_state()
-    _take_streams_of_runs(rehearses=not configuration.once)
+    _take_streams_of_runs(warms_up=not configuration.once)
     gc.collect()
     gc.freeze()
     kernel.give_back_free_memory()
@@ -140,22 +140,22 @@ def leave_as_to_be_inherited(configuration: Configuration, workplace: Workplace)
 
 def job_filter(configuration: Configuration) -> bytes | None:
     """Of `sandbox.runner.isolation.seccomp`; None where none is wanted."""
-    return seccomp.unheard_children_program(_architecture()) if configuration.seccomp else None
+    return seccomp.sigchld_filter_program(_architecture()) if configuration.seccomp else None
 
 
 def _architecture() -> seccomp.Architecture:
     return seccomp.ARCHITECTURES[os.uname().machine]
 
 
-def _take_streams_of_runs(*, rehearses: bool) -> None:
+def _take_streams_of_runs(*, warms_up: bool) -> None:
     """Make the text streams of runs on descriptors of the kind that runs have, and rehearse a run with these."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
     file = kernel.sealed_file(INPUT)
     own = [os.dup(descriptor) for descriptor in range(3)]
     for descriptor, kind in enumerate((file, writable, writable)):
         os.dup2(kind, descriptor)
-    if rehearses:
-        rehearse_run()
+    if warms_up:
+        warm_up_run()
         os.lseek(0, 0, os.SEEK_SET)
     prepare_standard_streams()
     for descriptor, before in enumerate(own):

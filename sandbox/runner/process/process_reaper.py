@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from sandbox.runner.errors import BoxUnusable
 from sandbox.runner.isolation import kernel
-from sandbox.runner.process.file_descriptors import high
-from sandbox.runner.trouble import Unclean
+from sandbox.runner.process.file_descriptors import move_high
 
 _PATIENCE_S: Final = 10.0
 _RETRY_S: Final = 0.0005
@@ -28,7 +28,7 @@ _MOST_CHILDREN_BYTES: Final = 1 << 15
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Tally:
+class ResourceUsage:
     """What processes used that have ended and been waited for."""
 
     count: int = 0
@@ -41,17 +41,17 @@ class Tally:
         self.peak_kb = max(self.peak_kb, usage.ru_maxrss)
 
 
-class Kin(Protocol):
+class ProtectedProcesses(Protocol):
     """Processes in the box that are the runner's own, and so none of those that are found, ended and buried."""
 
     @property
-    def own(self) -> Collection[int]: ...
+    def pids(self) -> Collection[int]: ...
 
     @property
-    def can_be_lost(self) -> bool:
+    def may_be_killed(self) -> bool:
         """They may be ended with all others. If not, they are children of the runner."""
 
-    def lose(self) -> None:
+    def mark_killed(self) -> None:
         """They will be."""
 
 
@@ -67,7 +67,7 @@ class Children:
         Raises:
             OSError: the kernel does not tell.
         """
-        return cls(high(os.open("/proc/thread-self/children", os.O_RDONLY | os.O_CLOEXEC)))
+        return cls(move_high(os.open("/proc/thread-self/children", os.O_RDONLY | os.O_CLOEXEC)))
 
     def numbers(self) -> list[int]:
         """All of them: none can leave meanwhile but by being waited for, and whoever comes is added at the end.
@@ -83,25 +83,25 @@ class Children:
         os.close(self._descriptor)
 
 
-class Population:
+class ProcessReaper:
     """Asked by one thread, between and during runs."""
 
-    def __init__(self, kin: Kin, *, is_init: bool, single_uid: bool) -> None:
+    def __init__(self, protected: ProtectedProcesses, *, is_init: bool, single_uid: bool) -> None:
         """
         Args:
-            kin: Who is spared.
+            protected: Who is spared.
             is_init: The runner is process 1 of a PID namespace.
             single_uid: It is the same user as its runs.
 
         Raises:
-            Unclean: this process is not what it is said to be; to kill "all" would reach beyond the box.
+            BoxUnusable: this process is not what it is said to be; to kill "all" would reach beyond the box.
         """
         if is_init and os.getpid() != _INIT_PID:
-            raise Unclean(f"the runner is process {os.getpid()} of its box, not the first one")
+            raise BoxUnusable(f"the runner is process {os.getpid()} of its box, not the first one")
         if not is_init and not single_uid and os.getuid() != 0:
-            raise Unclean("the runner cannot become the users of its runs")
-        self._kin = kin
-        self._children = None if kin.can_be_lost else Children.of_this_process()
+            raise BoxUnusable("the runner cannot become the users of its runs")
+        self._protected = protected
+        self._children = None if protected.may_be_killed else Children.of_this_process()
         self._is_init = is_init
         self._single_uid = single_uid
         self._adopts = True
@@ -115,24 +115,24 @@ class Population:
                 raise
             self._adopts = False
 
-    def living(self) -> list[int]:
+    def living_pids(self) -> list[int]:
         """Zombies included."""
         if self._is_init:
-            spared = {"1", str(os.getpid()), *map(str, self._kin.own)}
+            spared = {"1", str(os.getpid()), *map(str, self._protected.pids)}
             return [int(name) for name in os.listdir("/proc") if name.isdigit() and name not in spared]
-        own = self._kin.own
+        own = self._protected.pids
         return [pid for pid in _descendants(os.getpid()) if pid not in own]
 
     def kill_all(self, uids: Iterable[int]) -> None:
         """End all processes of the box; some may appear while this happens."""
-        if self._is_init and self._kin.can_be_lost:
+        if self._is_init and self._protected.may_be_killed:
             # Anywhere else this would end all processes of the machine: it spares the caller and process 1 only.
             assert _INIT_PID in (os.getpid(), os.getppid())
-            self._kin.lose()
+            self._protected.mark_killed()
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
         elif self._single_uid:
-            _kill(self.living())
+            _kill(self.living_pids())
         else:
             for uid in uids:
                 _kill_user(uid)
@@ -140,15 +140,15 @@ class Population:
     def kill_all_but(self, spared: int, uid: int) -> None:
         """End the processes of a run, but not the one process which is none of them."""
         if self._single_uid:
-            _kill(pid for pid in self.living() if pid != spared)
+            _kill(pid for pid in self.living_pids() if pid != spared)
         else:
             _kill_user(uid)
 
-    def bury(self, tally: Tally, awaited: Iterable[int]) -> None:
+    def reap_orphans(self, usage: ResourceUsage, awaited: Iterable[int]) -> None:
         """Reap orphans that have ended, until an awaited process is the next one to be reaped, or none has ended.
 
         Raises:
-            Unclean: one of the runner's own has ended.
+            BoxUnusable: one of the runner's own has ended.
         """
         while True:
             try:
@@ -157,61 +157,61 @@ class Population:
                 return
             if ended is None or ended.si_pid in awaited:
                 return
-            if ended.si_pid in self._kin.own:
-                raise Unclean(f"process {ended.si_pid}, which programs are forked from, has ended")
-            tally.add(os.wait4(ended.si_pid, 0)[2])
+            if ended.si_pid in self._protected.pids:
+                raise BoxUnusable(f"process {ended.si_pid}, which programs are forked from, has ended")
+            usage.add(os.wait4(ended.si_pid, 0)[2])
 
-    def end(self, pid: int, tally: Tally) -> None:
+    def kill_and_reap(self, pid: int, usage: ResourceUsage) -> None:
         """End and reap one child, and nobody else: whoever waits for the next job is not lost by it.
 
         Raises:
-            Unclean: it does not end.
+            BoxUnusable: it does not end.
         """
         os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + _PATIENCE_S
         while True:
-            ended, _, usage = os.wait4(pid, os.WNOHANG)
+            ended, _, rusage = os.wait4(pid, os.WNOHANG)
             if ended:
-                tally.add(usage)
+                usage.add(rusage)
                 return
             if time.monotonic() > deadline:
-                raise Unclean("the program under test cannot be ended")
+                raise BoxUnusable("the program under test cannot be ended")
             time.sleep(_SOON_S)
 
-    def empty(self, tally: Tally, uids: Iterable[int]) -> None:
+    def kill_and_reap_all(self, usage: ResourceUsage, uids: Iterable[int]) -> None:
         """End and reap everything.
 
         Raises:
-            Unclean: something does not end.
+            BoxUnusable: something does not end.
         """
         deadline = time.monotonic() + _PATIENCE_S
-        is_empty = self._has_no_child if self._children is None else self._has_no_child_but_own
-        while not is_empty(tally):
+        is_empty = self._has_no_child if self._children is None else self._has_no_child_but_protected
+        while not is_empty(usage):
             if time.monotonic() > deadline:
-                raise Unclean("the box cannot be emptied of processes")
+                raise BoxUnusable("the box cannot be emptied of processes")
             self.kill_all(uids)
             time.sleep(_RETRY_S)
 
-    def _has_no_child(self, tally: Tally) -> bool:
+    def _has_no_child(self, usage: ResourceUsage) -> bool:
         """Reaps those that have ended."""
         try:
             while True:
-                pid, _, usage = os.wait4(-1, os.WNOHANG)
+                pid, _, rusage = os.wait4(-1, os.WNOHANG)
                 if not pid:
                     return False
-                tally.add(usage)
+                usage.add(rusage)
         except ChildProcessError:
-            return self._adopts or not any(map(_is_running, self.living()))
+            return self._adopts or not any(map(_is_running, self.living_pids()))
 
-    def _has_no_child_but_own(self, tally: Tally) -> bool:
+    def _has_no_child_but_protected(self, usage: ResourceUsage) -> bool:
         """Reaps those that have ended; whom they leave behind is there after them."""
         assert self._children is not None
-        own = self._kin.own
+        own = self._protected.pids
         others = [pid for pid in self._children.numbers() if pid not in own]
         for pid in others:
-            ended, _, usage = os.wait4(pid, os.WNOHANG)
+            ended, _, rusage = os.wait4(pid, os.WNOHANG)
             if ended:
-                tally.add(usage)
+                usage.add(rusage)
         return not others
 
 

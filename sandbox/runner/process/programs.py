@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
+from sandbox.runner.errors import BoxUnusable
 from sandbox.runner.process.compiling import NotCompiled
-from sandbox.runner.process.forks import Forks
+from sandbox.runner.process.forks import Forker
 from sandbox.runner.process.supervision import End, Result
-from sandbox.runner.process.workplace import Workplace, read_files, write_file
+from sandbox.runner.process.workspace import Workspace, read_files, write_file
 from sandbox.runner.requests import Compile, Execute, Load
-from sandbox.runner.trouble import Unclean
 
 _MAX_MESSAGE_CHARS: Final = 8000
 _MAX_KEPT_BYTES: Final = 256 << 20
@@ -51,41 +51,41 @@ class Loaded:
     kept: dict[str, bytes] = field(default_factory=dict)
 
 
-def load(request: Load, workplace: Workplace, forks: Forks, execute: Callable[[Program, Execute], Result]) -> Loaded:
+def load(request: Load, workspace: Workspace, forker: Forker, execute: Callable[[Program, Execute], Result]) -> Loaded:
     """Make a program ready for its runs.
 
     Args:
         request: The program.
-        workplace: Its directories, empty.
-        forks: What compiles Python.
+        workspace: Its directories, empty.
+        forker: What compiles Python.
         execute: Does the run that compiles anything else.
 
     Raises:
-        Unclean: the box does not have the interpreter or compiler it is said to have.
+        BoxUnusable: the box does not have the interpreter or compiler it is said to have.
     """
     for path, data in request.files.items():
-        write_file(workplace.program, path, data, 0o755)
+        write_file(workspace.program, path, data, 0o755)
     if request.mode == "python":
-        return _load_python(request, workplace.program, forks)
+        return _load_python(request, workspace.program, forker)
     if request.compile is None:
-        return Loaded(_program(request, workplace.program))
-    return _load_compiled(request, request.compile, workplace, execute)
+        return Loaded(_program(request, workspace.program))
+    return _load_compiled(request, request.compile, workspace, execute)
 
 
-def _load_python(request: Load, directory: str, forks: Forks) -> Loaded:
+def _load_python(request: Load, directory: str, forker: Forker) -> Loaded:
     try:
-        forks.compile(request.files[request.main], f"{directory}/{request.main}")
+        forker.compile(request.files[request.main], f"{directory}/{request.main}")
     except NotCompiled as error:
         return Loaded(None, str(error))
     return Loaded(_program(request, directory))
 
 
 def _load_compiled(
-    request: Load, compiling: Compile, workplace: Workplace, execute: Callable[[Program, Execute], Result]
+    request: Load, compiling: Compile, workspace: Workspace, execute: Callable[[Program, Execute], Result]
 ) -> Loaded:
     compiler = Program(
         is_python=False,
-        argv=_command(compiling.argv, workplace.program),
+        argv=_command(compiling.argv, workspace.program),
         environment=request.environment,
         data_limit=request.data_limit,
         files=request.files,
@@ -95,10 +95,10 @@ def _load_compiled(
     if result.end.reason is not None or result.end.code != 0:
         return Loaded(None, message, result.end)
     try:
-        kept = _keep(request, workplace.run, workplace.program)
+        kept = _keep(request, workspace.run, workspace.program)
     except _TooMuch as error:
         return Loaded(None, str(error), result.end)
-    return Loaded(_program(request, workplace.program), message, result.end, kept)
+    return Loaded(_program(request, workspace.program), message, result.end, kept)
 
 
 class _TooMuch(Exception):
@@ -136,14 +136,14 @@ def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
     """A command with the program's directory filled in, and the path of what it starts.
 
     Raises:
-        Unclean: there is no such thing on the PATH.
+        BoxUnusable: there is no such thing on the PATH.
     """
     filled = [argument.replace(_PLACEHOLDER, directory) for argument in argv]
     if "/" in filled[0]:
         return filled
     path = find_program(filled[0])
     if path is None:
-        raise Unclean(f"this box has no {filled[0]}")
+        raise BoxUnusable(f"this box has no {filled[0]}")
     return [path, *filled[1:]]
 
 

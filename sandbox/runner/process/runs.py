@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sandbox.runner.configuration import Configuration
+from sandbox.runner.errors import BoxUnusable
 from sandbox.runner.isolation import confinement, kernel
-from sandbox.runner.isolation.confinement import Cell
+from sandbox.runner.isolation.confinement import Jail
 from sandbox.runner.process import measures
 from sandbox.runner.process.child import TesterChannels
-from sandbox.runner.process.forks import Forks, Order, Task
+from sandbox.runner.process.forks import Forker, Order, Task
 from sandbox.runner.process.limits import RunLimits
 from sandbox.runner.process.programs import Program
-from sandbox.runner.process.shared_page import RUN, TESTER, Board
-from sandbox.runner.process.supervision import End, Result, Started, Stream, Supervisor
-from sandbox.runner.process.workplace import Workplace, read_files
+from sandbox.runner.process.shared_page import RUN, TESTER, SharedPage
+from sandbox.runner.process.supervision import End, Result, StartedRun, Stream, Supervisor
+from sandbox.runner.process.workspace import Workspace, read_files
 from sandbox.runner.requests import Call, Execute
-from sandbox.runner.trouble import Unclean
 
 _MOST_USERS_OF_JOB: Final = 1024
 """A job of more runs shares users with the job after the next ones; nothing of it is left by then."""
@@ -32,7 +32,7 @@ _MOST_USERS_OF_JOB: Final = 1024
 MAX_VALUE_BYTES: Final = 16 << 20
 MAX_OUTCOMES_BYTES: Final = 16 << 20
 
-Life = tuple[Any, ...]
+Entry = tuple[Any, ...]
 """What a child does once it is confined, see `process.lead`."""
 
 
@@ -50,30 +50,30 @@ class Runs:
     def __init__(
         self,
         configuration: Configuration,
-        workplace: Workplace,
+        workspace: Workspace,
         supervisor: Supervisor,
         rules: Rules,
-        forks: Forks,
-        board: Board,
+        forker: Forker,
+        shared_page: SharedPage,
         environment: Mapping[str, str],
     ) -> None:
         """To be made when the runner has its final size.
 
         Args:
             configuration: Of the box.
-            workplace: Where runs work.
+            workspace: Where runs work.
             supervisor: Watches them.
             rules: Confine them.
-            forks: Where they come from.
-            board: Tells the supervisor their numbers, and whether one got as far as to become the program.
+            forker: Where they come from.
+            shared_page: Tells the supervisor their numbers, and whether one got as far as to become the program.
             environment: Of programs that are started.
         """
         self._configuration = configuration
-        self._workplace = workplace
+        self._workspace = workspace
         self._supervisor = supervisor
         self._rules = rules
-        self._forks = forks
-        self._board = board
+        self._forker = forker
+        self._shared_page = shared_page
         self._environment = environment
         self._number = 0
         self._own_uid = os.getuid()
@@ -98,19 +98,19 @@ class Runs:
             self._other_threads = others + (following is not None)
 
     def execute(self, program: Program, request: Execute) -> Result:
-        life: Life = ("execute", request.arguments, program.environment)
+        entry: Entry = ("execute", request.arguments, program.environment)
         if not program.is_python:
-            life = self._start(program, request.arguments)
+            entry = self._start(program, request.arguments)
         run = self._prepare(program, request.limits, {**program.files, **request.files}, [request.stdin])
-        end = self._watch(run, life)
+        end = self._watch(run, entry)
         stdout, stderr = run.outputs
-        fetched = read_files(self._workplace.run, request.fetch) if request.fetch else {}
+        fetched = read_files(self._workspace.run, request.fetch) if request.fetch else {}
         return Result(end, stdout, stderr, fetched=fetched)
 
     def call(self, program: Program, request: Call) -> Result:
-        life = ("call", request.function, program.environment) if program.is_python else self._start(program, ())
+        entry = ("call", request.function, program.environment) if program.is_python else self._start(program, ())
         run = self._prepare(program, request.limits, program.files, [b"", request.arguments], has_value=True)
-        end = self._watch(run, life)
+        end = self._watch(run, entry)
         stdout, stderr, value = run.outputs
         return Result(end, stdout, stderr, value=value or None)
 
@@ -118,19 +118,19 @@ class Runs:
         """The tests are the next `length` bytes that come from `source`; the tester reads them itself.
 
         Raises:
-            Unclean: it did not read all of them, so nobody knows where in the stream the next request begins.
+            BoxUnusable: it did not read all of them, so nobody knows where in the stream the next request begins.
         """
         if not program.is_python:
-            raise Unclean("tests can be run against Python only")
-        if self._forks.are_confined:
-            raise Unclean("tests in a job that was to have none")
+            raise BoxUnusable("tests can be run against Python only")
+        if self._forker.are_confined:
+            raise BoxUnusable("tests in a job that was to have none")
         candidate = self._prepare(program, limits, program.files, [b""])
         tester = self._prepare_tester(limits.for_tests())
         requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
         channels = TesterChannels(requests=3, replies=4, outcomes=5, source=6, taken=7, length=length)
         candidates, testers = self._started(candidate, RUN), self._started(tester, TESTER)
-        cell = self._cell(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
-        life = ("serve", 3, 4, program.environment)
+        jail = self._jail(replace(candidate, inner=[*candidate.inner, requests[0], replies[1]]))
+        entry = ("serve", 3, 4, program.environment)
         outcomes_end, taken_end = tester.inner[1:]
         inner = [
             tester.inner[0],
@@ -142,21 +142,21 @@ class Runs:
             source,
             taken_end,
         ]
-        tester_cell = self._cell(replace(tester, inner=inner))
-        tester_life = ("test", tuple(channels), self._workplace.test)
-        orders = [self._order(RUN, candidate, cell, life), self._order(TESTER, tester, tester_cell, tester_life)]
+        tester_jail = self._jail(replace(tester, inner=inner))
+        tester_entry = ("test", tuple(channels), self._workspace.test)
+        orders = [self._order(RUN, candidate, jail, entry), self._order(TESTER, tester, tester_jail, tester_entry)]
         self._supervisor.prepare()
         # One right after the other: what is written to in between has to be copied once more.
         for order in orders:
-            self._forks.fork(order)
-        self._forks.finish()
+            self._forker.fork(order)
+        self._forker.finish()
         for descriptor in (*candidate.inner, *tester.inner, *requests, *replies):
             os.close(descriptor)
         end, test_end = self._supervisor.watch_tests(candidates, testers)
         stdout, stderr = candidate.outputs
         outcomes, taken = tester.outputs
         if not taken:
-            raise Unclean("the tests were not taken")
+            raise BoxUnusable("the tests were not taken")
         if end.reason is None and test_end.reason is not None:
             end = replace(end, reason=test_end.reason)
         return Result(end, stdout, stderr, tests=outcomes)
@@ -175,7 +175,7 @@ class Runs:
         is_warm = program.is_python
         uid = self._uid(0)
         since = time.monotonic()
-        with self._workplace.making(self._workplace.run, uid, files):
+        with self._workspace.creating(self._workspace.run, uid, files):
             pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3 if has_value else 2)]
         outer = [Stream(pipes[0][0], limits.output_bytes, ends_run=True)]
         outer.append(Stream(pipes[1][0], limits.stderr_bytes, ends_run=False))
@@ -188,8 +188,8 @@ class Runs:
             limits=limits,
             inner=[given[0], pipes[0][1], pipes[1][1], *given[1:], *(inner for _, inner in pipes[2:])],
             outer=outer,
-            directory=self._workplace.run,
-            ruleset=None if self._forks.are_confined else self._rules.run,
+            directory=self._workspace.run,
+            ruleset=None if self._forker.are_confined else self._rules.run,
             base_data_bytes=self._data_bytes if is_warm else 0,
             base_resident_bytes=self._resident_bytes if is_warm else 0,
             data_limit=program.data_limit,
@@ -200,7 +200,7 @@ class Runs:
         """Its inner descriptors are an empty file and the ends of its outer streams, outcomes and taken."""
         uid = self._uid(self._configuration.uids)
         since = time.monotonic()
-        with self._workplace.making(self._workplace.test, uid, {}):
+        with self._workspace.creating(self._workspace.test, uid, {}):
             outcomes, taken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
         return _Prepared(
             uid=uid,
@@ -208,7 +208,7 @@ class Runs:
             limits=limits,
             inner=[kernel.sealed_file(b""), outcomes[1], taken[1]],
             outer=[Stream(outcomes[0], MAX_OUTCOMES_BYTES, ends_run=False), Stream(taken[0], 1, ends_run=False)],
-            directory=self._workplace.test,
+            directory=self._workspace.test,
             ruleset=self._rules.test,
             base_data_bytes=self._data_bytes,
             base_resident_bytes=self._resident_bytes,
@@ -216,13 +216,13 @@ class Runs:
             is_candidate=False,
         )
 
-    def _watch(self, run: "_Prepared", life: Life) -> End:
+    def _watch(self, run: "_Prepared", entry: Entry) -> End:
         self._supervisor.prepare()
-        order = self._order(RUN, run, self._cell(run), life)
-        return self._supervisor.watch(self._started(run, RUN), lambda: self._forks.fork(order), run.inner)
+        order = self._order(RUN, run, self._jail(run), entry)
+        return self._supervisor.watch(self._started(run, RUN), lambda: self._forker.fork(order), run.inner)
 
-    def _cell(self, run: "_Prepared") -> Cell:
-        return Cell(
+    def _jail(self, run: "_Prepared") -> Jail:
+        return Jail(
             directory=run.directory,
             resources=confinement.resources(
                 run.limits,
@@ -233,15 +233,15 @@ class Runs:
             descriptors=run.inner,
             ruleset=run.ruleset,
             is_dumpable=run.is_candidate,
-            is_prepared=self._forks.are_prepared,
+            is_prepared=self._forker.are_prepared,
         )
 
-    def _order(self, place: int, run: "_Prepared", cell: Cell, life: Life) -> Order:
-        return Order(place, None if self._configuration.single_uid else run.uid, Task(tuple(cell), life))
+    def _order(self, place: int, run: "_Prepared", jail: Jail, entry: Entry) -> Order:
+        return Order(place, None if self._configuration.single_uid else run.uid, Task(tuple(jail), entry))
 
-    def _started(self, run: "_Prepared", place: int) -> Started:
-        return Started(
-            board=self._board,
+    def _started(self, run: "_Prepared", place: int) -> StartedRun:
+        return StartedRun(
+            shared_page=self._shared_page,
             uid=run.uid,
             since=run.since,
             limits=run.limits,
@@ -251,7 +251,7 @@ class Runs:
             place=place,
         )
 
-    def _start(self, program: Program, arguments: Sequence[str]) -> Life:
+    def _start(self, program: Program, arguments: Sequence[str]) -> Entry:
         return ("start", [*program.argv, *arguments], {**self._environment, **program.environment})
 
     def _uid(self, offset: int) -> int:

@@ -22,7 +22,7 @@ _NUMBERS: Final = 128
 """Before it are flags, and what `sandbox.runner.process.turn` keeps."""
 
 
-class Board:
+class SharedPage:
     """Made once, before the first fork."""
 
     def __init__(self) -> None:
@@ -32,18 +32,18 @@ class Board:
         """Before a run is forked."""
         for place in (RUN, TESTER):
             self.page[place] = 0
-            self.tell(place, 0)
+            self.set_pid(place, 0)
 
-    def has_begun(self, place: int) -> bool:
+    def has_started(self, place: int) -> bool:
         """Whether the run has become the program."""
         return bool(self.page[place])
 
-    def number(self, place: int) -> int:
+    def pid(self, place: int) -> int:
         """Of the process at this place; 0: it is still to be forked."""
         number: int = _NUMBER.unpack_from(self.page, _where(place))[0]
         return number
 
-    def tell(self, place: int, number: int) -> None:
+    def set_pid(self, place: int, number: int) -> None:
         _NUMBER.pack_into(self.page, _where(place), number)
 
     def address(self, place: int) -> int:

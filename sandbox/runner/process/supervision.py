@@ -21,8 +21,8 @@ from typing import Final
 from sandbox.runner.frames import Closed
 from sandbox.runner.process import measures
 from sandbox.runner.process.limits import RunLimits
-from sandbox.runner.process.process_reaper import Population, Tally, has_ended
-from sandbox.runner.process.shared_page import Board
+from sandbox.runner.process.process_reaper import ProcessReaper, ResourceUsage, has_ended
+from sandbox.runner.process.shared_page import SharedPage
 
 _PIECE_BYTES: Final = 1 << 16
 _MEMORY_LOOK_S: Final = 0.02
@@ -118,10 +118,10 @@ class Stream:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Started:
+class StartedRun:
     """A run that is being started."""
 
-    board: Board
+    shared_page: SharedPage
     """Where its number will be told."""
     uid: int
     since: float
@@ -132,12 +132,12 @@ class Started:
     watch_memory: bool
     streams: Sequence[Stream] = ()
     place: int = 0
-    """On the board."""
+    """On the shared_page."""
 
     @property
     def pid(self) -> int:
         """0: it is still to be forked."""
-        return self.board.number(self.place)
+        return self.shared_page.pid(self.place)
 
 
 class Supervisor:
@@ -145,9 +145,9 @@ class Supervisor:
 
     def __init__(
         self,
-        population: Population,
+        reaper: ProcessReaper,
         oom: measures.OomCounter,
-        board: Board,
+        shared_page: SharedPage,
         *,
         control: int,
         wake: int,
@@ -156,17 +156,17 @@ class Supervisor:
         """Nothing is watched yet.
 
         Args:
-            population: Of the box.
+            reaper: Of the box.
             oom: Its counter.
-            board: Shared with runs, which raise a flag on it when they are about to become the program.
+            shared_page: Shared with runs, which raise a flag on it when they are about to become the program.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
             cpus: How fast CPU time can be used up.
         """
-        self._population = population
+        self._reaper = reaper
         self._oom = oom
         self._oom_kills = 0
-        self._board = board
+        self._shared_page = shared_page
         self._control = control
         self._wake = wake
         self._cpus = cpus
@@ -179,9 +179,9 @@ class Supervisor:
     def prepare(self) -> None:
         """To be called before each fork."""
         self._oom_kills = self._oom.read()
-        self._board.clear()
+        self._shared_page.clear()
 
-    def watch(self, run: Started, fork: Callable[[], None], inner: Sequence[int]) -> End:
+    def watch(self, run: StartedRun, fork: Callable[[], None], inner: Sequence[int]) -> End:
         """Fork, and watch until the run has ended and the box is empty.
 
         What is done before the fork need not be copied after it, as all is that both sides write to.
@@ -192,56 +192,56 @@ class Supervisor:
             inner: Its descriptors, which are closed once it has them.
 
         Raises:
-            Unclean: it cannot be emptied.
+            BoxUnusable: it cannot be emptied.
             Closed: the service is gone.
         """
-        guard = _Guard(run, self._population, self._cpus)
+        watchdog = _Watchdog(run, self._reaper, self._cpus)
         self._open(run.streams)
         fork()
-        while not (self._turn(guard) and has_ended(run.pid)):
-            guard.bury(run.pid)
-        guard.reap()
-        self._empty(guard, run.uid)
+        while not (self._poll_once(watchdog) and has_ended(run.pid)):
+            watchdog.reap_orphans(run.pid)
+        watchdog.reap()
+        self._empty(watchdog, run.uid)
         for descriptor in inner:
             os.close(descriptor)
         self._close()
-        return self._end(guard)
+        return self._end(watchdog)
 
-    def watch_tests(self, candidate: Started, tester: Started) -> tuple[End, End]:
+    def watch_tests(self, candidate: StartedRun, tester: StartedRun) -> tuple[End, End]:
         """Until the tester has ended and the box is empty: how candidate and tester ended.
 
         The candidate is ended when the tester has; that is no end of its own, and counts as one with code 0.
 
         Raises:
-            Unclean: it cannot be emptied.
+            BoxUnusable: it cannot be emptied.
             Closed: the service is gone.
         """
-        candidates = _Guard(candidate, self._population, self._cpus, other=tester.pid)
-        testers = _Guard(tester, self._population, self._cpus, alone=True)
+        candidates = _Watchdog(candidate, self._reaper, self._cpus, other=tester.pid)
+        testers = _Watchdog(tester, self._reaper, self._cpus, alone=True)
         self._open([*candidate.streams, *tester.streams])
         may_have_ended = True  # whoever waited for their forks may have heard of it instead
         while not (may_have_ended and has_ended(tester.pid)):
-            candidates.bury(candidate.pid, tester.pid)
+            candidates.reap_orphans(candidate.pid, tester.pid)
             if candidates.status is None and has_ended(candidate.pid):
                 candidates.reap()
-                self._population.kill_all_but(tester.pid, candidate.uid)
-            may_have_ended = self._turn(candidates, testers)
+                self._reaper.kill_all_but(tester.pid, candidate.uid)
+            may_have_ended = self._poll_once(candidates, testers)
         testers.reap()
         if candidates.status is None and has_ended(candidate.pid):
             candidates.reap()
         if candidates.status is None:
-            self._population.end(candidate.pid, candidates.tally)
+            self._reaper.kill_and_reap(candidate.pid, candidates.usage)
             candidates.wall_s = testers.wall_s
         self._empty(candidates, candidate.uid, tester.uid)
         self._close()
         return self._end(candidates), self._end(testers)
 
-    def _turn(self, *guards: "_Guard") -> bool:
+    def _poll_once(self, *watchdogs: "_Watchdog") -> bool:
         """Wait for something to happen and see to it; whether a child may have ended."""
         now = time.monotonic()
         if now >= self._listens_from:
             self._listen()
-        wait_s = min(self._listens_from, *(guard.next_look for guard in guards)) - now
+        wait_s = min(self._listens_from, *(watchdog.next_check for watchdog in watchdogs)) - now
         has_woken = False
         for descriptor, _ in self._poll.poll(max(0, int(wait_s * 1000) + 1)):
             if descriptor == self._wake:
@@ -250,20 +250,20 @@ class Supervisor:
             elif descriptor == self._control:
                 raise Closed("the service is gone")
             else:
-                self._read(self._streams[descriptor], guards[0])
+                self._read(self._streams[descriptor], watchdogs[0])
         now = time.monotonic()
-        for guard in guards:
-            if now >= guard.next_look:
-                guard.look(now)
+        for watchdog in watchdogs:
+            if now >= watchdog.next_check:
+                watchdog.check_limits(now)
         return has_woken
 
-    def _read(self, stream: Stream, guard: "_Guard") -> None:
+    def _read(self, stream: Stream, watchdog: "_Watchdog") -> None:
         if not stream.read():
             self._poll.unregister(stream.descriptor)
             del self._streams[stream.descriptor]
             os.close(stream.descriptor)
         elif stream.overflowed and stream.ends_run:
-            guard.kill(Reason.OUTPUT)
+            watchdog.kill(Reason.OUTPUT)
 
     def _open(self, streams: Sequence[Stream]) -> None:
         for stream in streams:
@@ -284,20 +284,20 @@ class Supervisor:
         self._streams.clear()
         self._listens_from = math.inf
 
-    def _empty(self, guard: "_Guard", *uids: int) -> None:
-        before = guard.tally.count
-        self._population.empty(guard.tally, uids)
-        guard.left = guard.tally.count - before
+    def _empty(self, watchdog: "_Watchdog", *uids: int) -> None:
+        before = watchdog.usage.count
+        self._reaper.kill_and_reap_all(watchdog.usage, uids)
+        watchdog.left = watchdog.usage.count - before
 
-    def _end(self, guard: "_Guard") -> End:
-        status, tally = guard.status or 0, guard.tally
+    def _end(self, watchdog: "_Watchdog") -> End:
+        status, usage = watchdog.status or 0, watchdog.usage
         code = os.waitstatus_to_exitcode(status)
-        has_overflowed = any(stream.overflowed and stream.ends_run for stream in guard.run.streams)
+        has_overflowed = any(stream.overflowed and stream.ends_run for stream in watchdog.run.streams)
         reason = decide(
             code,
-            guard.reason,
-            has_started=self._board.has_begun(guard.run.place),
-            is_over_cpu=tally.cpu_s > guard.run.limits.cpu_s,
+            watchdog.reason,
+            has_started=self._shared_page.has_started(watchdog.run.place),
+            is_over_cpu=usage.cpu_s > watchdog.run.limits.cpu_s,
             has_overflowed=has_overflowed,
             oom_kills=self._oom.read() - self._oom_kills if code else 0,
             oom=self._oom,
@@ -306,11 +306,11 @@ class Supervisor:
             code=code if code >= 0 else None,
             signal=max(0, -code),
             reason=reason,
-            cpu_s=tally.cpu_s,
-            wall_s=guard.wall_s,
-            delay_s=guard.delay_s,
-            peak_kb=max(tally.peak_kb, guard.peak_bytes >> 10),
-            left=guard.left,
+            cpu_s=usage.cpu_s,
+            wall_s=watchdog.wall_s,
+            delay_s=watchdog.delay_s,
+            peak_kb=max(usage.peak_kb, watchdog.peak_bytes >> 10),
+            left=watchdog.left,
         )
 
 
@@ -352,57 +352,57 @@ def decide(
     return None
 
 
-class _Guard:
+class _Watchdog:
     """Holds one run to its limits."""
 
     __slots__ = (
         "_alone",
         "_cpus",
         "_other",
-        "_population",
+        "_reaper",
         "delay_s",
         "left",
-        "next_look",
+        "next_check",
         "peak_bytes",
         "reason",
         "run",
         "status",
-        "tally",
+        "usage",
         "wall_s",
     )
 
     def __init__(
-        self, run: Started, population: Population, cpus: int, *, other: int | None = None, alone: bool = False
+        self, run: StartedRun, reaper: ProcessReaper, cpus: int, *, other: int | None = None, alone: bool = False
     ) -> None:
         """A run of one process and what comes from it.
 
         Args:
             run: What is guarded.
-            population: All of the box belongs to the run,
+            reaper: All of the box belongs to the run,
             cpus: which can use up CPU time on so many processors.
             other: But this process, which the run is working for.
             alone: Nothing but the run's first process belongs to it.
         """
         self.run = run
-        self.tally = Tally()
+        self.usage = ResourceUsage()
         self.reason: Reason | None = None
         self.status: int | None = None
         self.wall_s = self.delay_s = 0.0
         self.peak_bytes = self.left = 0
-        self.next_look = run.since + self._pause(min(run.limits.cpu_s / cpus, run.limits.wall_s))
-        self._population = population
+        self.next_check = run.since + self._pause(min(run.limits.cpu_s / cpus, run.limits.wall_s))
+        self._reaper = reaper
         self._cpus = cpus
         self._other = other
         self._alone = alone
 
-    def look(self, now: float) -> None:
+    def check_limits(self, now: float) -> None:
         """See whether a limit is used up, end the run if so, and say when to look again."""
         if self.status is not None:
-            self.next_look = math.inf
+            self.next_check = math.inf
             return
         limits = self.run.limits
         pids = self._pids()
-        left_cpu_s = limits.cpu_s - self.tally.cpu_s - sum(map(measures.cpu_s, pids))
+        left_cpu_s = limits.cpu_s - self.usage.cpu_s - sum(map(measures.cpu_s, pids))
         if self.reason is not None:
             self.kill(self.reason)
         elif left_cpu_s <= 0:
@@ -412,34 +412,34 @@ class _Guard:
         elif (left_wall_s := self._left_wall_s(now, pids)) <= 0:
             self.kill(self._wall_reason(now, left_cpu_s, pids))
         else:
-            self.next_look = now + self._pause(min(left_cpu_s / self._cpus, left_wall_s))
+            self.next_check = now + self._pause(min(left_cpu_s / self._cpus, left_wall_s))
 
     def kill(self, reason: Reason) -> None:
         self.reason = self.reason or reason
-        self.next_look = time.monotonic() + _KILL_AGAIN_S
+        self.next_check = time.monotonic() + _KILL_AGAIN_S
         if self._alone:
             os.kill(self.run.pid, signal.SIGKILL)
         elif self._other is not None:
-            self._population.kill_all_but(self._other, self.run.uid)
+            self._reaper.kill_all_but(self._other, self.run.uid)
         else:
-            self._population.kill_all([self.run.uid])
+            self._reaper.kill_all([self.run.uid])
 
-    def bury(self, *awaited: int) -> None:
+    def reap_orphans(self, *awaited: int) -> None:
         """Orphans of the run that have ended."""
-        self._population.bury(self.tally, awaited)
+        self._reaper.reap_orphans(self.usage, awaited)
 
     def reap(self) -> None:
         """The first process, which has ended."""
         self.wall_s = time.monotonic() - self.run.since
         if self.wall_s > _NOTABLE_WALL_S:
             self.delay_s = measures.leader_delay_s(self.run.pid)
-        _, self.status, usage = os.wait4(self.run.pid, 0)
-        self.tally.add(usage)
+        _, self.status, rusage = os.wait4(self.run.pid, 0)
+        self.usage.add(rusage)
 
     def _pids(self) -> list[int]:
         if self._alone:
             return [self.run.pid]
-        return [pid for pid in self._population.living() if pid != self._other]
+        return [pid for pid in self._reaper.living_pids() if pid != self._other]
 
     def _resident_bytes(self, pids: Sequence[int]) -> int:
         base_bytes = self.run.base_bytes

@@ -1,4 +1,4 @@
-"""Templates: processes which have the program of one job compiled, and do nothing but fork its runs.
+"""TemplateForker: processes which have the program of one job compiled, and do nothing but fork its runs.
 
     runner      reads requests, watches runs, empties the box; once it serves, it forks nothing any more
     original    the interpreter as it was before any program; forks templates
@@ -24,16 +24,16 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any, Final, NoReturn
 
-from sandbox.runner.frames import EXIT_UNCLEAN, Closed
+from sandbox.runner.errors import BoxUnusable
+from sandbox.runner.frames import EXIT_BOX_UNUSABLE, Closed
 from sandbox.runner.isolation import confinement, kernel, landlock, seccomp
 from sandbox.runner.process import child
 from sandbox.runner.process.child import PythonSource
 from sandbox.runner.process.compiling import NotCompiled, compile_program
-from sandbox.runner.process.file_descriptors import high
-from sandbox.runner.process.forks import FRAMES, Order, Task, live
+from sandbox.runner.process.file_descriptors import move_high
+from sandbox.runner.process.forks import FRAMES, Order, Task, run_child
 from sandbox.runner.process.process_reaper import Children, has_ended
-from sandbox.runner.process.shared_page import RUN, TEMPLATES, TESTER, Board
-from sandbox.runner.trouble import Unclean
+from sandbox.runner.process.shared_page import RUN, TEMPLATES, TESTER, SharedPage
 
 _HEAD: Final = Struct("BIi")
 """What is asked, how many bytes follow, and the user that a run is to be."""
@@ -44,7 +44,7 @@ _FRAMES_OF_TEMPLATE: Final = 3
 """Its own, below those of its runs, and two of constructors: the interpreter counts a call of a class besides the method's."""
 
 
-def can_be_used(board: Board) -> bool:
+def can_be_used(shared_page: SharedPage) -> bool:
     """Whether the kernel does all that is needed. To be asked while this process has no children."""
     try:
         cloner = kernel.Cloner()
@@ -53,14 +53,14 @@ def can_be_used(board: Board) -> bool:
     except OSError:
         return False
     if pid == 0:
-        _try_to_have_sibling(cloner, board)
-    return pid > 0 and _has_succeeded(pid) and _has_succeeded(board.number(TEMPLATES[0]))
+        _try_to_have_sibling(cloner, shared_page)
+    return pid > 0 and _has_succeeded(pid) and _has_succeeded(shared_page.pid(TEMPLATES[0]))
 
 
-def _try_to_have_sibling(cloner: kernel.Cloner, board: Board) -> NoReturn:
+def _try_to_have_sibling(cloner: kernel.Cloner, shared_page: SharedPage) -> NoReturn:
     status = 1
     try:
-        pid = cloner.sibling(board.address(TEMPLATES[0]), shares_descriptors=True)()
+        pid = cloner.sibling(shared_page.address(TEMPLATES[0]), shares_descriptors=True)()
         status = int(pid < 0)  # of this process, and of its sibling
     finally:
         os._exit(status)
@@ -70,15 +70,15 @@ def _has_succeeded(pid: int) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-class Templates:
-    """The runner's side: see `Forks`."""
+class TemplateForker:
+    """The runner's side: see `Forker`."""
 
-    can_be_lost = False
+    may_be_killed = False
     are_prepared = True
 
     def __init__(
         self,
-        board: Board,
+        shared_page: SharedPage,
         data_bytes: int,
         job_filter: bytes | None,
         ruleset: int | None,
@@ -89,17 +89,17 @@ class Templates:
         """Make the original and the first template, which are forks of this process as it is now.
 
         Args:
-            board: Where their numbers are told, and those of runs.
+            shared_page: Where their numbers are told, and those of runs.
             data_bytes: What this process's memory counts towards a process's limit.
             job_filter: Of jobs whose programs have no say about SIGCHLD.
             ruleset: Landlock's, of programs.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
         """
-        self._board = board
+        self._shared_page = shared_page
         self._wake = wake
-        self._lines = [_Line(control, wake) for _ in TEMPLATES]
-        self._wanted, self._wanting = map(high, os.pipe2(os.O_CLOEXEC))
+        self._channels = [_Channel(control, wake) for _ in TEMPLATES]
+        self._wanted, self._wanting = map(move_high, os.pipe2(os.O_CLOEXEC))
         self._current: int | None = None
         self._next = 0
         self._ended = 0
@@ -112,21 +112,21 @@ class Templates:
         self._core: int | None = None
         runner = os.getpid()
         cloner = kernel.Cloner()
-        board.tell(TEMPLATES[0], 0)
+        shared_page.set_pid(TEMPLATES[0], 0)
         self._original = cloner.child()
         if self._original == 0:
-            templates = [_Template(cloner, board, data_bytes, job_filter, line) for line in self._lines]
-            _be_original(runner, cloner, board, templates, self._wanted)
+            templates = [_Template(cloner, shared_page, data_bytes, job_filter, channel) for channel in self._channels]
+            _run_original(runner, cloner, shared_page, templates, self._wanted)
         if self._original < 0:
-            raise Unclean("no more processes")
-        self._want()
+            raise BoxUnusable("no more processes")
+        self._request_template()
 
-    def lose(self) -> None:
-        raise Unclean("there would be nothing to fork programs from")
+    def mark_killed(self) -> None:
+        raise BoxUnusable("there would be nothing to fork programs from")
 
     @property
-    def own(self) -> Collection[int]:
-        there = (self._original, self._ended, *map(self._board.number, TEMPLATES))
+    def pids(self) -> Collection[int]:
+        there = (self._original, self._ended, *map(self._shared_page.pid, TEMPLATES))
         return [number for number in there if number]
 
     def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
@@ -139,19 +139,19 @@ class Templates:
         self._next = 1 - self._next
         self._tasks.clear()
         self._await_current()
-        self._stay_on(core)
-        self._want()
+        self._pin_to_core(core)
+        self._request_template()
         ruleset = None if has_tests else self._ruleset
         self.are_confined = ruleset is not None
-        self._line.order.send(_CONFINE, (handles_children, ruleset))
+        self._channel.order.send(_CONFINE, (handles_children, ruleset))
 
     def end(self) -> None:
         """The template is ended: where it was, the next one but one is made."""
         if self._current is None:
             return
         place, self._current = TEMPLATES[self._current], None
-        self._ended = self._board.number(place)
-        self._board.tell(place, 0)
+        self._ended = self._shared_page.pid(place)
+        self._shared_page.set_pid(place, 0)
         os.kill(self._ended, signal.SIGKILL)
 
     def compile(self, text: bytes, path: str) -> None:
@@ -162,28 +162,28 @@ class Templates:
     def fork(self, order: Order) -> None:
         place, uid, task = order
         if not uid:
-            raise Unclean("a run without a user of its own")
+            raise BoxUnusable("a run without a user of its own")
         is_known = self._tasks.get(place) == task
         self._tasks[place] = task
-        self._line.order.send(place, None if is_known else tuple(task), uid)
+        self._channel.order.send(place, None if is_known else tuple(task), uid)
 
     def finish(self) -> None:
         """Orders are followed one after the other."""
         self._ask(_ANSWER)
 
     @property
-    def _line(self) -> "_Line":
+    def _channel(self) -> "_Channel":
         if self._current is None:
-            raise Unclean("a run without a template")
-        return self._lines[self._current]
+            raise BoxUnusable("a run without a template")
+        return self._channels[self._current]
 
     def _ask(self, what: int, details: Any = None) -> str:
-        self._line.order.send(what, details)
+        self._channel.order.send(what, details)
         self._await_answer()
-        answer: str = self._line.answer.receive()[2]
+        answer: str = self._channel.answer.receive()[2]
         return answer
 
-    def _stay_on(self, core: int | None) -> None:
+    def _pin_to_core(self, core: int | None) -> None:
         """With the template of the job, whose runs inherit it."""
         processors = self._processors
         allowed = processors if core is None else (processors[core % len(processors)],)
@@ -192,28 +192,28 @@ class Templates:
         others = () if core == self._core else (0, self._original)
         self._core = core
         with suppress(OSError):  # they are not this box's to choose any more: nothing is lost but time
-            for member in (self._board.number(TEMPLATES[self._current or 0]), *others):
+            for member in (self._shared_page.pid(TEMPLATES[self._current or 0]), *others):
                 os.sched_setaffinity(member, allowed)
 
-    def _want(self) -> None:
+    def _request_template(self) -> None:
         """Another template, at the place that is free."""
         os.write(self._wanting, bytes([self._next]))
 
     def _await_current(self) -> None:
         """Until it has been forked, if it has not been ahead."""
-        if not self._board.number(TEMPLATES[self._current or 0]):
+        if not self._shared_page.pid(TEMPLATES[self._current or 0]):
             self._ask(_ANSWER)
 
     def _await_answer(self) -> None:
         """
         Raises:
             Closed: the service is gone.
-            Unclean: the template is.
+            BoxUnusable: the template is.
         """
-        line = self._line
+        channel = self._channel
         while True:
-            for descriptor, _ in line.poll.poll():
-                if descriptor == line.answer.reading:
+            for descriptor, _ in channel.poll.poll():
+                if descriptor == channel.answer.reading:
                     return
                 if descriptor != self._wake:
                     raise Closed("the service is gone")
@@ -221,9 +221,9 @@ class Templates:
                 self._check_alive()
 
     def _check_alive(self) -> None:
-        for number in self.own:
+        for number in self.pids:
             if number != self._ended and has_ended(number):
-                raise Unclean(f"process {number}, which programs are forked from, has ended")
+                raise BoxUnusable(f"process {number}, which programs are forked from, has ended")
 
 
 class _Pipe:
@@ -233,7 +233,7 @@ class _Pipe:
     """
 
     def __init__(self) -> None:
-        self.reading, self._writing = map(high, os.pipe2(os.O_CLOEXEC | os.O_DIRECT))
+        self.reading, self._writing = map(move_high, os.pipe2(os.O_CLOEXEC | os.O_DIRECT))
         self._packet = bytearray(select.PIPE_BUF)
         self._into = [self._packet]  # what is read to memory of its own touches that which is kept about all memory
 
@@ -255,7 +255,7 @@ class _Pipe:
         return what, uid, marshal.loads(data)  # noqa: S302 - of our own processes
 
 
-class _Line:
+class _Channel:
     """Between the runner and one template after the other."""
 
     def __init__(self, control: int, wake: int) -> None:
@@ -267,14 +267,14 @@ class _Line:
         self.poll.register(self.answer.reading, select.POLLIN)
 
 
-def _be_original(
-    runner: int, cloner: kernel.Cloner, board: Board, templates: Sequence["_Template"], wanted: int
+def _run_original(
+    runner: int, cloner: kernel.Cloner, shared_page: SharedPage, templates: Sequence["_Template"], wanted: int
 ) -> NoReturn:
     try:
         kernel.die_with_parent(runner)
         confinement.prepare()
         child.leave_depth(FRAMES + _FRAMES_OF_TEMPLATE)
-        forking = [cloner.sibling(board.address(place), shares_descriptors=True) for place in TEMPLATES]
+        forking = [cloner.sibling(shared_page.address(place), shares_descriptors=True) for place in TEMPLATES]
         pid = 1
         while pid > 0:
             which = os.read(wanted, 1)[0]
@@ -283,27 +283,34 @@ def _be_original(
                 kernel.die_with_parent(runner)
                 templates[which].serve()
     finally:
-        os._exit(EXIT_UNCLEAN)
+        os._exit(EXIT_BOX_UNUSABLE)
 
 
 class _Template:
     """Made in the original, and served in a process of its own."""
 
     def __init__(
-        self, cloner: kernel.Cloner, board: Board, data_bytes: int, job_filter: bytes | None, line: _Line
+        self,
+        cloner: kernel.Cloner,
+        shared_page: SharedPage,
+        data_bytes: int,
+        job_filter: bytes | None,
+        channel: _Channel,
     ) -> None:
-        self._forking = [cloner.sibling(board.address(place), shares_descriptors=False) for place in (RUN, TESTER)]
-        self._board = board
+        self._forking = [
+            cloner.sibling(shared_page.address(place), shares_descriptors=False) for place in (RUN, TESTER)
+        ]
+        self._shared_page = shared_page
         self._data_bytes = data_bytes
         self._job_filter = job_filter
-        self._line = line
+        self._channel = channel
         self._source: PythonSource | None = None
         self._tasks: list[Sequence[Any]] = [()] * len(self._forking)
         """By place: the last that was told."""
 
     def serve(self) -> NoReturn:
         """Follow orders until it is ended."""
-        receive, forking, tasks = self._line.order.receive, self._forking, self._tasks
+        receive, forking, tasks = self._channel.order.receive, self._forking, self._tasks
         pid = 1
         while pid >= 0:
             what, uid, value = receive()
@@ -314,12 +321,12 @@ class _Template:
                 tasks[what] = value
             pid = forking[what]()
             if pid == 0:
-                live(what, uid, tasks[what], self._source, self._board.page)
+                run_child(what, uid, tasks[what], self._source, self._shared_page.page)
         raise OSError("no more processes")
 
     def _do(self, what: int, value: Any) -> None:
         if what != _CONFINE:
-            self._line.answer.send(_ANSWER, self._compile(*value) if what == _COMPILE else "")
+            self._channel.answer.send(_ANSWER, self._compile(*value) if what == _COMPILE else "")
         else:
             self._confine(*value)
 

@@ -4,13 +4,13 @@ import collections
 from typing import Any
 
 
-def take_over(old: Any, new: Any) -> Any:
+def copy_changes(old: Any, new: Any) -> Any:
     """What an argument has become: the old value, changed in place as far as it can be, or else the new one."""
     if isinstance(old, list) and isinstance(new, list):
         kept = len(old)
-        old[:] = [take_over(old[i], item) if i < kept else item for i, item in enumerate(new)]
+        old[:] = [copy_changes(old[i], item) if i < kept else item for i, item in enumerate(new)]
     elif isinstance(old, dict) and isinstance(new, dict):
-        items = {key: take_over(old[key], item) if key in old else item for key, item in new.items()}
+        items = {key: copy_changes(old[key], item) if key in old else item for key, item in new.items()}
         old.clear()
         old.update(items)
     elif isinstance(old, set) and isinstance(new, set):
@@ -22,7 +22,7 @@ def take_over(old: Any, new: Any) -> Any:
         old.clear()
         old.extend(new)
     elif isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
-        return _taken_over_tuple(old, new)
+        return _copied_tuple(old, new)
     elif type(old).__module__ == type(new).__module__ == "numpy" and old.shape == new.shape:
         old[...] = new
     elif type(old) is type(new) and type(old).__module__.partition(".")[0] == "pandas" and hasattr(old, "iloc"):
@@ -32,6 +32,6 @@ def take_over(old: Any, new: Any) -> Any:
     return old
 
 
-def _taken_over_tuple(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
-    items = [take_over(before, after) for before, after in zip(old, new, strict=True)]
+def _copied_tuple(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+    items = [copy_changes(before, after) for before, after in zip(old, new, strict=True)]
     return old if all(before is after for before, after in zip(old, items, strict=True)) else tuple(items)

@@ -13,9 +13,9 @@ import types
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final
 
-from sandbox.runner.testing.dialogue import Broken, Kind, Line
-from sandbox.runner.testing.object_proxy import BorrowedClass, borrowed, borrowed_class, is_borrowed, number_of
-from sandbox.runner.testing.printed import Printed
+from sandbox.runner.testing.captured_output import CapturedOutput
+from sandbox.runner.testing.object_proxy import ProxyClass, is_proxy, new_proxy, number_of, proxy_class
+from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import seed
 from sandbox.runner.values.encoding import (
     FAITHFUL_BUILDERS,
@@ -47,7 +47,7 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
         requests: A blocking descriptor to read from.
         replies: A blocking descriptor to write to.
     """
-    candidate = _Candidate(namespace, Line(requests, replies))
+    candidate = _Candidate(namespace, RpcChannel(requests, replies))
     try:
         while True:
             candidate.answer_next()
@@ -76,15 +76,15 @@ class _Callback:
 
 
 class _Candidate:
-    def __init__(self, namespace: dict[str, Any], line: Line) -> None:
+    def __init__(self, namespace: dict[str, Any], channel: RpcChannel) -> None:
         self._namespace = namespace
-        self._line = line
-        self._printed = Printed()
+        self._channel = channel
+        self._printed = CapturedOutput()
         self._objects: list[object] = [None]
         self._numbers: dict[int, int] = {}
         self._callbacks: dict[int, _Callback] = {}
-        self._borrowed_objects: dict[int, object] = {}
-        self._borrowed_classes: dict[int, BorrowedClass] = {}
+        self._proxies: dict[int, object] = {}
+        self._proxy_classes: dict[int, ProxyClass] = {}
         self._raised: dict[int, tuple[BaseException, int]] = {}
         self._encoder = Encoder(self._foreign)
         self._argument_encoder = Encoder(self._object)
@@ -94,8 +94,8 @@ class _Candidate:
                 **TABLE_BUILDERS,
                 "object": lambda _, content: self._objects[content[0]],
                 "callable": lambda _, content: self._callback(content),
-                "lent": lambda _, content: self._borrowed(*content),
-                "lent class": lambda _, content: self._borrowed_class(*content),
+                "lent": lambda _, content: self._proxy(*content),
+                "lent class": lambda _, content: self._proxy_class(*content),
                 "builtin": lambda _, content: getattr(builtins, content),
                 "exception": lambda _, content: self._exception(content),
             }
@@ -115,12 +115,12 @@ class _Candidate:
         Raises:
             Broken: there will be no more.
         """
-        self._answer(self._line.receive())
+        self._answer(self._channel.receive())
 
     def call_back(self, number: int, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
         """The tester's answer to a call of one of its callables."""
         image = self._encoder.image
-        self._line.send(
+        self._channel.send(
             [
                 "call back",
                 number,
@@ -130,7 +130,7 @@ class _Candidate:
             ]
         )
         while True:
-            message = self._line.receive()
+            message = self._channel.receive()
             if message[0] == "value":
                 return self._decoder.value(message[1])
             if message[0] == "error":
@@ -154,7 +154,7 @@ class _Candidate:
         text = dumped([*reply, self._printed.taken()])
         if len(text) > MAX_BYTES:
             text = dumped(["error", self._error(TooLarge()), None, None])
-        self._line.send_text(text)
+        self._channel.send_text(text)
 
     # What the tester may ask.
 
@@ -213,7 +213,7 @@ class _Candidate:
     def _foreign(self, value: Any) -> Image:
         if type(value) is _Callback:
             return {"callable": value.number}
-        if is_borrowed(value):
+        if is_proxy(value):
             return {"lent": number_of(value)}
         if isinstance(value, BaseException):
             return {"exception": self._error(value)}
@@ -221,15 +221,15 @@ class _Candidate:
             return self._class(value)
         return image_of_table(self._encoder, value) or self._object(value)
 
-    def _borrowed(self, number: int, kind: list[Any]) -> object:
-        if number not in self._borrowed_objects:
-            self._borrowed_objects[number] = borrowed(number, self._borrowed_class(*kind))
-        return self._borrowed_objects[number]
+    def _proxy(self, number: int, kind: list[Any]) -> object:
+        if number not in self._proxies:
+            self._proxies[number] = new_proxy(number, self._proxy_class(*kind))
+        return self._proxies[number]
 
-    def _borrowed_class(self, number: int, name: str, specials: list[str]) -> BorrowedClass:
-        if number not in self._borrowed_classes:
-            self._borrowed_classes[number] = borrowed_class(number, name, specials, self._ask)
-        return self._borrowed_classes[number]
+    def _proxy_class(self, number: int, name: str, specials: list[str]) -> ProxyClass:
+        if number not in self._proxy_classes:
+            self._proxy_classes[number] = proxy_class(number, name, specials, self._ask)
+        return self._proxy_classes[number]
 
     def _ask(self, number: int, /, *arguments: object, **keywords: object) -> object:
         return self.call_back(number, arguments, keywords)

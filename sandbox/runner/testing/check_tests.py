@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sandbox.runner.testing.namespace import Meanings, TestNamespace
+from sandbox.runner.testing.namespace import NameResolution, TestNamespace
 from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification, parsed
@@ -61,7 +61,7 @@ def _loaded(
     """The tests' namespace, with `check` in it. Calls of it that are in the tests themselves do nothing."""
     [stand_in] = ast.parse(_STAND_IN).body
     rest: list[ast.stmt] = [stand_in if _is_check(node) else node for node in tree.body]
-    namespace = TestNamespace(program, Meanings(specification))
+    namespace = TestNamespace(program, NameResolution(specification))
     for body in (rest, [check]):
         module = ast.fix_missing_locations(ast.Module([*body], tree.type_ignores))
         exec(compile(module, "<check>", "exec"), namespace)  # noqa: S102 - this box is for running tests

@@ -17,7 +17,7 @@ _ABOUT_TESTING: Final = re.compile(r"\btesting\b")
 _COMPARING: Final = ("allclose", "isclose", "array_equiv")
 
 
-def mend_comparisons(specification: Specification) -> None:
+def patch_numpy_comparisons(specification: Specification) -> None:
     """Those of numpy, if it is here or the tests are going to import it."""
     if "numpy" not in sys.modules and not specification.mentions(_ABOUT_NUMPY, "numpy", "np.", "pandas", "pd."):
         return
@@ -28,10 +28,10 @@ def mend_comparisons(specification: Specification) -> None:
     for name in _COMPARING:
         setattr(numpy, name, _mended(numpy, getattr(numpy, name)))
     if specification.mentions(_ABOUT_TESTING, "testing"):
-        _mend_testing(numpy)
+        _patch_numpy_testing(numpy)
 
 
-def mend_approx(approx: Any) -> None:
+def patch_approx(approx: Any) -> None:
     """`pytest.approx`, given the class of its results for numbers."""
     equals = approx.__eq__
 
@@ -59,7 +59,7 @@ def _mended(numpy: Any, compare: Callable[..., Any]) -> Callable[..., Any]:
     return mended
 
 
-def _mend_testing(numpy: Any) -> None:
+def _patch_numpy_testing(numpy: Any) -> None:
     """What all of `numpy.testing` compares arrays with."""
     importlib.import_module("numpy.testing")
     utils: Any = importlib.import_module("numpy.testing._private.utils")

@@ -41,7 +41,7 @@ _CONTAINERS: Final = (dict, collections.deque)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def thing_meant(name: str, tests: Sequence[ast.AST], others: Sequence[ast.AST], of_program: frozenset[str]) -> Any:
+def library_object(name: str, tests: Sequence[ast.AST], others: Sequence[ast.AST], of_program: frozenset[str]) -> Any:
     """What the library has under a free name, when the tests mean that; None: they mean what the program has.
 
     Args:

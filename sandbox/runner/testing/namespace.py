@@ -13,14 +13,14 @@ from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification, is_module_name
 
 
-class Meanings:
+class NameResolution:
     """What tests mean by the names they leave free, found out once for all their cases."""
 
     def __init__(self, specification: Specification) -> None:
         self.program_builtins = specification.program_builtins()
         """Builtins that are the program's all the same, if it defines them."""
         self.module_meant: Callable[[str], ModuleType | None] = cache(specification.module_meant)
-        self.library_meant: Callable[[str], Any] = cache(specification.library_meant)
+        self.library_object: Callable[[str], Any] = cache(specification.library_object)
 
 
 class TestNamespace(dict[str, Any]):
@@ -28,13 +28,13 @@ class TestNamespace(dict[str, Any]):
 
     Args:
         program: Where free names are looked up.
-        meanings: Tells which of them are not looked up there.
+        names: Tells which of them are not looked up there.
     """
 
-    def __init__(self, program: RemoteProgram, meanings: Meanings) -> None:
+    def __init__(self, program: RemoteProgram, names: NameResolution) -> None:
         super().__init__({"__builtins__": builtins, "__name__": NAMESPACE})
         self._program = program
-        self._meanings = meanings
+        self._names = names
 
     def __setitem__(self, name: str, value: Any) -> None:
         """A class the tests define is the program's as well, as in one file with them: it may make a `ListNode`."""
@@ -43,11 +43,11 @@ class TestNamespace(dict[str, Any]):
             self._program.set(0, name, value)
 
     def __missing__(self, name: str) -> Any:
-        if name in vars(builtins) and name not in self._meanings.program_builtins:
+        if name in vars(builtins) and name not in self._names.program_builtins:
             raise KeyError(name)
-        if is_module_name(name) and (module := self._meanings.module_meant(name)) is not None:
+        if is_module_name(name) and (module := self._names.module_meant(name)) is not None:
             return module
-        if name in library.MODULES and (thing := self._meanings.library_meant(name)) is not None:
+        if name in library.MODULES and (thing := self._names.library_object(name)) is not None:
             return thing
         try:
             value = self._program.get(0, name)

@@ -15,7 +15,7 @@ Ask = Callable[..., Any]
 """Has the tests do something with one of their objects: `ask(number, action, ...)`."""
 
 
-class BorrowedClass(type):
+class ProxyClass(type):
     """Of the tests."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
@@ -25,7 +25,7 @@ class BorrowedClass(type):
         return _ask_of(cls)(number_of(cls), "get", name)
 
 
-class _Borrowed:
+class _Proxy:
     __slots__ = ("__weakref__", _NUMBER)
 
     def __getattr__(self, name: str) -> Any:
@@ -47,29 +47,27 @@ class _Borrowed:
         raise TypeError("objects of the tests cannot be pickled")
 
 
-def borrowed_class(number: int, name: str, specials: list[str], ask: Ask) -> BorrowedClass:
+def proxy_class(number: int, name: str, specials: list[str], ask: Ask) -> ProxyClass:
     methods = {special: _go_through if special == "__iter__" else _computed(special) for special in specials}
-    return BorrowedClass(
-        name, (_Borrowed,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask}
-    )
+    return ProxyClass(name, (_Proxy,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask})
 
 
-def borrowed(number: int, kind: BorrowedClass) -> Any:
+def new_proxy(number: int, kind: ProxyClass) -> Any:
     made: object = object.__new__(kind)  # type: ignore[arg-type]  # any type will do
     _number_slot.__set__(made, number)
     return made
 
 
-def is_borrowed(value: object) -> bool:
-    return type(value) is BorrowedClass or type(type(value)) is BorrowedClass
+def is_proxy(value: object) -> bool:
+    return type(value) is ProxyClass or type(type(value)) is ProxyClass
 
 
-def number_of(borrowed: object) -> int:
+def number_of(proxy: object) -> int:
     """By which the tests know it."""
-    if type(borrowed) is BorrowedClass:
-        number: int = type.__dict__["__dict__"].__get__(borrowed)[_NUMBER]
+    if type(proxy) is ProxyClass:
+        number: int = type.__dict__["__dict__"].__get__(proxy)[_NUMBER]
         return number
-    known: int = _number_slot.__get__(borrowed)
+    known: int = _number_slot.__get__(proxy)
     return known
 
 
@@ -78,7 +76,7 @@ def _ask_of(kind: type) -> Ask:
     return ask
 
 
-_number_slot: Final[Any] = _Borrowed.__dict__[_NUMBER]
+_number_slot: Final[Any] = _Proxy.__dict__[_NUMBER]
 
 
 def _computed(special: str) -> Callable[..., Any]:

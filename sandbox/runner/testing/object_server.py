@@ -1,7 +1,7 @@
 """Objects of the tests' own classes, lent to the judged program: they stay here, and it asks for what it does with them.
 
 A linked list or a tree that tests make, of a class that they define, is given to the program as numbers. What the program
-does with one comes back as a call of `Lent`: to get or set an attribute, to compare, to go through it.
+does with one comes back as a call of `ServedObject`: to get or set an attribute, to compare, to go through it.
 
 The program can do with them what any program can, short of what would let it judge itself: names with two underscores, by
 which everything of the tests could be reached, are refused; so is to put something in the place of a method, or anything
@@ -30,7 +30,7 @@ NAMESPACE: Final = "tests"
 """The name of tests that are not files, as of a module."""
 
 
-class Lent:
+class ServedObject:
     """Does with an object, or class, of the tests what the program asks for; called back like a function."""
 
     def __init__(self, thing: Any) -> None:

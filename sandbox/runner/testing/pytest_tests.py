@@ -4,11 +4,11 @@ import importlib
 import os
 from typing import Any, Final
 
-from sandbox.runner.testing.empty_comparisons import mend_approx
+from sandbox.runner.testing.empty_comparisons import patch_approx
 from sandbox.runner.testing.files import written
 from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.remote_program import RemoteProgram
-from sandbox.runner.testing.shared_state import FIXTURES, notice_in_pytest
+from sandbox.runner.testing.shared_state import FIXTURES, detect_sharing_in_pytest
 from sandbox.runner.testing.specification import Specification
 
 _UNUSED_PLUGINS: Final = (
@@ -37,7 +37,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     reporter = _Reporter(outcomes, program)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # noqa: TID251 - this process's own
     pytest: Any = importlib.import_module("pytest")
-    mend_approx(type(pytest.approx(0)))
+    patch_approx(type(pytest.approx(0)))
     paths = [os.path.join(directory, name) for name in names]
     code = None
     try:
@@ -94,7 +94,7 @@ class _Reporter:
         self._waiting = [item.nodeid for item in session.items]
 
     def pytest_collection(self) -> None:
-        notice_in_pytest(self._program)
+        detect_sharing_in_pytest(self._program)
 
     def pytest_fixture_setup(self, fixturedef: Any) -> None:
         self._program.shares_process |= fixturedef.argname in FIXTURES

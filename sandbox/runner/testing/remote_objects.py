@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NoReturn, Protocol
 
-from sandbox.runner.testing.dialogue import Kind
+from sandbox.runner.testing.rpc import Kind
 
 _SPECIAL_ATTRIBUTES: Final = frozenset({"__name__", "__qualname__", "__dict__", "__annotations__", "__wrapped__"})
 

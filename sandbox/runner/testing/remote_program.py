@@ -1,7 +1,7 @@
 """The tester's end of the dialogue: the judged program, as far as it can be asked.
 
 Nothing the candidate sends can be more than a value or an exception of a known kind: numbers nobody gave out, and any
-other nonsense, break the connection for good (`Gone`).
+other nonsense, break the connection for good (`ProgramGone`).
 """
 
 import builtins
@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection
 from typing import Any, Final, NoReturn
 
 from sandbox.runner.testing import remote_exceptions
-from sandbox.runner.testing.arguments import take_over
-from sandbox.runner.testing.dialogue import Broken, Kind, Line
-from sandbox.runner.testing.object_server import Lent, is_of_tests, specials_of
+from sandbox.runner.testing.arguments import copy_changes
+from sandbox.runner.testing.object_server import ServedObject, is_of_tests, specials_of
 from sandbox.runner.testing.remote_objects import REMOTES, Remote, awaited, number_of
+from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
 from sandbox.runner.testing.seeding import Seeds
 from sandbox.runner.testing.strict_zip import Absent
 from sandbox.runner.values.encoding import (
@@ -48,7 +48,7 @@ _NONSENSE: Final = (
 )
 
 
-class Gone(BaseException):
+class ProgramGone(BaseException):
     """The program has ended, or speaks nonsense. No `Exception`: tests that expect one must not pass by it."""
 
 
@@ -70,7 +70,7 @@ class RemoteProgram:
     """
 
     def __init__(
-        self, line: Line, *, objects: bool = False, hidden_names: Callable[[], Collection[str]] = tuple
+        self, channel: RpcChannel, *, objects: bool = False, hidden_names: Callable[[], Collection[str]] = tuple
     ) -> None:
         self.forwarded = 0
         self.gone = False
@@ -82,7 +82,7 @@ class RemoteProgram:
         """Of `unittest.mock`, which it gave to the program."""
         self.seeds: Seeds | None = None
         """Of tests that seed global generators."""
-        self._line = line
+        self._channel = channel
         self._objects = objects
         self._hidden_names = hidden_names
         self._lock = threading.RLock()
@@ -90,7 +90,7 @@ class RemoteProgram:
         self._failed_callback: BaseException | None = None
         self._callables: list[Callable[..., object]] = []
         self._callable_numbers: dict[int, int] = {}
-        self._lent: dict[int, Lent] = {}
+        self._served: dict[int, ServedObject] = {}
         """By the ids of objects, which are theirs for as long as they are held here."""
         self._raised: list[BaseException] = []
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
@@ -105,7 +105,7 @@ class RemoteProgram:
                 "exception": lambda _, content: self._to_exception(content),
                 "builtin": lambda _, content: remote_exceptions.builtin_class(content),
                 "callable": lambda _, content: self._callables[_number(content)],
-                "lent": lambda _, content: self._to_lent(content),
+                "lent": lambda _, content: self._to_served(content),
             }
         )
         if objects:
@@ -187,7 +187,7 @@ class RemoteProgram:
     def _keep_classes(self) -> None:
         try:
             self._ask(["keep classes"])
-        except Gone:
+        except ProgramGone:
             return  # The tests will find out, each for itself.
 
     def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
@@ -209,25 +209,25 @@ class RemoteProgram:
     def _exchange(self, request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
         """Whether it led to an error, and that or the image of the answer, after all the callbacks it led to."""
         if self.gone:
-            raise Gone("the program has ended")
+            raise ProgramGone("the program has ended")
         try:
             self._tell_seeds()
-            self._line.send_text(request)
-            while (message := self._line.receive())[0] == "call back":
+            self._channel.send_text(request)
+            while (message := self._channel.receive())[0] == "call back":
                 self._call_back(*message[1:])
             said, content, changed, printed = message
             if said not in ("value", "error"):
                 raise Undecodable("not an answer")
             _replay(printed)
             for position, image in changed or ():
-                take_over(passed[_number(position)], self._decoder.value(image))
+                copy_changes(passed[_number(position)], self._decoder.value(image))
             return (True, self._to_exception(content)) if said == "error" else (False, content)
         except _NONSENSE as error:
             raise self._broken() from error
 
     def _tell_seeds(self) -> None:
         if self.seeds is not None and self._open_requests == 1 and (news := self.seeds.news()) is not None:
-            self._line.send(["seed", *news])
+            self._channel.send(["seed", *news])
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)
@@ -236,17 +236,17 @@ class RemoteProgram:
         keywords = {name: self._decoder.value(image) for name, image in keyword_images.items()}
         try:
             reply = self._text(["value", self._image(function(*arguments, **keywords))])
-        except Gone:
+        except ProgramGone:
             raise
         except BaseException as error:  # noqa: BLE001 - the program may handle what a test's function raises
             if isinstance(error, AssertionError) or not isinstance(error, Exception):
                 self._failed_callback = error
             reply = self._text(["error", self._error_image(error)])
-        self._line.send_text(reply)
+        self._channel.send_text(reply)
 
-    def _broken(self) -> Gone:
+    def _broken(self) -> ProgramGone:
         self.gone = True
-        return Gone("the program has ended, or speaks nonsense")
+        return ProgramGone("the program has ended, or speaks nonsense")
 
     # Values.
 
@@ -285,13 +285,13 @@ class RemoteProgram:
         if type(name) is str and vars(builtins).get(name) is value:
             return {"builtin": name}
         if isinstance(value, type) and is_of_tests(value):
-            return {"lent class": self._lent_class(value)}
+            return {"lent class": self._served_class(value)}
         if callable(value):
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
             return {"callable": self._callable_number(value)}
         if is_of_tests(type(value)):
-            return {"lent": [self._lent_number(value), self._lent_class(type(value))]}
+            return {"lent": [self._served_number(value), self._served_class(type(value))]}
         return self._refuse(
             TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
         )
@@ -313,20 +313,20 @@ class RemoteProgram:
             self._callables.append(function)
         return number
 
-    def _lent_class(self, kind: type) -> Image:
-        return [self._lent_number(kind), kind.__name__, specials_of(kind)]
+    def _served_class(self, kind: type) -> Image:
+        return [self._served_number(kind), kind.__name__, specials_of(kind)]
 
-    def _lent_number(self, thing: Any) -> int:
-        lent = self._lent.get(id(thing))
-        if lent is None:
-            lent = self._lent[id(thing)] = Lent(thing)
-        return self._callable_number(lent)
+    def _served_number(self, thing: Any) -> int:
+        served = self._served.get(id(thing))
+        if served is None:
+            served = self._served[id(thing)] = ServedObject(thing)
+        return self._callable_number(served)
 
-    def _to_lent(self, content: Any) -> Any:
-        lent = self._callables[_number(content)]
-        if type(lent) is not Lent:
+    def _to_served(self, content: Any) -> Any:
+        served = self._callables[_number(content)]
+        if type(served) is not ServedObject:
             raise Undecodable("nothing that was lent")
-        return lent.thing
+        return served.thing
 
     def _to_remote(self, _: Decoder, content: Any) -> Any:
         number, type_name, kind = content

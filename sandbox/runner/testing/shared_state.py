@@ -36,35 +36,35 @@ _FILE_MAKERS: Final = ("mkdtemp", "mkstemp", "_mkstemp_inner")
 _NOTERS: Final = ("_AssertLogsContext", "_AssertWarnsContext")
 
 
-def notice_sharing(specification: Specification, program: RemoteProgram) -> None:
+def detect_sharing(specification: Specification, program: RemoteProgram) -> None:
     """From now on, have the program know of it when tests count on sharing a process with it."""
     if specification.mentions(_ABOUT_MOCKS, "mock"):
         mock: Any = importlib.import_module("unittest.mock")
-        _notice(program, mock._patch, "__enter__", lambda patch: _is_shared(patch.getter(), patch.attribute))
-        _notice(program, mock._patch_dict, "_patch_dict", lambda patch: _is_shared_mapping(patch.in_dict))
+        _detect(program, mock._patch, "__enter__", lambda patch: _is_shared(patch.getter(), patch.attribute))
+        _detect(program, mock._patch_dict, "_patch_dict", lambda patch: _is_shared_mapping(patch.in_dict))
     if specification.mentions(_ABOUT_FILES, "tempfile"):
         for name in _FILE_MAKERS:
-            _notice(program, importlib.import_module("tempfile"), name)
+            _detect(program, importlib.import_module("tempfile"), name)
     if specification.mentions(_WRITING, "open", "write"):
-        sys.addaudithook(functools.partial(_notice_writing, program))
+        sys.addaudithook(functools.partial(_detect_writing, program))
     if specification.mentions(_ABOUT_NOTES, "assert"):
         for module, name in (("unittest.case", _NOTERS[1]), ("unittest._log", _NOTERS[0])):
-            _notice(program, getattr(importlib.import_module(module), name), "__enter__")
+            _detect(program, getattr(importlib.import_module(module), name), "__enter__")
 
 
-def notice_in_pytest(program: RemoteProgram) -> None:
+def detect_sharing_in_pytest(program: RemoteProgram) -> None:
     """The same for what pytest has of its own; once it has started, which it does by such patches."""
     patches: Any = importlib.import_module("_pytest.monkeypatch").MonkeyPatch
     for name in ("setenv", "delenv", "chdir"):
-        _notice(program, patches, name)
+        _detect(program, patches, name)
     for name in ("setattr", "delattr"):
-        _notice(program, patches, name, lambda _, target, name="", *__, **___: _is_shared(target, name))
+        _detect(program, patches, name, lambda _, target, name="", *__, **___: _is_shared(target, name))
     for name in ("setitem", "delitem"):
-        _notice(program, patches, name, lambda _, mapping, *__, **___: _is_shared_mapping(mapping))
-    _notice(program, importlib.import_module("_pytest.recwarn").WarningsRecorder, "__enter__")
+        _detect(program, patches, name, lambda _, mapping, *__, **___: _is_shared_mapping(mapping))
+    _detect(program, importlib.import_module("_pytest.recwarn").WarningsRecorder, "__enter__")
 
 
-def _notice(
+def _detect(
     program: RemoteProgram, holder: Any, name: str, is_shared: Callable[..., bool] = lambda *_, **__: True
 ) -> None:
     """Have a function or method tell when it is called with what is shared."""
@@ -78,7 +78,7 @@ def _notice(
     setattr(holder, name, noticing)
 
 
-def _notice_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ...]) -> None:
+def _detect_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ...]) -> None:
     """Hear of files that are opened; a flag of writing is in the third of what is told."""
     if event == "open" and type(arguments[2]) is int and arguments[2] & (os.O_WRONLY | os.O_RDWR):
         program.shares_process = True

@@ -58,14 +58,14 @@ class Specification:
         module = _module(name) if uses == len(taken) else None
         return module if all(hasattr(module, attribute) for attribute in taken) else None
 
-    def library_meant(self, name: str) -> Any:
+    def library_object(self, name: str) -> Any:
         """What the standard library has under a common name that tests do not bind; None: they mean the program's.
 
         See `sandbox.runner.testing.library`.
         """
         cases, rest = library.parsed_all(self.cases), library.parsed_all([self.setup])
         of_program = frozenset({self.entry_point} if self.entry_point else ())
-        return library.thing_meant(name, cases, rest, of_program)
+        return library.library_object(name, cases, rest, of_program)
 
     def mentions(self, pattern: re.Pattern[str], *words: str) -> bool:
         """Whether the pattern is found anywhere in the tests' text; not where none of these words is, which is told fast."""

@@ -71,7 +71,7 @@ class Absent:
         return "<nothing: the answer has ended>"
 
 
-def mend_counterparts(specification: Specification) -> Specification:
+def make_comparisons_strict(specification: Specification) -> Specification:
     """The tests, mended where they have to be."""
     has_arrays = specification.mentions(_ARRAYS, "numpy", "np") and specification.mentions(_REDUCING, *_REDUCTIONS)
     has_differences = (
@@ -160,7 +160,7 @@ def _mended(sources: Sequence[str], specification: Specification, has_arrays: bo
     origins = _Origins(
         [statement for tree in trees for statement in tree.body],
         specification.entry_point,
-        lambda name: specification.library_meant(name) is not None,
+        lambda name: specification.library_object(name) is not None,
     )
     mended = []
     for source, tree in zip(sources, trees, strict=True):

@@ -12,15 +12,15 @@ import sys
 from typing import Any, Final
 
 from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unittest_tests
-from sandbox.runner.testing.dialogue import Line
-from sandbox.runner.testing.empty_comparisons import mend_comparisons
+from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
 from sandbox.runner.testing.outcomes import Outcomes
 from sandbox.runner.testing.remote_objects import RemoteModule
 from sandbox.runner.testing.remote_program import RemoteProgram
+from sandbox.runner.testing.rpc import RpcChannel
 from sandbox.runner.testing.seeding import seeds_of
-from sandbox.runner.testing.shared_state import notice_sharing
+from sandbox.runner.testing.shared_state import detect_sharing
 from sandbox.runner.testing.specification import Specification
-from sandbox.runner.testing.strict_zip import mend_counterparts
+from sandbox.runner.testing.strict_zip import make_comparisons_strict
 
 _STYLES: Final = {
     "asserts": assert_tests.run,
@@ -47,13 +47,13 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
         files=dict(spec.get("files", {})),
     )
     program = RemoteProgram(
-        Line(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
+        RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
     )
     sys.modules["solution"] = RemoteModule(program)
-    mend_comparisons(specification)
-    notice_sharing(specification, program)
+    patch_numpy_comparisons(specification)
+    detect_sharing(specification, program)
     program.seeds = seeds_of(specification)
-    specification = mend_counterparts(specification)
+    specification = make_comparisons_strict(specification)
     told = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))
     _STYLES[specification.style](specification, program, told)
     told.complete()

@@ -42,7 +42,7 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
         outcomes.add(module.__name__, outcomes.words(failure))
         return
     waiting = [test.id() for test in _tests(suite) if type(test).__module__ == module.__name__]
-    result: Any = type("Result", (_Teller, unittest.TestResult), {})(outcomes, waiting)
+    result: Any = type("Result", (_Reporter, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
     except BaseException as failure:  # noqa: BLE001 - what unittest itself lets through, as SystemExit in setUpClass
@@ -62,7 +62,7 @@ def _tests(suite: Any) -> Iterator["unittest.TestCase"]:
             yield test
 
 
-class _Teller(_TestResult):
+class _Reporter(_TestResult):
     """Tells of each test as it ends; what makes it a result stands beside it as another base."""
 
     def __init__(self, outcomes: Outcomes, waiting: list[str]) -> None:

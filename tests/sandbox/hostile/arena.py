@@ -51,7 +51,7 @@ _TEMPLATES: Final = 3
 """Of a box with users of its own: the original, the template for the next job, and that of the last until it is buried."""
 _FORKS_FOR_JOBS: Final = 2
 """Where all is one user's: the one that has its turn, and the one that waits for its own."""
-_RUNNERS: Final = ("sandbox.runner.zygote", "sandbox.boxes.local.nursery")
+_RUNNERS: Final = ("sandbox.runner.zygote", "sandbox.boxes.local.forkserver")
 """Whose module it was started with, or what it was forked from."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox.boxes.shipment import command, first_frame
+from sandbox.boxes.bootstrap import command, first_frame
 from sandbox.runner import frames
 from sandbox.runner.configuration import Configuration
 from tests.waiting import PATIENCE_S

@@ -1,4 +1,4 @@
-"""The service's side of `sandbox.boxes.local.nursery`: start it, have it fork, end it."""
+"""The service's side of `sandbox.boxes.local.forkserver`: start it, have it fork, end it."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.base import SandboxUnavailable
-from sandbox.boxes import shipment
-from sandbox.boxes.local import enter, orders
+from sandbox.boxes import bootstrap
+from sandbox.boxes.local import enter, forkserver_protocol
 
 _START_PATIENCE_S: Final = 60.0
 _ANSWER_PATIENCE_S: Final = 10.0
@@ -48,8 +48,8 @@ class Forked:
         return self.returncode
 
 
-class NurseryLink:
-    """One nursery, started when it is first needed, and again when it has ended."""
+class ForkserverClient:
+    """One forkserver, started when it is first needed, and again when it has ended."""
 
     def __init__(self, python: str, environment: Mapping[str, str], directory: Path, preload: Sequence[str]) -> None:
         """
@@ -89,23 +89,25 @@ class NurseryLink:
             self._control = ours
             ours.setblocking(False)
             self._process = self._started(theirs)
-        carried = shipment.archive(*orders.CARRIED)
-        known = shipment.archive()
+        carried = bootstrap.archive(*forkserver_protocol.CARRIED)
+        known = bootstrap.archive()
         header = {"directory": str(self._directory), "preload": self._preload, "archive_bytes": len(known)}
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_START_PATIENCE_S):
-                await loop.sock_sendall(ours, shipment.frame(header, carried) + known)
-                answer = await loop.sock_recv(ours, orders.NUMBER.size)
+                await loop.sock_sendall(ours, bootstrap.frame(header, carried) + known)
+                answer = await loop.sock_recv(ours, forkserver_protocol.NUMBER.size)
         except OSError as error:
             raise SandboxUnavailable(f"the interpreter that boxes are forked from did not start: {error}") from error
-        if len(answer) != orders.NUMBER.size:
+        if len(answer) != forkserver_protocol.NUMBER.size:
             raise SandboxUnavailable("the interpreter that boxes are forked from ended at its start")
         ours.settimeout(_ANSWER_PATIENCE_S)
 
     def _started(self, control: socket.socket) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(  # noqa: S603 - our own program
-            shipment.command(self._python, f"fd:{control.fileno()}", with_site=True, module=orders.MODULE),
+            bootstrap.command(
+                self._python, f"fd:{control.fileno()}", with_site=True, module=forkserver_protocol.MODULE
+            ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -126,16 +128,16 @@ class NurseryLink:
         written = os.memfd_create("plan", os.MFD_CLOEXEC)
         try:
             os.pwrite(written, json.dumps(plan).encode(), 0)
-            socket.send_fds(self._control, [orders.ORDER], [control.fileno(), stderr, written])
-            answer = self._control.recv(orders.NUMBER.size)
-            if len(answer) != orders.NUMBER.size:
+            socket.send_fds(self._control, [forkserver_protocol.ORDER], [control.fileno(), stderr, written])
+            answer = self._control.recv(forkserver_protocol.NUMBER.size)
+            if len(answer) != forkserver_protocol.NUMBER.size:
                 raise OSError("the interpreter that boxes are forked from has ended")
         except OSError:
             self.end()
             raise
         finally:
             os.close(written)
-        (pid,) = orders.NUMBER.unpack(answer)
+        (pid,) = forkserver_protocol.NUMBER.unpack(answer)
         if pid < 0:
             raise OSError(-pid, os.strerror(-pid))
         return Forked(pid)

@@ -19,7 +19,7 @@ import sys
 from typing import Any, Final, NoReturn
 
 from sandbox.boxes.local import enter
-from sandbox.boxes.local.orders import DESCRIPTORS, NUMBER, ORDER, READY
+from sandbox.boxes.local.forkserver_protocol import DESCRIPTORS, NUMBER, ORDER, READY
 from sandbox.runner import frames, zygote
 from sandbox.runner.isolation import kernel
 from sandbox.runner.process import preparation
@@ -77,13 +77,13 @@ def _become_keeper(control: int, stderr: int, plan: int) -> NoReturn:
         os.dup2(stderr, 2)
         with open(plan, "rb") as file:
             wanted: enter.Plan = json.load(file)
-        enter.build(wanted, control, _live)
+        enter.build(wanted, control, _run_runner)
     finally:
         os._exit(enter.EXIT_NOT_BUILT)
 
 
-def _live() -> NoReturn:
-    """As the bootstrap does it in an interpreter of its own (`sandbox.boxes.shipment`), with what is loaded already."""
+def _run_runner() -> NoReturn:
+    """As the bootstrap does it in an interpreter of its own (`sandbox.boxes.bootstrap`), with what is loaded already."""
     kernel.set_dumpable(True)  # a change of user ends that, and the runner still wants to look into itself
     header, archive_bytes = frames.receive_header(enter.CONTROL)
     runner = _runner(frames.receive_exactly(enter.CONTROL, archive_bytes), header["directory"])

@@ -6,18 +6,18 @@ from mmap import mmap
 from struct import Struct
 from typing import Final
 
-from sandbox.runner.process.file_descriptors import high
+from sandbox.runner.process.file_descriptors import move_high
 
 _PID: Final = Struct("i")
 _PID_PLACE: Final = 64
-_LOST_PLACE: Final = 72
+_KILLED_PLACE: Final = 72
 _TOKEN: Final = b"t"
 
 
-class Turn:
+class StandbyFork:
     """Made once, before the first fork; all of them share it."""
 
-    can_be_lost = True
+    may_be_killed = True
 
     def __init__(self, page: mmap) -> None:
         """
@@ -27,14 +27,14 @@ class Turn:
         self._waiting = self._giving = -1
         self._page = page
 
-    def prepare(self) -> None:
+    def open_pipe(self) -> None:
         """To be called before a fork which waits: each has a pipe of its own."""
-        self._waiting, self._giving = map(high, os.pipe2(os.O_CLOEXEC))
+        self._waiting, self._giving = map(move_high, os.pipe2(os.O_CLOEXEC))
 
-    def give(self) -> None:
+    def activate(self) -> None:
         """To the one that waits. Nobody waits now."""
-        self.follow(0)
-        self._page[_LOST_PLACE] = 0
+        self.set_pid(0)
+        self._page[_KILLED_PLACE] = 0
         os.write(self._giving, _TOKEN)
         self.cancel()
 
@@ -47,24 +47,24 @@ class Turn:
         """Until the job before has ended."""
         os.read(self._waiting, len(_TOKEN))
 
-    def follow(self, pid: int) -> None:
+    def set_pid(self, pid: int) -> None:
         """This one waits."""
         _PID.pack_into(self._page, _PID_PLACE, pid)
 
-    def lose(self) -> None:
+    def mark_killed(self) -> None:
         """Whoever waits will be ended with all the others of the box."""
-        self._page[_LOST_PLACE] = 1
+        self._page[_KILLED_PLACE] = 1
 
     @property
-    def following(self) -> int:
+    def pid(self) -> int:
         """The process that waits, which belongs to no job; 0: there is none."""
-        pid: int = _PID.unpack_from(self._page, _PID_PLACE)[0]
-        return pid
+        number: int = _PID.unpack_from(self._page, _PID_PLACE)[0]
+        return number
 
     @property
-    def own(self) -> Collection[int]:
-        return (self.following,)
+    def pids(self) -> Collection[int]:
+        return (self.pid,)
 
     @property
-    def is_lost(self) -> bool:
-        return bool(self._page[_LOST_PLACE])
+    def is_killed(self) -> bool:
+        return bool(self._page[_KILLED_PLACE])

@@ -31,7 +31,7 @@ class BadPath(Exception):
     """A path that does not stay below the directory it is for."""
 
 
-class Workplace:
+class Workspace:
     """Made once; emptied after each run and each job."""
 
     def __init__(self, configuration: Configuration) -> None:
@@ -53,7 +53,7 @@ class Workplace:
         self._cleaned = {path: frozenset(os.listdir(path)) for path in configuration.cleaned if os.path.isdir(path)}
 
     @contextmanager
-    def making(self, path: str, uid: int, files: Mapping[str, bytes]) -> Iterator[None]:
+    def creating(self, path: str, uid: int, files: Mapping[str, bytes]) -> Iterator[None]:
         """Make a working directory with these files; all that is made in here belongs to `uid`."""
         parent = os.path.dirname(path)
         self._made.add(path)
@@ -69,7 +69,7 @@ class Workplace:
         """Remove all that runs made; returns how many things they left outside their working directories.
 
         Raises:
-            Unclean: that cannot be done.
+            BoxUnusable: that cannot be done.
         """
         for path in self._made:
             try:
@@ -83,7 +83,7 @@ class Workplace:
         """Remove the program's files, and what lies beside them without right.
 
         Raises:
-            Unclean: that cannot be done.
+            BoxUnusable: that cannot be done.
         """
         os.chmod(self.program, _READABLE)
         empty(self.program)

@@ -35,7 +35,7 @@ _SETTLING_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class StateDirectory:
     """The directory of this service."""
 
     directory: Path
@@ -58,7 +58,7 @@ class Claim:
         os.close(self.lock)
 
 
-def take(state_dir: Path, parents: cgroups.Parents | None) -> Claim:
+def acquire(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
     """Remove what dead services have left, and take a directory.
 
     Raises:
@@ -96,7 +96,7 @@ def _locked(directory: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _new(state_dir: Path, parents: cgroups.Parents | None) -> Claim:
+def _new(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
     directory = state_dir / f"{os.getpid()}-{_start(os.getpid())}-{secrets.token_hex(4)}"
     directory.mkdir(mode=0o711)
     directory.chmod(0o711)
@@ -105,7 +105,7 @@ def _new(state_dir: Path, parents: cgroups.Parents | None) -> Claim:
     places = [] if parents is None else [str(place) for place in parents.distinct]
     (directory / "cgroups").write_text(json.dumps(places))
     (directory / "root").mkdir(mode=0o711)
-    return Claim(directory, lock)
+    return StateDirectory(directory, lock)
 
 
 def _sweep(directory: Path) -> None:

@@ -6,18 +6,18 @@ from typing import Final
 
 from sandbox.base import SandboxUnavailable
 from sandbox.boxes.backend import Backend, Box, Profile
+from sandbox.boxes.bootstrap import first_frame
 from sandbox.boxes.link import Link, Question
 from sandbox.boxes.pool.job import Job
 from sandbox.boxes.pool.messages import Hello, read_hello
-from sandbox.boxes.shipment import first_frame
 from sandbox.runner.frames import PROTOCOL
 
 START_PATIENCE_S: Final = 60.0
 
 
 @dataclass(eq=False, slots=True)
-class Seat:
-    """Made by `Seat.make`; whoever has it calls `link.close()` and awaits `box.destroy()` in the end."""
+class PooledBox:
+    """Made by `PooledBox.make`; whoever has it calls `link.close()` and awaits `box.destroy()` in the end."""
 
     box: Box
     link: Link
@@ -42,7 +42,7 @@ class Seat:
         return self.box.profile
 
     @classmethod
-    async def make(cls, backend: Backend, profile: Profile, *, once: bool) -> "Seat":
+    async def make(cls, backend: Backend, profile: Profile, *, once: bool) -> "PooledBox":
         """Start a box and its runner, which is told whether the box is for one program only.
 
         Raises:
@@ -58,7 +58,7 @@ class Seat:
             raise SandboxUnavailable(f"a box could not be started: {error}") from error
 
     @classmethod
-    async def _greeted(cls, box: Box, *, once: bool) -> "Seat":
+    async def _greeted(cls, box: Box, *, once: bool) -> "PooledBox":
         link = Link(box.connection, is_multiplexed=box.is_multiplexed)
         try:
             return cls(box, link, await _hello(box, link, once=once))

@@ -7,7 +7,7 @@ from typing import Final
 _MAX_CHARS: Final = 1 << 20
 
 
-class Printed:
+class CapturedOutput:
     """Stands for a program's standard output and error from now on."""
 
     def __init__(self) -> None:

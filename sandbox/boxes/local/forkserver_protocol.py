@@ -12,6 +12,6 @@ NUMBER: Final = struct.Struct("=i")
 READY: Final = 0
 ORDER: Final = b"+"
 DESCRIPTORS: Final = 3
-MODULE: Final = "sandbox.boxes.local.nursery"
-CARRIED: Final = ("boxes/local/enter.py", "boxes/local/nursery.py", "boxes/local/orders.py")
+MODULE: Final = "sandbox.boxes.local.forkserver"
+CARRIED: Final = ("boxes/local/enter.py", "boxes/local/forkserver.py", "boxes/local/forkserver_protocol.py")
 """What it consists of, beside the runner."""

@@ -13,12 +13,12 @@ Stamp = tuple[int, int, int] | None
 """Modification time, size and inode of a file; None: it cannot be seen."""
 
 
-class BadTrust(Exception):
+class BadTlsFiles(Exception):
     """A file cannot be read or holds something else, or certificate and key do not belong together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TlsFiles:
     """PEM files. Whatever they say, a certificate must be for the name in the host's URL."""
 
     ca: Path | None = None
@@ -34,7 +34,7 @@ class Trust:
     def context(self) -> ssl.SSLContext:
         """
         Raises:
-            BadTrust
+            BadTlsFiles
         """
         try:
             made = ssl.create_default_context(cafile=self.ca)
@@ -43,17 +43,17 @@ class Trust:
                 # A key that asks for its password would have the service wait at a terminal.
                 made.load_cert_chain(self.cert, self.key, password=_no_password)
         except (OSError, ssl.SSLError) as error:
-            raise BadTrust(f"{', '.join(map(str, self.files))}: {error}") from error
+            raise BadTlsFiles(f"{', '.join(map(str, self.files))}: {error}") from error
         return made
 
 
-class Trusted:
+class TlsContext:
     """The context in force. Each is a new one, so that connections made under another are not taken again."""
 
-    def __init__(self, trust: Trust) -> None:
+    def __init__(self, trust: TlsFiles) -> None:
         """
         Raises:
-            BadTrust
+            BadTlsFiles
         """
         self._trust = trust
         self._state = _state(trust)
@@ -67,17 +67,17 @@ class Trusted:
         self._state = state
         try:
             self.context = await asyncio.to_thread(self._trust.context)
-        except BadTrust as error:
+        except BadTlsFiles as error:
             log.warning("certificates for box hosts not read again: those from before stay in force", why=str(error))
         else:
             log.info("certificates for box hosts were read again")
 
 
 def _no_password() -> str:
-    raise BadTrust("a key with a password cannot be used")
+    raise BadTlsFiles("a key with a password cannot be used")
 
 
-def _state(trust: Trust) -> list[Stamp]:
+def _state(trust: TlsFiles) -> list[Stamp]:
     return [stamp(path) for path in trust.files]
 
 

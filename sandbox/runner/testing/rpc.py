@@ -58,7 +58,7 @@ class Broken(Exception):
     """The other side is gone, or speaks something else."""
 
 
-class Line:
+class RpcChannel:
     """Messages over two blocking descriptors."""
 
     def __init__(self, source: int, sink: int) -> None:
