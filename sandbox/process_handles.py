@@ -1,7 +1,7 @@
-"""How a process is named so that a signal reaches it and nothing else: by a pidfd, or not at all where there are none.
+"""Handles of processes: a signal sent through a pidfd reaches that process and no other.
 
-Some kernels, gVisor's among them, have no pidfds. There only a process's parent signals it, by its number, which nobody
-else can have before the parent has reaped it.
+Some kernels, such as gVisor's, have no pidfds. On those only the parent of a process may signal it by its pid: no other
+process can get that pid before the parent has reaped the child.
 """
 
 import asyncio
@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Final
 
 NONE: Final = -1
-"""In place of a pidfd."""
+"""Stands in for a pidfd when there is none."""
 
 _LOOK_EVERY_S: Final = 0.005
 _REFUSALS: Final = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL})
-"""What a kernel, or a filter that does not know the call, answers."""
+"""Error numbers of a kernel, or a seccomp filter, that does not know the call."""
 
 
 def open_pidfd(pid: int) -> int:
-    """The pidfd of a child that has not been reaped, or NONE where the kernel has none that are good for anything.
+    """Open a pidfd for a child that has not been reaped; NONE on a kernel without working pidfds.
 
     Raises:
-        OSError: there is no descriptor left for it.
+        OSError: the process has no free descriptor.
     """
     try:
         pidfd = os.pidfd_open(pid)
@@ -45,8 +45,8 @@ def close(pidfd: int) -> None:
         os.close(pidfd)
 
 
-async def ended(pidfd: int) -> None:
-    """Wait for the end of a process, without reaping it."""
+async def wait(pidfd: int) -> None:
+    """Wait for the end of a process through its pidfd, without reaping it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
@@ -62,34 +62,35 @@ async def ended(pidfd: int) -> None:
         loop.remove_reader(pidfd)
 
 
-async def found(has_ended: Callable[[], bool]) -> None:
-    """Wait for the end of a process that has no pidfd, by looking."""
-    while not has_ended():  # noqa: ASYNC110 - nobody tells
+async def wait_by_polling(has_ended: Callable[[], bool]) -> None:
+    """Wait for the end of a process without a pidfd, by polling `has_ended`."""
+    while not has_ended():  # noqa: ASYNC110 - without a pidfd there is no event to wait for
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def orphan_ended(pid: int, pidfd: int, patience_s: float) -> None:
-    """Wait for the end of a process whose parent is dead, and which the kernel ends; reap it if it is ours by then.
+async def wait_for_orphan(pid: int, pidfd: int, patience_s: float) -> None:
+    """Wait for the end of a process whose parent is dead and which the kernel kills. Reap it if it has become our
+    child.
 
-    Without a pidfd no longer than the patience: by then its number may be somebody else's.
+    Without a pidfd, wait no longer than `patience_s`: after that time the pid may belong to another process.
     """
     if pidfd != NONE:
-        await ended(pidfd)
+        await wait(pidfd)
         _reap(pidfd)
         return
     until = time.monotonic() + patience_s
-    await found(lambda: _is_gone(pid) or time.monotonic() > until)
+    await wait_by_polling(lambda: _is_gone(pid) or time.monotonic() > until)
 
 
 def _reap(pidfd: int) -> None:
-    """In a container, orphans may fall to us."""
+    """Reap an orphan that has become our child, as can happen in a container."""
     with suppress(ChildProcessError):
         os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
 
 
 def _can_signal(pidfd: int) -> bool:
     try:
-        signal.pidfd_send_signal(pidfd, 0)  # which sends none, and asks whether one could be
+        signal.pidfd_send_signal(pidfd, 0)  # signal 0 is not delivered: this only checks that sending works
     except OSError as error:
         return error.errno not in _REFUSALS
     return True

@@ -1,1 +1,1 @@
-"""Spans of a request, for all other packages; this one imports none of them."""
+"""Tracing spans for all other packages. This package imports none of them."""

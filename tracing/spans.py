@@ -1,15 +1,18 @@
-"""Spans: which part of a request took how long, for whoever keeps traces. Every layer may say so here.
+"""Spans record how long each part of a request took. Every layer may make them.
 
     door (`enter`) ──► engine ──► one span for a chunk, linked to every request it serves (`shared`)
                          │            └──► worker, box, judge (`span`, `traced`) ──► the next service (`headers`)
                          └──► cache ──► Redis
 
-There is no dependency: a tracer is something that `use` was given (`service.otlp` makes one). Without one, or below a
-request that is not recorded, nothing is made, and a `with` costs a look at a variable. Spans hold names and numbers, never
-texts of requests, and no keys.
+This package has no dependency. `use` installs a tracer (`service.otlp` makes one). Without a tracer, or inside a
+request
+that is not recorded, no span is made, and a `with` block costs one read of a variable. Spans hold names and numbers,
+never
+texts of requests and never keys.
 
-The current span is the task's (a context variable): tasks take it along from where they are made. Work that is done for
-others than the task's maker names its parent itself.
+The current span belongs to the task (it is a context variable): a new task inherits the span of the code that creates
+it.
+Work that serves other requests than its creator's must name its parent span.
 """
 
 import asyncio
@@ -28,11 +31,11 @@ R = TypeVar("R")
 
 
 class Span(Protocol):
-    """Something that began and will end. All of it may be called after the end, and does nothing then."""
+    """A part of a request with a beginning and an end. All methods may be called after the end, and then do nothing."""
 
     @property
     def is_recorded(self) -> bool:
-        """Whether anybody will see it."""
+        """Whether the span will be exported."""
 
     @property
     def trace_id(self) -> str:
@@ -40,24 +43,24 @@ class Span(Protocol):
 
     @property
     def headers(self) -> Headers:
-        """What tells the next service of it (W3C Trace Context)."""
+        """Headers that pass this span on to the next service (W3C Trace Context)."""
 
     def set(self, attributes: Mapping[str, Value]) -> None: ...
 
     def link(self, other: "Span") -> None:
-        """Note that the two belong together, though neither is part of the other."""
+        """Link two spans that belong together although neither is part of the other."""
 
     def fail(self, why: str) -> None:
-        """It came to nothing; `why` is a class of errors or a code, never their text."""
+        """Mark the span as failed. `why` is an exception class or a code, never the text of an error."""
 
     def end(self) -> None: ...
 
 
 class Tracer(Protocol):
-    """Makes spans; nothing it does may raise, or wait for anything."""
+    """Makes spans. Its methods must not raise or block."""
 
     def begin_request(self, name: str, carrier: Headers) -> Span:
-        """The first span here of a request; its parent is what the caller's headers name."""
+        """Begin the first span of a request in this service. The caller's headers name its parent."""
 
     def begin(self, name: str, kind: Kind, parent: Span, links: Sequence[Span]) -> Span: ...
 
@@ -67,13 +70,13 @@ _current: ContextVar[Span | None] = ContextVar("span", default=None)
 
 
 def use(tracer: Tracer | None) -> None:
-    """Have spans made by this one from now on; None: no more spans."""
+    """Make all further spans with this tracer; None: make no more spans."""
     global _tracer
     _tracer = tracer
 
 
 def enter(name: str, carrier: Mapping[str, str | None]) -> Span | None:
-    """Begin the span of a request, to be ended by the caller, and make it the task's; None without a tracer."""
+    """Begin the span of a request and make it the task's current span; None without a tracer. The caller ends it."""
     if _tracer is None:
         return None
     begun = _tracer.begin_request(name, {key: value for key, value in carrier.items() if value is not None})
@@ -82,7 +85,7 @@ def enter(name: str, carrier: Mapping[str, str | None]) -> Span | None:
 
 
 def leave() -> None:
-    """What this task does from now on belongs to no trace."""
+    """Detach this task from its trace: what it does from now on is not recorded."""
     if _tracer is not None:
         _current.set(None)
 
@@ -92,20 +95,22 @@ def current() -> Span | None:
 
 
 def headers() -> Headers:
-    """For a call to another service: of which trace it is part; empty where it is of none."""
+    """Headers that tell another service which trace a call belongs to; empty without a current span."""
     here = _current.get()
     return {} if here is None else here.headers
 
 
 def note(**attributes: Value) -> None:
-    """Add to the current span, if there is one. Here as below, what is called `name` is seen as `rewardline.name`."""
+    """Add attributes to the current span, if there is one. Here and below, an attribute `name` is exported as
+    `rewardline.name`.
+    """
     here = _current.get()
     if here is not None:
         here.set(_named(attributes))
 
 
 def fail(why: str) -> None:
-    """The current span comes to nothing, which no exception says."""
+    """Mark the current span as failed, where no exception says so."""
     here = _current.get()
     if here is not None:
         here.fail(why)
@@ -116,7 +121,7 @@ def _named(attributes: Mapping[str, Value]) -> dict[str, Value]:
 
 
 class Block(Protocol):
-    """A `with` block whose span is the current one inside it; None where none is recorded."""
+    """A `with` block that makes its span the current one; None when nothing is recorded."""
 
     def __enter__(self) -> Span | None: ...
 
@@ -126,7 +131,7 @@ class Block(Protocol):
 
 
 class _NoSpan:
-    """No span, and the current one stays what it is."""
+    """Makes no span and leaves the current one as it is."""
 
     def __enter__(self) -> None:
         return None
@@ -141,7 +146,7 @@ _NO_SPAN: Final = _NoSpan()
 
 
 class _Current:
-    """The span, or none, is the current one inside; it is ended with the block."""
+    """Makes a span (or none) the current one inside the block, and ends it with the block."""
 
     __slots__ = ("_before", "_span")
 
@@ -174,7 +179,7 @@ class _Current:
 
 
 def span(name: str, kind: Kind = "internal", *, parent: Span | None = None, **attributes: Value) -> Block:
-    """A part of `parent`, or else of the current span; of none that is recorded: nothing."""
+    """Begin a span below `parent`, or else below the current span. Do nothing when that span is not recorded."""
     if _tracer is None:
         return _NO_SPAN
     above = parent if parent is not None else _current.get()
@@ -186,9 +191,9 @@ def span(name: str, kind: Kind = "internal", *, parent: Span | None = None, **at
 
 
 def shared(name: str, among: Iterable[Span | None], kind: Kind = "internal", **attributes: Value) -> Block:
-    """Work done for several requests at once: part of the first that is recorded, linked to each of the others.
+    """Begin a span for work that serves several requests: a child of the first recorded one, linked to all others.
 
-    Where none is recorded, what is inside is not either, whoever made the task.
+    When no request is recorded, the work inside is not recorded either, whichever task runs it.
     """
     if _tracer is None:
         return _NO_SPAN
@@ -202,7 +207,7 @@ def shared(name: str, among: Iterable[Span | None], kind: Kind = "internal", **a
 
 
 def join(work: Span | None, request: Span | None) -> None:
-    """A request has come to wait for work that is under way."""
+    """Link a request to work already under way that the request now waits for."""
     if work is not None and request is not None:
         work.link(request)
         request.link(work)
@@ -211,7 +216,7 @@ def join(work: Span | None, request: Span | None) -> None:
 def traced(
     name: str, kind: Kind = "internal"
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
-    """A coroutine function each of whose calls is a span, part of the current one."""
+    """Decorate a coroutine function so that each call is a span below the current one."""
 
     def decorate(work: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
         async def within(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""The sandbox of a service that has none: it says so to whoever wants to run something."""
+"""The sandbox of a service without boxes: every run raises `SandboxUnavailable`."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,7 @@
-"""What a backend makes: boxes with a runner in them, and the connection to it.
+"""The interface of a backend: it makes boxes, each with a runner inside and a connection to it.
 
-    Backend.make(profile) ──► Box: a connected socket; on its far side the bootstrap of `sandbox.boxes.bootstrap` waits for the
-                              runner's own text and its configuration
+    Backend.make(profile) ──► Box: a connected socket; on its far side the bootstrap of `sandbox.boxes.bootstrap`
+                              waits for the runner's code and its configuration
     pool                  ──► starts the runner, gives jobs, destroys the box
 
 A box holds one job at a time, and one kind of warm interpreter (`Profile`).
@@ -17,19 +17,21 @@ from typing import Final
 from sandbox.base import Isolation
 from sandbox.runner.configuration import Configuration
 
-GVISOR_COUNTS_WAITING: Final = "CPU time is what gVisor counts, on a machine short of CPU also some of the wait for it: give such machines' limits room."
+GVISOR_COUNTS_WAITING: Final = (
+    "gVisor counts the CPU time. On a machine short of CPU, it also counts some of the wait: use larger limits there."
+)
 """A caveat. Measured: 0.33 s of work on a free CPU count as 1.1 s on a quarter of one."""
 
 
 class Profile(StrEnum):
-    """What the interpreter in a box has imported before it is forked."""
+    """What the interpreter in a box imports before it is forked."""
 
     PLAIN = "plain"
-    """The standard library's modules that programs use."""
+    """Modules of the standard library that programs often use."""
     SCIENCE = "science"
-    """Those and numpy, pandas and sympy."""
+    """The modules of PLAIN and numpy, pandas and sympy."""
     TESTS = "tests"
-    """Those of plain, and what tests are written with."""
+    """The modules of PLAIN and those that tests are written with."""
 
     @property
     def preload(self) -> tuple[str, ...]:
@@ -43,10 +45,10 @@ class BoxSize:
     """What a box as a whole may use, whatever runs in it."""
 
     memory_mb: int = 2048
-    """Of all that runs in it and of the files in it; the runner's own memory comes on top."""
+    """For all processes and files in the box. The runner's own memory comes on top."""
     processes: int = 128
     disk_mb: int = 256
-    """In memory, for the programs' directories; /tmp and /dev/shm have a quarter of it each."""
+    """In memory, for the programs' directories. /tmp and /dev/shm get a quarter of it each."""
     cpus: int = 1
 
 
@@ -56,22 +58,22 @@ class Box(ABC):
     name: str
     profile: Profile
     connection: socket.socket
-    """A non-blocking stream to the bootstrap, then the runner."""
+    """A non-blocking stream, first to the bootstrap, then to the runner."""
     is_multiplexed: bool = False
-    """What the box sends comes in Docker's attach format: 8-byte heads with stream number and length."""
+    """Whether the box sends in Docker's attach format: 8-byte heads with stream number and length."""
     configuration: Configuration
-    """For the runner, to be sent first."""
+    """The runner's configuration, to be sent first."""
 
     @abstractmethod
     async def destroy(self) -> None:
-        """End everything in it and remove what it was made of. Idempotent; survives cancellation."""
+        """Kill everything in the box and remove what it was made of. Idempotent; survives cancellation."""
 
     @abstractmethod
     async def died_of_memory(self) -> bool:
-        """After its connection broke: whether the kernel ended the whole box for want of memory."""
+        """After the connection broke: whether the kernel killed the whole box because memory ran out."""
 
     async def words(self) -> str:
-        """After it died: what it wrote on its standard error, for people; cut."""
+        """After the box died: the text it wrote on its standard error, for people; cut."""
         return ""
 
 
@@ -83,23 +85,23 @@ class Backend(ABC):
 
     @abstractmethod
     async def open(self) -> None:
-        """Find out whether boxes can be made here, and remove what a killed service of the same owner left behind.
+        """Check that boxes can be made here, and remove what a killed service of the same owner left behind.
 
         Raises:
-            SandboxUnavailable: they cannot; the message says what is missing.
+            SandboxUnavailable: boxes cannot be made; the message says what is missing.
         """
 
     @abstractmethod
     async def close(self) -> None:
-        """Give up everything that is not a box."""
+        """Release everything that is not a box."""
 
     @abstractmethod
     async def make(self, profile: Profile, *, once: bool = False) -> Box:
-        """Start a box; the caller must destroy it.
+        """Start a box. The caller must destroy it.
 
         Args:
             profile: What is loaded in it.
-            once: It is for one program: that it is there soon matters more than how fast it is.
+            once: The box is for one program: a fast start matters more than a fast run.
 
         Raises:
             SandboxUnavailable: it could not be started.

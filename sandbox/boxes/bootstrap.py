@@ -1,9 +1,10 @@
-"""How the runner gets into a box: through the connection, as one archive, before anything else.
+"""The bootstrap of a box: the runner's code is sent through the connection, as one archive, before anything else.
 
 A box starts a bare interpreter with a few lines of bootstrap. They read one frame: its header is the runner's
-`Configuration`, its body a zip archive of the modules the runner consists of. So no backend mounts or bakes in code of
-ours, and a box always runs the very version of the runner that the service was written for. The modules are there as
-byte code too, for interpreters of the service's own version; others compile the source, in a tenth of a second.
+`Configuration`, its body is a zip archive of the runner's modules. So no backend mounts or bakes in our code, and a box
+always runs the version of the runner that belongs to this service. The archive also holds byte code, for interpreters
+of
+the service's own version. Other versions compile the source, which takes a tenth of a second.
 """
 
 import dataclasses
@@ -23,7 +24,10 @@ from sandbox.runner.frames import LENGTHS
 _SANDBOX: Final = Path(__file__).parent.parent
 RUNNER: Final = "sandbox.runner.zygote"
 ENVIRONMENT: Final[Mapping[str, str]] = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "TZ": "UTC", "LD_BIND_NOW": "1"}
-"""Of the interpreter, not of programs. What the loader binds at the start, forks need not bind one by one (ld.so(8))."""
+"""Environment of the interpreter, not of programs. LD_BIND_NOW: what the loader binds at the start, forks need not bind
+one by
+one (ld.so(8)).
+"""
 
 _BOOTSTRAP: Final = """\
 import importlib, json, os, struct, sys
@@ -59,35 +63,35 @@ module.main(source, sink, header)
 
 
 def command(python: str, transport: str, *, with_site: bool, module: str = RUNNER) -> list[str]:
-    """What a box runs first.
+    """The first command of a box.
 
     Args:
         python: Path of the interpreter in the box.
-        transport: `unix:PATH` connects to a socket, `fd:N` uses an inherited one, `stdio` descriptors 0 and 1.
+        transport: `unix:PATH` connects to a socket, `fd:N` uses an inherited one, `stdio` uses descriptors 0 and 1.
         with_site: Whether installed packages can be imported.
-        module: Of the archive that the first frame brings: its `main(source, sink, header)` is called.
+        module: A module of the archive in the first frame: its `main(source, sink, header)` is called.
     """
     without = () if with_site else ("-S",)
     return [python, "-s", *without, "-u", "-c", _BOOTSTRAP, transport, module]
 
 
 def first_frame(configuration: Configuration) -> bytes:
-    """What to send into a box that runs `command`."""
+    """The first frame for a box that runs `command`."""
     return frame(dataclasses.asdict(configuration), archive())
 
 
 def frame(header: Mapping[str, Any], modules: bytes) -> bytes:
-    """What a process that runs `command` is to be sent first."""
+    """The first frame for any process that runs `command`."""
     text = json.dumps(header).encode()
     return LENGTHS.pack(len(text), len(modules)) + text + modules
 
 
 @cache
 def archive(*others: str) -> bytes:
-    """The runner's modules, stored uncompressed: an interpreter without zlib can import them too.
+    """A zip archive of the runner's modules, stored uncompressed: an interpreter without zlib can import it too.
 
     Args:
-        others: Paths below `sandbox` of modules that come with them; of their packages there is nothing else.
+        others: Paths below `sandbox` of modules to add. Nothing else of their packages is included.
     """
     packed = io.BytesIO()
     paths = [*sorted((_SANDBOX / "runner").rglob("*.py")), *(_SANDBOX / other for other in others)]
@@ -102,12 +106,12 @@ def archive(*others: str) -> bytes:
 
 
 def _packages(module: str) -> list[str]:
-    """`boxes/local/enter.py` is in sandbox/boxes and sandbox/boxes/local."""
+    """The packages of a module: `boxes/local/enter.py` is in sandbox/boxes and sandbox/boxes/local."""
     return [f"sandbox/{parent}" for parent in Path(module).parents if parent.name]
 
 
 def _compiled(path: Path, name: str, to: Path) -> bytes:
-    """Byte code that is not checked against its source, which is of the same archive."""
+    """Byte code that is never checked against its source, because both are in the same archive."""
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     py_compile.compile(str(path), str(to), dfile=name, doraise=True, invalidation_mode=mode)
     return to.read_bytes()

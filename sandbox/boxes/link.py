@@ -1,13 +1,15 @@
-"""The service's end of the connection to a runner: questions out, answers in, in order.
+"""The service's end of the connection to a runner: sends questions, receives answers in order.
 
     ask ──► frames ──► socket ──► runner
     hear ◄── answer ◄── frames ◄── (Docker's attach format, standard error taken out) ◄── socket
 
-What comes in is not to be trusted: each length is checked against what the question at the head of the line allows
-before a byte of it is kept, each answer is parsed into a type, and an answer nobody asked for is an error. After an
-error, or the end of the stream, the link is lost: it says so to whoever has it, and speaks to the box no more.
+What comes from a box is not trusted. Each length is checked against what the oldest open question allows before a byte
+of
+it is kept. Each answer is parsed into a type. An answer without a question is an error. After an error, or at the end
+of
+the stream, the link is lost: it tells its owner, and sends nothing more to the box.
 
-Answers are heard in callbacks from the event loop: no task, no future and no queue stands between a run and the next.
+Answers are delivered in callbacks from the event loop: no task, future or queue stands between one run and the next.
 """
 
 import asyncio
@@ -20,11 +22,11 @@ from typing import Final, Generic, TypeVar
 from sandbox.runner.frames import LENGTHS, MAX_HEADER_BYTES
 
 MAX_WORDS_BYTES: Final = 8 << 10
-"""Of what a box says on its standard error, the last so many are kept."""
+"""How many of the last bytes of a box's standard error are kept."""
 
 _READ_BYTES: Final = 64 << 10
 _READS_AT_ONCE: Final = 256
-"""More than any socket holds of a far side that has gone, and a bound for one that does not stop."""
+"""More reads than any closed socket has data for; also the bound for a box that never stops sending."""
 _ATTACHED: Final = Struct("!B3xI")
 _ATTACHED_STDOUT: Final = 1
 _ATTACHED_STDERR: Final = 2
@@ -33,11 +35,11 @@ AnswerT = TypeVar("AnswerT")
 
 
 class Malformed(Exception):
-    """What came from the box is not what the protocol has there."""
+    """The box sent something that the protocol does not allow at this point."""
 
 
 class Question(Generic[AnswerT]):
-    """One frame to the runner, and what to do with its answer."""
+    """One frame to the runner, and the callback for its answer."""
 
     __slots__ = ("frame", "hear", "max_body_bytes", "read")
 
@@ -50,7 +52,7 @@ class Question(Generic[AnswerT]):
     ) -> None:
         self.frame = frame
         self.read = read
-        """Header and body of the answer, parsed; raises `Malformed`."""
+        """Parses header and body of the answer; raises `Malformed`."""
         self.hear = hear
         self.max_body_bytes = max_body_bytes
 
@@ -59,7 +61,7 @@ class Question(Generic[AnswerT]):
 
 
 class Link:
-    """One connection. `close` must be called before the socket is closed."""
+    """One connection to a runner. Call `close` before you close the socket."""
 
     def __init__(self, connection: socket.socket, *, is_multiplexed: bool = False) -> None:
         self._on_lost: Callable[[str], None] = _unheard
@@ -76,27 +78,28 @@ class Link:
 
     @property
     def words(self) -> str:
-        """The end of what the box said on its standard error, where the connection carries that."""
+        """The last bytes of the box's standard error, if the connection carries it."""
         return "" if self._attached is None else bytes(self._attached.words).decode(errors="replace")
 
     def when_lost(self, tell: Callable[[str], None]) -> None:
-        """Whom to tell from now on, with the reason, that the far side has gone or said something malformed.
+        """Set the callback that gets the reason when the far side is gone or has sent something malformed.
 
-        Told soon if that has happened already: a box may die while it changes hands. Nobody is told after `close`.
+        If that has happened already, the callback runs soon: a box may die while it changes hands. No callback runs
+        after `close`.
         """
         self._on_lost = tell
         if self._loss is not None:
             self._loop.call_soon(self._tell_late, tell)
 
     def ask(self, question: Question[AnswerT]) -> None:
-        """Send a frame; its answer is heard after those to all questions before it. On a lost link: nothing."""
+        """Send a frame. Its answer is delivered after the answers to all earlier questions. On a lost link, do nothing."""
         if not self._open:
             return
         self._questions.append(question)  # type: ignore[arg-type]  # each is only ever given its own answer
         self._send(question.frame)
 
     def close(self) -> None:
-        """Hear nothing more."""
+        """Stop listening."""
         self._on_lost = _unheard
         self._loss = None
         if self._open:
@@ -142,7 +145,7 @@ class Link:
     def _sent(self, data: memoryview) -> int:
         """How many bytes could be sent now.
 
-        To a far side that has gone, all of them: what it said before is still to be read, and then the end.
+        When the far side is gone, report all bytes as sent: what it said before is still to be read, and then the end.
         """
         try:
             return self._connection.send(data)
@@ -152,7 +155,7 @@ class Link:
             return len(data)
 
     def _read(self) -> None:
-        """Read what is there, to its end: after an error on the socket, uvloop calls this only once."""
+        """Read until nothing is left: after an error on the socket, uvloop calls this only once."""
         for _ in range(_READS_AT_ONCE):
             try:
                 data = self._connection.recv(_READ_BYTES)
@@ -202,17 +205,20 @@ class Link:
 
     def _checked(self, header_bytes: int, body_bytes: int) -> tuple[int, int]:
         if not self._questions:
-            raise Malformed("an answer nobody asked for")
+            raise Malformed("an answer without a question")
         allowed = self._questions[0].max_body_bytes
         if header_bytes > MAX_HEADER_BYTES or body_bytes > allowed:
             raise Malformed(
-                f"{header_bytes} and {body_bytes} bytes, where {MAX_HEADER_BYTES} and {allowed} are allowed"
+                f"a header of {header_bytes} and a body of {body_bytes} bytes; allowed are"
+                f" {MAX_HEADER_BYTES} and {allowed}"
             )
         return header_bytes, body_bytes
 
 
 class _Attached:
-    """The parts of a stream in Docker's attach format: stream number, three zero bytes, length, so many bytes."""
+    """Parser of a stream in Docker's attach format. Each part is: stream number, three zero bytes, length, that many
+    bytes.
+    """
 
     __slots__ = ("_head", "_rest_bytes", "_stream", "words")
 
@@ -223,7 +229,7 @@ class _Attached:
         self.words = bytearray()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """What of it the runner wrote on its standard output."""
+        """Yield the parts of `data` that the runner wrote on its standard output; keep the end of its standard error."""
         start = 0
         while start < len(data):
             if self._rest_bytes == 0:
@@ -243,10 +249,10 @@ class _Attached:
         if len(self._head) == _ATTACHED.size:
             self._stream, self._rest_bytes = _ATTACHED.unpack(self._head)
             if self._stream not in (_ATTACHED_STDOUT, _ATTACHED_STDERR) or any(self._head[1:4]):
-                raise Malformed(f"no head of an attached stream: {self._head.hex()}")
+                raise Malformed(f"not the head of a part in Docker's attach format: {self._head.hex()}")
             self._head = b""
         return len(piece)
 
 
 def _unheard(_reason: str) -> None:
-    """Nobody listens yet."""
+    """The default: nobody listens yet."""

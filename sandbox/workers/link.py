@@ -119,9 +119,9 @@ class Link:
 
     async def _ended(self) -> None:
         if self._pidfd == process_handles.NONE:
-            await process_handles.found(lambda: self._process.poll() is not None)
+            await process_handles.wait_by_polling(lambda: self._process.poll() is not None)
         else:
-            await process_handles.ended(self._pidfd)
+            await process_handles.wait(self._pidfd)
 
     def _read(self) -> None:
         try:

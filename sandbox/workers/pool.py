@@ -824,7 +824,7 @@ async def _close(link: Link, workers: Sequence[_Worker]) -> None:
     await link.close()
     for worker in workers:
         if worker.pid:
-            await process_handles.orphan_ended(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
+            await process_handles.wait_for_orphan(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
         worker.close()
 
 

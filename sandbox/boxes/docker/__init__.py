@@ -1,12 +1,12 @@
-"""Boxes that are Docker containers: long-lived, hardened, each with a runner in it as its first process.
+"""Boxes that are Docker containers: long-lived, hardened, each with a runner as its first process.
 
-    backend.py    makes boxes, finds out whether it can, sweeps what killed services left behind
-    container.py  what a container of ours is allowed: walls, limits, and seccomp.json
-    daemon.py     the few questions the Docker daemon is asked
-    fitness.py    whether a daemon and an image will do
-    owner.py      whose a container is
+    backend.py    makes boxes, checks that it can, removes what killed services left behind
+    container.py  what a container of ours is allowed: isolation, limits, and seccomp.json
+    daemon.py     the few requests to the Docker daemon
+    fitness.py    whether a daemon and an image are usable
+    owner.py      which service a container belongs to
 
-The image they are started from is made by `sandbox.images`.
+`sandbox.images` makes the image of the containers.
 """
 
 from sandbox.boxes.docker.backend import DockerBackend

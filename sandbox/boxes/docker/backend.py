@@ -1,8 +1,9 @@
-"""Makes Docker boxes, and sees to it that none outlives its use.
+"""Makes Docker boxes, and makes sure that no box outlives its use.
 
-The service speaks with a box in one of two ways (`Transport`). A socket in a private folder, which the container has
-mounted, costs least: it is accepted once, and name and folder are removed at once. Where the daemon's machine is not
-ours, or the container is gVisor's, the standard streams of the container do, through the daemon.
+The service talks to a box in one of two ways (`Transport`). A socket in a private folder, which the container mounts,
+costs least: it is accepted once, and its name and folder are removed at once. When the daemon runs on another machine,
+or
+the container runs in gVisor, the service uses the container's standard streams, through the daemon.
 """
 
 import asyncio
@@ -29,14 +30,14 @@ from sandbox.languages import all_languages
 from sandbox.runner.configuration import Configuration
 
 _CONNECT_PATIENCE_S: Final = 20
-"""For a container that was started to connect to us: it has only an interpreter to start."""
+"""For a started container to connect to us: it has only an interpreter to start."""
 _DEATH_PATIENCE_S: Final = 2
-"""For the daemon to learn that a container has ended, after its connection broke."""
+"""For the daemon to notice that a container has ended, after its connection broke."""
 _MAX_WORDS_BYTES: Final = 4096
 _GO_PANIC: Final = 2
 _SOCKET: Final = "runner"
 _ATTACH_HEAD: Final = struct.Struct("!4xI")
-_SHARED_KERNEL: Final = "Programs share the machine's kernel: a hole in it can let them out."
+_SHARED_KERNEL: Final = "Programs share the machine's kernel: a vulnerability in it can let them out."
 _GVISOR_CAVEATS: Final = (
     "A program that uses up its box's memory ends the whole box; the number of its files has no limit of its own.",
     "Programs can see the memory layout, the environment and the open files' names of the runner in their box, which "
@@ -50,7 +51,7 @@ class DockerBackend(Backend):
     """Boxes of the Docker daemon at `address`, which is `unix://` or unencrypted `tcp://`.
 
     Args:
-        image: Made by `make box-image`, or from such a one.
+        image: Made by `make box-image`, or derived from such an image.
         runtime: The daemon's name for it, such as `runsc`; None is the daemon's default.
         owner: See `sandbox.boxes.docker.owner`; the default is the host's name.
     """
@@ -104,7 +105,7 @@ class DockerBackend(Backend):
             raise
 
     async def remove(self, name: str) -> None:
-        """Remove a container; when that cannot be done now, as soon as the daemon does anything for us again."""
+        """Remove a container. If the daemon cannot do it now, remove it the next time the daemon answers."""
         try:
             await self._daemon.remove(name)
         except SandboxUnavailable:
@@ -115,11 +116,11 @@ class DockerBackend(Backend):
             self._ids.give_back(ids)
 
     async def state(self, name: str) -> Mapping[str, Any]:
-        """Of a container, as the daemon tells it."""
+        """The state of a container, as the daemon reports it."""
         return await self._daemon.state(name)
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do something that `close` waits for."""
+        """Run a coroutine that `close` waits for."""
         task = asyncio.ensure_future(work)
         self._removals.add(task)
         task.add_done_callback(self._removals.discard)
@@ -145,7 +146,7 @@ class DockerBackend(Backend):
                 stderr = await self._start(name, profile, f"unix:{SOCKET_FOLDER}/{_SOCKET}", folder, {"stderr": 1})
                 connection = await self._accept(name, listener, stderr)
         except OSError as error:
-            raise SandboxUnavailable(f"no socket for the container {name}: {error}") from error
+            raise SandboxUnavailable(f"cannot make a socket for the container {name}: {error}") from error
         return DockerBox(self, name, profile, ids, connection, stderr=stderr, is_multiplexed=False)
 
     async def _make_with_streams(self, name: str, profile: Profile, ids: Range) -> "DockerBox":
@@ -173,12 +174,14 @@ class DockerBackend(Backend):
         except TimeoutError:
             said = _words(stderr)
             stderr.close()
-            raise SandboxUnavailable(f"the container {name} was started and did not connect. {said}".strip()) from None
+            raise SandboxUnavailable(
+                f"the container {name} was started, but did not connect within {_CONNECT_PATIENCE_S} s. {said}".strip()
+            ) from None
         connection.setblocking(False)
         return connection
 
     async def _sweep(self) -> None:
-        """Remove the containers of services of this owner that are no more."""
+        """Remove the containers that dead services of this owner left behind."""
         found = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
         async with asyncio.TaskGroup() as group:
             for container, labels in found.items():
@@ -192,7 +195,7 @@ class DockerBackend(Backend):
 
 
 class DockerBox(Box):
-    """One container. Its connection is open from the start; the container ends when it is closed."""
+    """One container. Its connection is open from the start, and the container ends when the connection is closed."""
 
     def __init__(
         self,
@@ -232,7 +235,10 @@ class DockerBox(Box):
         await asyncio.shield(self._destruction)
 
     async def died_of_memory(self) -> bool:
-        """Of gVisor also: its kernel, an ordinary program, gives up with 2 when it can have no more threads or memory."""
+        """Whether the kernel killed the box because memory ran out.
+
+        gVisor's kernel is an ordinary program: it exits with 2 when it can get no more threads or memory.
+        """
         state = await self._last_state()
         has_given_up = is_gvisor(self._backend.runtime) and state.get("ExitCode") == _GO_PANIC
         return bool(state.get("OOMKilled")) or has_given_up
@@ -245,7 +251,7 @@ class DockerBox(Box):
         return f"exit code {state.get('ExitCode')} {state.get('Error', '')} {said}".strip()
 
     async def _last_state(self) -> Mapping[str, Any]:
-        """The container's state when it has ended, or after some time the one it has."""
+        """The container's state once it has ended; its current state if it has not ended in time."""
         patience = asyncio.get_running_loop().time() + _DEATH_PATIENCE_S
         while True:
             state = await self._backend.state(self.name)
@@ -256,7 +262,7 @@ class DockerBox(Box):
 
 @contextmanager
 def _listening() -> Iterator[tuple[Path, socket.socket]]:
-    """A private folder with a socket in it; both are gone in the end."""
+    """A listening socket in a private folder. Both are removed at the end."""
     with (
         tempfile.TemporaryDirectory(prefix=ownership.folder_prefix(), ignore_cleanup_errors=True) as folder,
         socket.socket(socket.AF_UNIX) as listener,
@@ -268,7 +274,7 @@ def _listening() -> Iterator[tuple[Path, socket.socket]]:
 
 
 def _bind(listener: socket.socket, folder: str) -> None:
-    """By way of a descriptor, as the path of a socket may have 107 bytes at most, and folders can be deep."""
+    """Bind through a descriptor, because the path of a socket may have at most 107 bytes, and folders can be deep."""
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         listener.bind(f"/proc/self/fd/{descriptor}/{_SOCKET}")
@@ -290,7 +296,7 @@ def _programs() -> tuple[str, ...]:
 
 
 def _words(stream: socket.socket) -> str:
-    """What has come so far from a stream in Docker's attach format, cut."""
+    """The text received so far from a stream in Docker's attach format, cut."""
     try:
         data = stream.recv(_MAX_WORDS_BYTES)
     except OSError:

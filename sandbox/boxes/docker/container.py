@@ -1,11 +1,13 @@
-"""What a box is as a container: everything the Docker daemon is told about one, in the words of its API.
+"""The settings of a box's container, in the words of the Docker daemon's API.
 
-Nothing of the machine is in it but the kernel. It has no network, no writable disk and, but for the runner, no rights:
+A box shares nothing of the machine but the kernel. It has no network, no writable disk and, except for the runner, no
+privileges:
 
-    root file system  the image, read-only                /box /tmp /dev/shm   in memory, with a size and a number of files
+    root file system  the image, read-only                /box /tmp /dev/shm   in memory, with a size and a number of
+    files
     capabilities      the runner's four                   system calls         those of seccomp.json
     memory            one limit, no swap                  processes, CPUs      limited
-    output            kept by nobody                      IPC, host name       its own
+    output            not logged                          IPC, host name       its own
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,20 +19,20 @@ from sandbox.boxes.backend import BoxSize, Profile
 
 INTERPRETER: Final = "/usr/bin/python3"
 SOCKET_FOLDER: Final = "/run/rewardline"
-"""Where the folder with the runner's socket is, in the container."""
+"""Path in the container of the folder with the runner's socket."""
 
 MB: Final = 1 << 20
 _SECCOMP: Final = Path(__file__).with_name("seccomp.json").read_text(encoding="utf-8")
 
 _CAPABILITIES: Final = (
-    "SETUID",  # each program is run as a user of its own,
+    "SETUID",  # to run each program as a user of its own
     "SETGID",
-    "KILL",  # ended whoever it has become,
-    "DAC_OVERRIDE",  # and cleaned away whatever rights it gave its files.
+    "KILL",  # to kill a program under any user id
+    "DAC_OVERRIDE",  # to remove its files whatever their permissions
 )
 _RUNNER_MB: Final = {Profile.PLAIN: 64, Profile.SCIENCE: 256, Profile.TESTS: 96}
 _RUNNER_PROCESSES: Final = 6
-"""The runner, the original, two templates, what tests, and what ends a user's processes."""
+"""The runner, the original, two templates, a tester, and a process that kills a user's processes."""
 # gVisor's own kernel runs as a process of the container, with threads for each process in it.
 _GVISOR_MB: Final = 192
 _GVISOR_PROCESSES: Final = 256
@@ -55,8 +57,15 @@ def options(
 ) -> dict[str, Any]:
     """The body of a request to create a container.
 
-    A `runtime` is a name of the daemon's; None is its default. `socket_folder` is a folder of this machine, with the
-    socket to which the box shall connect; without it the box is spoken to through its standard streams.
+    Args:
+        image: The image to start from.
+        command: The first command in it.
+        profile: What the runner loads.
+        size: The box's limits.
+        labels: The container's labels.
+        runtime: A name of the daemon's; None is its default.
+        socket_folder: A folder of this machine with the socket that the box connects to. None: the service talks to the
+            box through its standard streams.
     """
     return {
         "Image": image,
@@ -68,7 +77,7 @@ def options(
         "Hostname": "box",
         "Labels": dict(labels),
         "Healthcheck": {"Test": ["NONE"]},
-        # It has nothing to save; a daemon that is asked to end would wait ten seconds for it.
+        # A box has nothing to save. With another signal, a daemon that stops would wait ten seconds for it.
         "StopSignal": "SIGKILL",
         "OpenStdin": socket_folder is None,
         "StdinOnce": socket_folder is None,
@@ -85,7 +94,7 @@ def options(
 
 
 def is_gvisor(runtime: str | None) -> bool:
-    """By its name: the daemon tells no more about a runtime."""
+    """Whether a runtime is gVisor's, judged by its name: the daemon says no more about a runtime."""
     return runtime is not None and ("runsc" in runtime or "gvisor" in runtime)
 
 
@@ -97,9 +106,9 @@ def _walls() -> dict[str, Any]:
         "CapDrop": ["ALL"],
         "CapAdd": list(_CAPABILITIES),
         "SecurityOpt": ["no-new-privileges:true", f"seccomp={_SECCOMP}"],
-        # The runner is process 1, also where the daemon would put an init of its own before it.
+        # The runner is process 1, even when the daemon would put an init of its own before it.
         "Init": False,
-        # What a box writes is read by us or by nobody: a log on disk could be filled.
+        # Only the service reads what a box writes. A log on disk could fill it.
         "LogConfig": {"Type": "none", "Config": {}},
         "OomScoreAdj": _OOM_SCORE_ADJUSTMENT,
     }
@@ -117,7 +126,7 @@ def _limits(profile: Profile, size: BoxSize, *, is_gvisor: bool) -> dict[str, An
         "Tmpfs": {
             "/box": _tmpfs(size.disk_mb, "0711"),
             "/tmp": _tmpfs(side_mb, "1777"),  # noqa: S108 - inside the box
-            # Message queues made by opening a name here would outlive the program that made them.
+            # A program could open a name here to make a message queue, which would outlive the program.
             "/dev/mqueue": "ro,nosuid,nodev,noexec,size=4k,mode=0555",
         },
         "Ulimits": [
@@ -137,5 +146,5 @@ def _ulimit(name: str, soft: int, hard: int) -> dict[str, Any]:
 
 
 def _socket_mount(folder: Path) -> dict[str, Any]:
-    """Read-only: one can connect to a socket there, and make nothing."""
+    """Read-only: a program can connect to a socket there, but make nothing."""
     return {"Type": "bind", "Source": str(folder), "Target": SOCKET_FOLDER, "ReadOnly": True}

@@ -1,7 +1,7 @@
-"""The Docker daemon: the few things asked of it, in threads as its library blocks, and its errors as ours.
+"""The few requests to the Docker daemon, sent from threads because its library blocks; its errors become ours.
 
 At most `_AT_ONCE` requests are under way at a time: the daemon works on containers one after the other anyhow, and
-answers a crowd later than a queue.
+answers many requests at once more slowly than a queue of them.
 """
 
 import asyncio
@@ -29,8 +29,9 @@ Result = TypeVar("Result")
 class Daemon:
     """A connection to the Docker daemon at an address such as `unix:///var/run/docker.sock`.
 
-    Each method raises `SandboxUnavailable` when the daemon cannot be reached, does not answer in time, or refuses; the
-    next call tries anew.
+    Each method raises `SandboxUnavailable` when the daemon cannot be reached, does not answer in time, or refuses. The
+    next
+    call tries again.
     """
 
     def __init__(self, address: str) -> None:
@@ -39,18 +40,18 @@ class Daemon:
         self._client: docker.APIClient | None = None
 
     async def close(self) -> None:
-        """Wait for requests under way."""
+        """Wait for requests under way, then close the connection."""
         await asyncio.to_thread(self._threads.shutdown)
         if self._client is not None:
             self._client.close()
             self._client = None
 
     async def info(self) -> Mapping[str, Any]:
-        """What the daemon says about itself and its machine."""
+        """What the daemon reports about itself and its machine."""
         return await self._ask(lambda client: client.info())
 
     async def image_labels(self, image: str) -> Mapping[str, str] | None:
-        """None when there is no such image."""
+        """The labels of an image; None when there is no such image."""
 
         def find(client: docker.APIClient) -> Mapping[str, str] | None:
             try:
@@ -62,9 +63,9 @@ class Daemon:
         return await self._ask(find)
 
     async def start(self, name: str, options: Mapping[str, Any], streams: Mapping[str, int]) -> socket.socket:
-        """Create a container, connect to those of its streams, and start it.
+        """Create a container, attach to the given streams of it, and start it.
 
-        The connection is in Docker's attach format and stays when the container has ended.
+        The connection is in Docker's attach format. It stays open after the container has ended.
         """
 
         def start(client: docker.APIClient) -> socket.socket:
@@ -80,7 +81,9 @@ class Daemon:
         return await self._ask(start)
 
     async def remove(self, name: str) -> None:
-        """Kill a container and remove it, if it is there; when this returns it is not, whoever was removing it."""
+        """Kill and remove a container, if it exists. It is gone when this returns, even if another request was removing
+        it.
+        """
 
         def remove(client: docker.APIClient) -> None:
             try:
@@ -107,7 +110,7 @@ class Daemon:
         return await self._ask(find)
 
     async def containers(self, label: str) -> Mapping[str, Mapping[str, str]]:
-        """The labels of each container that has this `name=value` among them, whether it runs or not."""
+        """The labels of each container, running or not, that has the label `name=value`."""
 
         def find(client: docker.APIClient) -> Mapping[str, Mapping[str, str]]:
             found = client.containers(all=True, filters={"label": label})
@@ -127,13 +130,13 @@ class Daemon:
         except OSError as error:
             raise SandboxUnavailable(f"the Docker daemon at {self.address} does not answer: {error}") from error
         except DockerException as error:
-            raise SandboxUnavailable(f"no use of the Docker daemon at {self.address}: {error}") from error
+            raise SandboxUnavailable(f"the Docker daemon at {self.address} cannot be used: {error}") from error
 
     def _knock(self) -> None:
-        """Find out whether anybody listens; the library leaves open the socket of a connection that fails.
+        """Check that the daemon listens; the library leaks the socket of a connection that fails.
 
         Raises:
-            OSError: nobody does.
+            OSError: nothing listens.
         """
         if self.address.startswith(_UNIX):
             with socket.socket(socket.AF_UNIX) as door:
@@ -141,7 +144,9 @@ class Daemon:
                 door.connect(self.address.removeprefix(_UNIX))
 
     def _connect(self) -> docker.APIClient:
-        """The library asks the daemon for its version first, which also finds out quickly that it is not there."""
+        """Connect once. The library asks for the daemon's version first, which quickly shows whether the daemon is
+        there.
+        """
         if self._client is None:
             client = docker.APIClient(self.address, version="auto", timeout=_GREETING_PATIENCE_S)
             client.timeout = _PATIENCE_S
@@ -150,9 +155,9 @@ class Daemon:
 
 
 def _wait_for_removal(client: docker.APIClient, name: str) -> None:
-    """Until the daemon is through with what it was asked before, perhaps by us, who then had no more patience.
+    """Wait until the daemon has finished an earlier removal, perhaps one that we asked for and stopped waiting for.
 
-    It says that a removal is in progress from before the kill on.
+    The daemon says that a removal is in progress from before the kill on.
     """
     with contextlib.suppress(NotFound):
         failure = client.wait(name, timeout=_PATIENCE_S, condition="removed").get("Error")
@@ -161,7 +166,9 @@ def _wait_for_removal(client: docker.APIClient, name: str) -> None:
 
 
 def _connected(client: docker.APIClient, name: str, streams: Mapping[str, int]) -> socket.socket:
-    """A socket of our own for the streams of a container; the library closes its own when nobody holds the answer."""
+    """A socket of our own for the streams of a container. The library closes its socket when its answer is
+    garbage-collected.
+    """
     file = client.attach_socket(name, params={**streams, "stream": 1})
     lent: socket.socket = file._sock
     try:

@@ -1,4 +1,4 @@
-"""Whether a Docker daemon is fit for boxes, and how to speak with them: found out once, from what it says of itself."""
+"""Checks whether a Docker daemon can run boxes, and how to talk to them; done once, from what the daemon reports."""
 
 import socket
 from collections.abc import Mapping
@@ -11,25 +11,25 @@ from sandbox.images import recipe
 
 _LIMITS: Final = {"MemoryLimit": "memory", "PidsLimit": "processes", "CpuCfsQuota": "CPU time"}
 _CONFINED: Final = ("name=userns", "name=rootless", "name=selinux")
-"""Security options under which the root of a container may not connect to a socket of ours."""
+"""Security options under which the root user of a container may not connect to our socket."""
 _MAPPED: Final = ("name=userns", "name=rootless")
-"""Those under which a container has user ids from 0 on, usually 65,536 of them, and a namespace for them of its own."""
+"""Security options under which a container has its own user namespace with ids from 0 on, usually 65,536 of them."""
 
 
 class Transport(StrEnum):
-    """How the service speaks with a box."""
+    """How the service talks to a box."""
 
     AUTO = "auto"
-    """By the socket where that works."""
+    """Through the socket where that works, else through the streams."""
     SOCKET = "socket"
     STREAMS = "streams"
 
 
 def check_daemon(info: Mapping[str, Any], runtime: str | None) -> None:
-    """Find out whether a daemon that says this of itself can run boxes.
+    """Check that a daemon with this report can run boxes.
 
     Raises:
-        SandboxUnavailable: it does not have the runtime, or would leave out a limit without an error.
+        SandboxUnavailable: it lacks the runtime, or it would ignore a limit without an error.
     """
     if runtime is not None and runtime not in info["Runtimes"]:
         known = ", ".join(sorted(info["Runtimes"]))
@@ -39,10 +39,10 @@ def check_daemon(info: Mapping[str, Any], runtime: str | None) -> None:
 
 
 def check_image(image: str, labels: Mapping[str, str] | None) -> None:
-    """Find out whether boxes can be made from an image with these labels; None: it is not there.
+    """Check that boxes can be made from an image with these labels. None: there is no such image.
 
     Raises:
-        SandboxUnavailable: they cannot, or it was made by another recipe than this service's.
+        SandboxUnavailable: they cannot, or the image was made by another recipe than this service's.
     """
     if labels is None:
         raise SandboxUnavailable(f"there is no image {image!r}; `make box-image` builds it")
@@ -51,14 +51,16 @@ def check_image(image: str, labels: Mapping[str, str] | None) -> None:
 
 
 def best_transport(info: Mapping[str, Any], isolation: Isolation) -> Transport:
-    """The socket needs a daemon that sees our files, and a container whose root may connect to our socket."""
+    """The socket, if the daemon sees our files and the container's root user may connect to our socket; else the
+    streams.
+    """
     is_here = info["Name"] == socket.gethostname()
     is_free = not _has_option(info, _CONFINED)
     return Transport.SOCKET if is_here and is_free and isolation is Isolation.DOCKER else Transport.STREAMS
 
 
 def user_ids_of_boxes(info: Mapping[str, Any]) -> Ranges:
-    """As they are in a container."""
+    """The user ids for boxes, as they are numbered in a container."""
     if not _has_option(info, _MAPPED):
         return ranges_of_a_machine()
     mapped = Range(FIRST_RUN, RANGE - 2 * FIRST_RUN)

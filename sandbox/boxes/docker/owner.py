@@ -1,9 +1,11 @@
-"""Whose a container is: told by labels, so that what a killed service left behind can be found and removed.
+"""Labels that say which service a container belongs to, so that containers of killed services can be found and removed.
 
-A container belongs to an owner, a name which services share that would clean up after each other, and to one process of
-it. A process is known by its id and the time it started, as ids come again; both mean something only on the machine
-and in the PID namespace in which they were written. Services which share a Docker daemon but not those need different
-owners.
+A container belongs to an owner and to one process of that owner. The owner is a name: services that share it clean up
+after each other. A process is identified by its pid and its start time, because pids are reused. Both have a meaning
+only
+on the machine and in the PID namespace in which they were written. Services that share a Docker daemon but not these
+need
+different owners.
 """
 
 import hashlib
@@ -27,7 +29,7 @@ class Process:
 
     pid: int
     started: str
-    """In clock ticks since the machine was started, and which start that was."""
+    """Clock ticks from the machine's boot to the start of the process, and the id of that boot."""
 
     @classmethod
     def current(cls) -> "Process":
@@ -36,7 +38,7 @@ class Process:
 
     @classmethod
     def parse(cls, text: str) -> "Process | None":
-        """What `str` made."""
+        """Parse what `str` made."""
         pid, _, started = text.partition("@")
         return cls(int(pid), started) if pid.isdecimal() else None
 
@@ -52,12 +54,12 @@ class Process:
 
 
 def default_owner() -> str:
-    """One service per host name; containers have a name of their own each."""
+    """The host's name: one service per host. Each container has a host name of its own."""
     return socket.gethostname()
 
 
 def labels(owner: str) -> dict[str, str]:
-    """For a container of this process."""
+    """Labels for a container of this process."""
     return {OWNER_LABEL: owner, PROCESS_LABEL: str(Process.current())}
 
 
@@ -68,12 +70,12 @@ def is_left_behind(labels: Mapping[str, str]) -> bool:
 
 
 def folder_prefix() -> str:
-    """For the name of a private folder of this process; short, as the path of a socket must be."""
+    """Prefix for the name of a private folder of this process. It is short, as the path of a socket must be."""
     return _folder_prefix(os.getpid())
 
 
 def remove_folders_left_behind() -> None:
-    """Of processes that are gone."""
+    """Remove the private folders of processes that are gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*-*"):
         pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if pid.isdecimal() and not folder.name.startswith(_folder_prefix(int(pid))):
@@ -89,7 +91,7 @@ def _folder_prefix(pid: int) -> str:
 
 
 def _started(pid: int) -> str:
-    """Field 22 of /proc/<pid>/stat; the second field may hold spaces and brackets.
+    """Start time of a process: field 22 of /proc/<pid>/stat. The second field may hold spaces and brackets.
 
     Raises:
         OSError: there is no such process.

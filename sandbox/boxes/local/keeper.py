@@ -77,9 +77,9 @@ class Keeper:
 
     async def _notice_end(self) -> None:
         if self._pidfd == process_handles.NONE:
-            await process_handles.found(lambda: self.process.poll() is not None)
+            await process_handles.wait_by_polling(lambda: self.process.poll() is not None)
         else:
-            await process_handles.ended(self._pidfd)
+            await process_handles.wait(self._pidfd)
 
     def words(self) -> str:
         """What the box has written on its standard error, the beginning of it."""

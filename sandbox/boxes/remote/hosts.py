@@ -1,8 +1,11 @@
-"""Which box hosts there are, and which is to have the next program.
+"""The list of box hosts, and the choice of the host for the next program.
 
-Names are looked up again and again, each address being a host of its own: so a headless Service of Kubernetes tells of all
-its pods, new ones within `LOOK_UP_S`. With TLS each of them must have a certificate for that name. A host is up while it answers
-`GET /v1/sandbox` with boxes that are ready; one that broke off is down until it answers again.
+Host names are looked up again and again, and each address is a host of its own. So a headless Service of Kubernetes
+lists
+all its pods, and new pods appear within `LOOK_UP_S`. With TLS, each of them needs a certificate for that name. A host
+is
+up while it answers `GET /v1/sandbox` and reports ready boxes. A host whose connection broke is down until it answers
+again.
 """
 
 import asyncio
@@ -33,17 +36,19 @@ class Host:
     """One address of a box host."""
 
     url: str
-    """With the address in place of the name."""
+    """Has the address in place of the name."""
     asked: str = ""
-    """The URL as it was given, where it is of TLS: whose certificate is expected, and who is spoken to."""
+    """For TLS: the URL as configured. It names the host that the certificate must be for, and that the request is meant
+    for.
+    """
     why_down: str = "not asked yet"
-    """Empty while it is up."""
+    """Empty while the host is up."""
     slots: int = 1
     languages: frozenset[str] = frozenset()
     isolation: Isolation | None = None
     caveats: Sequence[str] = ()
     under_way: int = 0
-    """Programs of ours."""
+    """How many of our programs it is running."""
 
     @property
     def is_up(self) -> bool:
@@ -58,7 +63,7 @@ class Host:
         return (self.under_way + 1) / self.slots
 
     def take(self, described: Mapping[str, Any]) -> None:
-        """Note what it says of itself."""
+        """Store what the host reports about itself."""
         self.why_down = "" if described.get("state") == "ready" else str(described.get("message") or "has no boxes")
         self.slots = max(1, int(described.get("slots") or 1))
         self.languages = frozenset(map(str, described.get("languages") or ()))
@@ -69,7 +74,7 @@ class Host:
 
 @dataclass(eq=False)
 class Hosts:
-    """All of them; `watch` keeps them up to date."""
+    """All known hosts. `watch` keeps the list up to date."""
 
     urls: Sequence[str]
     session: aiohttp.ClientSession
@@ -94,18 +99,18 @@ class Hosts:
         return min((host for host in left if language in host.languages), key=lambda host: host.load, default=None)
 
     def weakest_isolation(self) -> Isolation | None:
-        """What stands between any program and a machine, whichever host it goes to."""
+        """The weakest isolation of all hosts that are up: a program may go to any of them."""
         kinds = [host.isolation for host in self.up if host.isolation is not None]
         return max(kinds, key=_STRENGTH.index, default=None)
 
     def tls(self, host: Host) -> dict[str, Any]:
-        """What a request to this host is to be given by name."""
+        """Keyword arguments for a request to this host."""
         if not host.asked:
             return {}
         return {"ssl": self.trusted.context, "server_hostname": urlsplit(host.asked).hostname}
 
     async def watch(self, noted: Callable[[], None]) -> None:
-        """Look up and ask, for ever; `noted` is called after each round."""
+        """Look up names and probe hosts, for ever. `noted` is called after each round."""
         while True:
             await self.trusted.refresh()
             await self.look_up()
@@ -115,13 +120,13 @@ class Hosts:
                 await asyncio.sleep(PROBE_S)
 
     async def look_up(self) -> None:
-        """Find the addresses; of a name that cannot be looked up just now, those known stay."""
+        """Look up all names. If a lookup fails, the known addresses of that name stay."""
         found: set[str] = set()
         for url in self.urls:
             try:
                 found |= await addresses(url)
             except (OSError, UnicodeError) as error:
-                log.warning("a box host's name is not known", url=url, why=str(error))
+                log.warning("the name of a box host cannot be looked up", url=url, why=str(error))
                 found |= {known for known in self.known if known.endswith(f"#{url}")}
         for gone in self.known.keys() - found:
             del self.known[gone]
@@ -154,7 +159,7 @@ async def addresses(url: str) -> set[str]:
 
     Raises:
         OSError: the name cannot be looked up.
-        UnicodeError: it is none.
+        UnicodeError: it is not a valid host name.
     """
     parts = urlsplit(url)
     port = parts.port or _PORTS[parts.scheme]

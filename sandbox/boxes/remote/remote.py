@@ -1,4 +1,4 @@
-"""The sandbox whose boxes are those of box hosts."""
+"""`RemoteSandbox`: a sandbox that runs programs in the boxes of box hosts."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -17,18 +17,18 @@ from tracing import spans
 
 MAX_LOSSES: Final = 2
 SILENCE_S: Final = 4 * wire.ALIVE_S
-"""A host from which nothing was heard for so long is lost."""
+"""A host that has sent nothing for this long is lost."""
 _CONNECT_S: Final = 5.0
 _FIRST_LOOK_S: Final = 3.0
 _OF_THIS_MACHINE: Final = TlsFiles()
 
 
 class HostLost(Exception):
-    """The connection broke, or what came over it was of no use; says nothing about the program."""
+    """The connection broke, or sent something invalid; says nothing about the program."""
 
 
 class HostBusy(Exception):
-    """It would not take the program now; another may."""
+    """The host refused the program for now; another host may take it."""
 
     def __init__(self, why: SandboxUnavailable) -> None:
         super().__init__(str(why))
@@ -36,17 +36,18 @@ class HostBusy(Exception):
 
 
 class RemoteSandbox(Sandbox):
-    """Programs go to the least busy host that is up."""
+    """Sends each program to the least busy host that is up."""
 
     isolation = Isolation.LANDLOCK
 
     def __init__(self, urls: Sequence[str], key: str | None, *, slots: int, trust: TlsFiles = _OF_THIS_MACHINE) -> None:
-        """
+        """Store the settings; `start` makes the connections.
+
         Args:
-            urls: `http(s)://host:port` of the hosts; every address of a name is one.
+            urls: `http(s)://host:port` of the hosts. Every address of a name is one host.
             key: Sent as bearer token.
-            slots: Programs of ours that may be under way at once, on all hosts together.
-            trust: Of `https://` hosts.
+            slots: How many of our programs may be under way at once, on all hosts together.
+            trust: TLS files for `https://` hosts.
         """
         self.counters = Counters()
         self._urls = list(urls)
@@ -59,11 +60,11 @@ class RemoteSandbox(Sandbox):
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to look for hosts; that none is up yet stops nothing."""
+        """Begin to look for hosts. It succeeds even if no host is up yet."""
         try:
             trusted = TlsContext(self._trust)
         except BadTlsFiles as error:
-            raise SandboxUnavailable(f"no TLS to box hosts: {error}") from error
+            raise SandboxUnavailable(f"TLS to box hosts cannot be set up: {error}") from error
         session = aiohttp.ClientSession(
             headers=self._headers,
             connector=aiohttp.TCPConnector(limit=0),
@@ -78,7 +79,7 @@ class RemoteSandbox(Sandbox):
         self._watching = asyncio.create_task(self._hosts.watch(self._note))
 
     def _note(self) -> None:
-        """The weakest isolation of all hosts that are up, and all their caveats."""
+        """Take over the weakest isolation of all hosts that are up, and all their caveats."""
         if self._hosts is not None and self._hosts.up:
             self.isolation = self._hosts.weakest_isolation() or self.isolation
             self.caveats = tuple(dict.fromkeys(caveat for host in self._hosts.up for caveat in host.caveats))
@@ -105,7 +106,7 @@ class RemoteSandbox(Sandbox):
 
     @property
     def ready(self) -> int:
-        """Slots that the hosts which are up have free of our programs."""
+        """Free slots on the hosts that are up, as far as our own programs use them."""
         return sum(max(0, host.slots - host.under_way) for host in self._hosts.up) if self._hosts else 0
 
     @property
@@ -159,13 +160,13 @@ class RemoteSandbox(Sandbox):
         if host is None and refusal is None:
             if self._hosts.trouble:
                 raise SandboxUnavailable(self._hosts.trouble)
-            told = f"{program.language!r} cannot be run by any box host; there are {sorted(self.languages)}"
+            told = f"no box host runs {program.language!r}; they run {sorted(self.languages)}"
             raise SandboxUnavailable(told, "language_unavailable")
         return host
 
     @spans.traced("program on a box host", "client")
     async def _on(self, host: Host, program: Program, submission: Submission) -> Built:
-        """Do what has no result yet on this host."""
+        """Do the runs that have no result yet on this host."""
         assert self._hosts is not None
         spans.note(box_host=host.url, language=program.language)
         order = wire.encode_order(program, list(submission.runs[submission.next :]))
@@ -195,10 +196,12 @@ class RemoteSandbox(Sandbox):
                     self.counters.runs[result.exit] += 1
                     submission.deliver(result)
                     if not submission.wants_more and submission.next < len(submission.runs):
-                        return Built(ok=True)  # closing the connection stops the host
+                        return Built(ok=True)  # the `async with` closes the connection, which stops the host
                 case wire.End(built):
                     if submission.next and not built.ok:
-                        raise SandboxUnavailable("the program could be loaded, and then could not", "box_died")
+                        raise SandboxUnavailable(
+                            "the program was loaded in one box and could not be loaded in the next", "box_died"
+                        )
                     if built.ok and submission.wants_more:
                         raise wire.MalformedFrame("the end came before all results")
                     return built
@@ -209,7 +212,10 @@ class RemoteSandbox(Sandbox):
 
 
 def _told(refused: wire.Unavailable, submission: Submission) -> Exception:
-    """A host without room sends the program on; one in whose boxes it died twice has judged it enough."""
+    """Turn a host's refusal into an error.
+
+    A host without room: another host may try. A host whose boxes died twice of the program: that is final.
+    """
     error = refused.error()
     return HostBusy(error) if error.reason in ("sandbox_busy", "sandbox_unavailable") else error
 

@@ -1,4 +1,4 @@
-"""Whom box hosts on `https://` must be certified by, and what is shown to them; files are read again when they have changed."""
+"""TLS to box hosts on `https://`: the trusted authorities and our own certificate. Changed files are read again."""
 
 import asyncio
 import ssl
@@ -10,21 +10,21 @@ import structlog
 log = structlog.get_logger("rewardline.box_hosts")
 
 Stamp = tuple[int, int, int] | None
-"""Modification time, size and inode of a file; None: it cannot be seen."""
+"""Modification time, size and inode of a file. None: the file cannot be accessed."""
 
 
 class BadTlsFiles(Exception):
-    """A file cannot be read or holds something else, or certificate and key do not belong together."""
+    """A file cannot be read or has the wrong content, or certificate and key do not belong together."""
 
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """PEM files. Whatever they say, a certificate must be for the name in the host's URL."""
+    """Paths of PEM files. With any of them, a host's certificate must be for the name in the host's URL."""
 
     ca: Path | None = None
-    """Authorities; None: those of this machine."""
+    """Trusted authorities; None: those of this machine."""
     cert: Path | None = None
-    """Our own chain, for hosts that ask for one."""
+    """Our own certificate chain, for hosts that ask for one."""
     key: Path | None = None
 
     @property
@@ -32,15 +32,16 @@ class TlsFiles:
         return [path for path in (self.ca, self.cert, self.key) if path is not None]
 
     def context(self) -> ssl.SSLContext:
-        """
+        """Make a TLS context from the files.
+
         Raises:
-            BadTlsFiles
+            BadTlsFiles: see there.
         """
         try:
             made = ssl.create_default_context(cafile=self.ca)
             made.minimum_version = ssl.TLSVersion.TLSv1_2
             if self.cert is not None:
-                # A key that asks for its password would have the service wait at a terminal.
+                # Without this callback, an encrypted key would make the service wait for a password at a terminal.
                 made.load_cert_chain(self.cert, self.key, password=_no_password)
         except (OSError, ssl.SSLError) as error:
             raise BadTlsFiles(f"{', '.join(map(str, self.files))}: {error}") from error
@@ -48,19 +49,20 @@ class TlsFiles:
 
 
 class TlsContext:
-    """The context in force. Each is a new one, so that connections made under another are not taken again."""
+    """The current TLS context. Each refresh makes a new one, so that connections made under an old one are not reused."""
 
     def __init__(self, trust: TlsFiles) -> None:
-        """
+        """Read the files.
+
         Raises:
-            BadTlsFiles
+            BadTlsFiles: see there.
         """
         self._trust = trust
         self._state = _state(trust)
         self.context = trust.context()
 
     async def refresh(self) -> None:
-        """Read files that changed; while they are no good, what was good goes on being used."""
+        """Read files that have changed. While they are unusable, the last good context stays in use."""
         state = await asyncio.to_thread(_state, self._trust)
         if state == self._state:
             return
@@ -74,7 +76,7 @@ class TlsContext:
 
 
 def _no_password() -> str:
-    raise BadTlsFiles("a key with a password cannot be used")
+    raise BadTlsFiles("the key has a password; use a key file without one")
 
 
 def _state(trust: TlsFiles) -> list[Stamp]:
@@ -82,7 +84,7 @@ def _state(trust: TlsFiles) -> list[Stamp]:
 
 
 def stamp(path: Path) -> Stamp:
-    """Another one when the file, or what a link leads to, was written or replaced."""
+    """A value that changes when the file, or the target of a link, is written or replaced."""
     try:
         about = path.stat()
     except OSError:

@@ -1,10 +1,11 @@
-"""What travels between a service and its box hosts: one order as MessagePack, then frames, each with its length before it.
+"""The format between a service and its box hosts: one order as MessagePack, then frames, each with its length before
+it.
 
-order      program and runs
-result     of the next run, in their order
-alive      nothing new, but somebody is there: every `ALIVE_S`
-built      the end: whether it could be loaded
-unavailable   the end: nothing is known of the program
+order         program and runs
+result        of the next run, in their order
+alive         nothing new, but the host is there: every `ALIVE_S`
+built         the end: whether the program could be loaded
+unavailable   the end: nothing is known about the program
 """
 
 from typing import Final
@@ -66,7 +67,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class MalformedFrame(Exception):
-    """These bytes are not of this format."""
+    """Bytes that are not in this format."""
 
 
 def encode_order(program: Program, runs: list[Run]) -> bytes:
@@ -74,9 +75,10 @@ def encode_order(program: Program, runs: list[Run]) -> bytes:
 
 
 def decode_order(body: bytes) -> tuple[Program, list[Run]]:
-    """
+    """Decode an order.
+
     Raises:
-        MalformedFrame
+        MalformedFrame: see there.
     """
     try:
         order = _order_decoder.decode(body)
@@ -94,18 +96,19 @@ def length_in(head: bytes) -> int:
     """The length of the frame after this head.
 
     Raises:
-        MalformedFrame: no frame is so long.
+        MalformedFrame: no frame may be so long.
     """
     length = int.from_bytes(head, "big")
     if length > MAX_FRAME_BYTES:
-        raise MalformedFrame(f"a frame of {length} bytes")
+        raise MalformedFrame(f"a frame of {length} bytes; at most {MAX_FRAME_BYTES} are allowed")
     return length
 
 
 def decode_frame(body: bytes) -> Frame:
-    """
+    """Decode the body of a frame.
+
     Raises:
-        MalformedFrame
+        MalformedFrame: see there.
     """
     try:
         return _frame_decoder.decode(body)
