@@ -1,6 +1,9 @@
-"""Boxes, in which programs of others run: Docker containers, those this service makes itself, those of other machines; and
-the pool that lends them.
+"""Boxes that run other people's programs: Docker containers, boxes made by this service, boxes on other machines, and a
+pool.
 
-`sandbox.base` is what callers see of them. `backend` is what each kind offers to the pool, `shipment` brings the runner
-into a box, `link` talks to it.
+    sandbox.base   what callers see of boxes
+    backend        what each kind of box offers to the pool
+    bootstrap      brings the runner into a box
+    link           talks to the runner
+    pool           lends boxes to programs
 """

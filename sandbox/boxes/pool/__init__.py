@@ -1,13 +1,14 @@
-"""Boxes that are lent to one program after the other: `PooledSandbox`, over any `Backend`.
+"""A pool of boxes that are lent to one program after the other: `PooledSandbox`, over any `Backend`.
 
     pooled.py ──► programs.py ──► job.py ──► messages.py ──► sandbox.boxes.link ──► a box
         │             └─ compile_cache.py
-        └──► fleet.py ──► sandbox.boxes.backend.Backend
+        └──► box_pool.py ──► sandbox.boxes.backend.Backend
 
-pooled.py is one call of `run`: what is done again when a box dies, and what that says. programs.py makes a program into
-questions to a runner: its language's commands, its function, its limits. job.py asks them, driven by the answers as
-they come, whose headers messages.py parses, believing nothing. fleet.py has the boxes: made ahead, lent, waited for,
-taken out of service.
+pooled.py       one call of `run`: what is done again when a box dies, and what the death says about the program
+programs.py     turns a program into questions to a runner: its language's commands, its function, its limits
+job.py          asks the questions, driven by the answers
+messages.py     parses the headers of the answers, and trusts nothing in them
+box_pool.py     makes boxes ahead, lends them, queues callers, takes boxes out of service
 """
 
 from sandbox.boxes.pool.counters import Counters

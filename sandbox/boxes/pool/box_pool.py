@@ -1,15 +1,17 @@
-"""Which boxes there are: made ahead, lent to one program at a time, waited for in order, taken out of service.
+"""The boxes of a pool: made ahead, lent to one program at a time, replaced when they are old, dead or suspect.
 
-                     ┌── lend ◄── waiting, first come first served among those a box is there for
-    make ──► ready ──┤                    at most `slots` are lent at once
-      ▲              └── give_back ──► ready, or ──► discard ──► destroyed
+                     ┌── acquire ◄── waiters: first come first served, among those for whom there is a box
+    make ──► ready ──┤               at most `slots` boxes are lent at once
+      ▲              └── release ──► ready, or ──► discard ──► destroyed
       └────────────────────── another in its place ◄───┘
 
-A shelf holds the boxes of one profile. It is filled up to what was wanted at once so far (plain boxes: from the start),
-and wants one less whenever a box grew old there unused. Making and destroying happen beside the programs' way.
+A `_ProfilePool` holds the boxes of one profile. It is filled up to the largest number wanted at once so far (plain
+boxes:
+from the start). It wants one box less whenever a box grew old in it unused. Boxes are made and destroyed in the
+background, so programs do not wait for it.
 
-When boxes of a profile cannot be made, whoever waits for one is told after the third failure, and whoever comes is
-told at once, while the attempts go on.
+When boxes of a profile cannot be made, waiters get the error after the third failure. New callers get it at once, while
+the pool goes on trying.
 """
 
 import asyncio
@@ -38,31 +40,31 @@ PING_AFTER_S: Final = 30.0
 PING_PATIENCE_S: Final = 10.0
 MAX_SUSPICIONS: Final = 2
 _CHANCE: Final = random.SystemRandom()
-"""Which changes no state that others in this process count on."""
+"""Does not change the state of `random`, which other code in this process depends on."""
 _AGE_SPREAD: Final = 0.2
-"""Boxes made together must not all be replaced together: each lives shorter by up to this part."""
+"""Boxes made together must not all be replaced together: each one's life is shortened by up to this part."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
-    """How many boxes there are, and for how long."""
+    """How many boxes there are, and how long they live."""
 
     slots: int
     ready: int
     fresh: bool
-    """Each box is lent once; those in use do not count as being there."""
+    """Each box is lent once. Boxes in use do not count towards `ready`."""
     jobs_per_box: int
     box_max_age_s: float
     queue_limit_s: float
-    """Work that may be waiting, for each slot."""
+    """Seconds of work that may wait, for each slot."""
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """Somebody who waits for a box."""
+    """A caller that waits for a box."""
 
     number: int
-    """Its place in the line."""
+    """Its position in the queue."""
     profile: Profile
     work_s: float
     got: asyncio.Future[PooledBox]
@@ -70,7 +72,7 @@ class _Waiter:
 
 @dataclass(eq=False, slots=True)
 class _ProfilePool:
-    """The boxes of one profile, and those who wait for one."""
+    """The boxes of one profile, and the callers that wait for one."""
 
     profile: Profile
     wanted: int = 0
@@ -80,18 +82,18 @@ class _ProfilePool:
     """Without those made for one program."""
     waiting: deque[_Waiter] = field(default_factory=deque)
     failures: int = 0
-    """In a row."""
+    """Failed attempts in a row."""
     last_failure: SandboxUnavailable | None = None
     retry: asyncio.TimerHandle | None = None
 
     @property
     def is_hopeless(self) -> bool:
-        """There is no box, nor will be soon."""
+        """Whether there is no box, and none is likely soon."""
         return self.failures >= MAX_FAILURES and not self.ready and not self.lent
 
 
 class BoxPool:
-    """All boxes of one backend. `close` must be awaited after `open`."""
+    """All boxes of one backend. After `open`, `close` must be awaited."""
 
     def __init__(self, backend: Backend, settings: PoolSettings, counters: Counters) -> None:
         self._backend = backend
@@ -112,7 +114,7 @@ class BoxPool:
         self._timer: asyncio.TimerHandle | None = None
         self._is_open = False
         self.hello: Hello | None = None
-        """What the last plain box said of itself."""
+        """What the last plain box reported about itself."""
 
     @property
     def busy(self) -> int:
@@ -129,12 +131,12 @@ class BoxPool:
 
     @property
     def trouble(self) -> str:
-        """Why there are no plain boxes, nor soon will be; empty while there are."""
+        """Why there are no plain boxes and none are likely soon; empty while there are some."""
         pool = self._profiles[Profile.PLAIN]
         return str(pool.last_failure) if pool.is_hopeless else ""
 
     async def open(self) -> None:
-        """Make the first boxes, and have at least one.
+        """Make the first boxes; succeed if there is at least one.
 
         Raises:
             SandboxUnavailable: there is none.
@@ -149,7 +151,7 @@ class BoxPool:
         self._tick()
 
     async def close(self) -> None:
-        """Destroy all boxes. Whoever has or awaits one is told so."""
+        """Destroy all boxes. Callers that have or await one get an error."""
         self._is_open = False
         self._end_timers()
         error = SandboxUnavailable("the sandbox was stopped")
@@ -164,26 +166,26 @@ class BoxPool:
         await self._backend.close()
 
     async def acquire(self, profile: Profile, work_s: float, *, alone: bool = False) -> PooledBox:
-        """A box that nobody else has, until `give_back` or `discard`.
+        """Borrow a box for one caller, until `release` or `discard`.
 
         Args:
-            profile: Which.
-            work_s: How long it will be needed, about; bounds the line.
-            alone: One that nobody had before nor will have.
+            profile: Which kind of interpreter.
+            work_s: Estimated time the box will be needed; bounds the queue.
+            alone: A new box that no other program used or will use.
 
         Raises:
-            SandboxUnavailable: the line is too long, boxes cannot be made, or the fleet was closed.
+            SandboxUnavailable: the queue is too long, boxes cannot be made, or the pool was closed.
         """
         pool = self._profiles[profile]
         if pool.ready and not alone and self._busy < self._settings.slots:
             return self._take_ready(pool)
         self._check(pool)
-        if not alone:  # who needs another box was in the line before
+        if not alone:  # a caller that needs a second box has already waited in the queue
             self._check_line(work_s)
         return await self._wait(pool, work_s, alone=alone)
 
     def release(self, box: PooledBox, left_processes: bool) -> None:
-        """It is empty and well."""
+        """Take back a box that is empty and healthy."""
         if box not in self._lent:
             return
         now_s = asyncio.get_running_loop().time()
@@ -199,7 +201,7 @@ class BoxPool:
         self._dispatch()
 
     def discard(self, box: PooledBox, reason: Reason) -> None:
-        """Destroy a box, lent or not; another takes its place. The second time: nothing."""
+        """Destroy a box, lent or not; another takes its place. Do nothing the second time."""
         pool = self._profiles[box.profile]
         if box not in self._lent and box not in pool.ready:
             return
@@ -209,7 +211,7 @@ class BoxPool:
         self._dispatch()
         self._refuse_if_hopeless(pool)
 
-    # ---- the line
+    # ---- the queue
 
     def _check(self, pool: _ProfilePool) -> None:
         if not self._is_open:
@@ -247,7 +249,7 @@ class BoxPool:
             self._waiting_s = self._waiting_s - work_s if self._waiters else 0.0
 
     def _dispatch(self) -> None:
-        """Give free slots to those who have waited longest, of those for whom there is a box."""
+        """Give free slots to the longest-waiting callers for whom there is a box."""
         while self._busy < self._settings.slots:
             queues = [pool.waiting for pool in self._profiles.values() if pool.ready]
             heads = [queue for queue in (*queues, self._alone) if _has_head(queue)]
@@ -274,7 +276,7 @@ class BoxPool:
         return box
 
     def _return_unused(self, box: PooledBox) -> None:
-        """Lent to somebody who had gone by then."""
+        """Take back a box whose caller was cancelled before it got the box."""
         if box.is_alone:
             self.discard(box, Reason.CANCELLED)
         elif box in self._lent:
@@ -304,7 +306,7 @@ class BoxPool:
             self._profiles[box.profile].lent -= 1
 
     def _destroy(self, box: PooledBox) -> None:
-        """Destroy it, wherever it is."""
+        """Destroy a box, lent or ready."""
         if box in self._lent:
             self._mark_free(box)
         else:
@@ -333,7 +335,7 @@ class BoxPool:
         self._fill(pool)
 
     def _fill(self, pool: _ProfilePool) -> None:
-        """Begin to make what is missing, unless the last attempt has just failed."""
+        """Begin to make missing boxes, unless the last attempt has just failed."""
         if not self._is_open or pool.retry is not None:
             return
         there = len(pool.ready) + pool.starting + (0 if self._settings.fresh else pool.lent)
@@ -360,7 +362,7 @@ class BoxPool:
         self._dispatch()
 
     async def _make_for(self, waiter: _Waiter) -> None:
-        """A box for one program; its slot is taken already."""
+        """Make a box for one program. Its slot is taken already."""
         try:
             box = await self._make(waiter.profile, once=True)
         except SandboxUnavailable as error:
@@ -398,7 +400,7 @@ class BoxPool:
         self._profiles[box.profile].ready.append(box)
 
     def _note_failure(self, pool: _ProfilePool, error: SandboxUnavailable) -> None:
-        """Try again later. Attempts that fail together count as one."""
+        """Schedule another attempt. Attempts that fail together count as one."""
         pool.last_failure = error
         if not self._is_open or pool.retry is not None:
             return
@@ -425,7 +427,7 @@ class BoxPool:
                 self._check_ready_box(pool, box, now_s)
 
     def _check_ready_box(self, pool: _ProfilePool, box: PooledBox, now_s: float) -> None:
-        """A box that is ready: it may be old, or no longer there."""
+        """Discard a ready box that is too old or does not answer; ping it when it was quiet for long."""
         if now_s >= box.expires_s:
             if box.jobs == 0 and pool.profile is not Profile.PLAIN:
                 pool.wanted = max(0, pool.wanted - 1)
@@ -451,11 +453,11 @@ def _on_pong(box: PooledBox, _pong: object) -> None:
 
 
 def _ignore_loss(_why: str) -> None:
-    """A box that dies before its borrower's turn comes is the borrower's, whose job is told of it."""
+    """A lent box may die before its job begins. The link then tells the job, so the pool ignores it."""
 
 
 def _has_head(queue: deque[_Waiter]) -> bool:
-    """Whether somebody waits there, without those who went away."""
+    """Whether anyone waits in this queue, after dropping the callers that have gone."""
     while queue and queue[0].got.done():
         queue.popleft()
     return bool(queue)
@@ -468,7 +470,7 @@ def _refuse(waiters: Iterable[_Waiter], error: SandboxUnavailable) -> None:
 
 
 def _again(error: SandboxUnavailable) -> SandboxUnavailable:
-    """One for each who is told: an exception collects the traceback of whoever it is raised at."""
+    """A copy of the error for each caller: an exception collects the traceback of every place that raises it."""
     return SandboxUnavailable(str(error), error.reason)
 
 
@@ -479,7 +481,7 @@ def _track(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> N
 
 
 async def _all_done(tasks: set[asyncio.Task[None]], *, cancel: bool) -> None:
-    """The tasks' ends, and those of tasks that were begun meanwhile."""
+    """Wait for the tasks, and for tasks that are begun meanwhile."""
     while tasks:
         for task in list(tasks):
             if cancel:

@@ -1,4 +1,4 @@
-"""What compilers made of a source, kept for the next time it is sent: least recently used goes first."""
+"""Cache of compiler output by source text, with least-recently-used eviction."""
 
 import hashlib
 from collections import OrderedDict
@@ -11,11 +11,11 @@ from sandbox.languages import Language
 Files = Sequence[tuple[str, bytes]]
 
 _LARGEST_SHARE: Final = 4
-"""What takes more than this part of the cache is not kept."""
+"""Output larger than this part of the cache (1/4) is not stored."""
 
 
 class CompileCache:
-    """Of one pool: it must not outlive the compilers in the pool's boxes."""
+    """The cache of one pool. It must not outlive the compilers in the pool's boxes."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -40,7 +40,9 @@ class CompileCache:
 
 
 def key_of(language: Language, source: str, program: Program) -> bytes:
-    """Of all that decides what the compiler makes; texts are told apart by their lengths."""
+    """A hash of everything that decides the compiler's output. Each text is preceded by its length, so texts cannot run
+    together.
+    """
     digest = hashlib.sha256()
     parts = [language.name, *language.compile, *language.keep, "", language.source_file, source]
     for text in parts:

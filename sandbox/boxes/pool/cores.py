@@ -1,8 +1,10 @@
-"""On which processor each box at work stays, where boxes are to use up all of them.
+"""Pins each working box to a processor, when there are at least as many boxes as processors.
 
-The processes of a box take turns: one of them works while the others wait for it. Left to itself the kernel puts each that
-wakes up where it sees room, away from what it has in its caches, and often where another box is at work already: a sixth of
-the processors' time is lost. Where there are fewer boxes than processors, there is room, and nobody is told to stay.
+The processes of a box take turns: one works while the others wait for it. Without pinning, the kernel moves each
+process
+that wakes up to any processor that looks free: away from its caches, and often to where another box is at work already.
+A
+sixth of the processors' time is lost. With fewer boxes than processors there is room, and no box is pinned.
 """
 
 import os
@@ -10,24 +12,27 @@ import random
 
 
 class Cores:
-    """Numbers of processors, counted from 0 among those a box may use. Each is given out as often as any other, or nearly."""
+    """Numbers of processors, counted from 0 among those a box may use. All are given out equally often, or nearly so."""
 
     def __init__(self, count: int) -> None:
-        """
+        """Begin with no box on any processor.
+
         Args:
-            count: Of processors. 0: no box is told to stay.
+            count: How many processors. 0: no box is pinned.
         """
         self._boxes = [0] * count
-        self._first = random.SystemRandom().randrange(count) if count else 0  # other services begin with others
+        self._first = (
+            random.SystemRandom().randrange(count) if count else 0
+        )  # so that services on one machine do not all begin with the same processor
 
     @classmethod
     def for_slots(cls, slots: int) -> "Cores":
-        """Of this machine, for so many boxes at work at once."""
+        """The processors of this machine, for `slots` boxes at work at once."""
         count = len(os.sched_getaffinity(0))
         return cls(count if slots >= count else 0)
 
     def acquire(self) -> int | None:
-        """One of those that have the fewest boxes."""
+        """A processor with the fewest boxes; None: do not pin."""
         if not self._boxes:
             return None
         place = self._boxes.index(min(self._boxes))
@@ -35,6 +40,6 @@ class Cores:
         return (place + self._first) % len(self._boxes)
 
     def release(self, core: int | None) -> None:
-        """What `take` returned."""
+        """Give back what `acquire` returned."""
         if core is not None:
             self._boxes[(core - self._first) % len(self._boxes)] -= 1

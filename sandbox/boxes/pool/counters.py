@@ -1,4 +1,4 @@
-"""What a pool has done since it was made, for the service's metrics."""
+"""Counters of what a pool has done since it was made, for the service's metrics."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,35 +10,35 @@ class Reason(StrEnum):
     """Why a box was taken out of service."""
 
     JOBS = "jobs"
-    """It had as many programs as a box may have; in fresh mode, one."""
+    """It ran as many programs as a box may run; in fresh mode, one."""
     AGE = "age"
     DIED = "died"
-    """Its runner ended or broke the protocol, with a program in it or without."""
+    """Its runner ended or broke the protocol, with or without a program in the box."""
     MEMORY = "memory"
-    """The kernel ended all of it for want of memory."""
+    """The kernel killed the whole box because memory ran out."""
     SILENT = "silent"
     """Its runner did not answer in time."""
     LEFTOVERS = "leftovers"
-    """Two programs left processes behind which the runner had to end."""
+    """Two programs left processes behind, which the runner had to kill."""
     CANCELLED = "cancelled"
-    """Whoever wanted the program run no longer does."""
+    """The caller that wanted the program run has gone."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """Only ever growing."""
+    """Counters that only grow."""
 
     boxes_started: int = 0
     starts_failed: int = 0
     boxes_ended: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(Reason, 0))
-    """Without those destroyed by `stop`."""
+    """By reason, without those destroyed by `stop`."""
     jobs: int = 0
-    """Programs put into a box; one that is done again in another counts again."""
+    """Programs put into a box. A program that is done again in another box counts again."""
     jobs_again: int = 0
-    """Of them, done again alone in a fresh box, as the first box died or came to no result."""
+    """Of those jobs, the ones repeated alone in a fresh box, because the first box died or gave no result."""
     refused: int = 0
     """Calls that ended as sandbox_busy."""
     runs: dict[Exit, int] = field(default_factory=lambda: dict.fromkeys(Exit, 0))
-    """By how they ended, of those whose result was given to the caller."""
+    """Runs by how they ended, if their result was given to the caller."""
     compile_cache_hits: int = 0
     compile_cache_misses: int = 0

@@ -1,10 +1,13 @@
-"""One program in one box: its questions are asked as the answers come, its results handed on as they end.
+"""One program in one box: asks for runs as the answers come, and hands on each result as soon as it exists.
 
     load ──► loaded ──► run 0 ──► result 0 ──► runs 1 and 2 ──► result 1 ──► run 3 ── ... ──► unload ──► unloaded
                                                                                  caller has all ▲      box is free ▲
 
-The second run is asked before the first has ended only once the program has shown to be quick: whoever stops at the
-first wrong result, or the first time-out, waits for nothing then. The caller is answered before the box is emptied.
+The second run is asked for before the first has ended only if the program has proved to be quick. So a caller that
+stops
+at the first wrong result, or the first time-out, does not wait for another run. The caller is answered before the box
+is
+emptied.
 """
 
 import asyncio
@@ -21,44 +24,46 @@ from sandbox.boxes.pool.messages import Loaded, Unloaded, frame, read_unloaded
 from sandbox.boxes.pool.programs import Plan
 
 WINDOW: Final = 2
-"""Runs asked and not yet answered."""
+"""How many runs may be asked for and not yet answered."""
 QUICK_S: Final = 0.05
-"""A program whose last run took longer than this is asked for one run at a time."""
+"""If the last run took longer than this, the next runs are asked for one at a time."""
 LEFTOVER_PATIENCE_S: Final = 0.25
-"""How long a run may go on that nobody wants any more, before its box is destroyed."""
+"""How long an unwanted run may continue before its box is destroyed."""
 UNLOAD_PATIENCE_S: Final = 10.0
 _HARD_FACTOR: Final = 10
 _HARD_EXTRA_S: Final = 30.0
-"""A runner that has not answered after so many times the backstop, and so many seconds more, is taken for dead. It
-ends a run itself long before, and counts no time in which the machine did not let the run go on."""
+"""A runner counts as dead when it has not answered after this factor times the backstop plus this many seconds. It ends
+a run
+itself long before, and does not count time in which the machine did not let the run execute.
+"""
 
 
 class Loss(StrEnum):
-    """Why a job came to no result, none of them the program's doing as far as is known."""
+    """Why a job gave no result. As far as is known, none of these is the program's fault."""
 
     DIED = "died"
     """The connection to the box was lost."""
     SILENT = "silent"
     UNJUDGED = "unjudged"
-    """The runner itself says that the run's end means nothing. The box is well."""
+    """The runner itself says that the end of the run means nothing. The box is healthy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What became of a job."""
+    """The result of a job."""
 
     built: Built
     """As far as it is known."""
     loss: Loss | None = None
     why: str = ""
     position: int | None = None
-    """The run that was under way when it was lost; None: loading."""
+    """The run that was under way when the box was lost; None: the program was being loaded."""
     is_of_memory: bool = False
-    """The kernel ended the box for want of memory."""
+    """The kernel killed the box because memory ran out."""
 
 
 class Submission:
-    """One call of `run`, over all boxes it takes."""
+    """One call of `run`, across all boxes that it uses."""
 
     __slots__ = ("_on_result", "next", "runs", "wants_more")
 
@@ -70,7 +75,7 @@ class Submission:
         self._on_result = on_result
 
     def deliver(self, result: RunResult) -> None:
-        """The result of the next run."""
+        """Hand the result of the next run to the caller."""
         position = self.next
         self.next += 1
         goes_on = self._on_result is None or self._on_result(position, result)
@@ -78,7 +83,7 @@ class Submission:
 
 
 class Job:
-    """Made for one box; `ending` is set once nothing more is to be had from it."""
+    """Runs one submission in one box. `ending` is set once no more results will come."""
 
     __slots__ = (
         "_asked", "_built", "_core", "_is_over", "_is_unloading", "_left", "_link", "_loop", "_plan", "_position",
@@ -89,20 +94,21 @@ class Job:
         self._loop = asyncio.get_running_loop()
         self.ending: asyncio.Future[Ending] = self._loop.create_future()
         self.patience_ends_s = 0.0
-        """On the loop's clock: when to call `lose`, if no answer came before."""
+        """On the loop's clock: when to call `lose` if no answer has come."""
         self.on_compiled: Callable[[Files], None] = _ignore
         self.on_run: Callable[[RunResult], None] = _ignore
         self.on_emptied: Callable[[bool], None] = _ignore
-        """The box can be lent again; True: the program had left processes in it, which the runner ended."""
+        """Called when the box can be lent again. True: the program had left processes in it, which the runner killed.
+        """
         self.on_broken: Callable[[Loss], None] = _ignore
-        """After the end, the box turned out to be lost."""
+        """Called if the box turns out to be lost after the job's end."""
         self._link = link
         self._core = core
         self._plan = plan
         self._submission = submission
         self._built = Built(ok=False)
         self._position: int | None = None
-        """Of the run whose result is heard next, wanted or not."""
+        """The run whose result comes next, wanted or not."""
         self._asked = submission.next
         self._window = 1
         self._left = 0
@@ -110,7 +116,7 @@ class Job:
         self._is_unloading = False
 
     def begin(self, kept: Files | None) -> None:
-        """Load the program, with what its compiler made of it before."""
+        """Load the program, with the compiler's earlier output if there is any."""
         self._link.when_lost(self._hear_lost)
         self._built = Built(ok=False, cached=kept is not None)
         compile_limits = self._plan.program.compile_limits
@@ -118,7 +124,7 @@ class Job:
         self._link.ask(self._plan.load(kept, self._hear_loaded, core=self._core))
 
     def lose(self, loss: Loss, why: str) -> None:
-        """The box can be used no more. What has no result yet has none."""
+        """Give up the box. Runs without a result stay without one."""
         self._link.close()
         self.patience_ends_s = math.inf
         if self._is_over:
@@ -127,14 +133,14 @@ class Job:
             self._end(Ending(self._built, loss, why, self._position))
 
     def fail(self, error: SandboxUnavailable) -> None:
-        """End whoever waits for it with this."""
+        """End the caller's wait with this error."""
         self._is_over = True
         if not self.ending.done():
             self.ending.set_exception(error)
 
     @property
     def is_over(self) -> bool:
-        """Nothing more will be delivered, and the box, which may still be being emptied, is given back or lost."""
+        """Whether nothing more will be delivered, and the box is given back or lost. It may still be being emptied."""
         return self._is_over
 
     def _hear_loaded(self, answer: tuple[Loaded, Files]) -> None:
@@ -156,7 +162,7 @@ class Job:
     def _hear_result(self, answer: tuple[RunResult | None, int]) -> None:
         result, left = answer
         self._left += left
-        if self.ending.done():  # for a run asked ahead, or a caller that has just gone
+        if self.ending.done():  # the result of a run asked for ahead, or the caller has just gone
             return
         if result is None:
             self._end_unjudged()
@@ -166,14 +172,14 @@ class Job:
         try:
             self._submission.deliver(result)
             self._go_on()
-        except Exception as error:  # noqa: BLE001  # not hidden: it is the caller's own, and ends its call
+        except Exception as error:  # noqa: BLE001  # not hidden: the caller's callback raised it, and it ends the caller's call
             self._end_with(error)
 
     def _go_on(self) -> None:
         """Ask for the next runs, if there are to be any.
 
         Raises:
-            ValueError: a run cannot be put into words.
+            ValueError: a run cannot be encoded.
         """
         if not self._built.ok or not self._submission.wants_more:
             self._end(Ending(self._built))
@@ -192,7 +198,7 @@ class Job:
             self._unload()
 
     def _end(self, ending: Ending) -> None:
-        """Answer the caller; the box is emptied after that, if there still is one."""
+        """Answer the caller. After that, empty the box, if it still exists."""
         if not self.ending.done():
             self.ending.set_result(ending)
         if ending.loss in (None, Loss.UNJUDGED):
@@ -206,7 +212,7 @@ class Job:
         self._empty_soon()
 
     def _end_unjudged(self) -> None:
-        why = "the machine ended it or did not let it run"
+        why = "the machine killed it or gave it no CPU time"
         self._end(Ending(self._built, Loss.UNJUDGED, why, self._position))
 
     def _empty_soon(self) -> None:

@@ -1,6 +1,6 @@
-"""The headers of `sandbox.runner.frames` as types: questions are written, answers are parsed and checked.
+"""The headers of `sandbox.runner.frames` as types: writes questions, parses and checks answers.
 
-Whatever does not fit raises `Malformed`: then the box that sent it can no longer be believed.
+An answer that does not fit raises `Malformed`: the box that sent it can no longer be trusted.
 """
 
 import json
@@ -17,7 +17,7 @@ from sandbox.runner.frames import LENGTHS, MAX_BODY_BYTES, MAX_HEADER_BYTES
 from sandbox.runner.testing.outcomes import seal
 
 SLACK_BYTES: Final = 64 << 10
-"""A pipe holds so much: outputs may be longer by that than their limit when the runner sees it."""
+"""The capacity of a pipe: outputs may exceed their limit by this much when the runner notices."""
 MAX_VALUE_BYTES: Final = 16 * MB
 MAX_OUTCOMES_BYTES: Final = 16 * MB
 MAX_KEPT_BYTES: Final = 256 * MB
@@ -26,7 +26,7 @@ Files = Sequence[tuple[str, bytes]]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 Listed = list[tuple[str, Count]]
-"""Files: path and length of each, one after the other in the body."""
+"""Files: path and length of each; their contents follow one another in the body."""
 Ended = Literal["cpu", "wall", "memory", "output", "file_size", "killed", "starved"]
 
 
@@ -48,13 +48,13 @@ class Outcome(msgspec.Struct):
 
     @property
     def exit(self) -> Exit | None:
-        """None: it came to no end of its own, and nothing can be said about it."""
+        """None: the process came to no end of its own, and nothing can be said about the program."""
         if self.ended is not None:
             return _EXITS[self.ended]
         if self.signal:
             return Exit.SIGNALLED
         if self.code is None:
-            raise Malformed("an end without code, signal or reason")
+            raise Malformed("a result must have a code, a signal or a reason for its end")
         return Exit.EXITED
 
 
@@ -76,7 +76,7 @@ class Loaded(msgspec.Struct, tag_field="answer", tag="loaded"):
 
 class Unloaded(msgspec.Struct, tag_field="answer", tag="unloaded"):
     dirty: Count
-    """Files; programs may write to /tmp, so they are no cause for suspicion."""
+    """Files found and removed. Programs may write to /tmp, so files are no cause for suspicion."""
 
 
 class Pong(msgspec.Struct, tag_field="answer", tag="pong"):
@@ -97,15 +97,17 @@ HeaderT = TypeVar("HeaderT")
 
 
 def frame(ask: str, fields: dict[str, Any], body: Sequence[bytes] = ()) -> bytes:
-    """One question as it goes over the wire.
+    """Encode one question for the wire.
 
     Raises:
-        ValueError: it is longer than a runner takes, or has text that is no Unicode.
+        ValueError: it is longer than a runner accepts, or has text that is not valid Unicode.
     """
     header = msgspec.json.encode({"ask": ask, **fields})
     body_bytes = sum(map(len, body))
     if len(header) > MAX_HEADER_BYTES or body_bytes > MAX_BODY_BYTES:
-        raise ValueError(f"a question of {len(header)} and {body_bytes} bytes")
+        raise ValueError(
+            f"a question of {len(header)} and {body_bytes} bytes; at most {MAX_HEADER_BYTES} and {MAX_BODY_BYTES} are allowed"
+        )
     return b"".join((LENGTHS.pack(len(header), body_bytes), header, *body))
 
 
@@ -138,19 +140,20 @@ def read_unloaded(header: bytes, _body: bytes) -> Unloaded:
 
 
 def read_loaded(header: bytes, body: bytes) -> tuple[Loaded, Files]:
-    """With the files the compiler made."""
+    """Parse `loaded`, with the files that the compiler made."""
     loaded = _parsed(_loaded, header)
     pieces = _cut(body, [length for _, length in loaded.kept])
     names = [path for path, _ in loaded.kept]
     if not all(map(_is_inside, names)) or len(set(names)) < len(names):
-        raise Malformed("kept files with impossible names")
+        raise Malformed("a kept file's name is outside the directory, or occurs twice")
     return loaded, list(zip(names, pieces, strict=True))
 
 
 def read_result(header: bytes, body: bytes, key: bytes = b"") -> tuple[RunResult | None, int]:
-    """The result, None when nothing can be said about the program; and how many processes it left behind.
+    """Parse a result. Returns it (None when nothing can be said about the program) and the number of processes it left
+    behind.
 
-    `key` is that of the seals of tests.
+    `key` is the key of the tests' seals.
     """
     result = _parsed(_result, header)
     lengths = [result.stdout, result.stderr, result.value or 0, result.tests or 0]
@@ -186,21 +189,23 @@ def _parsed(decoder: "msgspec.json.Decoder[HeaderT]", header: bytes) -> HeaderT:
     try:
         return decoder.decode(header)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Malformed(f"no such header: {error}") from error
+        raise Malformed(f"the header cannot be parsed: {error}") from error
 
 
 def _cut(body: bytes, lengths: Sequence[int]) -> list[bytes]:
-    """The body in pieces of these lengths, which must be all of it."""
+    """Cut the body into pieces of these lengths, which must cover it exactly."""
     ends = [0]
     for length in lengths:
         ends.append(ends[-1] + length)
     if ends[-1] != len(body):
-        raise Malformed(f"a body of {len(body)} bytes, announced as {ends[-1]}")
+        raise Malformed(f"the body has {len(body)} bytes, but the header announces {ends[-1]}")
     return [body[start:end] for start, end in pairwise(ends)]
 
 
 def _outcomes(data: bytes, key: bytes) -> tuple[list[TestOutcome], bool]:
-    """What tests said, and whether they said that this is all. Lines without their seal are none."""
+    """The outcomes of tests, and whether the tests reported that they are complete. Lines without a valid seal are
+    ignored.
+    """
     told: list[TestOutcome] = []
     for line in data.splitlines():
         match _json(line):
@@ -214,7 +219,7 @@ def _outcomes(data: bytes, key: bytes) -> tuple[list[TestOutcome], bool]:
 
 
 def _json(line: bytes) -> object:
-    """With `json`: messages may hold half surrogate pairs, which msgspec takes for malformed."""
+    """Uses `json`: messages may hold unpaired surrogates, which msgspec rejects."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -226,6 +231,6 @@ def _printable(text: str) -> str:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether it names a file below the directory it is relative to."""
+    """Whether the path names a file below the directory that it is relative to."""
     parts = PurePosixPath(path).parts
     return bool(parts) and "\0" not in path and not path.startswith("/") and ".." not in parts

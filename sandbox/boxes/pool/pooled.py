@@ -1,11 +1,12 @@
-"""`PooledSandbox`: a sandbox out of boxes that are kept, and what the death of a box says about a program.
+"""`PooledSandbox`: a sandbox built from reusable boxes, and the rules for what a box's death says about a program.
 
-    in a box that others had before ──► died, was silent, or the runner itself could not say ──► the rest again, alone:
-    in a box made for it, used by nobody else ──► ended for want of memory: that run's memory limit
-                                              ──► lost at the same run again: `SandboxUnavailable`
-                                              ──► lost at another run: that one is owed its second box too
+    in a box that other programs used before ──► it died, was silent, or the runner could not judge ──► the rest again,
+    alone:
+    in a box made for this program, used by no other ──► killed because memory ran out: that run's memory limit
+                                                     ──► lost at the same run again: `SandboxUnavailable`
+                                                     ──► lost at another run: that run gets its second box too
 
-So no result is ever owed to another program in the box, nor to a death whose cause nobody knows.
+So no result is ever caused by another program in the box, nor by a death of unknown cause.
 """
 
 import asyncio
@@ -26,13 +27,13 @@ from sandbox.languages import all_languages
 from tracing import spans
 
 MAX_LOSSES: Final = 4
-"""Boxes one program may lose for reasons nobody knows, each at another of its runs."""
+"""How many boxes one program may lose for unknown reasons, each at another of its runs."""
 
 _FIRST_GUESS_S: Final = 0.005
 _PACE_WEIGHT: Final = 0.05
 _MAX_WORDS_CHARS: Final = 500
 _CAUSE_PATIENCE_S: Final = 5.0
-"""How long finding out what a box died of may take."""
+"""How long it may take to find out why a box died."""
 
 
 class PooledSandbox(Sandbox):
@@ -50,17 +51,17 @@ class PooledSandbox(Sandbox):
         compile_cache_mb: int = 256,
         queue_limit_s: float = 120.0,
     ) -> None:
-        """A sandbox that has yet to be started.
+        """Store the settings; `start` makes the boxes.
 
         Args:
             backend: Makes the boxes.
-            slots: Boxes that may be at work at once.
+            slots: How many boxes may work at once.
             ready: Plain boxes made ahead; None: one for each slot.
-            fresh: Each program has a box of its own, made ahead and used once.
-            jobs_per_box: Programs a box is used for.
-            box_max_age_s: Then it is replaced.
-            compile_cache_mb: For what compilers made.
-            queue_limit_s: Work that may wait for each slot, estimated; beyond it calls are refused as sandbox_busy.
+            fresh: Each program gets a box of its own, made ahead and used once.
+            jobs_per_box: How many programs a box is used for.
+            box_max_age_s: Age at which a box is replaced.
+            compile_cache_mb: Size of the cache of compiler output.
+            queue_limit_s: Estimated work that may wait for each slot. Beyond it, calls are refused as sandbox_busy.
         """
         self.counters = Counters()
         self._backend = backend
@@ -74,7 +75,7 @@ class PooledSandbox(Sandbox):
         self._is_started = False
 
     async def start(self) -> None:
-        """Make the boxes that are to be ready. The second time: nothing.
+        """Make the boxes that are to be ready. Do nothing the second time.
 
         Raises:
             SandboxUnavailable: none could be made.
@@ -113,7 +114,7 @@ class PooledSandbox(Sandbox):
 
     @property
     def trouble(self) -> str:
-        """Why programs are refused just now, as boxes were lost and none can be made; empty while all is well."""
+        """Why programs are refused just now: boxes were lost and none can be made. Empty while all is well."""
         return self._pool.trouble
 
     @property
@@ -129,7 +130,7 @@ class PooledSandbox(Sandbox):
 
         Raises:
             SandboxUnavailable: see there.
-            ValueError: the runs do not go together, a function's name is none, or a path or a text cannot be sent.
+            ValueError: the runs do not fit together, a function has an invalid name, or a path or text cannot be sent.
         """
         if program.language not in self.languages:
             raise SandboxUnavailable(
@@ -155,7 +156,7 @@ class PooledSandbox(Sandbox):
             self.counters.jobs_again += 1
 
     async def _attempt(self, plan: Plan, submission: Submission, *, alone: bool) -> Ending:
-        """Do in one box what has no result yet, as far as it goes."""
+        """Do the runs without a result in one box, as far as it gets."""
         first = submission.next
         pace_s = self._pace_s.get(plan.language.name, _FIRST_GUESS_S)
         work_s = pace_s * (len(submission.runs) - first + 1)
@@ -171,14 +172,14 @@ class PooledSandbox(Sandbox):
         missing = sorted(plan.needs.difference(box.hello.preloaded))
         if missing:
             self._pool.release(box, left_processes=False)
-            raise SandboxUnavailable(f"there is no {', '.join(missing)} in the boxes", "language_unavailable")
+            raise SandboxUnavailable(f"the boxes lack the Python modules {', '.join(missing)}", "language_unavailable")
         job = self._job(box, plan, submission)
         try:
             job.begin(self._compiled_before(plan))
             ending = await job.ending
             return ending if ending.loss in (None, Loss.UNJUDGED) else await self._find_cause_and_destroy(box, ending)
         except BaseException:
-            if box.job is job and not job.is_over:  # it may have been emptied meanwhile, and be somebody else's
+            if box.job is job and not job.is_over:  # otherwise the box may already be lent to another program
                 self._pool.discard(box, Reason.CANCELLED)
             raise
 
@@ -204,7 +205,7 @@ class PooledSandbox(Sandbox):
         return files
 
     async def _find_cause_and_destroy(self, box: PooledBox, ending: Ending) -> Ending:
-        """Ask what the box died of, and destroy it."""
+        """Find out why the box died, and destroy it."""
         of_memory, words = False, ""
         try:
             if ending.loss is Loss.DIED:
@@ -212,7 +213,7 @@ class PooledSandbox(Sandbox):
                     of_memory = await box.box.died_of_memory()
                     words = box.link.words or await box.box.words()
         except (TimeoutError, SandboxUnavailable):
-            words = "and nobody knows why"
+            words = "the cause is unknown"
         finally:
             self._pool.discard(box, Reason.MEMORY if of_memory else _reason(ending.loss))
         why = f"{ending.why}. {words[-_MAX_WORDS_CHARS:]}".rstrip(". ")
@@ -235,13 +236,15 @@ def _reason(loss: Loss | None) -> Reason:
 
 
 def _consistent(built: Built, submission: Submission) -> Built:
-    """A program that could be loaded in one box and not in the next says nothing about itself."""
+    """Check the result of loading. A program that loads in one box and not in the next says nothing about itself."""
     if not built.ok and submission.next:
-        raise SandboxUnavailable(f"the program could be loaded, and then could not: {built.message}", "box_died")
+        raise SandboxUnavailable(
+            f"the program was loaded in one box and could not be loaded in the next: {built.message}", "box_died"
+        )
     return built
 
 
 def _unavailable(ending: Ending) -> SandboxUnavailable:
     where = "loading the program" if ending.position is None else f"run {ending.position}"
     reason = "sandbox_unavailable" if ending.loss is Loss.UNJUDGED else "box_died"
-    return SandboxUnavailable(f"{where} came to no end in two boxes: {ending.why}", reason)
+    return SandboxUnavailable(f"{where} was not finished in two boxes: {ending.why}", reason)

@@ -1,4 +1,4 @@
-"""One box with a runner that has said hello."""
+"""One box of the pool: a box whose runner has said hello."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ START_PATIENCE_S: Final = 60.0
 
 @dataclass(eq=False, slots=True)
 class PooledBox:
-    """Made by `PooledBox.make`; whoever has it calls `link.close()` and awaits `box.destroy()` in the end."""
+    """Made by `PooledBox.make`. Its owner finally calls `link.close()` and awaits `box.destroy()`."""
 
     box: Box
     link: Link
@@ -31,11 +31,11 @@ class PooledBox:
     """Made for one program only."""
     job: Job | None = None
     core: int | None = None
-    """Where it is to stay while it is lent, see `sandbox.boxes.pool.cores`."""
+    """The processor it is pinned to while lent, see `sandbox.boxes.pool.cores`."""
     jobs: int = 0
-    """Programs it has had."""
+    """How many programs it has run."""
     suspicions: int = 0
-    """Of them, those that left processes behind."""
+    """How many of those left processes behind."""
 
     @property
     def profile(self) -> Profile:
@@ -46,7 +46,7 @@ class PooledBox:
         """Start a box and its runner, which is told whether the box is for one program only.
 
         Raises:
-            SandboxUnavailable: there is no box; nothing is left of the attempt.
+            SandboxUnavailable: there is no box. Nothing is left of the attempt.
         """
         try:
             async with asyncio.timeout(START_PATIENCE_S):

@@ -1,4 +1,6 @@
-"""A program and its runs as questions to a runner: commands and allowances of its language, its function, its profile."""
+"""Turns a program and its runs into questions to a runner: its language's commands and limits, its function, its
+profile.
+"""
 
 import dataclasses
 import re
@@ -30,7 +32,7 @@ from sandbox.languages import Language, all_languages
 from sandbox.runner.process.workspace import MAX_FETCHED_BYTES, BadPath, checked_path
 
 MAX_FILES: Final = 1000
-"""Of a program, and of each run. Runners have room for what a compiler makes beside them."""
+"""For a program, and for each run. Runners also have room for what a compiler makes."""
 
 _SCIENCE: Final = re.compile(
     r"(?:^|[;:])[ \t]*(?:from[ \t]+(?:numpy|pandas|sympy|scipy)\b|import[ \t][^\n;:#]*?\b(?:numpy|pandas|sympy|scipy)\b)",
@@ -43,31 +45,33 @@ HeardLoaded = Callable[[tuple[Loaded, Files]], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a box is told about one program. Made by `Plan.of`."""
+    """Everything a box is told about one program. Made by `Plan.of`."""
 
     program: Program
     language: Language
     source: str
     profile: Profile
     needs: frozenset[str]
-    """Modules that the box must have: without them an `ImportError` would be our trouble, and look like the program's."""
+    """Modules that the box must have. Without them an `ImportError` would be our fault, and look like the program's."""
     cache_key: bytes | None
-    """None: nothing is compiled, or nothing of it can be kept."""
+    """None: nothing is compiled, or the output cannot be kept."""
     has_tests: bool
     """Whether any of its runs are `Tests`."""
 
     @classmethod
     def of(cls, program: Program, runs: Sequence[Run]) -> "Plan":
-        """How to run it.
+        """Work out how to run a program.
 
         Raises:
-            SandboxUnavailable: its language, or this kind of run in its language, is not known.
-            ValueError: the runs do not go together, a function's name is none, or a file's path leads out.
+            SandboxUnavailable: its language, or this kind of run in its language, is not supported.
+            ValueError: the runs do not fit together, a function has an invalid name, or a file's path leads out.
         """
         _check_paths(program, runs)
         language = all_languages().get(program.language)
         if language is None:
-            raise SandboxUnavailable(f"no language {program.language!r}", "language_unavailable")
+            raise SandboxUnavailable(
+                f"unknown language {program.language!r}; known are {sorted(all_languages())}", "language_unavailable"
+            )
         source = program.source if _is_warm(language) else _with_function(program.source, language, runs)
         key = key_of(language, source, program) if language.compile and language.keep else None
         profile, needs = _profile(program, runs) if _is_warm(language) else (Profile.PLAIN, frozenset[str]())
@@ -77,9 +81,9 @@ class Plan:
         """The first question.
 
         Args:
-            kept: What the compiler made of it before.
-            hear: Is told the answer.
-            core: On which processor all of it stays.
+            kept: The compiler's output from an earlier time.
+            hear: Called with the answer.
+            core: The processor that all of it is pinned to.
         """
         language = self.language
         compiles = bool(language.compile) and kept is None
@@ -120,7 +124,7 @@ class Plan:
         return Question(question, read_result, hear, max_body_bytes)
 
     def limits(self, run: Run) -> Limits:
-        """Those of the run, and what the language's run time takes."""
+        """Limits of the run, with the extra CPU time that the language's run time needs."""
         language = self.language
         if language.cpu_factor == 1.0 and not language.start_cpu_s:
             return run.limits
@@ -132,36 +136,40 @@ class Plan:
 
 
 def _is_warm(language: Language) -> bool:
-    """Whether the runner's own interpreter runs it."""
+    """Whether the runner's own interpreter runs the language."""
     return not language.run
 
 
 def _with_function(source: str, language: Language, runs: Sequence[Run]) -> str:
-    """The source, and what makes its function callable when the runs call it."""
+    """The source, with the code that makes its function callable when the runs call it."""
     if any(isinstance(run, Tests) for run in runs):
-        raise SandboxUnavailable(f"tests which are programs need Python, not {language.name}", "language_unavailable")
+        raise SandboxUnavailable(
+            f"tests that are programs can run against Python only, not {language.name}", "language_unavailable"
+        )
     functions = {run.function if isinstance(run, Call) else None for run in runs}
     if functions <= {None}:
         return source
     if not language.call_suffix:
-        raise SandboxUnavailable(f"no function tests in {language.name}", "language_unavailable")
+        raise SandboxUnavailable(
+            f"functions cannot be called in {language.name}; test its standard output instead", "language_unavailable"
+        )
     if len(functions) > 1:
-        raise ValueError(f"a program in {language.name} is run as a whole or has one function called, not both")
+        raise ValueError(f"a program in {language.name} is either run as a whole or has one function called, not both")
     function = functions.pop()
     if function is None or not (function.isidentifier() and function.isascii()):
-        raise ValueError(f"no name of a function: {function!r}")
+        raise ValueError(f"not a valid function name: {function!r}; use ASCII letters, digits and underscores")
     return source + language.call_suffix.replace("{function}", function)
 
 
 def _check_paths(program: Program, runs: Sequence[Run]) -> None:
-    """As a runner does, which dies of what it cannot do."""
+    """Check paths as a runner does: a runner exits on a path that it cannot use."""
     executions = [run for run in runs if isinstance(run, Execute)]
     try:
         for files in (program.files, *(run.files for run in executions)):
             if len(files) > MAX_FILES:
-                raise ValueError(f"{len(files)} files, where {MAX_FILES} are allowed")
+                raise ValueError(f"{len(files)} files; at most {MAX_FILES} are allowed")
             if len(set(map(checked_path, files))) < len(files):
-                raise ValueError("one path is given in two ways")
+                raise ValueError("two file names mean the same path; give each file once")
         for run in executions:
             for path in run.fetch:
                 checked_path(path)
@@ -170,7 +178,7 @@ def _check_paths(program: Program, runs: Sequence[Run]) -> None:
 
 
 def _profile(program: Program, runs: Sequence[Run]) -> tuple[Profile, frozenset[str]]:
-    """And what must be there of what it has."""
+    """The profile for a program, and the modules of it that must be there."""
     styles = {run.style for run in runs if isinstance(run, Tests)}
     if program.needs_pytest or TestStyle.PYTEST in styles:
         return Profile.TESTS, frozenset({"pytest"})
@@ -181,7 +189,7 @@ def _profile(program: Program, runs: Sequence[Run]) -> tuple[Profile, frozenset[
 
 
 def _scientific_imports(program: Program, runs: Sequence[Run]) -> str:
-    """Lines of the program and its tests that import what not every box has."""
+    """Lines of the program and its tests that import a module that not every box has."""
     texts = [program.source]
     for run in runs:
         if isinstance(run, Tests):
