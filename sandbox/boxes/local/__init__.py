@@ -1,4 +1,4 @@
-"""Boxes without a daemon, made by the service itself."""
+"""Boxes made by the service itself, without a daemon."""
 
 from sandbox.boxes.local.backend import LocalBackend
 

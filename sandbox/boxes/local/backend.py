@@ -1,10 +1,11 @@
-"""Boxes on this machine with no daemon: the kernel's namespaces, those of gVisor's kernel, or less where none are to be had.
+"""Boxes on this machine without a daemon: with the kernel's namespaces, with those of gVisor's kernel, or with less.
 
     LocalBackend.open ──► tries each way with a throw-away box, the strongest first; the first that works is used
     LocalBackend.make ──► keeper (sandbox.boxes.local.enter) ──► interpreter with the bootstrap ◄──socket──► caller
-                          forked where that is safe, by an interpreter that has loaded the runner (sandbox.boxes.local.forkserver)
+                          where that is safe, forked from an interpreter that has loaded the runner already
+                          (sandbox.boxes.local.forkserver)
 
-Below Landlock nothing is run at all.
+Landlock is the weakest way. If even that is missing, nothing is run at all.
 """
 
 import asyncio
@@ -46,9 +47,9 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
     "MKL_NUM_THREADS": "1",
 }
 _RUNNER_MEMORY_MB: Final[Mapping[Profile, int]] = {Profile.PLAIN: 64, Profile.TESTS: 96, Profile.SCIENCE: 256}
-"""What keeper and runner take before any program runs, with room."""
+"""What keeper and runner use before any program runs, with a margin."""
 _RUNNER_PROCESSES: Final = 7
-"""The keeper, the runner, the original, two templates, what tests, and what ends a user's processes."""
+"""The keeper, the runner, the original, two templates, a tester, and a process that kills a user's processes."""
 _DEVICES: Final = ("/dev/urandom", "/dev/random", "/dev/zero", "/dev/full", "/dev/null")
 _MACHINES: Final = ("x86_64", "aarch64")
 _TRIAL_PATIENCE_S: Final = 20.0
@@ -57,35 +58,33 @@ _RETRY_S: Final = 0.01
 _SYS_LANDLOCK_CREATE_RULESET: Final = 444
 _LANDLOCK_CREATE_RULESET_VERSION: Final = 1
 _LANDLOCK_WITH_SCOPES: Final = 6
-"""From this version on it keeps programs from sending signals to others of the same user."""
+"""From this version on, Landlock prevents programs from signalling other processes of the same user."""
 
 _CAVEATS: Final[Mapping[Isolation, Sequence[str]]] = {
     Isolation.IN_GVISOR: (
-        "Boxes share one gVisor kernel: a hole in it is a way to other boxes and to this service, not to the machine.",
+        "Boxes share one gVisor kernel: a vulnerability in it is a way to other boxes and to this service, not to the machine.",
         "Programs can see the memory layout, the environment and the open files' names of the runner in their box, which"
         " hold nothing of the service, and the list of all sockets of the container; they can make and open devices that"
         " gVisor itself emulates, and get an answer of gVisor's own to some calls that other boxes refuse, such as those"
         " about priorities.",
-        "Memory is that of the whole container: a program that takes the rest of it before it is seen ends every box.",
+        "All boxes share the container's memory: a program that uses up the rest before the runner notices ends every box.",
         "The number of files has no limit, only their size.",
         GVISOR_COUNTS_WAITING,
     ),
-    Isolation.NAMESPACES: ("Boxes share the kernel of this machine: a hole in it is a way out.",),
+    Isolation.NAMESPACES: ("Boxes share the kernel of this machine: a vulnerability in it is a way out.",),
     Isolation.LANDLOCK: (
-        "Boxes share the kernel of this machine: a hole in it is a way out.",
-        "No process, network or mount namespace: programs are only forbidden to touch what they can see.",
+        "Boxes share the kernel of this machine: a vulnerability in it is a way out.",
+        "No process, network or mount namespace: programs can see other files and processes, but may not touch them.",
         "The number and the size of all files together are not limited, only the size of each.",
     ),
 }
-_WITHOUT_CGROUPS: Final = (
-    "No control groups can be made here: memory is looked at every 20 ms, and a program can take more for that long."
-)
+_WITHOUT_CGROUPS: Final = "No control groups can be made here: memory is checked every 20 ms, and a program can exceed its limit for that long."
 _LANDLOCK_WITH_ONE_ID: Final = (
     "Programs can change the mode and times of files, and the priority of processes, that belong to this service's user,"
-    " and take processes from each other: the kernel counts those of all boxes together, and a program is promised its own"
-    " beside those that there are when it is loaded."
+    " and use up each other's processes: the kernel counts those of all boxes together, and a program gets its own number"
+    " on top of those that exist when it is loaded."
 )
-_WITH_ONE_ID: Final = "Programs have the same user id as the runner of their box, as this service is not root."
+_WITH_ONE_ID: Final = "Programs have the same user id as the runner of their box, because this service is not root."
 
 _TRIAL: Final = """\
 import json, os, socket, sys
@@ -95,7 +94,7 @@ with open(sys.argv[2] + "/written", "w") as file:
 os.unlink(sys.argv[2] + "/written")
 if sys.argv[4] == "closed":
     if os.getpid() != 1 or any(name != "lo" for _, name in socket.if_nameindex()):
-        sys.exit("a box has no process and network namespaces of its own")
+        sys.exit("the box has no process and network namespaces of its own")
 if sys.argv[3] != "None":
     child = os.fork()
     if child == 0:
@@ -108,11 +107,13 @@ if sys.argv[3] != "None":
         finally:
             os._exit(1)
     if os.waitpid(child, 0)[1]:
-        sys.exit("another user cannot run the interpreter, or not reach " + sys.argv[2])
+        sys.exit("another user cannot run the interpreter, or cannot reach " + sys.argv[2])
 control.sendall(json.dumps({"pid": os.getpid()}).encode())
 """
-"""A box's first command, to see whether one can be made: the interpreter runs, for the programs' users too, and has a
-directory to write to."""
+"""The first command of a trial box. It checks that the interpreter runs, also for the programs' users, and that its
+directory
+can be written to.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +129,12 @@ class _Way:
 
     @property
     def has_mounts(self) -> bool:
-        """Of its own, which nobody outside sees."""
+        """Whether a box has its own mounts, which are invisible outside."""
         return self.isolation is Isolation.NAMESPACES
 
 
 class LocalBackend(Backend):
-    """Boxes of the strongest kind that this machine, and what the service may do on it, allow."""
+    """Boxes of the strongest kind that this machine, and the service's privileges on it, allow."""
 
     def __init__(
         self,
@@ -142,13 +143,13 @@ class LocalBackend(Backend):
         tier: Tier = "auto",
         state_dir: Path | None = None,
     ) -> None:
-        """Nothing happens before `open`.
+        """Store the settings. Nothing happens before `open`.
 
         Args:
             size: Of each box.
-            python: The interpreter that judged programs are run with, and what is installed for it.
+            python: The interpreter that runs judged programs; its installed packages are available to them.
             tier: "auto" takes the strongest that works.
-            state_dir: The service's own directory for what boxes need of the machine's file system.
+            state_dir: The service's own directory for the files that boxes need on the machine.
         """
         self.isolation = Isolation.LANDLOCK if tier == "landlock" else Isolation.NAMESPACES
         self.caveats: Sequence[str] = ()
@@ -181,7 +182,7 @@ class LocalBackend(Backend):
 
     async def make(self, profile: Profile, *, once: bool = False) -> Box:
         if self._opened is None:
-            raise SandboxUnavailable("the backend is not open")
+            raise SandboxUnavailable("the backend is not open; call `open` first")
         forkserver = await self._opened.forkserver(profile) if once else None
         return self._make(self._opened, profile, None, forkserver)
 
@@ -216,11 +217,11 @@ class LocalBackend(Backend):
             async with asyncio.timeout(_TRIAL_PATIENCE_S):
                 answer = await asyncio.get_running_loop().sock_recv(box.connection, 1024)
         except (OSError, TimeoutError) as error:
-            raise SandboxUnavailable(f"a trial box said nothing: {error}") from error
+            raise SandboxUnavailable(f"a trial box did not answer: {error}") from error
         finally:
             await box.destroy()
         if not answer:
-            raise SandboxUnavailable(await box.words() or "a trial box ended without a word")
+            raise SandboxUnavailable(await box.words() or "a trial box ended without an error message")
 
     def _make(
         self, opened: "_Opened", profile: Profile, trial: str | None, forkserver: ForkserverClient | None
@@ -233,7 +234,7 @@ class LocalBackend(Backend):
 
 
 class LocalBox(Box):
-    """A keeper process and what is below it."""
+    """A keeper process and all processes below it."""
 
     def __init__(
         self,
@@ -275,7 +276,7 @@ class LocalBox(Box):
     async def _end(self) -> None:
         self.connection.close()
         await self._keeper.end()
-        if self._give_back_ids is not None:  # also if files of theirs cannot be removed: nobody else reaches those
+        if self._give_back_ids is not None:  # even if their files cannot be removed: no other box can reach those
             self._give_back_ids()
         self._count_oom_kills()
         if self._cgroup is not None:
@@ -289,7 +290,9 @@ class LocalBox(Box):
 
 
 async def _remove(cgroup: cgroups.Cgroup) -> None:
-    """The kernel needs a moment after the last process; what it still refuses then is left to the next service."""
+    """Remove a control group. The kernel needs a moment after the last process; the next service removes what it still
+    refuses.
+    """
     for _ in range(round(END_PATIENCE_S / _RETRY_S)):
         if cgroups.remove(cgroup.directories):
             return
@@ -297,31 +300,35 @@ async def _remove(cgroup: cgroups.Cgroup) -> None:
 
 
 def _remove_scratch(scratch: Path) -> None:
-    """Its keeper has taken down what was mounted there, unless it was killed."""
+    """Remove a scratch directory. Its keeper has unmounted everything below, unless the keeper was killed."""
     gvisor.unmount_below(scratch)
     remove_tree(scratch)
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """What boxes are made with, once it is known."""
+    """What the backend found out when it was opened, and makes boxes with."""
 
     way: _Way
     held: state_directory.StateDirectory
     parents: cgroups.Parents | None
     python: interpreter.Interpreter
     ids: Ranges | None
-    """None: boxes have the service's own id only."""
+    """None: boxes have the service's own user id only."""
     forkservers: dict[Profile, ForkserverClient] = field(default_factory=dict)
 
     async def forkserver(self, profile: Profile) -> ForkserverClient | None:
-        """Where boxes of a profile are forked that are used once. The others start interpreters of their own.
+        """The forkserver for boxes of a profile that are used once. Other boxes start an interpreter of their own.
 
-        What was forked so often before has more to copy at each fork, for as long as it lives.
+        Boxes that are used often do not come from it: a process that was forked through several levels has more to copy
+        at each
+        fork, for as long as it lives.
 
-        None: all of them do. So it is where one has another path in boxes; where programs have the
-        runner's user id, and only an interpreter started in the box is shut off from them as long as it lives; and in
-        gVisor and under Landlock, which are for machines where little else works.
+        None: all boxes start an interpreter of their own. That is so when the interpreter has another path in boxes;
+        when programs
+        have the runner's user id, because then only an interpreter started in the box is closed to them during its
+        whole life; and
+        in gVisor and under Landlock, which are for machines where little else works.
         """
         if not self.way.has_mounts or not self.way.many_ids or self.python.python != self.python.python_inside:
             return None
@@ -340,9 +347,11 @@ class _Opened:
 
 
 def _ways(tier: Tier) -> Sequence[_Way]:
-    """Those to try, the strongest first."""
+    """The ways to try, the strongest first."""
     if platform.machine() not in _MACHINES:
-        raise SandboxUnavailable(f"boxes are not made on {platform.machine()} machines")
+        raise SandboxUnavailable(
+            f"boxes cannot be made on {platform.machine()} machines, only on {', '.join(_MACHINES)}"
+        )
     many_ids = user_ids.ranges(may_share=False) is not None
     in_namespaces = [Isolation.NAMESPACES, *([Isolation.IN_GVISOR] if gvisor.is_kernel() else [])]
     kinds = {
@@ -357,10 +366,10 @@ def _require_rights(way: _Way) -> None:
     missing = gvisor.missing_rights()
     if missing:
         raise SandboxUnavailable(
-            f"within gVisor this service must be root, with the rights {', '.join(missing)} as well"
+            f"within gVisor this service must be root, and have the capabilities {', '.join(missing)}"
         )
     if not way.many_ids:
-        raise SandboxUnavailable("within gVisor boxes need user ids of their own, and there are too few here")
+        raise SandboxUnavailable("within gVisor, boxes need user ids of their own; there are too few here")
 
 
 def _require_landlock(way: _Way) -> None:
@@ -372,7 +381,7 @@ def _require_landlock(way: _Way) -> None:
 
 
 def _landlock_version() -> int:
-    """Less than 1 where there is none, or it is switched off."""
+    """The Landlock version of the kernel; less than 1 when it is missing or switched off."""
     call = ctypes.CDLL(None).syscall
     return int(call(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION))
 
@@ -399,12 +408,12 @@ def _start(
     trial: str | None,
     forkserver: ForkserverClient | None,
 ) -> LocalBox:
-    """Make what a box needs, and start its keeper.
+    """Make everything that a box needs, and start its keeper.
 
     Called in the thread of the event loop: the kernel ends the keeper with the thread that started it.
 
     Raises:
-        OSError: it cannot be; nothing is left of it.
+        OSError: the box cannot be made; nothing is left of it.
         SandboxUnavailable: there are too few user ids for it.
     """
     name = f"{opened.held.name}-{number}"

@@ -1,9 +1,12 @@
-"""Control groups for boxes, where this service may make some: what bounds a box as a whole.
+"""Control groups for boxes, if this service may make some: they limit a box as a whole.
 
-They are made below the service's own, so that whatever bounds the service bounds its boxes too. Version 1 has one tree
-for each controller, version 2 one for all; in version 2 a group hands its controllers on either to processes or to
-groups below it, so there the nearest ancestor is taken that already hands them on, or the service moves itself, and the
-processes it has started, one group down.
+They are made below the service's own group, so that the service's limits hold for its boxes too. Version 1 has one tree
+for
+each controller; version 2 has one tree for all. In version 2, a group passes its controllers on either to its processes
+or
+to the groups below it. So the nearest ancestor is used that already passes them on to groups; if there is none, the
+service
+moves itself, and the processes it has started, one group down.
 """
 
 import os
@@ -16,13 +19,13 @@ from typing import Final
 
 MB: Final = 1 << 20
 _CPU_PERIOD_US: Final = 100_000
-"""What the kernel starts with."""
+"""The kernel's default."""
 _SERVICE_GROUP: Final = "rewardline-service"
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of a box as a whole."""
+    """Limits of a box as a whole."""
 
     memory_mb: int
     processes: int
@@ -31,11 +34,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Parents:
-    """Directories in which groups of boxes can be made: one for each tree."""
+    """Directories in which the groups of boxes can be made: one for each tree."""
 
     version: int
     directories: Mapping[str, Path]
-    """By controller in version 1: memory, pids, and cpu where there is one. In version 2 all are the same."""
+    """By controller. In version 1: memory, pids, and cpu if it exists. In version 2 all are the same directory."""
 
     @property
     def distinct(self) -> Sequence[Path]:
@@ -48,11 +51,11 @@ class Cgroup:
 
     directories: Sequence[Path]
     events: Path
-    """Counts the kernel's out-of-memory kills."""
+    """The file that counts the kernel's out-of-memory kills."""
     bounds_cpus: bool
 
     def oom_kills(self) -> int:
-        """How often the kernel has killed one of its processes for want of memory."""
+        """How often the kernel has killed one of its processes because memory ran out."""
         with suppress(OSError):
             for line in self.events.read_text().splitlines():
                 name, _, count = line.partition(" ")
@@ -62,21 +65,21 @@ class Cgroup:
 
 
 def find_parents() -> Parents | None:
-    """Where groups with a limit on memory and on processes can be made, or None when nowhere."""
+    """Where groups with limits on memory and processes can be made; None: nowhere."""
     return parents_among(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
 
 
 def parents_among(mountinfo: str, cgroup: str) -> Parents | None:
-    """The same from the text of the two files of /proc/self."""
+    """`find_parents`, from the text of the two files of /proc/self."""
     mounts, own = _mounts(mountinfo), _own(cgroup)
     return _parents_v1(mounts, own) or _parents_v2(mounts, own)
 
 
 def create(parents: Parents, name: str, bounds: Bounds) -> Cgroup:
-    """A new group with its limits set.
+    """Make a group with these limits.
 
     Raises:
-        OSError: it cannot be had.
+        OSError: it cannot be made.
     """
     directories = [parent / name for parent in parents.distinct]
     try:
@@ -89,7 +92,7 @@ def create(parents: Parents, name: str, bounds: Bounds) -> Cgroup:
 
 
 def remove(directories: Sequence[Path]) -> bool:
-    """Remove the groups; False while there are processes in one of them, which are killed."""
+    """Remove the groups. False: there are still processes in one of them; they are killed."""
     left = [directory for directory in directories if not _is_removed(directory)]
     return not left
 
@@ -114,7 +117,11 @@ def _limited(parents: Parents, name: str, bounds: Bounds, directories: Sequence[
 
 
 def _is_written(path: Path, text: str) -> bool:
-    """Not where the kernel does not count swap, or for more CPUs than the service itself may use: neither is needed."""
+    """Whether a limit could be written.
+
+    False when the kernel does not count swap, or for more CPUs than the service itself may use. Neither limit is needed
+    then.
+    """
     try:
         path.write_text(text)
     except OSError:
@@ -136,7 +143,7 @@ def _is_removed(directory: Path) -> bool:
 def _kill(directory: Path) -> None:
     with suppress(OSError):
         for pid in (directory / "cgroup.procs").read_text().split():
-            if pid != "0":  # of a process this one cannot see; to kill 0 would be to kill itself
+            if pid != "0":  # 0 stands for a process that is invisible here; kill(0) would kill this process's own group
                 with suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
 
@@ -146,12 +153,12 @@ class _Mount:
     controllers: frozenset[str]
     """Empty for version 2."""
     root: str
-    """The group that its top is."""
+    """The group that is at the top of this mount."""
     point: Path
 
 
 def _mounts(mountinfo: str) -> Sequence[_Mount]:
-    """The trees among the lines of /proc/PID/mountinfo, see proc(5)."""
+    """The cgroup trees among the lines of /proc/PID/mountinfo, see proc(5)."""
     found = []
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
@@ -165,7 +172,7 @@ def _mounts(mountinfo: str) -> Sequence[_Mount]:
 
 
 def _own(text: str) -> Mapping[str, str]:
-    """The service's own groups by controller, "" for version 2: the lines of /proc/PID/cgroup, see cgroups(7)."""
+    """The service's own groups by controller, "" for version 2, from the lines of /proc/PID/cgroup, see cgroups(7)."""
     groups: dict[str, str] = {}
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -174,7 +181,7 @@ def _own(text: str) -> Mapping[str, str]:
 
 
 def _directory(mount: _Mount, group: str) -> Path | None:
-    """Where the group is in the tree that is mounted there."""
+    """The directory of the group in the tree that is mounted there; None: it is not in this mount."""
     if mount.root == "/":
         return mount.point / group.lstrip("/")
     if group == mount.root or group.startswith(f"{mount.root}/"):
@@ -219,7 +226,7 @@ def _handing_on(directory: Path, top: Path) -> Path | None:
 
 
 def _made_to_hand_on(directory: Path) -> Path | None:
-    """The service's own group, after all that is in it went one down; only where all of that is the service's."""
+    """The service's own group, after everything in it has moved one group down. None if other processes are in it too."""
     try:
         pids = [int(pid) for pid in (directory / "cgroup.procs").read_text().split()]
         if not {"memory", "pids"} <= set((directory / "cgroup.controllers").read_text().split()):
@@ -239,7 +246,7 @@ def _made_to_hand_on(directory: Path) -> Path | None:
 
 
 def _is_ours(pid: int) -> bool:
-    """Whether it is this process or comes from it."""
+    """Whether it is this process or a descendant of it."""
     while pid > 1 and pid != os.getpid():
         try:
             pid = int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])

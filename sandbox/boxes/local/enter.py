@@ -1,7 +1,7 @@
-"""Builds a box around itself, then becomes what runs in it.
+"""Builds a box around itself, then becomes the program that runs in it.
 
-A program of its own: `python -I -S enter.py DESCRIPTOR PLAN`, in a fresh interpreter with nothing but the standard
-library. The descriptor is the box's end of the control socket, the plan a `Plan` as JSON.
+This is a program of its own: `python -I -S enter.py DESCRIPTOR PLAN`, in a fresh interpreter with only the standard
+library. DESCRIPTOR is the box's end of the control socket, PLAN a `Plan` as JSON.
 
     service ──► keeper ──────────────────────► process 1 of the box ──► its programs
                 ends the box when it gets      is killed when the
@@ -9,11 +9,14 @@ library. The descriptor is the box's end of the control socket, the plan a `Plan
                 when the service ends; exits
                 after the last process of the box
 
-With namespaces, process 1 sees a root directory made of nothing but read-only system folders, its own /proc and /dev and
-file systems in memory; ending it ends all that is in the box. gVisor has none for mounts: there that root is mounted where
-the service sees it too, process 1 goes in for good (chroot), and the keeper takes it down. Without namespaces, the keeper
-adopts what its programs leave behind and kills that. The numbers are from the kernel's headers (mount.h, sched.h, prctl.h,
-capability.h, the system call tables).
+With namespaces, process 1 sees a root directory made only of read-only system folders, its own /proc and /dev, and file
+systems in memory. When process 1 ends, the kernel kills everything in the box. gVisor has no mount namespace: there
+that
+root is mounted where the service sees it too, process 1 enters it for good (chroot), and the keeper unmounts it.
+Without
+namespaces, the keeper adopts the processes that programs leave behind, and kills them. The numbers are from the
+kernel's
+headers (mount.h, sched.h, prctl.h, capability.h, the system call tables).
 """
 
 import ctypes
@@ -32,11 +35,13 @@ from typing import Final, NoReturn, TypedDict
 CONTROL: Final = 3
 """The control socket's descriptor in the box."""
 MEMORY_EVENTS: Final = 20
-"""The descriptor of what counts the kernel's out-of-memory kills, when the plan names it; above those a runner gives to
-the programs it starts."""
+"""The descriptor of the counter of out-of-memory kills, if the plan names one. It is above the descriptors that a
+runner gives
+to the programs it starts.
+"""
 EXIT_NOT_BUILT: Final = 71
 BOX_UID: Final = 1000
-"""What a service that may not map several user ids is called in its boxes."""
+"""The user id in the boxes of a service that may not map several user ids."""
 
 
 class Plan(TypedDict):
@@ -46,11 +51,11 @@ class Plan(TypedDict):
     """Its process id."""
     namespaces: bool
     uids: tuple[int, int] | None
-    """Outside: the first and how many; None when the service's own is the only one there is."""
+    """First id outside, and how many. None: the service's own id is the only one available."""
     mount_point: str
-    """An empty directory, covered by the box's root in the box's own mount namespace."""
+    """An empty directory. The box's root covers it in the box's own mount namespace."""
     root: str | None
-    """An empty directory of this box alone, for its root where there is no mount namespace: within gVisor."""
+    """An empty directory of this box alone, for its root within gVisor, where there is no mount namespace."""
     visible: list[tuple[str, str]]
     """What can be read in the box: path outside, path inside."""
     disk_mb: int
@@ -62,13 +67,13 @@ class Plan(TypedDict):
 
 
 class _Source(TypedDict):
-    """Something of the outside that is to appear in the box."""
+    """A path outside that is to appear in the box."""
 
     path: str
     target: str
     is_directory: bool
     tree: int | None
-    """A detached copy of the mount, which needs no right to walk to its path any more."""
+    """A detached copy of the mount. Using it needs no permission to reach its path."""
 
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -106,7 +111,9 @@ _SYS_PIVOT_ROOT: Final = {"x86_64": 155, "aarch64": 41}
 _SYS_KEYCTL: Final = {"x86_64": 250, "aarch64": 219}
 
 _COVERED: Final = "/usr"
-"""Where the box's root is built when everything it shows is cloned already: there on any machine, whoever walks to it."""
+"""Where the box's root is built when every mount it shows is cloned already: this path exists and is reachable
+everywhere.
+"""
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 _DEVICE_LINKS: Final = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
@@ -124,9 +131,10 @@ def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None)
     """Build the box, and keep it until it has ended.
 
     Args:
-        plan: What it is to be.
+        plan: What the box is to be.
         control: The box's end of the control socket.
-        entry: What process 1 does when the box is there, with that socket as `CONTROL`; None: it becomes the command.
+        entry: What process 1 runs once the box is built, with that socket as `CONTROL`; None: it executes the plan's
+            command.
     """
     control = fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, 100)
     try:
@@ -142,7 +150,7 @@ def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None)
 
 
 def _end_with(service: int) -> None:
-    """Have this process end with the service. A change of user id undoes it."""
+    """Make the kernel end this process with the service. A change of user id clears this."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != service:
         os._exit(0)
@@ -162,7 +170,9 @@ def _unshare_namespaces(plan: Plan) -> list[_Source]:
 
 
 def _unshare_in_gvisor(plan: Plan) -> list[_Source]:
-    """The same with what it has. Root stays the container's: in a user namespace it could mount nothing."""
+    """Like `_unshare`, with what gVisor has. Root stays the container's root: in a user namespace it could mount
+    nothing.
+    """
     _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
     return [_source(path, target, can_clone=False) for path, target in _shown(plan)]
 
@@ -172,7 +182,7 @@ def _shown(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _unshare(plan: Plan) -> list[_Source]:
-    """Leave the namespaces of the service; the next child is process 1 of the new ones."""
+    """Leave the namespaces of the service. The next child is process 1 of the new ones."""
     can_clone = plan["uids"] is not None and _has_capability(_SYS_ADMIN)
     sources = [_source(path, target, can_clone) for path, target in _shown(plan)]
     if plan["uids"] is None:
@@ -201,7 +211,10 @@ def _enter_user_namespace_as_one() -> None:
 
 
 def _enter_user_namespace_as_root(first: int, count: int) -> None:
-    """Only a process outside the namespace may map ids that are not its own: a child that stays there."""
+    """Enter a user namespace with `count` ids, as its root.
+
+    Only a process outside the namespace may map ids that are not its own. So a child stays outside and does that.
+    """
     unshared, tell = os.pipe()
     keeper = os.getpid()
     mapper = os.fork()
@@ -250,12 +263,14 @@ def _keep(
             if not plan["namespaces"]:
                 _kill_adopted()
             if plan["root"] is not None:
-                _libc.umount2(plan["root"].encode(), _MNT_DETACH)  # with all below it; the service looks whether it is
+                _libc.umount2(
+                    plan["root"].encode(), _MNT_DETACH
+                )  # with everything below it; the service checks the result
             os._exit(status)
 
 
 def _reap(wanted: int) -> int | None:
-    """Collect children that have ended; the exit code of the wanted one, 128 and the signal that killed it."""
+    """Reap children that have ended. Returns the exit code of the wanted one, or 128 plus the signal that killed it."""
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             if ended[0] == wanted:
@@ -265,7 +280,7 @@ def _reap(wanted: int) -> int | None:
 
 
 def _kill_adopted() -> None:
-    """Kill children until there are none; those of a killed one are adopted and come next."""
+    """Kill children until there are none. The children of a killed process are adopted and killed next."""
     while True:
         for child in _children():
             with suppress(ProcessLookupError):
@@ -332,8 +347,11 @@ def _build_root(plan: Plan, sources: list[_Source]) -> None:
 
 
 def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[_Source]) -> None:
-    """As above, by the calls it has. It makes nothing read-only, though asked to: what is shown has to be so already."""
-    with suppress(OSError):  # releases that have mount namespaces know this too
+    """Like `_build_root`, with the calls that gVisor has.
+
+    gVisor accepts the flag for read-only, but ignores it: so everything shown must be read-only already.
+    """
+    with suppress(OSError):  # works on releases with mount namespaces
         _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     _check(_libc.sethostname(b"box", 3), "sethostname")
     _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755")
@@ -354,7 +372,11 @@ def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[_Source]) -> No
 
 
 def _require_read_only(directory: str) -> None:
-    """What a program could write there, others would find."""
+    """Check that a directory is read-only: a program could otherwise write there, and others would find it.
+
+    Raises:
+        OSError: it can be written to.
+    """
     probe = f"{directory}/.{os.urandom(8).hex()}"
     try:
         os.mkdir(probe)
@@ -387,7 +409,7 @@ def _mount_scratch(root: str, disk_mb: int, *, count_files: bool = True) -> None
 
 
 def _show(source: _Source, target: str) -> None:
-    """Mount it there, read-only with all that is mounted below it."""
+    """Mount a path in the box, read-only with everything mounted below it."""
     _make_place(source, target)
     if source["tree"] is None:
         _mount(source["path"], target, None, _MS_BIND | _MS_REC)
@@ -409,7 +431,7 @@ def _make_place(source: _Source, target: str) -> None:
 
 
 def _link_system_folders(root: str) -> None:
-    """/bin and the like, where they are links into /usr."""
+    """Make /bin and the like, on systems where they are links into /usr."""
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         if os.path.islink(f"/{name}"):
             os.symlink(os.readlink(f"/{name}"), f"{root}/{name}")
@@ -426,7 +448,7 @@ def _seal_dev(directory: str) -> None:
 
 
 def _mount_proc(root: str, visible_to_gid: int) -> None:
-    """The box's own processes; those of other users are hidden from all but the runner's group."""
+    """Mount /proc with the box's own processes. Only the runner's group sees those of other users."""
     proc = f"{root}/proc"
     os.mkdir(proc)
     flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
@@ -442,7 +464,7 @@ def _mount_proc(root: str, visible_to_gid: int) -> None:
 
 
 def _forbid_more_namespaces(directory: str) -> None:
-    """Seccomp denies them too; these limits hold in this user namespace only."""
+    """Set the limits on new namespaces to 0, in this user namespace only. Seccomp denies new namespaces too."""
     for name in os.listdir(directory):
         if name.endswith("_namespaces"):
             with suppress(OSError):

@@ -1,11 +1,11 @@
-"""Makes boxes by forking: an interpreter which has loaded the runner already, and does nothing else.
+"""Makes boxes by forking: an interpreter that has loaded the runner already, and does nothing else.
 
-Where each box starts two interpreters of its own, they are nine tenths of what it costs. What comes of a fork here is the
-same: this process is started with the environment of boxes and nothing of the service's, and reads of an order no more
-than one byte; the plan of a box is read by its keeper.
+A box that starts two interpreters of its own spends nine tenths of its cost on them. A fork gives the same result: this
+process is started with the environment of boxes and nothing of the service's. It reads only one byte of an order; the
+keeper reads the box's plan.
 
-    service ──► nursery ─ ─ ─ forks ─ ─ ─► keeper ──► process 1 of the box       (sandbox.boxes.local.enter)
-       └──────────────── parent of ───────────┘
+    service ──► forkserver ─ ─ ─ forks ─ ─ ─► keeper ──► process 1 of the box       (sandbox.boxes.local.enter)
+       └──────────────── parent of ──────────────┘
 """
 
 import ctypes
@@ -33,13 +33,13 @@ _modules = b""
 
 
 def main(source: int, sink: int, header: dict[str, Any]) -> NoReturn:
-    """Fork until the service is gone.
+    """Fork keepers until the service is gone.
 
     Args:
         source: A socket to the service.
         sink: The same.
-        header: `preload` names modules to import as far as they are there; `archive_bytes` of the archive that this was
-            loaded from are still to come: to know by whether a box is sent the same.
+        header: `preload` names modules to import if they exist. `archive_bytes` is the length of the archive that this
+            was loaded from, which follows: a box that is sent the same archive need not load it again.
     """
     global _modules
     service = os.getppid()
@@ -64,7 +64,9 @@ def main(source: int, sink: int, header: dict[str, Any]) -> NoReturn:
 
 
 def _fork_for_parent() -> int:
-    """Fork a child of this process's own parent, which so can wait for it. Minus the error's number if that cannot be."""
+    """Fork a child of this process's own parent, so that the parent can wait for it. Returns minus the errno on
+    failure.
+    """
     none = ctypes.c_void_p()
     flags = ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD)
     pid = int(_syscall(ctypes.c_long(_CLONE[os.uname().machine]), flags, none, none, none, none))
@@ -83,8 +85,10 @@ def _become_keeper(control: int, stderr: int, plan: int) -> NoReturn:
 
 
 def _run_runner() -> NoReturn:
-    """As the bootstrap does it in an interpreter of its own (`sandbox.boxes.bootstrap`), with what is loaded already."""
-    kernel.set_dumpable(True)  # a change of user ends that, and the runner still wants to look into itself
+    """Do what the bootstrap does in an interpreter of its own (`sandbox.boxes.bootstrap`), with the modules already
+    loaded.
+    """
+    kernel.set_dumpable(True)  # the change of user cleared it, and the runner still has to open its own /proc files
     header, archive_bytes = frames.receive_header(enter.CONTROL)
     runner = _runner(frames.receive_exactly(enter.CONTROL, archive_bytes), header["directory"])
     runner.main(enter.CONTROL, enter.CONTROL, header)
@@ -92,14 +96,14 @@ def _run_runner() -> NoReturn:
 
 
 def _runner(archive: bytes, directory: str) -> Any:
-    """The one that this process has loaded, if it is of this archive; from here on nobody keeps an archive in memory."""
+    """The runner that this process has loaded, if it is from this archive. Frees the archive kept for the comparison."""
     global _modules
     is_same, _modules = archive == _modules, b""
     return zygote if is_same else _loaded(archive, directory)
 
 
 def _loaded(archive: bytes, directory: str) -> Any:
-    """The runner of another archive."""
+    """The runner from another archive."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
         del sys.modules[name]
     path = os.path.join(directory, "runner.zip")

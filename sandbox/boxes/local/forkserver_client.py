@@ -1,4 +1,4 @@
-"""The service's side of `sandbox.boxes.local.forkserver`: start it, have it fork, end it."""
+"""The service's side of `sandbox.boxes.local.forkserver`: starts it, makes it fork, ends it."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ _ANSWER_PATIENCE_S: Final = 10.0
 
 
 class Forked:
-    """A child that another process has forked for this one."""
+    """A child of this process that another process has forked. It offers some methods of `subprocess.Popen`."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -34,7 +34,7 @@ class Forked:
         return code
 
     def send_signal(self, sig: int) -> None:
-        if self.poll() is None:  # so that its number is nobody else's
+        if self.poll() is None:  # not reaped yet, so its pid cannot be another process's
             os.kill(self.pid, sig)
 
     def kill(self) -> None:
@@ -52,12 +52,13 @@ class ForkserverClient:
     """One forkserver, started when it is first needed, and again when it has ended."""
 
     def __init__(self, python: str, environment: Mapping[str, str], directory: Path, preload: Sequence[str]) -> None:
-        """
+        """Store the settings; `be_ready` starts the process.
+
         Args:
             python: The interpreter of boxes.
-            environment: All of its environment.
-            directory: Of the service, to write to.
-            preload: Modules to import as far as they are there.
+            environment: Its whole environment.
+            directory: A directory of the service that it may write to.
+            preload: Modules to import if they exist.
         """
         self._python = python
         self._environment = dict(environment)
@@ -68,7 +69,7 @@ class ForkserverClient:
         self._control: socket.socket | None = None
 
     async def be_ready(self) -> None:
-        """Start it unless it runs.
+        """Start the forkserver unless it runs.
 
         Raises:
             SandboxUnavailable: it does not start.
@@ -118,10 +119,10 @@ class ForkserverClient:
         )
 
     def fork(self, plan: enter.Plan, control: socket.socket, stderr: int) -> Forked:
-        """A keeper, as a child of this process.
+        """Fork a keeper, as a child of this process.
 
         Raises:
-            OSError: there is none; a nursery that has gone or does not answer is another one the next time.
+            OSError: no keeper was forked. A forkserver that has ended or does not answer is replaced at the next call.
         """
         if self._control is None:
             raise OSError("the interpreter that boxes are forked from has ended")
@@ -143,7 +144,7 @@ class ForkserverClient:
         return Forked(pid)
 
     def end(self) -> None:
-        """It has no boxes: their keepers are children of this process."""
+        """End the forkserver. Its boxes go on: their keepers are children of this process."""
         if self._control is not None:
             self._control.close()
             self._control = None

@@ -1,8 +1,10 @@
-"""What the service and its nursery say to each other, on a stream socket.
+"""The protocol between the service and its forkserver, on a stream socket.
 
-The nursery says when it is ready. Then each order is one byte with three descriptors: the box's end of its control socket,
-its standard error, and the plan, a `sandbox.boxes.local.enter.Plan` as JSON. The answer is the process id of the keeper, or minus
-the error's number.
+The forkserver reports that it is ready. Then each order is one byte with three descriptors: the box's end of its
+control
+socket, its standard error, and the plan, a `sandbox.boxes.local.enter.Plan` as JSON. The answer is the process id of
+the
+keeper, or minus the errno.
 """
 
 import struct
@@ -14,4 +16,4 @@ ORDER: Final = b"+"
 DESCRIPTORS: Final = 3
 MODULE: Final = "sandbox.boxes.local.forkserver"
 CARRIED: Final = ("boxes/local/enter.py", "boxes/local/forkserver.py", "boxes/local/forkserver_protocol.py")
-"""What it consists of, beside the runner."""
+"""The modules it consists of, besides the runner."""

@@ -1,7 +1,9 @@
-"""Within gVisor: how to tell, and what its boxes need that others do not.
+"""Helpers for running within gVisor: how to recognise it, and what its boxes need that others do not.
 
-Its kernel has process, network and IPC namespaces, and in older releases none for mounts. So the root of each box is
-mounted where the service sees it too, in a directory of its own, and has to be gone before that directory is removed.
+gVisor's kernel has process, network and IPC namespaces, but older releases have no mount namespaces. So the root of
+each
+box is mounted where the service sees it too, in a directory of its own. It must be unmounted before that directory is
+removed.
 """
 
 import ctypes
@@ -15,35 +17,37 @@ _LOG_BYTES: Final = 1 << 16
 _FIRST_WORDS: Final = b"Starting gVisor"
 _MNT_DETACH: Final = 2
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
-"""Spaces and the like in names of /proc/PID/mounts, see proc(5)."""
+"""Spaces and other special characters in names of /proc/PID/mounts, see proc(5)."""
 _ROOT_RIGHTS: Final = {"SETUID": 7, "SETGID": 6, "KILL": 5, "DAC_OVERRIDE": 1, "SYS_CHROOT": 18, "SYS_ADMIN": 21}
-"""Numbers of capabilities. They are rights over gVisor's kernel alone: outside its process has none of them."""
+"""Numbers of capabilities. They are rights over gVisor's kernel alone: gVisor's own process on the machine has none of
+them.
+"""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def is_kernel() -> bool:
-    """Whether this process runs on gVisor's kernel, which says so first thing in its log (syslog(2))."""
+    """Whether this process runs on gVisor's kernel, which names itself in the first line of its log (syslog(2))."""
     log = ctypes.create_string_buffer(_LOG_BYTES)
     length = int(_libc.klogctl(_READ_ALL, log, _LOG_BYTES))
     return length > 0 and _FIRST_WORDS in log.raw[:length].partition(b"\n")[0]
 
 
 def missing_rights() -> list[str]:
-    """Those of root that boxes are made with there, and this process does not have."""
+    """The capabilities of root that making boxes there needs, and this process lacks."""
     status = Path("/proc/self/status").read_text().splitlines()
     held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
     return [name for name, number in _ROOT_RIGHTS.items() if not held >> number & 1 or os.geteuid() != 0]
 
 
 def unmount_below(directory: Path) -> None:
-    """Take down every file system mounted at or below it, as far as this process sees any.
+    """Unmount every file system mounted at or below the directory, as far as this process sees any.
 
     Raises:
-        OSError: one remains; what is in it belongs to others, and must not be removed with the directory.
+        OSError: one remains. Its content belongs to others, and must not be removed with the directory.
     """
     for place in sorted(_mounted_below(directory), key=len):
-        _libc.umount2(os.fsencode(place), _MNT_DETACH)  # with all below, so that the others are gone by then
+        _libc.umount2(os.fsencode(place), _MNT_DETACH)  # detaches everything below too
     left = _mounted_below(directory)
     if left:
         raise OSError(f"{left[0]} is still mounted")

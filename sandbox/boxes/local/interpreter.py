@@ -1,4 +1,4 @@
-"""The interpreter that boxes run, and what of this machine they see so that it and the compilers work."""
+"""The interpreter that boxes run, and the paths of this machine that boxes see so that it and the compilers work."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _PATIENCE_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """Where it is, outside and in a box."""
+    """Paths of the interpreter, outside and in a box."""
 
     python: str
     python_inside: str
@@ -30,7 +30,7 @@ class Interpreter:
 
     @property
     def readable(self) -> Sequence[str]:
-        """What may be read when nothing is hidden, only forbidden."""
+        """Paths that programs may read, in boxes that hide nothing and only forbid (Landlock)."""
         system = [path for path in _SYSTEM if os.path.lexists(path)]
         return list(dict.fromkeys([*system, *(outside for outside, _ in self.visible)]))
 
@@ -39,7 +39,7 @@ def inspect(python: str) -> Interpreter:
     """Ask an interpreter where its library is.
 
     Raises:
-        SandboxUnavailable: it does not run, or lies where boxes cannot show it.
+        SandboxUnavailable: it does not run, or it is in a folder that boxes replace with their own.
     """
     try:
         asked = subprocess.run(  # noqa: S603 - the service's own choice
@@ -51,7 +51,8 @@ def inspect(python: str) -> Interpreter:
     base = {base_prefix, os.path.realpath(base_prefix), str(Path(os.path.realpath(python)).parent.parent)}
     if "/" in base or any(_is_hidden(path) for path in base):
         raise SandboxUnavailable(
-            f"the interpreter {python} is installed in {base_prefix}, which boxes have of their own"
+            f"the interpreter {python} is installed in {base_prefix}, a folder that boxes replace with their own;"
+            " install it elsewhere"
         )
     inside = _MOVED_TO if _is_hidden(prefix) else prefix
     return Interpreter(
@@ -71,7 +72,7 @@ def _is_hidden(path: str) -> bool:
 
 
 def _without_covered(paths: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-    """Without what is seen already through another one of them."""
+    """Drop paths that are already visible through another one."""
     kept: list[tuple[str, str]] = []
     for outside, inside in dict.fromkeys(paths):
         if not any(inside == other or inside.startswith(f"{other}/") for _, other in kept):

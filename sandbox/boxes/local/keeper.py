@@ -1,4 +1,6 @@
-"""The process around a box: it makes the box, ends after all that is in it, and is what this service watches."""
+"""The keeper, the outermost process of a box: makes the box, ends after everything in it, and is watched by this
+service.
+"""
 
 import asyncio
 import json
@@ -19,7 +21,7 @@ _WORDS_BYTES: Final = 4096
 
 
 class Child(Protocol):
-    """A child process of this one; as `subprocess.Popen`, of which these are some methods."""
+    """A child process of this one, with some methods of `subprocess.Popen`."""
 
     pid: int
 
@@ -36,20 +38,20 @@ class Child(Protocol):
 
 
 class Keeper:
-    """The outermost process of a box: it ends after all that is in it."""
+    """The outermost process of a box. It ends after everything in the box."""
 
     def __init__(self, process: Child, stderr: int) -> None:
         self.process = process
         self._stderr = stderr
         self._pidfd = process_handles.open_pidfd(process.pid)
         self._end: asyncio.Task[None] | None = None
-        """Noticed once for all who wait: a descriptor has one reader."""
+        """Awaited by all who wait for the end: a descriptor can have only one reader."""
         self._words = b""
         self._has_said_all = False
-        """The descriptor's number may be somebody else's by now."""
+        """After that, the descriptor's number may belong to another file."""
 
     async def wait(self, patience_s: float | None) -> bool:
-        """Whether it has ended by then."""
+        """Wait for the keeper's end; whether it has ended in time."""
         if self.process.poll() is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(patience_s):
@@ -57,13 +59,13 @@ class Keeper:
         return self.process.poll() is not None
 
     async def end(self) -> None:
-        """Have it end the box."""
+        """Make the keeper end its box."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         if not await self.wait(END_PATIENCE_S):
             self.process.kill()
             await self.wait(None)
-        if self._end is not None:  # who waits for it is told before its descriptor is closed
+        if self._end is not None:  # waiters must be woken before the descriptor is closed
             await self._end
         self.words()
         process_handles.close(self._pidfd)
@@ -82,7 +84,7 @@ class Keeper:
             await process_handles.wait(self._pidfd)
 
     def words(self) -> str:
-        """What the box has written on its standard error, the beginning of it."""
+        """The beginning of what the box has written on its standard error."""
         if not self._words and not self._has_said_all:
             with suppress(BlockingIOError):  # nothing there
                 self._words = os.read(self._stderr, _WORDS_BYTES)
@@ -90,15 +92,15 @@ class Keeper:
 
 
 def spawn(plan: enter.Plan, control: socket.socket, forkserver: ForkserverClient | None) -> Keeper:
-    """A box by this plan, whose runner has the other end of the socket.
+    """Start a box by this plan. Its runner has the other end of the socket.
 
     Args:
-        plan: What it is to be.
-        control: The box's end.
-        forkserver: Where it is forked; None: it starts interpreters of its own.
+        plan: What the box is to be.
+        control: The box's end of the socket.
+        forkserver: Forks the keeper; None: the box starts interpreters of its own.
 
     Raises:
-        OSError: there is no process, or no descriptor, left for it.
+        OSError: no more processes or descriptors are available.
     """
     stderr, their_stderr = os.pipe()
     with ExitStack() as undo:

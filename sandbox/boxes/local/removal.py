@@ -1,7 +1,7 @@
-"""Removes directories that a judged program has filled, whatever it made of them.
+"""Removes directories that a judged program has filled, whatever the program did to them.
 
-No recursion, and no path or link is followed: what lies deep is moved up first. Only for trees in which nothing runs
-any more.
+There is no recursion, and no path or link is followed: deep directories are moved up first. Use it only when no process
+runs in the tree any more.
 """
 
 import itertools
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def remove_tree(path: Path) -> None:
-    """Remove the directory with all that is in it; nothing happens when it is not there.
+    """Remove the directory with everything in it; do nothing if it does not exist.
 
     Raises:
         OSError: something in it cannot be removed.
@@ -34,13 +34,15 @@ def remove_tree(path: Path) -> None:
 
 
 def _remove_level(name: str, top: int, free_names: Iterator[str]) -> None:
-    """Remove one directory; the directories in it become its neighbours."""
+    """Remove one directory; its subdirectories are moved next to it first."""
     os.chmod(name, 0o700, dir_fd=top)
     level = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
     try:
         for entry in os.listdir(level):
             if not _is_unlinked(entry, level):
-                os.chmod(entry, 0o700, dir_fd=level)  # without the right to write, a directory cannot change parents
+                os.chmod(
+                    entry, 0o700, dir_fd=level
+                )  # a directory that cannot be written to cannot be moved to another parent
                 os.rename(entry, next(free_names), src_dir_fd=level, dst_dir_fd=top)
     finally:
         os.close(level)

@@ -1,12 +1,13 @@
-"""What boxes leave on the machine, and whose it is: one directory for each living service.
+"""The state directory: one directory for each living service, and the removal of what dead services left.
 
     state directory ── PID-START-RANDOM ── lock: held as long as that service lives
                                         ├─ cgroups: where its groups are
                                         ├─ root: where its boxes' roots are mounted, each in its own namespace
                                         └─ box-N: scratch of a box without a mount namespace, or within gVisor its root
 
-A service that was killed lets go of its lock, and the next one removes what it left. Start is the process's start time
-in clock ticks, which tells it from a later one with the same number.
+When a service is killed, the kernel releases its lock, and the next service removes what it left. START is the
+process's
+start time in clock ticks. It distinguishes the process from a later one with the same pid.
 """
 
 import fcntl
@@ -29,9 +30,9 @@ from sandbox.boxes.local.removal import remove_tree
 _NAME: Final = re.compile(r"\d+-\d+-[0-9a-f]{8}")
 _GROUP_NAME: Final = re.compile(r"(\d+)-(\d+)-[0-9a-f]{8}-\d+")
 _PATIENCE_S: Final = 5.0
-"""For the processes of a killed service to be gone."""
+"""For the processes of a killed service to end."""
 _SETTLING_S: Final = 1.0
-"""From the making of a group until its box is in it, at the most; a box without its group is made again."""
+"""The longest time from making a group until its box is in it. A box whose group is missing is made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class StateDirectory:
 
     @property
     def name(self) -> str:
-        """What the groups' names begin with."""
+        """Prefix of the names of its groups."""
         return self.directory.name
 
     @property
@@ -51,7 +52,7 @@ class StateDirectory:
         return self.directory / "root"
 
     def release(self) -> None:
-        """Remove the directory; every box is destroyed already. What resists is left to the next service."""
+        """Remove the directory after every box is destroyed. The next service removes what cannot be removed now."""
         with suppress(OSError):
             gvisor.unmount_below(self.directory)
             remove_tree(self.directory)
@@ -59,10 +60,10 @@ class StateDirectory:
 
 
 def acquire(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
-    """Remove what dead services have left, and take a directory.
+    """Remove what dead services have left, and make a directory for this one.
 
     Raises:
-        SandboxUnavailable: the state directory cannot be had, or is not safe.
+        SandboxUnavailable: the state directory cannot be used, or is not safe.
     """
     try:
         _prepare(state_dir)
@@ -73,16 +74,20 @@ def acquire(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
             _remove_orphans(parents.distinct if parents else ())
             return _new(state_dir, parents)
     except OSError as error:
-        raise SandboxUnavailable(f"the boxes' directory {state_dir} cannot be used: {error}") from error
+        raise SandboxUnavailable(f"the state directory of boxes, {state_dir}, cannot be used: {error}") from error
 
 
 def _prepare(state_dir: Path) -> None:
-    """Others may pass through, to directories in it that they know, but neither look nor write."""
+    """Make the state directory. Other users may pass through to directories whose names they know, but not list or
+    write.
+    """
     with suppress(FileExistsError):
         state_dir.mkdir(mode=0o711, parents=True)
     status = state_dir.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        raise SandboxUnavailable(f"the boxes' directory {state_dir} belongs to somebody else")
+        raise SandboxUnavailable(
+            f"the state directory of boxes, {state_dir}, belongs to another user; remove it or name another one"
+        )
     state_dir.chmod(0o711)
 
 
@@ -109,7 +114,9 @@ def _new(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
 
 
 def _sweep(directory: Path) -> None:
-    """Remove a dead service's groups with all that still runs in them, and its directory; what resists is left."""
+    """Remove a dead service's groups, with all that still runs in them, and its directory. Leave what cannot be
+    removed.
+    """
     with suppress(FileNotFoundError):  # it died before it had a lock
         lock = os.open(directory / "lock", os.O_WRONLY)
         try:
@@ -141,10 +148,11 @@ def _remove_groups(groups: Sequence[Path]) -> None:
 
 
 def _remove_orphans(parents: Sequence[Path]) -> None:
-    """Groups of dead services whose directory is lost; one in which something runs cannot be removed.
+    """Remove groups of dead services whose directory is lost. A group in which something runs cannot be removed.
 
-    Nor can their names be trusted alone: a living service may be out of sight, in a PID namespace of its own. What it
-    has just made is empty for a moment, and no longer.
+    Names alone are no proof either: a living service may be invisible, in a PID namespace of its own. A group that it
+    has just
+    made is empty, but only for a moment.
     """
     found = [group for parent in parents for group in parent.iterdir() if _is_orphaned(group)]
     if found:
@@ -155,7 +163,9 @@ def _remove_orphans(parents: Sequence[Path]) -> None:
 
 
 def _is_orphaned(group: Path) -> bool:
-    """Whether it is empty, and nobody that can be seen has made it: its maker's number may be another process's by now."""
+    """Whether a group is empty and was made by no visible process. The pid in its name may by now belong to another
+    process.
+    """
     owner = _GROUP_NAME.fullmatch(group.name)
     if owner is None or _start(int(owner[1])) == owner[2]:
         return False
@@ -166,7 +176,7 @@ def _is_orphaned(group: Path) -> bool:
 
 
 def _start(process: int) -> str | None:
-    """When it was started, in clock ticks after the machine; None for one that is not there. See proc(5)."""
+    """Start time of a process in clock ticks after boot; None when it does not exist. See proc(5)."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except OSError:

@@ -1,4 +1,4 @@
-"""Which user ids a service has for its boxes."""
+"""Finds the user ids that a service may use for its boxes."""
 
 import os
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from sandbox.boxes.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges, ranges
 _SETGID, _SETUID = 6, 7
 _FEWEST: Final = 4000
 _FEWEST_OF_BOX: Final = 2048
-"""For the runs of a job and as many of tests, see `sandbox.runner.process.runs`."""
+"""For the runs of a job and as many tests, see `sandbox.runner.process.runs`."""
 
 
 def ranges(*, may_share: bool) -> Ranges | None:
-    """Those for boxes, or None where the service may not use other ids than its own.
+    """Ranges for boxes, or None when the service may use no id but its own.
 
     Args:
-        may_share: Boxes have PID namespaces, so that they can do with the same ids.
+        may_share: Boxes have PID namespaces, so that all of them can use the same ids.
     """
     return choose(Path("/proc/self/uid_map").read_text(), may_share=may_share) if may_change_ids() else None
 
 
 def choose(uid_map: str, *, may_share: bool) -> Ranges | None:
-    """Out of the ids there are; None when they are too few.
+    """Choose ranges out of the mapped ids; None when there are too few.
 
     Args:
         uid_map: The lines of /proc/PID/uid_map, see user_namespaces(7).
@@ -41,7 +41,7 @@ def choose(uid_map: str, *, may_share: bool) -> Ranges | None:
 
 
 def may_change_ids() -> bool:
-    """Whether this process is root with the rights that root usually has over user ids."""
+    """Whether this process is root with root's usual capabilities over user ids."""
     if os.geteuid() != 0:
         return False
     status = Path("/proc/self/status").read_text().splitlines()
@@ -57,6 +57,6 @@ def is_machine_root() -> bool:
 
 
 def _extents(uid_map: str) -> Sequence[tuple[int, int]]:
-    """First and how many, as seen inside."""
+    """First id and count of each mapped range, as seen inside."""
     rows = [[int(word) for word in line.split()] for line in uid_map.splitlines()]
     return [(inside, count) for inside, _, count in rows]
