@@ -1,8 +1,11 @@
-"""C++: compiled by g++, with the header that judged programs include first precompiled in the box image.
+"""C++: compiled by g++. The box image holds the precompiled header `bits/stdc++.h`, which judged programs include
+first.
 
-g++ uses `bits/stdc++.h.gch` instead of `bits/stdc++.h` only when every flag that changes the meaning of code was the
-same when it was made, so both commands are built from `_DIALECT`. Elsewhere the compiler reads the header itself, which
-takes three times as long and gives the same program.
+g++ uses `bits/stdc++.h.gch` instead of `bits/stdc++.h` only if every flag that changes the meaning of code was the same
+when
+it was made. So both commands are built from `_DIALECT`. Otherwise the compiler reads the header itself, which takes
+three
+times as long and gives the same program.
 """
 
 from typing import Final
@@ -24,4 +27,4 @@ LANGUAGE = Language(
 )
 
 PRECOMPILE: Final = ("g++", *_DIALECT, "-x", "c++-header", "-o", "bits/stdc++.h.gch", "bits/stdc++.h")
-"""Run in the folder of g++'s own headers that has `bits`, when an image is made."""
+"""Run in the folder of g++'s own headers that holds `bits`, when an image is made."""

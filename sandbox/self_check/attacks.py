@@ -11,15 +11,17 @@ from sandbox.self_check.forgery import forged_tests, forgery
 from sandbox.self_check.leftovers import leftovers
 
 _BOX_MB: Final = 2560
-"""More than a box of the usual size gives to all that is in it, which is what bounds memory that is not one process's."""
+"""More than a box of the usual size has in total: the box's limit is what bounds memory that belongs to no single
+process.
+"""
 _SMALL: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=128, processes=32)
 _FEW: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=256, processes=16)
 _LOWER: Final = frozenset({Isolation.LANDLOCK})
 _LOOKS: Final = frozenset(f"/proc/N/{name}" for name in ("environ", "maps", "auxv", "fd", "fdinfo", "io"))
 _SCHEDULING: Final = frozenset({"the processors of a neighbour", "the priority of a neighbour"})
-"""gVisor answers to such calls without doing anything."""
+"""gVisor answers such calls without doing anything."""
 _OF_ONE_USER: Final = _SCHEDULING | {"the mode of a file", "the times of a file"}
-"""What Landlock leaves to user ids, of which a box may have only the service's own."""
+"""Landlock leaves these to user ids, and a box may have only the service's own."""
 _EMULATED: Final = frozenset({"a device made by itself", "/dev/fuse", "/dev/net/tun"})
 
 ATTACKS: Final[Sequence[Attack]] = (

@@ -1,4 +1,4 @@
-"""Getting at a verdict that was not earned."""
+"""Attacks that try to get an undeserved verdict."""
 
 from typing import Final
 
@@ -26,6 +26,7 @@ print("honest", sys.argv[1])
 
 
 async def forgery(sandbox: Sandbox, outside: Outside) -> str:
+    """Write forged results to every open descriptor; results of the runs after it must stay honest."""
     runs = [Execute(arguments=[argument], limits=LIMITS) for argument in ("forge", "second", "third")]
     results = await carried_out(sandbox, _FORGERY, outside, runs)
     said = [(result.exit, result.code, result.stdout) for result in results]
@@ -51,6 +52,7 @@ def f(wanted):
 
 
 async def forged_tests(sandbox: Sandbox, outside: Outside) -> str:
+    """Pass tests with objects that equal anything, or by ending early."""
     cases = [f"assert f({case}) == {case}" for case in (1, 2, 3, _HONEST_CASE)]
     tests = [Tests(TestStyle.ASSERTS, cases=[case], limits=LIMITS) for case in cases]
     results = await carried_out(sandbox, _ALWAYS_EQUAL, outside, tests)

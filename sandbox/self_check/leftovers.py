@@ -1,4 +1,4 @@
-"""Getting at the next program, by what is left in a box for it."""
+"""Attacks on the next program, through things left behind in a box."""
 
 import asyncio
 import contextlib
@@ -76,7 +76,7 @@ attempt("a queue of the program before", lambda: libc.mq_unlink(b"/" + mark.enco
 
 
 async def leftovers(sandbox: Sandbox, outside: Outside) -> str:
-    """As many programs as there are boxes leave something, then as many look for it."""
+    """Run as many programs as there are boxes to leave something behind, then as many to look for it."""
     mark = f"left-{secrets.token_hex(8)}"
     leave, find = _LEAVE % (mark, SLEEP), _FIND % mark
     await asyncio.gather(*(heard(sandbox, leave, outside) for _ in range(sandbox.slots)))

@@ -1,4 +1,4 @@
-"""Getting at what lies outside: the network, files, the environment, other processes."""
+"""Attacks on resources outside: the network, files, the environment, other processes."""
 
 import contextlib
 import hashlib
@@ -91,7 +91,7 @@ _USUAL_NAMES: Final = frozenset(
     {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PWD", "SHLVL", "TERM", "TZ", "_"}
     | {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
 )
-"""Of environment variables that say nothing, or that boxes have of their own."""
+"""Names of environment variables that reveal nothing, or that boxes set themselves."""
 
 _ENVIRONMENT: Final = """\
 import glob, hashlib
@@ -116,7 +116,7 @@ async def environment(sandbox: Sandbox, outside: Outside) -> str:
 
 
 def _own_environment() -> dict[str, str]:
-    """Each variable, and what the attack prints when it has seen it."""
+    """For each of our variables, the line that the attack prints when it has seen it."""
     pairs = Path("/proc/self/environ").read_bytes().split(b"\0")
     return {
         pair.partition(b"=")[0].decode(errors="replace"): f"pair {hashlib.sha256(pair).hexdigest()}"
