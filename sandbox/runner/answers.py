@@ -1,4 +1,4 @@
-"""Answers as `sandbox.runner.frames` describes them: header and body."""
+"""Answers in the format of `sandbox.runner.frames`: header and body."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""What makes a box unusable: trouble of ours, which says nothing about any program."""
+"""The error for a box that cannot be used any more. It is our fault and says nothing about any program."""
 
 
 class BoxUnusable(Exception):
-    """The box is not as it must be, and cannot be made so; it has to be destroyed."""
+    """The box is in a bad state and cannot be repaired: it has to be destroyed."""

@@ -1,15 +1,16 @@
-"""The runner: process 1 of a box, which loads one program at a time and has a fresh process forked for each of its runs.
+"""The runner: process 1 of a box. It loads one program at a time and has a fresh process forked for each run.
 
     frames ──► Runner ──► load     programs    put its files where runs cannot write, compile it once
-                          runs     runs        forks ──► confinement ──► process     in the child: never comes back
-                                               └───────► supervision                 watches, ends, empties the box
-                          unload   cleaning    nothing of it may be left
+                          runs     runs        forks ──► confinement ──► process     in the child: never returns
+                                               └───────► supervision                 watches, kills, empties the box
+                          unload   cleaning    nothing of the program may be left
 
-Where the kernel can do it, `templates` fork the runs, and the runner serves all jobs itself. Elsewhere each job is served
-by a fork of the runner, which forks the runs itself.
+Where the kernel supports it, `templates` forks the runs, and the runner serves all jobs itself. Elsewhere a fork of the
+runner serves each job, and forks the runs itself.
 
-The runner touches what programs made only in ways it need not trust them for: it reads pipes, removes files, waits for
-processes. It holds no expected answers, and ends (`EXIT_BOX_UNUSABLE`) rather than go on in a box that is not as it was.
+The runner touches what programs made only in ways that need no trust: it reads pipes, removes files, waits for
+processes. It
+holds no expected answers. When a box is not in its original state, the runner exits (`EXIT_BOX_UNUSABLE`).
 """
 
 import os
@@ -52,7 +53,7 @@ from sandbox.runner.process.supervision import Result, Supervisor
 from sandbox.runner.process.workspace import BadPath, Workspace
 
 _SERVICE_GONE: Final = 3
-"""Exit status of the fork that serves a job."""
+"""Exit status of the fork that serves a job, when the service is gone."""
 
 COMMON_MODULES: Final = (
     "array",
@@ -81,7 +82,7 @@ COMMON_MODULES: Final = (
     "types",
     "typing",
 )
-"""What judged programs usually import. Each makes every fork a little slower."""
+"""Modules that judged programs often import. Each one makes every fork a little slower."""
 
 
 def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
@@ -99,7 +100,7 @@ def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
 
 @contextmanager
 def _exiting(gone: int = _SERVICE_GONE) -> Iterator[None]:
-    """End this process when what is done in here comes to an end, whichever; with `gone`, when the service is."""
+    """Exit this process when the block ends in any way. The exit status is `gone` when the service is gone."""
     status = EXIT_BOX_UNUSABLE
     try:
         yield
@@ -113,10 +114,10 @@ def _exiting(gone: int = _SERVICE_GONE) -> Iterator[None]:
 
 
 class Runner:
-    """Of one box."""
+    """The runner of one box."""
 
     def __init__(self, source: int, sink: int, configuration: Configuration) -> None:
-        """Become what this process stays until it ends; the order matters."""
+        """Bring this process into the state that it keeps until it ends. The order matters."""
         self._configuration = configuration
         self._source, self._sink = reserve_descriptors(source, sink)
         self._workspace = Workspace(configuration)
@@ -124,8 +125,8 @@ class Runner:
         harden_process()
         close_terminals()
         environment = make_environment(configuration, self._workspace.run)
-        os.environ.clear()  # noqa: TID251 - of programs
-        os.environ.update(environment)  # noqa: TID251 - of programs
+        os.environ.clear()  # noqa: TID251 - programs inherit it
+        os.environ.update(environment)  # noqa: TID251 - programs inherit it
         if not configuration.once:
             preload(COMMON_MODULES)
         self._preloaded = preload(configuration.preload)
@@ -166,9 +167,11 @@ class Runner:
     def serve(self) -> NoReturn:
         """Answer one request after the other.
 
-        Without templates each job is served by a fork of this process: what was read and written for a program is in no
-        memory that the programs after it are forked from. After the first job, one is always made ahead, and waits for
-        its turn. A box that is used once needs none.
+        Without templates, a fork of this process serves each job. So what is read and written for a program is in no
+        memory that
+        later programs are forked from. After the first job, one such fork is always made ahead, and waits for its job.
+        A box that is
+        used once needs none.
 
         Raises:
             Closed: the service is gone.
@@ -203,10 +206,10 @@ class Runner:
         return pid
 
     def _end_of(self, pid: int) -> int:
-        """Wait for a child, and bury others on the way. Its exit code, or minus the signal that ended it.
+        """Wait for a child, and reap others meanwhile. Returns its exit code, or minus the signal that ended it.
 
         Raises:
-            BoxUnusable: the fork that waits for its turn has ended, and no job ended it.
+            BoxUnusable: the fork that waits for the next job has ended, though no job killed it.
         """
         while True:
             ended, status = os.wait()
@@ -252,7 +255,7 @@ class Runner:
 
     def _load(self, header: dict[str, Any], body_bytes: int) -> Answer:
         if self._configuration.once and self._has_had_program:
-            raise BoxUnusable("a second program in a box for one")
+            raise BoxUnusable("a second program in a box that is for one program")
         self._has_had_program = True
         self._forget()
         body = self._body(body_bytes)
@@ -295,7 +298,7 @@ class Runner:
 
     def _loaded(self) -> Program:
         if self._program is None:
-            raise BoxUnusable("a run without a program")
+            raise BoxUnusable("a run was asked for before a program was loaded")
         return self._program
 
     def _body(self, length: int) -> bytes:
@@ -303,12 +306,12 @@ class Runner:
 
 
 def _can_fork_for_jobs(configuration: Configuration) -> bool:
-    """Whether programs cannot signal the runner's forks, as no program can signal process 1 of its box."""
+    """Whether programs are unable to signal the runner's forks, as they are unable to signal process 1 of their box."""
     return not configuration.single_uid or landlock.version() >= landlock.SCOPES_SIGNALS
 
 
 def _kill_and_reap(pid: int) -> None:
-    """End a child, which may have been ended already, or even waited for."""
+    """Kill and reap a child that may have been killed, or even reaped, already."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     with suppress(ChildProcessError):
@@ -316,7 +319,8 @@ def _kill_and_reap(pid: int) -> None:
 
 
 def _check_end_of_job(status: int) -> None:
-    """
+    """Check how the fork that served a job ended.
+
     Raises:
         Closed: the service is gone.
         BoxUnusable: the box is not fit for another job.
@@ -324,7 +328,7 @@ def _check_end_of_job(status: int) -> None:
     if status == _SERVICE_GONE:
         raise Closed("the service is gone")
     if status == EXIT_BOX_UNUSABLE:
-        os._exit(status)  # which has said why
+        os._exit(status)  # the fork has written the reason to standard error
     if status != 0:
         raise BoxUnusable(f"a job ended with {status}")
 

@@ -1,7 +1,9 @@
-"""What a forked process gives up before it becomes the program.
+"""The jail of a forked process: what it gives up before it becomes the program.
 
-What can be given up once for all is given up by the runner itself before its first fork: new privileges, and the system
-calls of `sandbox.runner.isolation.seccomp`. The rest is done here, in the child. A child that cannot do all of it must not go on.
+The runner itself gives up everything that can be given up once for all, before its first fork: new privileges, and the
+system calls of `sandbox.runner.isolation.seccomp`. The rest is given up here, in the child. A child that cannot give up
+all
+of it must not go on.
 """
 
 import importlib
@@ -15,13 +17,13 @@ from sandbox.runner.isolation import kernel, landlock
 from sandbox.runner.process.limits import RunLimits
 
 MAX_DESCRIPTOR: Final = 127
-"""No descriptor of the runner is higher."""
+"""No descriptor of the runner has a higher number."""
 
 _MB: Final = 1 << 20
 _STACK_BYTES: Final = 256 * _MB
 _OPEN_FILES: Final = 256
 
-# Plain integers, and the function below `signal.signal`: its enums touch 80 pages, which each child would have to copy.
+# Uses plain integers and the C function that `signal.signal` calls: enums would touch 80 pages, copied for each child.
 _set_handler: Final[Callable[[int, Any], object]] = importlib.import_module("_signal").signal
 _DEFAULT_SIGNALS: Final = tuple(int(n) for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGXFSZ))
 _DEFAULT_HANDLER: Final = int(signal.SIG_DFL)
@@ -42,32 +44,32 @@ _OF_EACH_RUN: Final = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIM
 
 
 class Jail(NamedTuple):
-    """How one child is shut in."""
+    """How one child is confined."""
 
     directory: str
     """Its working directory."""
     resources: Resources
     descriptors: Sequence[int]
-    """What become its descriptors 0, 1, 2 and so on; all others are closed."""
+    """Copied to the child's descriptors 0, 1, 2 and so on; all others are closed."""
     ruleset: int | None
-    """Of Landlock."""
+    """Landlock's; None: none."""
     closed_to: int = MAX_DESCRIPTOR
     """The highest descriptor that may have to be closed."""
     is_dumpable: bool = True
     is_prepared: bool = False
-    """What it was forked from has done what `prepare` does."""
+    """Its parent has already called `prepare`."""
 
 
 def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, other_threads: int) -> Resources:
-    """The resource limits of a run that not all have in common, none above what the runner itself may have.
+    """The resource limits that differ between runs, none above the runner's own hard limits.
 
     Args:
         limits: Of the run.
-        base_data_bytes: What the process has of the runner's memory and keeps.
+        base_data_bytes: Memory of the runner that the process inherits and keeps.
         data_limit: Whether the memory limit is also set as RLIMIT_DATA, for a clean error when it is reached.
-        other_threads: Of the same user, which count as well.
+        other_threads: Threads of other processes of the same user, which count as well.
     """
-    net_s = int(limits.cpu_s) + 1  # the supervisor comes first
+    net_s = int(limits.cpu_s) + 1  # later than the supervisor's own limit
     wanted = {
         resource.RLIMIT_CPU: net_s,
         resource.RLIMIT_FSIZE: limits.file_mb * _MB,
@@ -79,15 +81,15 @@ def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, othe
 
 
 def own_limits() -> Resources:
-    """Of this process, those that each run is given anew: to set them changes nothing that matters."""
+    """This process's own values of the limits that each run sets: setting them again changes nothing that matters."""
     return [(which, _HARD_LIMITS[which]) for which in _OF_EACH_RUN if which in _HARD_LIMITS]
 
 
 def enter_jail(uid: int | None, jail: Sequence[Any]) -> None:
-    """Give up everything; the order matters.
+    """Give up everything. The order matters.
 
     Args:
-        uid: The user to become. None: it stays the user that the runner is.
+        uid: The user to become. None: it stays the runner's user.
         jail: The fields of a `Jail`.
 
     Raises:
@@ -113,10 +115,11 @@ def enter_jail(uid: int | None, jail: Sequence[Any]) -> None:
 
 
 def restore_signals() -> None:
-    """As a process has them that nobody did anything to, but that too large a file ends it.
+    """Restore the default signal handlers, and let a too large file end the process.
 
-    That of ended children keeps the runner's handler, which does nothing: a filter has it stay, but for run times that
-    are to have theirs, which are other programs and so begin without any.
+    SIGCHLD keeps the runner's handler, which does nothing. A filter makes it stay, except for run times that need their
+    own
+    handler: those are other programs, and so begin without any handler.
     """
     signal.set_wakeup_fd(-1)
     for number in _DEFAULT_SIGNALS:
@@ -125,7 +128,7 @@ def restore_signals() -> None:
 
 
 def restore_pipe_signal() -> None:
-    """For programs that are no Python: Python ignores it."""
+    """Restore SIGPIPE for programs that are not Python: Python ignores it."""
     _set_handler(_BROKEN_PIPE, _DEFAULT_HANDLER)
 
 
@@ -142,10 +145,11 @@ def _at_most(value: int, hard: int) -> int:
 
 
 def prepare(*, is_same_user: bool = False) -> None:
-    """What is the same for all runs, and inherited by what is forked from this process.
+    """Give up what is the same for all runs, and is inherited by forks of this process.
 
     Args:
-        is_same_user: As programs are. Otherwise nobody can look into this process while its own files are in its reach.
+        is_same_user: It has the same user id as programs. Otherwise no other process can look into this one while its
+            own files in /proc are accessible.
     """
     restore_signals()
     os.umask(0o077)
@@ -160,10 +164,10 @@ def prepare(*, is_same_user: bool = False) -> None:
 
 
 def _offer_to_oom_killer() -> None:
-    """Have this process ended first when memory runs out."""
+    """Make the kernel kill this process first when memory runs out."""
     try:
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:  # a /proc that is read-only, or has no such thing
+    except OSError:  # /proc is read-only, or has no such file
         return
     try:
         os.write(descriptor, b"1000")
@@ -172,7 +176,7 @@ def _offer_to_oom_killer() -> None:
 
 
 def _is_settable(which: int) -> bool:
-    """Of some limits gVisor knows the number, and lets nobody set them."""
+    """Whether a limit can be set. gVisor knows the numbers of some limits and lets no process set them."""
     try:
         resource.setrlimit(which, resource.getrlimit(which))
     except (ValueError, OSError):

@@ -1,7 +1,8 @@
-"""Acting as a run's user for a moment.
+"""Switches to a run's user for a moment.
 
-What a run finds in its directory has to belong to its user, and the runner has no right to give files away. Nor may it
-change the mode of what others own; their owner may.
+The files in a run's directory must belong to its user, and the runner has no privilege to give files away. Nor may it
+change
+the mode of files that others own; their owner may.
 """
 
 import os
@@ -11,7 +12,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def acting_as(uid: int) -> Iterator[None]:
-    """With the effective ids of this user, and so without any capability; nothing changes for the runner's own."""
+    """Run the block with this user's effective ids, and so without any capability. For the runner's own user, nothing
+    changes.
+    """
     own_uid, own_gid = os.geteuid(), os.getegid()
     if uid == own_uid:
         yield

@@ -1,4 +1,4 @@
-"""Calls of the kernel which the standard library does not have.
+"""Kernel calls that the standard library does not have.
 
 The numbers are from prctl(2), capget(2) and the kernel's uapi headers.
 """
@@ -32,19 +32,20 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _fork = ctypes.PyDLL(None).fork
 _clone = ctypes.PyDLL(None).syscall
 _clone.restype = ctypes.c_long
-_prctl_of_numbers = ctypes.PyDLL(None).prctl  # with nothing to convert, and nobody to wait for: each fork calls it
+_prctl_of_numbers = ctypes.PyDLL(None).prctl  # no argument conversion and no release of the GIL: each fork calls it
 _prctl = _libc.prctl
 _prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def fork() -> int:
-    """As `os.fork`, without what that does in the child for threads there are none of.
+    """Like `os.fork`, without its hooks in the child for other threads, of which there are none.
 
-    All of those hooks together write to some 150 pages, each of which the kernel then has to copy: more than all the
-    rest of a short run. What is left undone is to seed `random` anew, and to know of the new thread id.
+    All those hooks together write to some 150 pages, each of which the kernel then has to copy: more than all the rest
+    of a
+    short run. Without them, `random` is not seeded anew, and the new thread id is not known.
 
     Raises:
-        OSError: there can be no more processes.
+        OSError: no more processes are available.
     """
     pid = int(_fork())
     if pid < 0:
@@ -53,40 +54,42 @@ def fork() -> int:
 
 
 class Cloner:
-    """Forker as `fork` does, but for the C library's own hooks; for processes with one thread, as the runner's are.
+    """Forks like `fork`, but without the C library's own hooks. For processes with one thread, such as the runner's.
 
-    What it makes shares this process's table of descriptors, or is a child of this process's own parent, or both.
+    A clone shares this process's table of descriptors, or is a child of this process's own parent, or both.
     """
 
     def __init__(self) -> None:
-        """
+        """Find out where the C library keeps the thread's id, which must change in a child.
+
         Raises:
-            OSError: the kernel does not tell where the C library keeps the thread's id, which is another one in a child.
+            OSError: the kernel does not tell.
         """
         place = ctypes.c_ulong(0)
         prctl(_PR_GET_TID_ADDRESS, ctypes.addressof(place))
         machine = os.uname().machine
         if not place.value or machine not in _CLONE:
-            raise OSError("clone: nobody knows where the id of the thread is kept")
+            raise OSError("clone: the kernel does not tell where the C library keeps the thread's id")
         self._number = _CLONE[machine]
         self._takes_thread_last = machine == "aarch64"
         self._thread_id = place.value
 
     def child(self) -> int:
-        """Fork a child with the same descriptors, in one table. See `sibling` for what is returned."""
+        """Fork a child that shares one table of descriptors with this process. See `sibling` for the result."""
         return self._call(_CLONE_FILES, None)()
 
     def sibling(self, tell: int, *, shares_descriptors: bool) -> Callable[[], int]:
-        """What forks a child of this process's parent: 0 in the child, in this process its number, or -1 if it cannot be.
+        """A function that forks a child of this process's parent. It returns 0 in the child; here the pid, or -1 on
+        failure.
 
         Args:
-            tell: Address of the four bytes which the new process's number is written to before it runs.
-            shares_descriptors: In one table; otherwise it has them as they are at the time.
+            tell: Address of four bytes. The kernel writes the new process's pid there before that process runs.
+            shares_descriptors: In one table; otherwise the child gets a copy of them.
         """
         return self._call(_CLONE_PARENT | _CLONE_PARENT_SETTID | (_CLONE_FILES if shares_descriptors else 0), tell)
 
     def _call(self, flags: int, tell: int | None) -> Callable[[], int]:
-        """With all that it needs made ready: what a process touches right after a fork, it has to copy."""
+        """Prepares all arguments ahead: every page that a process touches right after a fork has to be copied."""
         flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | int(signal.SIGCHLD)
         thread_id = ctypes.c_void_p(self._thread_id)
         last = (0, thread_id) if self._takes_thread_last else (thread_id, 0)
@@ -94,27 +97,29 @@ class Cloner:
 
 
 def address(page: mmap, place: int) -> int:
-    """Of a byte of shared memory."""
+    """Address of a byte of shared memory."""
     return ctypes.addressof(ctypes.c_char.from_buffer(page, place))
 
 
 def give_back_free_memory() -> None:
-    """What the C library keeps for later is copied into every fork as well. Other C libraries than GNU's have no such call."""
+    """Return the C library's free memory to the kernel, because every fork would copy it. Only GNU's library has this
+    call.
+    """
     with suppress(AttributeError):
         _libc.malloc_trim(0)
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """Whether other processes of the same user may look into this one."""
+    """Set whether other processes of the same user may look into this one."""
     if _prctl_of_numbers(_PR_SET_DUMPABLE, int(dumpable)) != 0:
         fail("prctl dumpable")
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed when the parent ends, and end at once when it has ended already.
+    """Have the kernel kill this process when its parent ends; exit at once when it has ended already.
 
     Args:
-        parent: Who called `fork`; by now this may be somebody else's child.
+        parent: The process that called `fork`. By now, this process may be another one's child.
     """
     if _prctl_of_numbers(_PR_SET_PDEATHSIG, _KILL) != 0:
         fail("prctl parent")
@@ -128,12 +133,12 @@ def adopt_orphans() -> None:
 
 
 def renounce_new_privileges() -> None:
-    """For this process and all that come from it."""
+    """Give up new privileges (set-user-id programs) for this process and its future children."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """All of them, in every set."""
+    """Drop all capabilities, in every set."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
     nothing = (ctypes.c_uint32 * 6)()
     if _libc.capset(header, nothing) != 0:
@@ -146,10 +151,10 @@ def prctl(option: int, value: int, address: int | None = None) -> None:
 
 
 def syscall(name: str, number: int, *arguments: Any) -> int:
-    """Call by number.
+    """Make a system call by number.
 
     Raises:
-        OSError: it failed; the message has `name`.
+        OSError: it failed; the message names `name`.
     """
     result = int(_libc.syscall(ctypes.c_long(number), *arguments))
     if result < 0:
@@ -163,7 +168,7 @@ def fail(what: str) -> NoReturn:
 
 
 def sealed_file(data: bytes) -> int:
-    """A descriptor that reads `data` from its start: seekable, with a real end, and nobody can change it."""
+    """A descriptor that reads `data` from its start: seekable, with a real end, and unchangeable by any process."""
     writable = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         rest = memoryview(data)

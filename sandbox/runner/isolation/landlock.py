@@ -1,7 +1,8 @@
-"""Landlock: what a process, and all that come from it, may still reach of the file system, for good.
+"""Landlock limits, for good, which parts of the file system a process and its children may reach.
 
-For boxes without namespaces of their own. From version 4 on it denies TCP as well, from version 6 on abstract sockets
-and signals to processes outside. The numbers are from landlock(7) and linux/landlock.h.
+It is for boxes without namespaces of their own. From version 4 on it also denies TCP, from version 6 on abstract
+sockets and
+signals to processes outside. The numbers are from landlock(7) and linux/landlock.h.
 """
 
 import ctypes
@@ -29,13 +30,13 @@ _NO_TCP: Final = 0b11
 _NO_ABSTRACT_SOCKETS_NO_SIGNALS: Final = 0b11
 
 SCOPES_SIGNALS: Final = 6
-"""The first version that can keep a process from signalling those outside."""
+"""The first version that can prevent signals to processes outside."""
 
 _DEVICES: Final = ("/dev/null", "/dev/full", "/dev/zero", "/dev/random", "/dev/urandom")
 
 
 def version() -> int:
-    """What this kernel knows of it; 0 when nothing."""
+    """The kernel's Landlock version; 0 when there is none."""
     with suppress(OSError):
         return kernel.syscall("landlock", _SYS_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)
     return 0
@@ -67,7 +68,7 @@ def make_ruleset(read_only: Iterable[str], writable: Iterable[str]) -> int:
 
 
 def restrict(ruleset: int) -> None:
-    """This process and all that come from it; new privileges must have been renounced."""
+    """Restrict this process and its future children. New privileges must have been given up before."""
     kernel.syscall("landlock_restrict_self", _SYS_RESTRICT_SELF, ruleset, 0)
 
 

@@ -1,12 +1,19 @@
-"""Which system calls programs are refused: those that namespaces, user ids and limits do not already make harmless.
+"""System calls that programs are refused: those that namespaces, user ids and limits do not already make harmless.
 
-A list of what is denied on top of what the container's own profile allows. It is installed once in the runner, which
-needs none of these calls itself, and inherited by all that comes from it.
+This is a list of denied calls, on top of what the container's own profile allows. It is installed once in the runner,
+which
+needs none of these calls itself, and everything forked from the runner inherits it.
 
-Another filter is installed for each job. It leaves one call undone: whoever has the end of children ignored is not
-charged for their CPU time, and nobody else is; so SIGCHLD does for good what it does. To programs of Python their own
-handlers are called all the same, by the interpreter; run times that learn of their children by a handler of their own
-(`sandbox.languages.Language.handles_children`) are spared it. The numbers are from the kernel's system call tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the form from seccomp(2) and linux/filter.h.
+Each job gets another filter, which makes one call do nothing: changing the handler of SIGCHLD. A process that ignores
+that
+signal is not charged for its children's CPU time, and neither is any other process. So SIGCHLD keeps its handler for
+good.
+Python programs can still set handlers of their own, because the interpreter calls them. Run times that learn of their
+children through a handler of their own (`sandbox.languages.Language.handles_children`) do not get this filter. The
+numbers
+are from the kernel's system call tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the format is
+from
+seccomp(2) and linux/filter.h.
 """
 
 import ctypes
@@ -21,7 +28,7 @@ from sandbox.runner.isolation import kernel
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Architecture:
-    """One machine's numbers."""
+    """System call numbers of one machine architecture."""
 
     audit: int
     """AUDIT_ARCH_*"""
@@ -37,9 +44,9 @@ class Architecture:
     sigaction: int
     """rt_sigaction"""
     scheduling_by_first: tuple[int, ...]
-    """sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument says of which process."""
+    """sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr: the first argument names the process."""
     scheduling_by_second: tuple[int, ...]
-    """setpriority, ioprio_set: the second does."""
+    """setpriority, ioprio_set: the second argument names the process."""
     has_x32: bool = False
 
 
@@ -219,7 +226,7 @@ AARCH64: Final = Architecture(
 )
 
 ARCHITECTURES: Final[Mapping[str, Architecture]] = {"x86_64": X86_64, "aarch64": AARCH64}
-"""By what `os.uname()` calls the machine."""
+"""By the machine name of `os.uname()`."""
 
 _PR_SET_SECCOMP: Final = 22
 _SECCOMP_MODE_FILTER: Final = 2
@@ -235,7 +242,7 @@ _SIGCHLD: Final = 17
 
 _X32_BIT: Final = 0x40000000
 _NEW_NAMESPACES: Final = 0x7E020000
-"""CLONE_NEW* but NEWTIME, which only clone3 and unshare know."""
+"""CLONE_NEW* without NEWTIME, which only clone3 and unshare know."""
 _AF_UNIX: Final = 1
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
@@ -247,23 +254,24 @@ def filter_program(architecture: Architecture, *, sockets: bool, schedules_other
     """The filter as an array of struct sock_filter.
 
     Args:
-        architecture: Of the machine; calls in the manner of any other end the process.
+        architecture: Of the machine. A call by the convention of any other architecture kills the process.
         sockets: Whether AF_UNIX sockets may be made; pairs of them always may.
-        schedules_others: Whether a process may change the priority and the processors of another of its user.
+        schedules_others: Whether a process may change the priority and processors of other processes of its user.
     """
     return _packed(_instructions(architecture, sockets, schedules_others))
 
 
 def sigchld_filter_program(architecture: Architecture) -> bytes:
-    """The filter for each job: nothing is changed about SIGCHLD any more."""
+    """The filter for each job: changes of SIGCHLD's handler succeed without doing anything."""
     return _packed(_ignore_sigchld_changes(architecture.sigaction))
 
 
 def install(program: bytes) -> None:
-    """For this process and all that come from it, for good; new privileges must have been renounced.
+    """Install a filter for this process and its future children, for good. New privileges must have been given up
+    before.
 
     Raises:
-        OSError: the kernel does not take it.
+        OSError: the kernel does not accept it.
     """
     code = ctypes.create_string_buffer(program, len(program))
     length = len(program) // struct.calcsize("=HBBI")
@@ -315,9 +323,10 @@ def _instructions(architecture: Architecture, sockets: bool, schedules_others: b
 
 
 def _ignore_sigchld_changes(sigaction: int) -> Iterator[Instruction]:
-    """A change of what SIGCHLD does, which succeeds without doing anything; asking for it (no second argument) is allowed.
+    """Make a change of SIGCHLD's handler succeed without doing anything. Reading the handler (no second argument) is
+    allowed.
 
-    Calls by the numbers of another architecture have been refused by the other filter.
+    Calls by the numbers of another architecture have already been refused by the other filter.
     """
     yield _LOAD, 0, 0, _NUMBER
     yield _JUMP_IF_EQUAL, 0, 7, sigaction
@@ -337,7 +346,9 @@ def _refuse(number: int, error: int) -> Iterator[Instruction]:
 
 
 def _refuse_argument(number: int, offset: int, test: Instruction, error: int = errno.EPERM) -> Iterator[Instruction]:
-    """Refuse a call when `test` on an argument falls through to the next instruction; it jumps over one to allow."""
+    """Refuse a call if `test` on an argument falls through to the next instruction. To allow the call, it jumps over
+    one.
+    """
     yield _JUMP_IF_EQUAL, 0, 4, number
     yield _LOAD, 0, 0, offset
     yield test
