@@ -1,1 +1,1 @@
-"""What a process gives up before it becomes a judged program: users, files, system calls."""
+"""Isolation of a judged program: the user ids, files and system calls that its process gives up before it starts."""

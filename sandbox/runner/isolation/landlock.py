@@ -43,10 +43,8 @@ def version() -> int:
 
 
 def make_ruleset(read_only: Iterable[str], writable: Iterable[str]) -> int:
-    """A descriptor of rules that allow nothing but these paths and what is below them; missing ones are left out.
-
-    Raises:
-        OSError: the kernel has no Landlock.
+    """A descriptor of a ruleset that allows only these paths and everything below them. Paths that do not exist are
+    left out.
     """
     known = version()
     rights = _FIRST_RIGHTS

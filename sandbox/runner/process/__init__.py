@@ -1,1 +1,1 @@
-"""The processes of a box: forked, watched, limited and ended."""
+"""The processes of a box: forking, watching, limiting and killing them."""

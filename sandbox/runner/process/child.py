@@ -1,8 +1,9 @@
 """What a forked and confined process does: becomes the program, as if an interpreter had been started for it.
 
-The interpreter is warm, so everything that `python main.py` would have made anew is made here: the module `__main__`,
-the standard streams, the random state, and the order of things at the end. What a process does is one of the functions
-of `_ENTRIES`, which returns the status that the process is to end with.
+The interpreter is warm. So everything that `python main.py` would have made anew is made here: the module `__main__`,
+the
+standard streams, the random state, and the order of events at the end. What a process does is one of the functions of
+`_ENTRIES`. It returns the exit status of the process.
 """
 
 import atexit
@@ -27,14 +28,14 @@ from sandbox.runner.testing import candidate, tester
 from sandbox.runner.values import encoding
 
 _FLUSH_FAILED: Final = 120
-"""What an interpreter exits with when it cannot write its last output."""
+"""Exit status of an interpreter that cannot write its last output."""
 _EXCEPTION: Final = 1
 _own_streams: Final[list[io.TextIOWrapper]] = []
 _seeders: Final[list[Callable[[], object]]] = []
 _STREAMS: Final = (("stdin", "surrogateescape"), ("stdout", "surrogateescape"), ("stderr", "backslashreplace"))
 
 _PRIVATE_IN, _PRIVATE_OUT = 3, 4
-"""The descriptors that arguments of calls come from and values leave through."""
+"""Descriptors for the arguments and the value of a call."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -46,19 +47,19 @@ class PythonSource:
 
 
 class StartFlag:
-    """Tells the supervisor, through memory they share, that all that happens from now on is the program's doing."""
+    """Tells the supervisor, through shared memory, that everything that happens from now on is the program's doing."""
 
     def __init__(self, page: mmap, place: int) -> None:
         self._page = page
         self._place = place
 
     def set_and_unmap(self) -> None:
-        """And let go of the memory, so that the program cannot reach it."""
+        """Set the flag and unmap the memory, so that the program cannot reach it."""
         self._page[self._place] = 1
         self._page.close()
 
     def set_before_exec(self) -> None:
-        """For a process that is about to be replaced, and its memory with it."""
+        """Set the flag in a process that is about to be replaced by exec, together with its memory."""
         self._page[self._place] = 1
 
     def clear(self) -> None:
@@ -68,8 +69,10 @@ class StartFlag:
 def prepare_standard_streams() -> None:
     """Make the text streams that forked processes use, once, in the runner.
 
-    They take over what is learnt from the descriptors at this moment, whether they can seek and how large their blocks
-    are: so these must be of the same kind as those of runs, a file and two pipes. They are the runner's no longer.
+    The streams remember facts about their descriptors at this moment: whether they can seek, and their block size. So
+    these
+    descriptors must be of the same kind as those of runs, a file and two pipes. Afterwards the runner no longer owns
+    them.
     """
     _own_streams.clear()
     for descriptor, (name, errors) in enumerate(_STREAMS):
@@ -80,7 +83,7 @@ def prepare_standard_streams() -> None:
 
 
 def _text_stream(descriptor: int, name: str, errors: str) -> io.TextIOWrapper:
-    """As the interpreter makes them (create_stdio in pylifecycle.c)."""
+    """Make a stream as the interpreter does (create_stdio in pylifecycle.c)."""
     mode = "r" if descriptor == 0 else "w"
     binary = open(descriptor, mode + "b", closefd=False)  # noqa: SIM115 - lives as long as the process
     binary.raw.name = name  # type: ignore[attr-defined]  # a FileIO of the C library takes it
@@ -90,7 +93,7 @@ def _text_stream(descriptor: int, name: str, errors: str) -> io.TextIOWrapper:
 
 
 def execute(source: PythonSource, arguments: Sequence[str], environment: Mapping[str, str], flag: StartFlag) -> int:
-    """Run as `__main__`."""
+    """Run the program as `__main__`."""
     _set_environment(environment)
     sys.argv = [source.path, *arguments]
     main = _module("__main__", source)
@@ -104,7 +107,9 @@ def call(
     environment: Mapping[str, str],
     flag: StartFlag,
 ) -> int:
-    """Load as module `solution`, call a function, send its value; the process is over as soon as the value is out."""
+    """Load the program as module `solution`, call a function, send its value. The process ends as soon as the value is
+    out.
+    """
     _set_environment(environment)
     sys.argv = [source.path]
     module = _module("solution", source)
@@ -124,7 +129,7 @@ def call(
 
 
 def serve(source: PythonSource, requests: int, replies: int, environment: Mapping[str, str], flag: StartFlag) -> int:
-    """Load as module `solution` and do what the tester asks."""
+    """Load the program as module `solution`, and answer the tester's requests."""
     _set_environment(environment)
     sys.argv = [source.path]
     module = _module("solution", source)
@@ -141,17 +146,17 @@ def serve(source: PythonSource, requests: int, replies: int, environment: Mappin
 
 
 class TesterChannels(NamedTuple):
-    """A tester's descriptors."""
+    """Descriptors of a tester, and the length of its tests."""
 
     source: int
-    """The connection to the service, where the tests are the next thing to come,"""
+    """The connection to the service. The tests are the next bytes from it."""
     length: int
-    """so many bytes of them."""
+    """Length of the tests in bytes."""
     requests: int
     replies: int
     outcomes: int
     taken: int
-    """A byte is written here when all of them have been read."""
+    """A byte is written here when all tests have been read."""
 
 
 def test(fields: Sequence[int], directory: str, flag: StartFlag) -> int:
@@ -179,7 +184,7 @@ def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) 
     """Become another program.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: it cannot be executed.
     """
     restore_pipe_signal()
     flag.set_before_exec()
@@ -191,10 +196,10 @@ def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) 
 
 
 def leave_depth(frames: int) -> None:
-    """Let programs call as deep as if their own first frame were the lowest.
+    """Raise the recursion limit, so that programs can recurse as deep as if their own first frame were the lowest.
 
     Args:
-        frames: How many there will be between the caller's own and that.
+        frames: How many frames there will be between the caller's own and the program's first.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -213,7 +218,7 @@ _ENTRIES: Final[Mapping[str, Callable[..., int]]] = {
 
 
 def run_entry(entry: Sequence[Any], source: PythonSource | None, flag: StartFlag) -> int:
-    """Do what the first of `life` names, one of the functions above, with the rest of it."""
+    """Call the function that the first item of `entry` names, with the rest as arguments."""
     name, *arguments = entry
     if name in _OF_PYTHON:
         return _ENTRIES[name](source, *arguments, flag)
@@ -221,7 +226,9 @@ def run_entry(entry: Sequence[Any], source: PythonSource | None, flag: StartFlag
 
 
 def prepare_random_state() -> None:
-    """Find, once, in the runner, what has to be seeded anew in each fork; what it has loaded, it has loaded for all."""
+    """Find, once, in the runner, the generators to be seeded anew in each fork. The modules it loads are loaded for all
+    forks.
+    """
     # The method of the C library: that of `random.Random` is written in Python and only calls it.
     _seeders.append(super(random.Random, random._inst).seed)  # behind random.random()
     if "numpy" in sys.modules:
@@ -251,7 +258,7 @@ def _module(name: str, source: PythonSource) -> ModuleType:
 
 
 def _run(step: Callable[[], None]) -> int:
-    """Do it, and report what it raises as the interpreter does; the exit status that follows."""
+    """Do a step and report its exception as the interpreter does. Returns the exit status."""
     try:
         step()
     except SystemExit as request:
@@ -295,10 +302,10 @@ def _finish(status: int, main: ModuleType) -> int:
         _report(error)
     atexit._run_exitfuncs()
     is_flushed = _flush_standard_streams()
-    for name, _ in _STREAMS:  # what the program has in their place is not asked again when its names are gone
+    for name, _ in _STREAMS:  # the program's replacements must not be called after its names are cleared
         setattr(sys, name, getattr(sys, f"__{name}__", None))
     _clear(main.__dict__)
-    for stream in _own_streams:  # which the program may have put out of its sight
+    for stream in _own_streams:  # the program may have replaced them
         _flush(stream)
     if not (is_flushed and _flush_standard_streams()):
         return _FLUSH_FAILED
@@ -316,7 +323,7 @@ def _flush_standard_streams() -> bool:
 
 
 def _flush(stream: Any) -> BaseException | None:
-    """What was in the way; a stream that was closed or taken away has nothing to lose."""
+    """Flush a stream; the error if that failed. A stream that was closed or removed has nothing to lose."""
     try:
         if stream is not None and not getattr(stream, "closed", False):
             stream.flush()
@@ -326,7 +333,7 @@ def _flush(stream: Any) -> BaseException | None:
 
 
 def _clear(namespace: dict[str, Any]) -> None:
-    """Let go of a module's objects, so that files are written and `__del__` is called (_PyModule_ClearDict)."""
+    """Drop a module's objects, so that files are written and `__del__` is called (_PyModule_ClearDict)."""
     for name in list(namespace):
         if name[:1] == "_" and name[:2] != "__":
             namespace[name] = None
@@ -336,7 +343,9 @@ def _clear(namespace: dict[str, Any]) -> None:
 
 
 def _arguments() -> tuple[list[Any], dict[str, Any]]:
-    """Of a call. The limit on digits is for what strangers send; these numbers are the task's."""
+    """The arguments of a call. The digit limit is lifted: it protects against untrusted numbers, and these are the
+    task's own.
+    """
     with open(_PRIVATE_IN, "rb") as file:
         text = file.read()
     digits = sys.get_int_max_str_digits()

@@ -1,7 +1,8 @@
-"""Removing what programs left behind, whatever they did to make that hard.
+"""Removes what programs left behind, whatever they did to make that hard.
 
-Trees may be deeper than paths can be long, without permissions, sticky, with any name: so everything is done relative
-to the directory at hand, without recursion, and no link is ever followed. No process of the box may be alive meanwhile.
+Trees may be deeper than paths can be long, without permissions, sticky, or with any names. So all work is relative to
+the
+current directory's descriptor and without recursion, and no link is ever followed. No process of the box may be alive.
 """
 
 import os
@@ -18,7 +19,7 @@ _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def empty(path: str, kept: Container[str] = ()) -> int:
-    """Remove all that is in a directory of ours but the names to keep; returns how many things that were.
+    """Remove everything in a directory of ours, except the names to keep. Returns how many entries were removed.
 
     Raises:
         BoxUnusable: something could not be removed, or not in time.
@@ -32,7 +33,7 @@ def empty(path: str, kept: Container[str] = ()) -> int:
     except OSError as error:
         raise BoxUnusable(f"cannot empty {path}: {error.strerror}") from error
     if left:
-        raise BoxUnusable(f"cannot empty {path}: {len(left)} things are left")
+        raise BoxUnusable(f"cannot empty {path}: {len(left)} entries are left")
     return len(names)
 
 
@@ -56,7 +57,7 @@ def _remove(parent: int, name: str, deadline: float) -> None:
         remaining = [_unlink_files(here)]  # for each level the directories still to be removed
         while remaining:
             if time.monotonic() > deadline:
-                raise BoxUnusable("what was left behind cannot be removed in time")
+                raise BoxUnusable(f"what programs left behind cannot be removed within {_PATIENCE_S:g} s")
             if remaining[-1]:
                 names.append(remaining[-1].pop())
                 here = _moved(here, _enter(here, names[-1]))
@@ -70,7 +71,9 @@ def _remove(parent: int, name: str, deadline: float) -> None:
 
 
 def _enter(parent: int, name: str) -> int:
-    """Open a directory, and make it one that its owner, and who may override permissions, can do anything in."""
+    """Open a directory, and change its mode so that its owner, and a process that overrides permissions, can do
+    anything in it.
+    """
     try:
         here = os.open(name, _DIRECTORY, dir_fd=parent)
     except PermissionError:
@@ -84,7 +87,7 @@ def _enter(parent: int, name: str) -> int:
 
 
 def _unlink_files(here: int) -> list[str]:
-    """Remove what is no directory; returns the directories."""
+    """Remove everything except directories. Returns the directories."""
     directories = []
     with os.scandir(here) as entries:
         for entry in entries:

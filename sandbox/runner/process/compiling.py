@@ -1,6 +1,6 @@
-"""Compiling a judged program's Python by this interpreter, for all the processes that are forked from it afterwards.
+"""Compiles a judged program's Python in this interpreter, for all processes that are forked from it afterwards.
 
-The parser is bounded for short sources; a long one is first compiled in a process that may be lost.
+For short sources the parser's cost is bounded. A long source is first compiled in a child process, which may fail.
 """
 
 import os
@@ -20,18 +20,19 @@ _MAX_MESSAGE_CHARS: Final = 8000
 
 
 class NotCompiled(Exception):
-    """The program is none; the message is for whoever wrote it."""
+    """The program cannot be compiled; the message is for its author."""
 
 
 def compile_program(text: bytes, path: str, data_bytes: int) -> PythonSource:
-    """
+    """Compile a program.
+
     Args:
         text: The program.
-        path: What it is called.
-        data_bytes: What this process's memory counts towards a process's limit.
+        path: Its file name.
+        data_bytes: How much of this process's memory counts towards a process's limit.
 
     Raises:
-        NotCompiled: it cannot be.
+        NotCompiled: it cannot be compiled.
     """
     if len(text) > _SHORT_SOURCE_BYTES and not _can_be_compiled(text, path, data_bytes):
         raise NotCompiled("the source cannot be compiled with limited time and memory")
@@ -42,14 +43,14 @@ def compile_program(text: bytes, path: str, data_bytes: int) -> PythonSource:
 
 
 def compiled(text: bytes, path: str) -> Any:
-    """Code that warns of nothing."""
+    """Compile without warnings."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they would go to the runner's own standard error
+        warnings.simplefilter("ignore")  # warnings would go to the runner's own standard error
         return compile(text, path, "exec", dont_inherit=True)
 
 
 def _can_be_compiled(text: bytes, path: str, data_bytes: int) -> bool:
-    """Try it in a child with limits, which alone is lost if the parser does not take it well."""
+    """Try it in a child with limits, so that only the child is lost when the parser needs too much."""
     pid = os.fork()
     if pid == 0:
         _leave(lambda: _try_to_compile(text, path, data_bytes))
@@ -64,7 +65,7 @@ def _try_to_compile(text: bytes, path: str, data_bytes: int) -> None:
     try:
         compiled(text, path)
     except (SyntaxError, ValueError, OverflowError):
-        return  # quickly refused: that is no danger for the runner either
+        return  # refused quickly: the runner may compile it too, and report the error
 
 
 def _leave(step: Callable[[], None]) -> None:

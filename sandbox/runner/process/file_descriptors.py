@@ -1,4 +1,4 @@
-"""The runner's own descriptors, which have numbers that no child is given."""
+"""Keeps the runner's own descriptors at high numbers, which no child gets."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ _FIRST: Final = 100
 
 
 def move_high(descriptor: int) -> int:
-    """The same with a number of the runner's own, closed on exec."""
+    """The same file under a number of the runner's own (100 or higher), closed on exec."""
     own = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST)
     if descriptor > 2:
         os.close(descriptor)

@@ -1,8 +1,8 @@
-"""Where the runs of a program are forked, and what becomes of such a fork.
+"""Forks the runs of a program, and runs the code of each fork.
 
-    Order ──► Forker.fork ──► a child: confinement ──► flag ──► the program
+    Order ──► Forker.fork ──► a child: confinement ──► start flag ──► the program
 
-`DirectForker` are the runner's own. Those of `sandbox.runner.process.templates` are faster, where the kernel can do that.
+`DirectForker` forks the runner itself. `sandbox.runner.process.templates` has a faster one, on kernels that allow it.
 """
 
 import os
@@ -19,16 +19,18 @@ from sandbox.runner.process.compiling import compile_program
 from sandbox.runner.process.shared_page import SharedPage
 
 FRAMES: Final = 6
-"""Between what calls `live` and the first of the program: `live`, `follow`, `process.lead`, three of what that does."""
+"""Frames between the caller of `run_child` and the program's first: `run_child`, `confine_and_run`, `child.run_entry`,
+three below it.
+"""
 
 
 class Order(NamedTuple):
-    """A run that is to be forked. Nothing but what `marshal` can take."""
+    """A run that is to be forked. It holds only what `marshal` can encode."""
 
     place: int
-    """On the shared_page: where the flag is, and where the process's number is told."""
+    """On the shared page: where the start flag and the process's pid are."""
     uid: int | None
-    """The user it is to be. None: the one that the runner is."""
+    """The user that the run becomes. None: it stays the runner's user."""
     task: "Task"
 
 
@@ -38,58 +40,60 @@ class Task(NamedTuple):
     jail: tuple[Any, ...]
     """The fields of a `Jail`."""
     entry: tuple[Any, ...]
-    """What the process does once it is confined, see `process.lead`."""
+    """What the process does once it is confined, see `child.run_entry`."""
 
 
 class Forker(Protocol):
-    """Of one job after the other."""
+    """Forks the runs of one job after the other."""
 
     @property
     def are_prepared(self) -> bool:
-        """They are forked from a process that has done what `confinement.prepare` does."""
+        """Whether the process that is forked has already called `confinement.prepare`."""
 
     @property
     def are_confined(self) -> bool:
-        """Those of this job: by Landlock, as `Rules.run` has it."""
+        """Whether the runs of this job are already confined by Landlock, with `Rules.run`."""
 
     def begin(self, *, handles_children: bool, has_tests: bool, core: int | None) -> None:
-        """A job begins.
+        """Begin a job.
 
         Args:
-            handles_children: Its programs may say what SIGCHLD does, see `sandbox.runner.isolation.seccomp`.
-            has_tests: There may be tests among its runs, which are confined in another way than programs.
-            core: On which processor all of the job had best stay, counted among those there are.
+            handles_children: Its programs may set a SIGCHLD handler, see `sandbox.runner.isolation.seccomp`.
+            has_tests: There may be tests among its runs, which are confined differently from programs.
+            core: The processor that the job is pinned to, an index into the available ones.
         """
 
     def end(self) -> None:
-        """It is over, and with it what was compiled for it; it may never have begun."""
+        """End the job and drop its compiled source. The job may never have begun."""
 
     def compile(self, text: bytes, path: str) -> None:
-        """Make this the source of the job's runs.
+        """Compile the source of the job's runs.
 
         Raises:
-            NotCompiled: it cannot be.
+            NotCompiled: it cannot be compiled.
         """
 
     def fork(self, order: Order) -> None:
-        """The process's number will be on the shared_page."""
+        """Fork a run. Its pid will be on the shared page."""
 
     def finish(self) -> None:
-        """Wait until all that was ordered has been forked: descriptors that are theirs alone may be closed then."""
+        """Wait until all ordered runs have been forked: then their own descriptors may be closed here."""
 
 
 class DirectForker:
-    """Forker of the process that asks for them."""
+    """Forks the process that calls it."""
 
     are_prepared = False
     are_confined = False
 
     def __init__(self, shared_page: SharedPage, data_bytes: int, job_filter: bytes | None) -> None:
-        """
+        """Begin without a source.
+
         Args:
-            shared_page: Where the numbers are told.
-            data_bytes: What this process's memory counts towards a process's limit.
-            job_filter: Of jobs whose programs have no say about SIGCHLD. Where one process serves all jobs, it stays.
+            shared_page: Where pids are told.
+            data_bytes: How much of this process's memory counts towards a process's limit.
+            job_filter: For jobs whose programs may not change SIGCHLD. If one process serves all jobs, the filter
+                stays.
         """
         self._shared_page = shared_page
         self._job_filter = job_filter
@@ -116,21 +120,22 @@ class DirectForker:
         self._shared_page.set_pid(order.place, pid)
 
     def finish(self) -> None:
-        """They have been."""
+        """Do nothing: all runs have been forked already."""
 
 
 def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
-    """In the child. Trouble of ours ends it in a way that cannot be taken for an end of the program.
+    """Run in the child and exit. If our own code fails, it exits in a way that cannot be mistaken for the program's
+    end.
 
     Args:
         place: Of an `Order`.
-        uid: Of it, too.
+        uid: Of the same order.
         task: The fields of its `Task`.
-        source: The compiled program, of a job of Python.
-        page: Of the shared_page.
+        source: The compiled program, if the job is Python.
+        page: The shared page.
     """
     try:
-        os.setpgid(0, 0)  # a session of its own would be a group of its own for the scheduler: more than a fork costs
+        os.setpgid(0, 0)  # not a session: each session is a scheduler group, which costs more than a fork
         os._exit(confine_and_run(place, uid, task, source, page))
     except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
         with suppress(OSError):
@@ -142,7 +147,7 @@ def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSo
 
 
 def confine_and_run(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> int:
-    """The status to end with."""
+    """Confine this process and run its entry. Returns the exit status."""
     jail, entry = task
     confinement.enter_jail(uid, jail)
     return child.run_entry(entry, source, StartFlag(page, place))

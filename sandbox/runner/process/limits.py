@@ -1,4 +1,4 @@
-"""What one run may use, as requests say it."""
+"""The limits of one run, as requests hold them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunLimits:
-    """`sandbox.base.Limits`, with the backstop worked out."""
+    """`sandbox.base.Limits`, with the backstop as a number."""
 
     cpu_s: float
     wall_s: float
@@ -21,7 +21,7 @@ class RunLimits:
         return self.memory_mb << 20
 
     def for_tests(self) -> "RunLimits":
-        """Of the tests themselves, when these are the limits of the program."""
+        """Limits of the tests themselves, when these are the limits of the program."""
         return RunLimits(
             cpu_s=2 * self.cpu_s + 5,
             wall_s=2 * self.wall_s + 5,

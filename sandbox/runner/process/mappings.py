@@ -1,8 +1,10 @@
-"""Letting forks find the interpreter's own code in their memory, as far as it has been used before.
+"""Gives forks the page tables of the interpreter's code, as far as it has been used before.
 
-Of what is mapped from a file and has never been written to, a fork gets no page table: it asks for each page anew, some
-seventy times in a short run. A mapping in which one page is private is copied with its page table. So one byte of each
-large one is replaced by itself.
+A fork gets no page tables for memory that is mapped from a file and was never written to. It faults on each page anew,
+some
+seventy times in a short run. But a mapping with one private page is copied with its page table. So one byte of each
+large
+mapping is overwritten with itself.
 """
 
 import os
@@ -14,7 +16,7 @@ _READ_ONLY: Final = ("r-xp", "r--p")
 
 
 def open_own_memory() -> int | None:
-    """To be done while the process may still be looked into; None where it cannot be."""
+    """Open /proc/self/mem, while other processes may still look into this one; None if that fails."""
     try:
         return os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -22,7 +24,7 @@ def open_own_memory() -> int | None:
 
 
 def inherit_page_tables(memory: int | None) -> None:
-    """From now on; closes `memory`. Where the kernel does not allow it, nothing changes."""
+    """Make future forks inherit page tables; closes `memory`. Where the kernel does not allow it, nothing changes."""
     if memory is None:
         return
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:

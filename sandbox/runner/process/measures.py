@@ -1,6 +1,6 @@
-"""What processes use, seen from outside through the kernel's clocks and /proc.
+"""Measures what processes use, from outside, through the kernel's clocks and /proc.
 
-A process that has just ended measures as nothing: what it used is in the rusage of its `wait4`.
+A process that has just ended measures as zero: what it used is in the rusage of its `wait4`.
 """
 
 import os
@@ -17,7 +17,7 @@ _MOST_OOM_BYTES: Final = 16 << 10
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds of one process with all its threads, and of its children as far as it has waited for them."""
+    """CPU seconds of one process with all its threads, and of the children that it has waited for."""
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         of_children = (int(fields[13]) + int(fields[14])) * _TICK_S
@@ -34,22 +34,22 @@ def resident_bytes(pid: int) -> int:
 
 
 def data_bytes() -> int:
-    """Of this process, as RLIMIT_DATA counts."""
+    """Data memory of this process, as RLIMIT_DATA counts it."""
     return int(_read("/proc/self/statm").split()[5]) * _PAGE_BYTES
 
 
 def delay_s(pids: Iterable[int]) -> float:
-    """How long the machine kept waiting, at the most, a thread of these processes that was ready to run."""
+    """The longest time that the machine kept any runnable thread of these processes waiting."""
     return max((_thread_delay_s(path) for pid in pids for path in _threads(pid)), default=0.0)
 
 
 def leader_delay_s(pid: int) -> float:
-    """The same for the first thread of one process, which may have ended but not have been reaped."""
+    """The same for the first thread of one process, which may have ended but must not have been reaped."""
     return _thread_delay_s(f"/proc/{pid}")
 
 
 def threads_of_user(uid: int, *, without: int | None) -> int:
-    """How many threads the processes of a user have, all over the machine, without one process."""
+    """Threads of all processes of a user on the machine, except those of one process."""
     count = 0
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == without:
@@ -58,17 +58,17 @@ def threads_of_user(uid: int, *, without: int | None) -> int:
             if os.stat(f"/proc/{name}").st_uid == uid:
                 count += len(os.listdir(f"/proc/{name}/task"))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return count
 
 
 class OomCounter:
-    """How many processes the kernel has ended for want of memory.
+    """Counts the processes that the kernel killed because memory ran out.
 
     Args:
-        descriptor: Of a file that has a line for it; None: there are never any, or nothing is known.
-        is_known: Whether a process that the kernel ended would be counted.
-        is_of_box: Whether no others are counted than those of this box.
+        descriptor: Of a file with a line for that count. None: there are never any, or nothing is known.
+        is_known: Whether every such kill is counted.
+        is_of_box: Whether it counts only processes of this box.
     """
 
     def __init__(self, descriptor: int | None, *, is_known: bool = True, is_of_box: bool = True) -> None:
@@ -78,13 +78,13 @@ class OomCounter:
 
     @classmethod
     def found(cls) -> "OomCounter":
-        """The one in this box's file system, if there is one."""
+        """The counter in this box's file system, if there is one."""
         descriptor = _find_oom_counter(_OOM_COUNTERS)
         return cls(descriptor, is_known=descriptor is not None)
 
     @classmethod
     def of_machine(cls) -> "OomCounter":
-        """That of all processes together."""
+        """The counter for all processes of the machine."""
         descriptor = _find_oom_counter((_OOM_COUNTER_OF_MACHINE,))
         return cls(descriptor, is_known=descriptor is not None, is_of_box=False)
 
@@ -98,7 +98,7 @@ class OomCounter:
 
 
 def _own_cpu_s(pid: int, otherwise: float) -> float:
-    """By the clock of the process, which is exact, where the kernel has one for others to read."""
+    """CPU seconds by the process's own clock, which is exact, on kernels where other processes can read it."""
     try:
         return time.clock_gettime((~pid << 3) | 2)  # MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED)
     except OSError:

@@ -1,9 +1,13 @@
-"""What every job and every run does in memory, done before: nothing of it is seen outside the process.
+"""Does once, before the fork, the memory writes of every job and every run. Nothing of it is visible outside the
+process.
 
-What a fork writes to for the first time the kernel has to copy for it, which takes longer than most of the work itself.
-A fork that waits for a job writes before anybody waits for it. And much is written only by who is the first: the
-interpreter keeps what it found under a name, and the code of a function is written anew once it has been called a few
-times; the C library looks up a function when it is called. What the runner has done, its forks need not write again.
+When a fork writes to a page for the first time, the kernel has to copy it, which takes longer than most of the work
+itself.
+A fork that waits for a job makes these writes while no caller waits. And many writes happen only the first time: the
+interpreter caches what it found under a name, and rewrites the code of a function once it has been called a few times;
+the
+C library resolves a function at its first call. Forks of the runner need not repeat the writes that the runner has
+made.
 """
 
 import atexit
@@ -49,9 +53,9 @@ if __name__ == "__main__":
     main()
 """
 INPUT: Final = b"1 2\n3 4\n"
-"""What such a program reads."""
+"""The standard input of such a program."""
 _TIMES: Final = 16
-"""The interpreter specialises a function that has been called eight times, as far as it then knows what it meets."""
+"""The interpreter specialises a function after eight calls, for the types that it has seen by then."""
 _LOAD: Final[dict[str, Any]] = {
     "ask": "load",
     "mode": "python",
@@ -85,7 +89,7 @@ _EXECUTE: Final[dict[str, Any]] = {
 
 
 def warm_up_job() -> None:
-    """A program is read, compiled and answered for, and a run of it, but for the run itself."""
+    """Read a program, compile it, and make the answers to it and to a run of it, without the run itself."""
     load = requests.read_load(_parsed(_LOAD), _SOURCE)
     compiling.compiled(load.files[load.main], load.main)
     frames.packed(*loaded_answer(Loaded(None)))
@@ -102,12 +106,13 @@ def _parsed(header: dict[str, Any]) -> dict[str, Any]:
 
 
 def warm_up_run() -> None:
-    """A run of a program, by a process that has the descriptors of a run, with `INPUT` to read.
+    """Run a program in a process that has the descriptors of a run, with `INPUT` to read.
 
-    It ends as it was: what a run gives up is given up by this process already, or set to what it is.
+    The process stays as it was: what a run gives up, this process has given up already, or it is set to its current
+    value.
     """
     if atexit._ncallbacks() or not _is_one_user():
-        return  # what a run would call at its end, or become
+        return  # a run would call exit handlers at its end, or change its user
     for _ in range(_TIMES):
         compiling.compile_program(b"", "main.py", 0)
     source = compiling.compile_program(_SOURCE, "main.py", 0)

@@ -20,14 +20,14 @@ from sandbox.runner.process.runs import Rules
 from sandbox.runner.process.workspace import Workspace
 
 _RESERVED_DESCRIPTORS: Final = range(3, 10)
-"""Taken at all times, so that no pipe of a run has a number that a child gives to another."""
+"""Always in use, so that no pipe of a run has a number that another child gets."""
 _ENVIRONMENT: Final = {
     "PATH": programs.SEARCH_PATH,
     "LANG": "C.UTF-8",
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
-    # One thread each: more only get in each other's way on the processor of a box.
+    # One thread each: more would only compete for the box's processor.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -35,7 +35,7 @@ _ENVIRONMENT: Final = {
 
 
 def reserve_descriptors(source: int, sink: int) -> tuple[int, int]:
-    """The descriptors of the connection where no child's are; in their place, and where children's will be, nothing."""
+    """Move the connection to high descriptors. Its old numbers, and those that children will use, become /dev/null."""
     own_source = move_high(source)
     own_sink = own_source if sink == source else move_high(sink)
     nothing = move_high(os.open(os.devnull, os.O_RDWR))
@@ -46,7 +46,9 @@ def reserve_descriptors(source: int, sink: int) -> tuple[int, int]:
 
 
 def harden_process() -> None:
-    """Become nobody's to look into, parent of all orphans, deaf to what is said to the whole box, and no more than now."""
+    """Protect this process: not dumpable, adopts orphans, ignores signals sent to the whole box, gets no new
+    privileges.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o022)
@@ -56,7 +58,9 @@ def harden_process() -> None:
 
 
 def close_terminals() -> None:
-    """Docker's boxes can make pseudo-terminals, which no program needs; where there are none, or not ours, nothing."""
+    """Make pseudo-terminals unusable: Docker's boxes have them, and no program needs one. Do nothing if that is
+    impossible.
+    """
     for path in ("/dev/ptmx", "/dev/pts/ptmx"):
         with suppress(OSError):
             os.chmod(path, 0)
@@ -65,13 +69,13 @@ def close_terminals() -> None:
 def make_environment(configuration: Configuration, home: str) -> dict[str, str]:
     environment = {**_ENVIRONMENT, "HOME": home}
     if configuration.landlock:
-        # /tmp is out of reach; and openssl, which some run times start with, gives up without its configuration file.
+        # /tmp is inaccessible; and openssl, which some run times load at start, fails without its configuration file.
         environment |= {"TMPDIR": home, "OPENSSL_CONF": "/dev/null"}
     return environment
 
 
 def preload(names: Sequence[str]) -> list[str]:
-    """Import modules as far as they are there; returns those that are."""
+    """Import these modules if they exist. Returns the names of those that do."""
     found = []
     for name in names:
         try:
@@ -83,7 +87,10 @@ def preload(names: Sequence[str]) -> list[str]:
 
 
 def make_rules(configuration: Configuration, workspace: Workspace) -> Rules:
-    """Where runs have the runner's own user id, Landlock is what keeps them from tests and from each other's processes."""
+    """Landlock's rules for runs and tests.
+
+    If runs have the runner's own user id, only Landlock keeps them from tests and from each other's processes.
+    """
     writable = (workspace.run_parent, *configuration.cleaned)
     if configuration.landlock:
         readable = (*configuration.read_only, workspace.program)
@@ -98,13 +105,13 @@ def make_rules(configuration: Configuration, workspace: Workspace) -> Rules:
 
 
 def _all_but(directory: str) -> list[str]:
-    """What is in the root directory, without what the box's own directory lies in."""
+    """The entries of the root directory, except the one that contains the box's own directory."""
     own = directory.split("/")[1]
     return [f"/{name}" for name in os.listdir("/") if name != own]
 
 
 def oom_counter(configuration: Configuration) -> OomCounter:
-    """What the files in a box count is not the box's own when its memory is not bounded."""
+    """The counter for this box. The files in a box count other boxes too when its memory is not bounded."""
     if configuration.memory_events is not None:
         return OomCounter(move_high(configuration.memory_events))
     if configuration.memory_ends_box:
@@ -113,7 +120,7 @@ def oom_counter(configuration: Configuration) -> OomCounter:
 
 
 def wake_descriptor() -> int:
-    """Becomes readable whenever a child ends. Kernels that have no pidfd can do this too."""
+    """A descriptor that becomes readable whenever a child ends. It also works on kernels without pidfds."""
     readable, writable = (move_high(descriptor) for descriptor in os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
@@ -121,7 +128,7 @@ def wake_descriptor() -> int:
 
 
 def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> None:
-    """Do once what every child would have to do, and put the memory in the state that forks share best."""
+    """Do once what every child would have to do, and bring memory into the state that forks share best."""
     if configuration.seccomp:
         architecture = _architecture()
         program = seccomp.filter_program(
@@ -139,7 +146,7 @@ def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> Non
 
 
 def job_filter(configuration: Configuration) -> bytes | None:
-    """Of `sandbox.runner.isolation.seccomp`; None where none is wanted."""
+    """The filter of `sandbox.runner.isolation.seccomp` for each job; None: no filter is wanted."""
     return seccomp.sigchld_filter_program(_architecture()) if configuration.seccomp else None
 
 
@@ -148,7 +155,7 @@ def _architecture() -> seccomp.Architecture:
 
 
 def _take_streams_of_runs(*, warms_up: bool) -> None:
-    """Make the text streams of runs on descriptors of the kind that runs have, and rehearse a run with these."""
+    """Make the text streams of runs on descriptors of the same kind that runs have, and warm up a run with them."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
     file = kernel.sealed_file(INPUT)
     own = [os.dup(descriptor) for descriptor in range(3)]

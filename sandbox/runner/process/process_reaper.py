@@ -1,8 +1,10 @@
-"""The processes of the box other than the runner: finding, ending and burying them.
+"""Finds, kills and reaps the processes of the box, except the runner's own.
 
-As process 1 of a PID namespace, or as the subreaper of its descendants, the runner becomes the parent of whatever is
-orphaned. So the box is empty exactly when the runner has no child left, but for those of its own. Under gVisor process 1
-alone can adopt; a fork of it asks /proc who is left.
+The runner is process 1 of a PID namespace, or the subreaper of its descendants. So it becomes the parent of every
+orphan, and
+the box is empty exactly when the runner has no children left except its own helpers. Under gVisor only process 1 can
+adopt
+orphans; a fork of it reads /proc to find who is left.
 """
 
 import os
@@ -21,15 +23,15 @@ from sandbox.runner.process.file_descriptors import move_high
 _PATIENCE_S: Final = 10.0
 _RETRY_S: Final = 0.0005
 _SOON_S: Final = 0.0001
-"""How long a killed process takes to end that does nothing but wait."""
+"""How long a killed process takes to end if it only waits."""
 _INIT_PID: Final = 1
 _MOST_CHILDREN_BYTES: Final = 1 << 15
-"""Of the list of children; if they were more, those at its end would follow when those before are buried."""
+"""Of the list of children. If there are more, the rest of the list follows when the first ones are reaped."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class ResourceUsage:
-    """What processes used that have ended and been waited for."""
+    """Sum of the resources used by processes that have ended and been reaped."""
 
     count: int = 0
     cpu_s: float = 0.0
@@ -42,37 +44,40 @@ class ResourceUsage:
 
 
 class ProtectedProcesses(Protocol):
-    """Processes in the box that are the runner's own, and so none of those that are found, ended and buried."""
+    """The runner's own helper processes in the box. They are never found, killed or reaped with the others."""
 
     @property
     def pids(self) -> Collection[int]: ...
 
     @property
     def may_be_killed(self) -> bool:
-        """They may be ended with all others. If not, they are children of the runner."""
+        """Whether they may be killed with all others. If not, they are children of the runner."""
 
     def mark_killed(self) -> None:
-        """They will be."""
+        """Note that they are about to be killed."""
 
 
 class Children:
-    """Of the calling thread, in the order in which they became that; ended ones too, as long as they are not buried."""
+    """Children of the calling thread, in the order in which they became its children. Ended ones stay until they are
+    reaped.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     @classmethod
     def of_this_process(cls) -> "Children":
-        """
+        """Open the kernel's list of this thread's children.
+
         Raises:
-            OSError: the kernel does not tell.
+            OSError: the kernel has no such list.
         """
         return cls(move_high(os.open("/proc/thread-self/children", os.O_RDONLY | os.O_CLOEXEC)))
 
     def numbers(self) -> list[int]:
-        """All of them: none can leave meanwhile but by being waited for, and whoever comes is added at the end.
+        """Pids of all children. None can leave meanwhile without being reaped, and new ones are added at the end.
 
-        Of very many, the first ones.
+        If there are very many, only the first ones.
         """
         told = os.pread(self._descriptor, _MOST_CHILDREN_BYTES, 0)
         if len(told) == _MOST_CHILDREN_BYTES:
@@ -84,22 +89,23 @@ class Children:
 
 
 class ProcessReaper:
-    """Asked by one thread, between and during runs."""
+    """Used by one thread, between and during runs."""
 
     def __init__(self, protected: ProtectedProcesses, *, is_init: bool, single_uid: bool) -> None:
-        """
+        """Check that killing "all" processes cannot reach beyond the box.
+
         Args:
-            protected: Who is spared.
+            protected: Processes to spare.
             is_init: The runner is process 1 of a PID namespace.
-            single_uid: It is the same user as its runs.
+            single_uid: The runner has the same user as its runs.
 
         Raises:
-            BoxUnusable: this process is not what it is said to be; to kill "all" would reach beyond the box.
+            BoxUnusable: this process is not what the arguments say; to kill "all" would reach beyond the box.
         """
         if is_init and os.getpid() != _INIT_PID:
             raise BoxUnusable(f"the runner is process {os.getpid()} of its box, not the first one")
         if not is_init and not single_uid and os.getuid() != 0:
-            raise BoxUnusable("the runner cannot become the users of its runs")
+            raise BoxUnusable("the runner is not root, and cannot become the users of its runs")
         self._protected = protected
         self._children = None if protected.may_be_killed else Children.of_this_process()
         self._is_init = is_init
@@ -107,7 +113,7 @@ class ProcessReaper:
         self._adopts = True
 
     def adopt(self) -> None:
-        """Make this process the parent of the box's orphans; where it cannot be, process 1 buries them."""
+        """Make this process the parent of the box's orphans. If it cannot be, process 1 reaps them."""
         try:
             kernel.adopt_orphans()
         except OSError:
@@ -116,7 +122,7 @@ class ProcessReaper:
             self._adopts = False
 
     def living_pids(self) -> list[int]:
-        """Zombies included."""
+        """Pids of all processes of the box that are not protected, zombies included."""
         if self._is_init:
             spared = {"1", str(os.getpid()), *map(str, self._protected.pids)}
             return [int(name) for name in os.listdir("/proc") if name.isdigit() and name not in spared]
@@ -124,9 +130,9 @@ class ProcessReaper:
         return [pid for pid in _descendants(os.getpid()) if pid not in own]
 
     def kill_all(self, uids: Iterable[int]) -> None:
-        """End all processes of the box; some may appear while this happens."""
+        """Kill all processes of the box. New ones may appear meanwhile."""
         if self._is_init and self._protected.may_be_killed:
-            # Anywhere else this would end all processes of the machine: it spares the caller and process 1 only.
+            # Outside a PID namespace this would kill all processes of the machine: it spares only the caller and process 1.
             assert _INIT_PID in (os.getpid(), os.getppid())
             self._protected.mark_killed()
             with suppress(ProcessLookupError):
@@ -138,17 +144,17 @@ class ProcessReaper:
                 _kill_user(uid)
 
     def kill_all_but(self, spared: int, uid: int) -> None:
-        """End the processes of a run, but not the one process which is none of them."""
+        """Kill the processes of a run, but not the one process that does not belong to it."""
         if self._single_uid:
             _kill(pid for pid in self.living_pids() if pid != spared)
         else:
             _kill_user(uid)
 
     def reap_orphans(self, usage: ResourceUsage, awaited: Iterable[int]) -> None:
-        """Reap orphans that have ended, until an awaited process is the next one to be reaped, or none has ended.
+        """Reap orphans that have ended, until none is left or an awaited process is the next one to be reaped.
 
         Raises:
-            BoxUnusable: one of the runner's own has ended.
+            BoxUnusable: a protected process has ended.
         """
         while True:
             try:
@@ -162,7 +168,7 @@ class ProcessReaper:
             usage.add(os.wait4(ended.si_pid, 0)[2])
 
     def kill_and_reap(self, pid: int, usage: ResourceUsage) -> None:
-        """End and reap one child, and nobody else: whoever waits for the next job is not lost by it.
+        """Kill and reap one child and no other process: so the standby is not lost by it.
 
         Raises:
             BoxUnusable: it does not end.
@@ -179,7 +185,7 @@ class ProcessReaper:
             time.sleep(_SOON_S)
 
     def kill_and_reap_all(self, usage: ResourceUsage, uids: Iterable[int]) -> None:
-        """End and reap everything.
+        """Kill and reap everything that is not protected.
 
         Raises:
             BoxUnusable: something does not end.
@@ -193,7 +199,7 @@ class ProcessReaper:
             time.sleep(_RETRY_S)
 
     def _has_no_child(self, usage: ResourceUsage) -> bool:
-        """Reaps those that have ended."""
+        """Reap children that have ended; whether none is left."""
         try:
             while True:
                 pid, _, rusage = os.wait4(-1, os.WNOHANG)
@@ -204,7 +210,9 @@ class ProcessReaper:
             return self._adopts or not any(map(_is_running, self.living_pids()))
 
     def _has_no_child_but_protected(self, usage: ResourceUsage) -> bool:
-        """Reaps those that have ended; whom they leave behind is there after them."""
+        """Reap children that have ended; whether there were none. The children they leave behind are found at the next
+        call.
+        """
         assert self._children is not None
         own = self._protected.pids
         others = [pid for pid in self._children.numbers() if pid not in own]
@@ -216,7 +224,7 @@ class ProcessReaper:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a child has ended and waits to be reaped; one that is still to be forked (0) has not."""
+    """Whether a child has ended and waits to be reaped. One that is still to be forked (pid 0) has not ended."""
     return pid > 0 and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -235,7 +243,7 @@ def _kill(pids: Iterable[int]) -> None:
 
 
 def _kill_user(uid: int) -> None:
-    """End what belongs to a user, by a process that is that user in every respect and so reaches nobody else's."""
+    """Kill all processes of a user, from a process that becomes exactly that user and so can signal no other."""
     pid = kernel.fork()
     if pid == 0:
         try:

@@ -1,7 +1,8 @@
-"""Loading a program: its files are put where runs cannot write, its source is compiled, once for all its runs.
+"""Loads a program: puts its files where runs cannot write, and compiles its source once for all runs.
 
-Python is compiled by the process that its runs are forked from (`sandbox.runner.process.compiling`). For other languages the
-compiler is a run like any other, confined and limited, in its own directory; what it makes is moved over afterwards.
+Python is compiled in the process that its runs are forked from (`sandbox.runner.process.compiling`). For other
+languages the
+compiler is a run like any other, confined and limited, in its own directory; its output is moved over afterwards.
 """
 
 import os
@@ -28,23 +29,23 @@ SEARCH_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
-    """What runs need to know."""
+    """What runs need to know about a program."""
 
     is_python: bool
-    """Compiled where its runs are forked; otherwise `argv` is started."""
+    """It is compiled in the process that its runs are forked from; otherwise `argv` is executed."""
     argv: Sequence[str]
     environment: dict[str, str]
     data_limit: bool
     files: dict[str, bytes]
-    """Lie in the working directory of each run."""
+    """They are in the working directory of each run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Loaded:
-    """What became of a program that was to be loaded."""
+    """The result of loading a program."""
 
     program: Program | None
-    """None: it has no runs."""
+    """None: it cannot be run."""
     message: str = ""
     compiled: End | None = None
     """How the compiler ended."""
@@ -57,11 +58,11 @@ def load(request: Load, workspace: Workspace, forker: Forker, execute: Callable[
     Args:
         request: The program.
         workspace: Its directories, empty.
-        forker: What compiles Python.
-        execute: Does the run that compiles anything else.
+        forker: Compiles Python.
+        execute: Does the run of any other compiler.
 
     Raises:
-        BoxUnusable: the box does not have the interpreter or compiler it is said to have.
+        BoxUnusable: the box lacks the interpreter or compiler that it reported.
     """
     for path, data in request.files.items():
         write_file(workspace.program, path, data, 0o755)
@@ -102,7 +103,7 @@ def _load_compiled(
 
 
 class _TooMuch(Exception):
-    """The compiler made more than is taken over."""
+    """The compiler made more than may be kept."""
 
 
 def _program(request: Load, directory: str) -> Program:
@@ -118,13 +119,13 @@ def _program(request: Load, directory: str) -> Program:
 
 
 def _keep(request: Load, made_in: str, directory: str) -> dict[str, bytes]:
-    """Move over what the compiler made, as far as it is asked for; returned are all such files."""
+    """Move the compiler's output that was asked for to the program's directory. Returns these files."""
     paths = [path for path in _files_below(made_in) if _is_kept(path, request.keep)]
     if len(paths) > _MAX_KEPT_FILES:
-        raise _TooMuch(f"the compiler made {len(paths)} files")
+        raise _TooMuch(f"the compiler made {len(paths)} files to keep; at most {_MAX_KEPT_FILES} are allowed")
     kept = read_files(made_in, paths, _MAX_KEPT_BYTES)
     if len(kept) < len(paths):
-        raise _TooMuch("the compiler made too large files")
+        raise _TooMuch(f"the compiler's files are too large; at most {_MAX_KEPT_BYTES >> 20} MB together are allowed")
     for path, data in kept.items():
         if path in request.files:
             os.unlink(f"{directory}/{path}")
@@ -133,10 +134,10 @@ def _keep(request: Load, made_in: str, directory: str) -> dict[str, bytes]:
 
 
 def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
-    """A command with the program's directory filled in, and the path of what it starts.
+    """A command with the program's directory filled in, and with the path of its executable.
 
     Raises:
-        BoxUnusable: there is no such thing on the PATH.
+        BoxUnusable: it is not on the PATH.
     """
     filled = [argument.replace(_PLACEHOLDER, directory) for argument in argv]
     if "/" in filled[0]:
@@ -148,7 +149,9 @@ def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
 
 
 def find_program(name: str) -> str | None:
-    """On the PATH of programs. (shutil has this too, and brings libraries that make every fork slower.)"""
+    """Find an executable on the PATH of programs. (shutil can do it, but imports libraries that make every fork
+    slower.)
+    """
     paths = [f"{directory}/{name}" for directory in SEARCH_PATH.split(":")]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
@@ -158,13 +161,13 @@ def _is_kept(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _files_below(directory: str) -> list[str]:
-    """Relative; links are neither followed nor named."""
+    """Relative paths of all files below a directory, without links."""
     found: list[str] = []
     for folder, _, names in os.walk(directory):
         paths = [os.path.join(folder, name) for name in names]
         found += [os.path.relpath(path, directory) for path in paths if not os.path.islink(path)]
         if len(found) > _MAX_FILES_MADE:
-            raise _TooMuch("the compiler made too many files")
+            raise _TooMuch(f"the compiler made more than {_MAX_FILES_MADE} files")
     return found
 
 

@@ -1,6 +1,6 @@
-"""Doing the runs of a program: each a fork of this process, confined, watched, and gone before the next one.
+"""Does the runs of a program: each is a forked process, confined, watched, and gone before the next one.
 
-descriptors of a run    0 a sealed file    1, 2 pipes    3, 4 of calls: arguments and value
+descriptors of a run    0 a sealed file    1, 2 pipes    for calls also 3 arguments, 4 value
 of the candidate        0 an empty file    1, 2 pipes    3 requests    4 replies
 of the tester           0 an empty file    1, 2 nowhere  3 requests    4 replies    5 outcomes    6 the connection
                                                                                     7 all tests are read
@@ -27,25 +27,25 @@ from sandbox.runner.process.workspace import Workspace, read_files
 from sandbox.runner.requests import Call, Execute
 
 _MOST_USERS_OF_JOB: Final = 1024
-"""A job of more runs shares users with the job after the next ones; nothing of it is left by then."""
+"""A job with more runs than this shares user ids with a later job. By then nothing of the first job is left."""
 
 MAX_VALUE_BYTES: Final = 16 << 20
 MAX_OUTCOMES_BYTES: Final = 16 << 20
 
 Entry = tuple[Any, ...]
-"""What a child does once it is confined, see `process.lead`."""
+"""What a child does once it is confined, see `child.run_entry`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rules:
-    """Descriptors of Landlock's rules; None without Landlock."""
+    """Descriptors of Landlock's rulesets; None without Landlock."""
 
     run: int | None = None
     test: int | None = None
 
 
 class Runs:
-    """Of one box."""
+    """Does the runs of one box."""
 
     def __init__(
         self,
@@ -57,16 +57,16 @@ class Runs:
         shared_page: SharedPage,
         environment: Mapping[str, str],
     ) -> None:
-        """To be made when the runner has its final size.
+        """Make it when the runner has its final size in memory.
 
         Args:
             configuration: Of the box.
-            workspace: Where runs work.
-            supervisor: Watches them.
-            rules: Confine them.
-            forker: Where they come from.
-            shared_page: Tells the supervisor their numbers, and whether one got as far as to become the program.
-            environment: Of programs that are started.
+            workspace: The directories of runs.
+            supervisor: Watches the runs.
+            rules: Confine the runs.
+            forker: Forks the runs.
+            shared_page: Tells the supervisor the pids of runs, and whether a run got as far as becoming the program.
+            environment: Of programs that are executed.
         """
         self._configuration = configuration
         self._workspace = workspace
@@ -83,15 +83,14 @@ class Runs:
         self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
     def number_apart(self) -> None:
-        """Give the runs from now on other users than those which a fork of this process gives its runs."""
+        """From now on, give runs other users than a fork of this process gives to its runs."""
         self._number += _MOST_USERS_OF_JOB
 
     def count_threads(self, following: int | None) -> None:
-        """See how many threads of the runs' user are none of the runs', where they share one.
+        """Count the threads of the runs' user that do not belong to runs, if runs share the runner's user.
 
         Args:
-            following: The fork that waits for the next job, and counts even if it is still to be made; None: there is
-                none.
+            following: The fork that waits for the next job. It counts even before it is made. None: there is none.
         """
         if self._configuration.single_uid:
             others = measures.threads_of_user(self._own_uid, without=following)
@@ -115,15 +114,16 @@ class Runs:
         return Result(end, stdout, stderr, value=value or None)
 
     def tests(self, program: Program, limits: RunLimits, source: int, length: int) -> Result:
-        """The tests are the next `length` bytes that come from `source`; the tester reads them itself.
+        """Run tests. They are the next `length` bytes from `source`; the tester reads them itself.
 
         Raises:
-            BoxUnusable: it did not read all of them, so nobody knows where in the stream the next request begins.
+            BoxUnusable: the tester did not read all of them, so it is unknown where the next request begins in the
+                stream.
         """
         if not program.is_python:
-            raise BoxUnusable("tests can be run against Python only")
+            raise BoxUnusable("tests can run against Python programs only")
         if self._forker.are_confined:
-            raise BoxUnusable("tests in a job that was to have none")
+            raise BoxUnusable("tests in a job that was announced without tests")
         candidate = self._prepare(program, limits, program.files, [b""])
         tester = self._prepare_tester(limits.for_tests())
         requests, replies = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
@@ -146,7 +146,7 @@ class Runs:
         tester_entry = ("test", tuple(channels), self._workspace.test)
         orders = [self._order(RUN, candidate, jail, entry), self._order(TESTER, tester, tester_jail, tester_entry)]
         self._supervisor.prepare()
-        # One right after the other: what is written to in between has to be copied once more.
+        # Fork one right after the other: pages written to in between would have to be copied once more.
         for order in orders:
             self._forker.fork(order)
         self._forker.finish()
@@ -170,7 +170,7 @@ class Runs:
         *,
         has_value: bool = False,
     ) -> "_Prepared":
-        """A run of a program: descriptors 0 and 3 have the inputs, 1, 2 and 4 are pipes."""
+        """Prepare a run of a program: descriptors 0 and 3 hold the inputs, 1, 2 and 4 are pipes."""
         self._number += 1
         is_warm = program.is_python
         uid = self._uid(0)
@@ -197,7 +197,9 @@ class Runs:
         )
 
     def _prepare_tester(self, limits: RunLimits) -> "_Prepared":
-        """Its inner descriptors are an empty file and the ends of its outer streams, outcomes and taken."""
+        """Prepare a tester. Its inner descriptors are an empty file and the ends of its outer streams, outcomes and
+        taken.
+        """
         uid = self._uid(self._configuration.uids)
         since = time.monotonic()
         with self._workspace.creating(self._workspace.test, uid, {}):
@@ -268,7 +270,7 @@ class _Prepared:
     since: float
     limits: RunLimits
     inner: Sequence[int]
-    """What become its descriptors 0, 1, 2 and so on."""
+    """They become its descriptors 0, 1, 2 and so on."""
     outer: Sequence[Stream]
     """The runner's ends of its pipes."""
     directory: str
@@ -277,7 +279,7 @@ class _Prepared:
     base_resident_bytes: int
     data_limit: bool
     is_candidate: bool
-    """Otherwise it is what tests one."""
+    """False: it is a tester."""
 
     @property
     def outputs(self) -> Sequence[bytes]:

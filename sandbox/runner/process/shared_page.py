@@ -1,9 +1,9 @@
-"""A page of memory that the runner shares with its forks: what they tell it without a word.
+"""A page of memory that the runner shares with its forks, for facts they tell it without a message.
 
-    flags     of a run: from now on all that happens is the program's doing
-    numbers   of the processes that others fork for the runner, which the kernel writes before they run
+    flags     of a run: from now on everything that happens is the program's doing
+    numbers   pids of processes that others fork for the runner; the kernel writes them before the processes run
 
-A run lets go of the page before it becomes the program. (No view of the page may be kept, or it could not.)
+A run unmaps the page before it becomes the program. (Keep no view of the page, or it could not.)
 """
 
 import mmap
@@ -15,21 +15,22 @@ from sandbox.runner.isolation import kernel
 RUN: Final = 0
 TESTER: Final = 1
 TEMPLATES: Final = (2, 3)
-"""Places: of the run, or the program under test; of what tests it; of the two templates there are at a time."""
+"""Places on the page: of the run, or the program under test; of the tester; of the two templates that exist at a time.
+"""
 
 _NUMBER: Final = Struct("i")
 _NUMBERS: Final = 128
-"""Before it are flags, and what `sandbox.runner.process.turn` keeps."""
+"""Before this offset are flags, and the data of `sandbox.runner.process.standby`."""
 
 
 class SharedPage:
-    """Made once, before the first fork."""
+    """The page. Made once, before the first fork."""
 
     def __init__(self) -> None:
         self.page = mmap.mmap(-1, mmap.PAGESIZE)
 
     def clear(self) -> None:
-        """Before a run is forked."""
+        """Reset it before a run is forked."""
         for place in (RUN, TESTER):
             self.page[place] = 0
             self.set_pid(place, 0)
@@ -39,7 +40,7 @@ class SharedPage:
         return bool(self.page[place])
 
     def pid(self, place: int) -> int:
-        """Of the process at this place; 0: it is still to be forked."""
+        """The pid of the process at this place; 0: it is still to be forked."""
         number: int = _NUMBER.unpack_from(self.page, _where(place))[0]
         return number
 
@@ -47,7 +48,7 @@ class SharedPage:
         _NUMBER.pack_into(self.page, _where(place), number)
 
     def address(self, place: int) -> int:
-        """Where in memory the kernel is to write the number."""
+        """The address where the kernel is to write the pid."""
         return kernel.address(self.page, _where(place))
 
 

@@ -1,11 +1,12 @@
-"""Watching a run from outside until nothing of it is left.
+"""Watches a run from outside until nothing of it is left.
 
     fork ──► the run's pipes are drained up to their caps ──► the process ends, or a limit ends it
          ──► the rest of the box is emptied ──► what is still in the pipes is read ──► `End`
 
-CPU time is the limit that counts: of all processes of the run together, looked at no earlier than it can have been used
-up. Wall time is the backstop, without the time the machine kept the run waiting. Nothing but SIGKILL ends a run, and no
-promise of the program's is needed for anything. How a run ended is decided in one place, `_reason`.
+CPU time is the limit that counts: the CPU time of all processes of the run together, checked no earlier than it can
+have been
+used up. Wall time is the backstop, without the time that the machine kept the run waiting. Only SIGKILL ends a run, and
+nothing depends on the program's cooperation. One function decides how a run ended: `decide`.
 """
 
 import math
@@ -28,17 +29,20 @@ _PIECE_BYTES: Final = 1 << 16
 _MEMORY_LOOK_S: Final = 0.02
 _SHORTEST_LOOK_S: Final = 0.005
 _HARD_WALL_FACTOR: Final = 10
-"""A run is ended after so many times its wall limit, however long the machine kept it waiting."""
+"""A run is killed after this many times its wall limit, however long the machine kept it waiting."""
 _STARVED_CPU_SHARE: Final = 0.2
 _STARVED_DELAY_SHARE: Final = 0.5
 _NOTABLE_WALL_S: Final = 0.1
 _UNHEARD_S: Final = 0.005
-"""Nobody listens to a run before that. Most are over by then, and waking up for what they write would hold them up."""
+"""The pipes of a run are not polled before this time. Most runs are over by then, and wake-ups for their output would
+slow
+them down.
+"""
 _KILL_AGAIN_S: Final = 0.5
 
 
 class Reason(StrEnum):
-    """Why a run did not come to an end of its own."""
+    """Why a run did not end by itself."""
 
     CPU = "cpu"
     WALL = "wall"
@@ -61,12 +65,12 @@ class End:
     delay_s: float
     peak_kb: int
     left: int
-    """Processes it left behind."""
+    """Processes that it left behind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
-    """How a run ended and what came out of it."""
+    """How a run ended and its output."""
 
     end: End
     stdout: bytes
@@ -87,11 +91,11 @@ class Stream:
         self.data = bytearray()
         self.overflowed = False
         self.ends_run = ends_run
-        """Whether writing more than the cap ends the run; otherwise it is dropped."""
+        """Whether writing more than the cap ends the run; otherwise the excess is dropped."""
         self._cap = cap
 
     def read(self) -> bool:
-        """Take what is there at once; False at its end."""
+        """Read what is there at once; False at the end of the stream."""
         try:
             piece = os.read(self.descriptor, _PIECE_BYTES)
         except BlockingIOError:
@@ -106,14 +110,14 @@ class Stream:
         return bool(piece)
 
     def finish(self) -> None:
-        """Read the rest, when nobody is left who could write, and close."""
+        """Read the rest, when no writer is left, and close."""
         try:
             while piece := os.read(self.descriptor, _PIECE_BYTES):
                 room = self._cap - len(self.data)
                 self.overflowed = self.overflowed or len(piece) > room
                 self.data += piece[:room]
         except BlockingIOError:
-            pass  # the pipe itself is on its way through a socket that is being taken down
+            pass  # another copy of the pipe's end is still in a socket that is being closed
         os.close(self.descriptor)
 
 
@@ -122,17 +126,17 @@ class StartedRun:
     """A run that is being started."""
 
     shared_page: SharedPage
-    """Where its number will be told."""
+    """Where its pid will be told."""
     uid: int
     since: float
     """time.monotonic() before the fork."""
     limits: RunLimits
     base_bytes: int
-    """Resident memory that each of its processes has in common with the runner."""
+    """Resident memory that each of its processes shares with the runner."""
     watch_memory: bool
     streams: Sequence[Stream] = ()
     place: int = 0
-    """On the shared_page."""
+    """On the shared page."""
 
     @property
     def pid(self) -> int:
@@ -141,7 +145,7 @@ class StartedRun:
 
 
 class Supervisor:
-    """One run at a time."""
+    """Watches one run at a time."""
 
     def __init__(
         self,
@@ -153,12 +157,12 @@ class Supervisor:
         wake: int,
         cpus: int,
     ) -> None:
-        """Nothing is watched yet.
+        """Begin with nothing to watch.
 
         Args:
             reaper: Of the box.
-            oom: Its counter.
-            shared_page: Shared with runs, which raise a flag on it when they are about to become the program.
+            oom: Its counter of out-of-memory kills.
+            shared_page: Shared with runs, which set a flag on it when they are about to become the program.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
             cpus: How fast CPU time can be used up.
@@ -173,18 +177,18 @@ class Supervisor:
         self._streams: dict[int, Stream] = {}
         self._listens_from = math.inf
         self._poll = select.poll()
-        self._poll.register(control, 0)  # tells of nothing but its end
+        self._poll.register(control, 0)  # reports only the end of the connection
         self._poll.register(wake, select.POLLIN)
 
     def prepare(self) -> None:
-        """To be called before each fork."""
+        """Call it before each fork."""
         self._oom_kills = self._oom.read()
         self._shared_page.clear()
 
     def watch(self, run: StartedRun, fork: Callable[[], None], inner: Sequence[int]) -> End:
         """Fork, and watch until the run has ended and the box is empty.
 
-        What is done before the fork need not be copied after it, as all is that both sides write to.
+        All preparation happens before the fork: pages that both sides write to after it must be copied.
 
         Args:
             run: What is to be watched.
@@ -192,7 +196,7 @@ class Supervisor:
             inner: Its descriptors, which are closed once it has them.
 
         Raises:
-            BoxUnusable: it cannot be emptied.
+            BoxUnusable: the box cannot be emptied.
             Closed: the service is gone.
         """
         watchdog = _Watchdog(run, self._reaper, self._cpus)
@@ -208,18 +212,18 @@ class Supervisor:
         return self._end(watchdog)
 
     def watch_tests(self, candidate: StartedRun, tester: StartedRun) -> tuple[End, End]:
-        """Until the tester has ended and the box is empty: how candidate and tester ended.
+        """Watch until the tester has ended and the box is empty. Returns how candidate and tester ended.
 
-        The candidate is ended when the tester has; that is no end of its own, and counts as one with code 0.
+        The candidate is killed when the tester has ended. That is not an end of its own, and counts as exit code 0.
 
         Raises:
-            BoxUnusable: it cannot be emptied.
+            BoxUnusable: the box cannot be emptied.
             Closed: the service is gone.
         """
         candidates = _Watchdog(candidate, self._reaper, self._cpus, other=tester.pid)
         testers = _Watchdog(tester, self._reaper, self._cpus, alone=True)
         self._open([*candidate.streams, *tester.streams])
-        may_have_ended = True  # whoever waited for their forks may have heard of it instead
+        may_have_ended = True  # the wait for their forks may have consumed the wake-up
         while not (may_have_ended and has_ended(tester.pid)):
             candidates.reap_orphans(candidate.pid, tester.pid)
             if candidates.status is None and has_ended(candidate.pid):
@@ -237,7 +241,7 @@ class Supervisor:
         return self._end(candidates), self._end(testers)
 
     def _poll_once(self, *watchdogs: "_Watchdog") -> bool:
-        """Wait for something to happen and see to it; whether a child may have ended."""
+        """Wait for an event and handle it. Returns whether a child may have ended."""
         now = time.monotonic()
         if now >= self._listens_from:
             self._listen()
@@ -276,7 +280,7 @@ class Supervisor:
             self._poll.register(descriptor, select.POLLIN)
 
     def _close(self) -> None:
-        """Take what is left in the pipes; nobody can write to them any more."""
+        """Read what is left in the pipes; no process can write to them any more."""
         for stream in self._streams.values():
             if self._listens_from == math.inf:
                 self._poll.unregister(stream.descriptor)
@@ -328,12 +332,13 @@ def decide(
 
     Args:
         code: The exit code, or minus the signal.
-        ours: What the runner ended it for.
-        has_started: The program had begun; before that, any end is trouble of ours.
-        is_over_cpu: It used more than its limit, whoever noticed.
-        has_overflowed: It wrote more than its limit, whoever noticed.
-        oom_kills: How many processes the kernel ended meanwhile for want of memory.
-        oom: Whose they can be. If all would be known, and there were none, a SIGKILL was the program's own.
+        ours: Why the runner killed it, if it did.
+        has_started: The program had begun. Before that, any end is our fault.
+        is_over_cpu: It used more than its limit, whether or not the watchdog noticed.
+        has_overflowed: It wrote more than its limit, whether or not the watchdog noticed.
+        oom_kills: How many processes the kernel killed meanwhile because memory ran out.
+        oom: Says which processes it counts. If it counts every kill and there was none, a SIGKILL was the program's
+            own.
     """
     if not has_started:
         return Reason.KILLED
@@ -353,7 +358,7 @@ def decide(
 
 
 class _Watchdog:
-    """Holds one run to its limits."""
+    """Enforces the limits of one run."""
 
     __slots__ = (
         "_alone",
@@ -374,14 +379,14 @@ class _Watchdog:
     def __init__(
         self, run: StartedRun, reaper: ProcessReaper, cpus: int, *, other: int | None = None, alone: bool = False
     ) -> None:
-        """A run of one process and what comes from it.
+        """Watch one process and its descendants.
 
         Args:
-            run: What is guarded.
-            reaper: All of the box belongs to the run,
-            cpus: which can use up CPU time on so many processors.
-            other: But this process, which the run is working for.
-            alone: Nothing but the run's first process belongs to it.
+            run: What is watched.
+            reaper: Of the box. Every process in it belongs to the run, except `other`.
+            cpus: On how many processors the run can use up CPU time.
+            other: A process that the run works for and that does not belong to it.
+            alone: Only the run's first process belongs to it.
         """
         self.run = run
         self.usage = ResourceUsage()
@@ -396,7 +401,7 @@ class _Watchdog:
         self._alone = alone
 
     def check_limits(self, now: float) -> None:
-        """See whether a limit is used up, end the run if so, and say when to look again."""
+        """If a limit is used up, kill the run. Otherwise decide when to check again."""
         if self.status is not None:
             self.next_check = math.inf
             return
@@ -425,11 +430,11 @@ class _Watchdog:
             self._reaper.kill_all([self.run.uid])
 
     def reap_orphans(self, *awaited: int) -> None:
-        """Orphans of the run that have ended."""
+        """Reap orphans of the run that have ended."""
         self._reaper.reap_orphans(self.usage, awaited)
 
     def reap(self) -> None:
-        """The first process, which has ended."""
+        """Reap the first process, which has ended."""
         self.wall_s = time.monotonic() - self.run.since
         if self.wall_s > _NOTABLE_WALL_S:
             self.delay_s = measures.leader_delay_s(self.run.pid)

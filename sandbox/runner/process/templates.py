@@ -1,4 +1,4 @@
-"""TemplateForker: processes which have the program of one job compiled, and do nothing but fork its runs.
+"""Templates: processes that hold one job's compiled program, and do nothing but fork its runs.
 
     runner      reads requests, watches runs, empties the box; once it serves, it forks nothing any more
     original    the interpreter as it was before any program; forks templates
@@ -6,13 +6,16 @@
     template    of the next job, made ahead
     run
 
-All are the runner's children, siblings of whoever forked them (CLONE_PARENT), so that it can wait for each. Two things
-come of it. What was read and written for a program is in no memory that the programs after it are forked from. And
-nothing is copied twice: what a process has in memory it has to copy, page by page, when it writes to it after a fork.
-To watch a run writes to some 400 pages; to be its template, to a few.
+All are children of the runner, siblings of the process that forked them (CLONE_PARENT), so that the runner can wait for
+each. This has two advantages. What is read and written for a program is in no memory that later programs are forked
+from.
+And nothing is copied twice: after a fork, a process has to copy each page that it writes to. Watching a run writes to
+some
+400 pages, forking it as its template to a few.
 
-All but the runs have one table of descriptors in common (CLONE_FILES): the pipes of a run, which the runner makes, are
-a template's as well. None but the runner opens or closes any.
+All except the runs share one table of descriptors (CLONE_FILES): the pipes of a run, which the runner makes, are open
+in the
+template too. Only the runner opens or closes descriptors.
 """
 
 import marshal
@@ -36,16 +39,19 @@ from sandbox.runner.process.process_reaper import Children, has_ended
 from sandbox.runner.process.shared_page import RUN, TEMPLATES, TESTER, SharedPage
 
 _HEAD: Final = Struct("BIi")
-"""What is asked, how many bytes follow, and the user that a run is to be."""
+"""The action, how many bytes follow, and the user that a run becomes."""
 _COMPILE, _ANSWER, _CONFINE = 100, 101, 102
-"""Asked of a template; less than that is the place of a run that is to be forked."""
+"""Actions of a template. A smaller number is the place of a run that is to be forked."""
 _PIECE_BYTES: Final = 1 << 16
 _FRAMES_OF_TEMPLATE: Final = 3
-"""Its own, below those of its runs, and two of constructors: the interpreter counts a call of a class besides the method's."""
+"""The template's own frames below those of its runs, and two of constructors: the interpreter counts a call of a class
+besides
+the method's.
+"""
 
 
 def can_be_used(shared_page: SharedPage) -> bool:
-    """Whether the kernel does all that is needed. To be asked while this process has no children."""
+    """Whether the kernel supports everything that is needed. Call it while this process has no children."""
     try:
         cloner = kernel.Cloner()
         Children.of_this_process().close()
@@ -61,7 +67,7 @@ def _try_to_have_sibling(cloner: kernel.Cloner, shared_page: SharedPage) -> NoRe
     status = 1
     try:
         pid = cloner.sibling(shared_page.address(TEMPLATES[0]), shares_descriptors=True)()
-        status = int(pid < 0)  # of this process, and of its sibling
+        status = int(pid < 0)  # the exit status of this process, and of its sibling
     finally:
         os._exit(status)
 
@@ -89,10 +95,10 @@ class TemplateForker:
         """Make the original and the first template, which are forks of this process as it is now.
 
         Args:
-            shared_page: Where their numbers are told, and those of runs.
-            data_bytes: What this process's memory counts towards a process's limit.
-            job_filter: Of jobs whose programs have no say about SIGCHLD.
-            ruleset: Landlock's, of programs.
+            shared_page: Where their pids are told, and those of runs.
+            data_bytes: How much of this process's memory counts towards a process's limit.
+            job_filter: For jobs whose programs may not change SIGCHLD.
+            ruleset: Landlock's, for programs.
             control: The connection to the service.
             wake: Becomes readable whenever a child ends.
         """
@@ -103,11 +109,11 @@ class TemplateForker:
         self._current: int | None = None
         self._next = 0
         self._ended = 0
-        """The last job's template, which is still to be buried."""
+        """The last job's template, which is still to be reaped."""
         self.are_confined = False
         self._ruleset = ruleset
         self._tasks: dict[int, Task] = {}
-        """By place: the last the template was told, and need not be told again."""
+        """By place: the last task sent to the template, which need not be sent again."""
         self._processors = sorted(os.sched_getaffinity(0))
         self._core: int | None = None
         runner = os.getpid()
@@ -122,7 +128,7 @@ class TemplateForker:
         self._request_template()
 
     def mark_killed(self) -> None:
-        raise BoxUnusable("there would be nothing to fork programs from")
+        raise BoxUnusable("the processes that programs are forked from must not be killed")
 
     @property
     def pids(self) -> Collection[int]:
@@ -146,7 +152,7 @@ class TemplateForker:
         self._channel.order.send(_CONFINE, (handles_children, ruleset))
 
     def end(self) -> None:
-        """The template is ended: where it was, the next one but one is made."""
+        """Kill the template. Its place is used for the template after the next one."""
         if self._current is None:
             return
         place, self._current = TEMPLATES[self._current], None
@@ -162,19 +168,19 @@ class TemplateForker:
     def fork(self, order: Order) -> None:
         place, uid, task = order
         if not uid:
-            raise BoxUnusable("a run without a user of its own")
+            raise BoxUnusable("a run must have a user of its own")
         is_known = self._tasks.get(place) == task
         self._tasks[place] = task
         self._channel.order.send(place, None if is_known else tuple(task), uid)
 
     def finish(self) -> None:
-        """Orders are followed one after the other."""
+        """Wait for an answer: orders are carried out one after the other."""
         self._ask(_ANSWER)
 
     @property
     def _channel(self) -> "_Channel":
         if self._current is None:
-            raise BoxUnusable("a run without a template")
+            raise BoxUnusable("a run was asked for before its job began")
         return self._channels[self._current]
 
     def _ask(self, what: int, details: Any = None) -> str:
@@ -184,31 +190,32 @@ class TemplateForker:
         return answer
 
     def _pin_to_core(self, core: int | None) -> None:
-        """With the template of the job, whose runs inherit it."""
+        """Pin all processes of the job to one processor, with its template, whose affinity the runs inherit."""
         processors = self._processors
         allowed = processors if core is None else (processors[core % len(processors)],)
         if core is None and self._core is None:
             return
         others = () if core == self._core else (0, self._original)
         self._core = core
-        with suppress(OSError):  # they are not this box's to choose any more: nothing is lost but time
+        with suppress(OSError):  # the box may no longer choose its processors: only time is lost
             for member in (self._shared_page.pid(TEMPLATES[self._current or 0]), *others):
                 os.sched_setaffinity(member, allowed)
 
     def _request_template(self) -> None:
-        """Another template, at the place that is free."""
+        """Ask the original for another template, at the free place."""
         os.write(self._wanting, bytes([self._next]))
 
     def _await_current(self) -> None:
-        """Until it has been forked, if it has not been ahead."""
+        """Wait until the current template has been forked, if it was not made ahead."""
         if not self._shared_page.pid(TEMPLATES[self._current or 0]):
             self._ask(_ANSWER)
 
     def _await_answer(self) -> None:
-        """
+        """Wait for the template's answer.
+
         Raises:
             Closed: the service is gone.
-            BoxUnusable: the template is.
+            BoxUnusable: the template is gone.
         """
         channel = self._channel
         while True:
@@ -227,15 +234,15 @@ class TemplateForker:
 
 
 class _Pipe:
-    """Messages one after the other. Both ends are everybody's, so there is no end of it.
+    """Messages one after the other. Every process holds both ends, so it never ends.
 
-    What one write has put there, one read takes (O_DIRECT, see pipe(2)): short messages at once.
+    One read returns exactly what one write has put there (O_DIRECT, see pipe(2)): a short message comes in one piece.
     """
 
     def __init__(self) -> None:
         self.reading, self._writing = map(move_high, os.pipe2(os.O_CLOEXEC | os.O_DIRECT))
         self._packet = bytearray(select.PIPE_BUF)
-        self._into = [self._packet]  # what is read to memory of its own touches that which is kept about all memory
+        self._into = [self._packet]  # a new buffer for each read would write to the allocator's pages, too
 
     def send(self, what: int, value: Any, uid: int = 0) -> None:
         data = b"" if value is None else marshal.dumps(value)
@@ -244,7 +251,7 @@ class _Pipe:
             rest = rest[os.write(self._writing, rest) :]
 
     def receive(self) -> tuple[int, int, Any]:
-        """A whole message: what was asked or answered, the user, and the value."""
+        """A whole message: the action or answer, the user, and the value."""
         count = os.readv(self.reading, self._into)
         what, length, uid = _HEAD.unpack_from(self._packet)
         if not length:
@@ -256,13 +263,13 @@ class _Pipe:
 
 
 class _Channel:
-    """Between the runner and one template after the other."""
+    """The channel between the runner and one template after the other."""
 
     def __init__(self, control: int, wake: int) -> None:
         self.order = _Pipe()
         self.answer = _Pipe()
         self.poll = select.poll()
-        self.poll.register(control, 0)  # tells of nothing but its end
+        self.poll.register(control, 0)  # reports only the end of the connection
         self.poll.register(wake, select.POLLIN)
         self.poll.register(self.answer.reading, select.POLLIN)
 
@@ -287,7 +294,7 @@ def _run_original(
 
 
 class _Template:
-    """Made in the original, and served in a process of its own."""
+    """Made in the original, and run in a process of its own."""
 
     def __init__(
         self,
@@ -306,10 +313,10 @@ class _Template:
         self._channel = channel
         self._source: PythonSource | None = None
         self._tasks: list[Sequence[Any]] = [()] * len(self._forking)
-        """By place: the last that was told."""
+        """By place: the last task that was received."""
 
     def serve(self) -> NoReturn:
-        """Follow orders until it is ended."""
+        """Carry out orders until it is killed."""
         receive, forking, tasks = self._channel.order.receive, self._forking, self._tasks
         pid = 1
         while pid >= 0:
@@ -331,14 +338,14 @@ class _Template:
             self._confine(*value)
 
     def _confine(self, handles_children: bool, ruleset: int | None) -> None:
-        """And so all that is forked from this process."""
+        """Confine this process, and so all its future forks."""
         if ruleset is not None:
             landlock.restrict(ruleset)
         if self._job_filter is not None and not handles_children:
             seccomp.install(self._job_filter)
 
     def _compile(self, text: bytes, path: str) -> str:
-        """Why it cannot be; empty when it can."""
+        """Compile a program. Returns the error message; empty on success."""
         try:
             self._source = compile_program(text, path, self._data_bytes)
         except NotCompiled as error:

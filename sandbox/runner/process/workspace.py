@@ -1,10 +1,10 @@
-"""The directories of a box: where a program lies, and where its runs work.
+"""The directories of a box: one for the program, and one for each run to work in.
 
-    <directory>/p      the program's files, which runs can read and start but not write
+    <directory>/p      the program's files, which runs can read and execute but not write
     <directory>/r/w    the working directory of a run, its own, new for each
     <directory>/t/w    the working directory of tests, which the program under test cannot reach
 
-Paths are the same for every run, so that no program can tell runs apart by them.
+Paths are the same for every run, so that no program can distinguish runs by them.
 """
 
 import os
@@ -28,11 +28,11 @@ _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class BadPath(Exception):
-    """A path that does not stay below the directory it is for."""
+    """A path that does not stay below the directory that it is meant for."""
 
 
 class Workspace:
-    """Made once; emptied after each run and each job."""
+    """The directories of one box. Made once; emptied after each run and each job."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._directory = configuration.directory
@@ -54,7 +54,7 @@ class Workspace:
 
     @contextmanager
     def creating(self, path: str, uid: int, files: Mapping[str, bytes]) -> Iterator[None]:
-        """Make a working directory with these files; all that is made in here belongs to `uid`."""
+        """Make a working directory with these files. Everything made inside the block belongs to `uid`."""
         parent = os.path.dirname(path)
         self._made.add(path)
         os.chmod(parent, _OPEN)
@@ -66,24 +66,24 @@ class Workspace:
         os.chmod(parent, _PASSED_THROUGH)
 
     def clear_runs(self) -> int:
-        """Remove all that runs made; returns how many things they left outside their working directories.
+        """Remove everything that runs made. Returns how many files they left outside their working directories.
 
         Raises:
-            BoxUnusable: that cannot be done.
+            BoxUnusable: that is impossible.
         """
         for path in self._made:
             try:
-                os.rmdir(path)  # which is all there is to do after most runs: nobody can make anything beside it
+                os.rmdir(path)  # enough after most runs: no process can make anything beside it
             except OSError:
                 empty(os.path.dirname(path))
         self._made.clear()
         return sum(empty(path, kept) for path, kept in self._cleaned.items())
 
     def clear_program(self) -> None:
-        """Remove the program's files, and what lies beside them without right.
+        """Remove the program's files, and anything beside them that should not be there.
 
         Raises:
-            BoxUnusable: that cannot be done.
+            BoxUnusable: that is impossible.
         """
         os.chmod(self.program, _READABLE)
         empty(self.program)
@@ -91,23 +91,25 @@ class Workspace:
 
 
 def checked_path(path: str) -> str:
-    """A relative path in its plain form.
+    """A relative path in its normal form.
 
     Raises:
         BadPath: it is absolute, leads out, or is too long or too deep.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or not parts or ".." in parts or "\0" in path:
-        raise BadPath(f"not a relative path: {path[:100]!r}")
+        raise BadPath(f"not a path below the working directory: {path[:100]!r}; use a relative path without '..'")
     if len(path) > _MAX_PATH_CHARS or len(parts) > _MAX_DEPTH:
-        raise BadPath(f"a path too long: {path[:100]!r}")
+        raise BadPath(
+            f"too long or too deep a path: {path[:100]!r}; allowed are {_MAX_PATH_CHARS} characters and {_MAX_DEPTH} parts"
+        )
     if any(len(os.fsencode(part)) > _MAX_NAME_BYTES for part in parts):
-        raise BadPath(f"a name too long: {path[:100]!r}")
+        raise BadPath(f"too long a file name in {path[:100]!r}; at most {_MAX_NAME_BYTES} bytes are allowed")
     return "/".join(parts)
 
 
 def write_file(directory: str, path: str, data: bytes, mode: int) -> None:
-    """A new file, with the directories it lies in, below one that nobody else is writing to."""
+    """Write a new file, with its parent directories, below a directory that no other process writes to."""
     full = os.path.join(directory, path)
     if "/" in path:
         os.makedirs(os.path.dirname(full), 0o755, exist_ok=True)
@@ -117,9 +119,9 @@ def write_file(directory: str, path: str, data: bytes, mode: int) -> None:
 
 
 def read_files(directory: str, paths: Sequence[str], max_bytes: int = MAX_FETCHED_BYTES) -> dict[str, bytes]:
-    """Regular files that a run left in its directory, as far as they are there; no link is followed.
+    """Read regular files that a run left in its directory, if they exist. No link is followed.
 
-    What would make all of them together longer than `max_bytes` is left out.
+    Files that would make the total longer than `max_bytes` are left out.
     """
     found: dict[str, bytes] = {}
     for path in paths:
@@ -152,7 +154,7 @@ def _read_file(directory: str, parts: Sequence[str], max_bytes: int) -> bytes | 
 
 def _content(descriptor: int, max_bytes: int) -> bytes | None:
     status = os.fstat(descriptor)
-    # A second name may mean that it is not the run's own file but one the run could not read.
+    # A second link may mean that it is not the run's own file, but one that the run itself could not read.
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_size > max_bytes:
         return None
     data = bytearray()
