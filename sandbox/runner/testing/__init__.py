@@ -1,1 +1,1 @@
-"""Tests which are programs themselves: the tester, the judged program, and what they say to each other."""
+"""Tests that are programs themselves: the tester, the judged program, and the messages between them."""

@@ -1,11 +1,11 @@
-"""What a call has done to its arguments, done again to the tester's own."""
+"""Copies the changes that a call made to its arguments to the tester's own objects."""
 
 import collections
 from typing import Any
 
 
 def copy_changes(old: Any, new: Any) -> Any:
-    """What an argument has become: the old value, changed in place as far as it can be, or else the new one."""
+    """The argument after the call: the old value, changed in place if possible, or else the new one."""
     if isinstance(old, list) and isinstance(new, list):
         kept = len(old)
         old[:] = [copy_changes(old[i], item) if i < kept else item for i, item in enumerate(new)]

@@ -9,7 +9,7 @@ from sandbox.runner.testing.specification import Specification
 
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
-    """Run each case by itself after the setup: `assert0`, `assert1`, ..."""
+    """Run each case by itself after the setup. The outcomes are named `assert0`, `assert1`, ..."""
     names = NameResolution(specification)
     setup: CodeType | None = None
     for position, case in enumerate(specification.cases):

@@ -1,7 +1,8 @@
-"""The judged program's side of tests that are programs themselves: it answers what the tester asks.
+"""The judged program's side of tests that are programs themselves: answers the tester's requests.
 
-Nothing in this process is to be trusted once the program has run in it. It can claim any answer; the tester alone
-says what an answer is worth.
+Nothing in this process can be trusted once the program has run in it. It can give any answer; only the tester decides
+what
+an answer is worth.
 """
 
 import builtins
@@ -56,7 +57,7 @@ def serve(namespace: dict[str, Any], requests: int, replies: int) -> None:
 
 
 class _OwnClasses(Encoder):
-    """Leaves instances of the program's own list, dictionary and set classes where they are."""
+    """Does not copy instances of the program's own list, dictionary, set and deque classes."""
 
     def reduced(self, value: Any, kind: type) -> Image:
         if in_namespace(kind, "__module__") == "solution" and issubclass(kind, (list, dict, set, collections.deque)):
@@ -110,7 +111,7 @@ class _Candidate:
         }
 
     def answer_next(self) -> None:
-        """Answer one request; what is only to be known has no answer.
+        """Handle one request. A request that only informs gets no answer.
 
         Raises:
             Broken: there will be no more.
@@ -118,7 +119,7 @@ class _Candidate:
         self._answer(self._channel.receive())
 
     def call_back(self, number: int, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
-        """The tester's answer to a call of one of its callables."""
+        """Call one of the tester's callables, and return its result."""
         image = self._encoder.image
         self._channel.send(
             [
@@ -156,7 +157,7 @@ class _Candidate:
             text = dumped(["error", self._error(TooLarge()), None, None])
         self._channel.send_text(text)
 
-    # What the tester may ask.
+    # Requests of the tester.
 
     def _get(self, target: int, name: str) -> Image:
         if target:
@@ -208,7 +209,7 @@ class _Candidate:
         changed = [[position, after] for position, argument, before in passed if (after := image(argument)) != before]
         return [*said, changed or None]
 
-    # What cannot be copied.
+    # Objects that cannot be copied.
 
     def _foreign(self, value: Any) -> Image:
         if type(value) is _Callback:

@@ -1,4 +1,4 @@
-"""What a program prints, kept until the tests that made it print can have it."""
+"""Captures what a program prints, until the tests that made it print fetch it."""
 
 import io
 import sys
@@ -8,7 +8,7 @@ _MAX_CHARS: Final = 1 << 20
 
 
 class CapturedOutput:
-    """Stands for a program's standard output and error from now on."""
+    """Replaces a program's standard output and error from now on."""
 
     def __init__(self) -> None:
         self._output = _Captured()
@@ -17,7 +17,7 @@ class CapturedOutput:
         sys.stderr = sys.__stderr__ = self._errors.text  # type: ignore[misc]
 
     def taken(self) -> list[str] | None:
-        """Both since the last time, cut to a million characters, or None when nothing was printed."""
+        """Both since the last call, cut to a million characters; None when nothing was printed."""
         output, errors = self._output.taken(), self._errors.taken()
         return [output, errors] if output or errors else None
 

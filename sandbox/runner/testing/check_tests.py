@@ -1,7 +1,7 @@
 """Tests that are one function, `check(candidate)`, as in HumanEval (Chen et al., 2021).
 
-Each statement at the top of `check` that asserts something is a test of its own. They run in place, in the function
-they were written in, each inside a `with` that notes how it ended:
+Each top-level statement of `check` that asserts something is a test of its own. They run in place, in the function that
+contains them, each inside a `with` that records how it ended:
 
     def check(candidate):                      def check(candidate):
         numbers = [3, 1, 2]                        numbers = [3, 1, 2]
@@ -20,13 +20,15 @@ from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification, parsed
 
 _STEP: Final = " step"
-"""Under this name the tests' namespace has what makes a step: no program can say it."""
+"""The name of the step function in the tests' namespace. Its space makes it impossible to write in a program."""
 _STAND_IN: Final = "def check(*arguments, **keywords): pass"
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
-    """Run `check` with the entry point: `check:0`, `check:1`, ... for each statement in it that asserts something."""
+    """Run `check` with the entry point. Outcomes: `check:0`, `check:1`, ... for each statement in it that asserts
+    something.
+    """
     tree = parsed(specification.setup)
     check = next((node for node in reversed(tree.body) if _is_check(node)), None)
     if not isinstance(check, ast.FunctionDef):
@@ -58,7 +60,7 @@ def _is_check(node: ast.stmt) -> bool:
 def _loaded(
     specification: Specification, program: RemoteProgram, tree: ast.Module, check: ast.FunctionDef
 ) -> TestNamespace:
-    """The tests' namespace, with `check` in it. Calls of it that are in the tests themselves do nothing."""
+    """The tests' namespace, with `check` in it. Calls of `check` in the tests' own text do nothing."""
     [stand_in] = ast.parse(_STAND_IN).body
     rest: list[ast.stmt] = [stand_in if _is_check(node) else node for node in tree.body]
     namespace = TestNamespace(program, NameResolution(specification))
@@ -69,17 +71,17 @@ def _loaded(
 
 
 def _entry_point(name: str, program: RemoteProgram, namespace: TestNamespace) -> Any:
-    """What to check: a name in the program or of its class `Solution`, or an expression such as `Solution().solve`."""
+    """What to check: a name in the program or its class `Solution`, or an expression such as `Solution().solve`."""
     if name.isidentifier():
         try:
             return program.get(0, name)
         except AttributeError:
             return getattr(program.get(0, "Solution")(), name)
-    return eval(name, namespace)  # noqa: S307 - it came with the tests, and is to be trusted like them
+    return eval(name, namespace)  # noqa: S307 - it is part of the tests, and as trusted as they are
 
 
 class _Steps:
-    """Notes how the steps of `check` end, in their order."""
+    """Records how the steps of `check` end, in order."""
 
     def __init__(self, outcomes: Outcomes, count: int) -> None:
         self._outcomes = outcomes
@@ -88,7 +90,7 @@ class _Steps:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """The next one."""
+        """A context manager for the next step."""
         error = None
         try:
             yield
@@ -97,7 +99,7 @@ class _Steps:
         self._end(error)
 
     def fail_rest(self, reason: str) -> None:
-        """Those that have not ended will not."""
+        """Fail all steps that have not ended."""
         while self._ended < self._count:
             self._end(reason)
 
@@ -107,13 +109,15 @@ class _Steps:
 
 
 class _Asserting:
-    """Which statements assert something: with `assert` or `raise`, or by calling what does or is named so."""
+    """Finds statements that assert: with `assert` or `raise`, or by calling a function that does so or has such a name."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _raises(node)}
 
     def split(self, check: ast.FunctionDef) -> int:
-        """Put each asserting statement of `check` into a step; how many there are. None where it may return early."""
+        """Put each asserting statement of `check` into a step, and return how many there are; 0 if `check` may return
+        early.
+        """
         if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in _within(check.body)):
             return 0
         asserting = [node for node in check.body if self._asserts(node)]
@@ -121,7 +125,7 @@ class _Asserting:
         return len(asserting)
 
     def is_one_test(self, check: ast.FunctionDef) -> bool:
-        """Whether it does anything at all that may fail."""
+        """Whether `check` does anything that may fail."""
         return any(isinstance(node, ast.Call | ast.Raise) or _is_assertion(node) for node in _within(check.body))
 
     def _asserts(self, statement: ast.stmt) -> bool:
@@ -141,7 +145,9 @@ class _Asserting:
 
 
 def _is_assertion(node: ast.AST) -> bool:
-    """An assert statement, but not `assert True`, which some data sets are full of, nor `assert (x == 1, "words")`."""
+    """Whether it is an assert that can fail. Not `assert True`, which is common in some data sets, nor `assert (x == 1,
+    "words")`.
+    """
     return isinstance(node, ast.Assert) and not _is_always_true(node.test)
 
 
@@ -156,7 +162,7 @@ def _raises(function: ast.FunctionDef) -> bool:
 
 
 def _within(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes in these statements, but not those in functions and classes they define."""
+    """All nodes in these statements, except those inside functions and classes that they define."""
     for statement in statements:
         yield statement
         if not isinstance(statement, _DEFINITIONS):

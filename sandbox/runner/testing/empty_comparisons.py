@@ -1,7 +1,7 @@
-"""Comparisons of tests to which what has no elements is equal to anything: they are mended.
+"""Patches numpy and pytest comparisons that find an empty array equal to anything.
 
-numpy stretches both sides to a common shape, which of `[]` and `3.5` is an empty one, and then finds all elements of it
-close: `np.allclose([], 3.5)`, the test of EvalPlus for floats, would take an empty list as the answer to any question.
+numpy broadcasts both sides to a common shape. For `[]` and `3.5` that shape is empty, so all its elements are close:
+`np.allclose([], 3.5)`, EvalPlus's test for floats, would accept an empty list as the answer to any question.
 """
 
 import importlib
@@ -18,7 +18,7 @@ _COMPARING: Final = ("allclose", "isclose", "array_equiv")
 
 
 def patch_numpy_comparisons(specification: Specification) -> None:
-    """Those of numpy, if it is here or the tests are going to import it."""
+    """Patch numpy's comparisons, if numpy is loaded or the tests will import it."""
     if "numpy" not in sys.modules and not specification.mentions(_ABOUT_NUMPY, "numpy", "np.", "pandas", "pd."):
         return
     try:
@@ -26,13 +26,13 @@ def patch_numpy_comparisons(specification: Specification) -> None:
     except ImportError:
         return
     for name in _COMPARING:
-        setattr(numpy, name, _mended(numpy, getattr(numpy, name)))
+        setattr(numpy, name, _patched(numpy, getattr(numpy, name)))
     if specification.mentions(_ABOUT_TESTING, "testing"):
         _patch_numpy_testing(numpy)
 
 
 def patch_approx(approx: Any) -> None:
-    """`pytest.approx`, given the class of its results for numbers."""
+    """Patch `pytest.approx`, given the class of its results for numbers."""
     equals = approx.__eq__
 
     def equals_something(self: Any, actual: Any) -> bool:
@@ -43,7 +43,9 @@ def patch_approx(approx: Any) -> None:
 
 
 def has_no_elements(answer: Any, *, beside: Any) -> bool:
-    """Whether an answer is empty, where it meets an array which is not: to numpy the two go together, as nothing."""
+    """Whether the answer is empty and is combined with an array that is not: numpy would broadcast the two to an empty
+    result.
+    """
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not any(isinstance(side, numpy.ndarray) for side in (answer, beside)):
         return False
@@ -52,30 +54,30 @@ def has_no_elements(answer: Any, *, beside: Any) -> bool:
     return bool(_is_one_empty(numpy, answer, beside) and not numpy.size(answer) and numpy.ndim(beside))
 
 
-def _mended(numpy: Any, compare: Callable[..., Any]) -> Callable[..., Any]:
-    def mended(a: Any, b: Any, *arguments: Any, **keywords: Any) -> Any:
+def _patched(numpy: Any, compare: Callable[..., Any]) -> Callable[..., Any]:
+    def patched(a: Any, b: Any, *arguments: Any, **keywords: Any) -> Any:
         return numpy.False_ if _is_one_empty(numpy, a, b) else compare(a, b, *arguments, **keywords)
 
-    return mended
+    return patched
 
 
 def _patch_numpy_testing(numpy: Any) -> None:
-    """What all of `numpy.testing` compares arrays with."""
+    """Patch the function with which all of `numpy.testing` compares arrays."""
     importlib.import_module("numpy.testing")
     utils: Any = importlib.import_module("numpy.testing._private.utils")
     compare = utils.assert_array_compare
 
-    def mended(comparison: Any, x: Any, y: Any, *arguments: Any, **keywords: Any) -> Any:
+    def patched(comparison: Any, x: Any, y: Any, *arguments: Any, **keywords: Any) -> Any:
         if _is_one_empty(numpy, x, y):
             raise AssertionError("one side has no elements")
         return compare(comparison, x, y, *arguments, **keywords)
 
-    utils.assert_array_compare = mended
+    utils.assert_array_compare = patched
 
 
 def _is_one_empty(numpy: Any, one: Any, other: Any) -> bool:
     try:
         sizes = {bool(numpy.asarray(side).size) for side in (one, other)}
     except (TypeError, ValueError):
-        return False  # which is for the comparison to say
+        return False  # the comparison itself will raise
     return len(sizes) > 1

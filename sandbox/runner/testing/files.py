@@ -1,4 +1,4 @@
-"""Tests that are files: written into the tester's own directory, and found there by `import`."""
+"""Tests that are files: writes them into the tester's own directory, and imports them from there."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ _MODULE: Final = ".py"
 
 
 def written(files: Mapping[str, str], directory: str) -> list[str]:
-    """Write the files; those that hold tests, or when none is named so, all modules.
+    """Write the files. Returns those named as tests, or all modules if no file is named so.
 
     Raises:
         ValueError: a path leads out of the directory.
@@ -26,7 +26,7 @@ def written(files: Mapping[str, str], directory: str) -> list[str]:
 
 
 def load(path: str) -> ModuleType:
-    """Import a file that was written, as the module named after its path."""
+    """Import a written file, as the module named after its path."""
     name = os.path.normpath(path).removesuffix(_MODULE).replace("/", ".")
     known = sys.modules.get(name)
     if known is not None:
@@ -49,7 +49,9 @@ def _write(path: str, text: str) -> None:
 def _inside(path: str) -> str:
     normal = os.path.normpath(path)
     if os.path.isabs(normal) or normal.startswith(".."):
-        raise ValueError(f"a path that leads elsewhere: {path}")
+        raise ValueError(
+            f"the path of a test file leads out of its directory: {path}; use a relative path without '..'"
+        )
     return normal
 
 

@@ -1,12 +1,15 @@
-"""Names of the standard library that tests use without importing them, because programs usually do: whose are they?
+"""Decides whether a name of the standard library that tests use without an import means the library's object or the
+program's.
 
-The library's, where they help to judge something else: `Counter(f(x)) == Counter(y)` is for `collections` to say, whatever
-the program has under that name. The program's, where they are themselves what is tested:
+Programs usually import such names. The library's object is meant when it helps to judge something else:
+`Counter(f(x)) == Counter(y)` depends on `collections`, whatever the program has under that name. The program's object
+is
+meant when the name itself is tested:
 
-    in a test nothing else is the program's                 assert gcd(4, 6) == 2
-    more is done with it than the library's can do          c = Counter()    c.increment()    assert total(c) == 1
+    nothing else in a test is the program's                 assert gcd(4, 6) == 2
+    more is done with it than the library's object can do   c = Counter()    c.increment()    assert total(c) == 1
 
-Only names that mean one thing everywhere are looked at; `count` and `merge` may be anything.
+Only names with one meaning everywhere are considered; `count` and `merge` may mean anything.
 """
 
 import ast
@@ -35,20 +38,20 @@ _NAMES: Final = {
     "typing": "Any Callable Dict Iterable List Optional Set Tuple Union",
 }
 MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
-"""By name, the module that has it."""
+"""For each name, the module that has it."""
 _ASKED_OF_TEST_CASES: Final = ("assert", "fail", "skip", "subTest", "addCleanup")
 _CONTAINERS: Final = (dict, collections.deque)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def library_object(name: str, tests: Sequence[ast.AST], others: Sequence[ast.AST], of_program: frozenset[str]) -> Any:
-    """What the library has under a free name, when the tests mean that; None: they mean what the program has.
+    """The library's object for a free name, if the tests mean that; None: they mean the program's.
 
     Args:
         name: One of `MODULES`.
         tests: Each by itself.
-        others: What else there is of the tests' code, such as helpers.
-        of_program: Names that are the program's for certain.
+        others: The rest of the tests' code, such as helpers.
+        of_program: Names that are certainly the program's.
     """
     everything = [*tests, *others]
     bound = {bound for tree in everything for bound in _bound(tree)} - of_program
@@ -60,7 +63,7 @@ def library_object(name: str, tests: Sequence[ast.AST], others: Sequence[ast.AST
 
 
 def tests_in(module: ast.Module) -> tuple[list[ast.AST], list[ast.AST]]:
-    """What tests something in a file of tests: its functions named so, and all methods; and the rest."""
+    """Split a file of tests into its tests (functions named so, and all methods) and the rest."""
     tests: list[ast.AST] = []
     others: list[ast.AST] = []
     for statement in module.body:
@@ -75,7 +78,7 @@ def tests_in(module: ast.Module) -> tuple[list[ast.AST], list[ast.AST]]:
 
 
 def _subjects(test: ast.AST, bound: set[str]) -> set[str]:
-    """The library's names in a test in which nothing but them can be the program's."""
+    """The library's names in a test that uses no other name that could be the program's."""
     read = {node.id for node in ast.walk(test) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     free = read - bound - vars(builtins).keys()
     uses_fixture = any(_is_of_fixture(node) for node in ast.walk(test))
@@ -92,7 +95,7 @@ _MODULE_NAMES: Final = frozenset(
 
 
 def _is_of_fixture(node: ast.AST) -> bool:
-    """Of what a test case has been given before, which may be the program's."""
+    """Whether it is an attribute that a test case set before (`self.x`), which may be the program's."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != "self":
         return False
     return not node.attr.startswith(_ASKED_OF_TEST_CASES)
@@ -111,7 +114,7 @@ def _bound(tree: ast.AST) -> Iterator[str]:
 
 
 def _suits(thing: Any, name: str, tree: ast.AST) -> bool:
-    """Whether all that is done with the name in this code can be done with the library's."""
+    """Whether the library's object supports everything that this code does with the name."""
     return all(_can_be(thing, name, node) for node in ast.walk(tree)) and (
         not isinstance(thing, type) or all(hasattr(thing, attribute) for attribute in _asked_of_results(name, tree))
     )
@@ -123,12 +126,14 @@ def _can_be(thing: Any, name: str, node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and _is_name(node.func, name):
         return callable(thing) and _takes(thing, node)
     if isinstance(node, ast.Compare) and hasattr(thing, "__next__"):
-        return not any(_is_call(operand, name) for operand in (node.left, *node.comparators))  # equal to no list
+        return not any(
+            _is_call(operand, name) for operand in (node.left, *node.comparators)
+        )  # an iterator equals no list
     return True
 
 
 def _takes(thing: Any, call: ast.Call) -> bool:
-    """Whether it can be called with so many arguments of these names, and be filled with the first of them."""
+    """Whether it can be called with these arguments, and its first argument can fill it."""
     if isinstance(thing, type) and issubclass(thing, _CONTAINERS) and _is_number(call.args):
         return False
     if any(isinstance(argument, ast.Starred) for argument in call.args):
@@ -137,7 +142,7 @@ def _takes(thing: Any, call: ast.Call) -> bool:
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
-        return True  # which it does not tell
+        return True  # the signature is not available
     try:
         signature.bind(*call.args, **keywords)
     except TypeError:
@@ -150,7 +155,7 @@ def _is_number(arguments: Sequence[ast.expr]) -> bool:
 
 
 def _asked_of_results(name: str, tree: ast.AST) -> set[str]:
-    """Attributes of what calls of the name gave, where that can be seen."""
+    """Attributes that are read from results of calls of the name, as far as the text shows them."""
     holders = {
         target.id
         for node in ast.walk(tree)
@@ -175,7 +180,7 @@ def _is_call(node: ast.AST, name: str) -> bool:
 
 
 def parsed_all(sources: Iterable[str]) -> list[ast.AST]:
-    """Those that are Python."""
+    """Syntax trees of the sources that are valid Python."""
     trees: list[ast.AST] = []
     for source in sources:
         try:

@@ -1,4 +1,4 @@
-"""The global names of tests that are not files: what they leave free is the program's."""
+"""The global names of tests that are not files: names that tests do not define are looked up in the program."""
 
 import builtins
 from collections.abc import Callable
@@ -14,21 +14,21 @@ from sandbox.runner.testing.specification import Specification, is_module_name
 
 
 class NameResolution:
-    """What tests mean by the names they leave free, found out once for all their cases."""
+    """Which object tests mean by names they do not define. Found out once for all their cases."""
 
     def __init__(self, specification: Specification) -> None:
         self.program_builtins = specification.program_builtins()
-        """Builtins that are the program's all the same, if it defines them."""
+        """Names of builtins that mean the program's object, if the program defines them."""
         self.module_meant: Callable[[str], ModuleType | None] = cache(specification.module_meant)
         self.library_object: Callable[[str], Any] = cache(specification.library_object)
 
 
 class TestNamespace(dict[str, Any]):
-    """Names the tests bind themselves, then builtins, then what they mean of the library, then the program's.
+    """Looks up names first in the tests, then in builtins, then in the library if that is meant, then in the program.
 
     Args:
         program: Where free names are looked up.
-        names: Tells which of them are not looked up there.
+        names: Says which of them are not looked up there.
     """
 
     def __init__(self, program: RemoteProgram, names: NameResolution) -> None:
@@ -37,7 +37,9 @@ class TestNamespace(dict[str, Any]):
         self._names = names
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """A class the tests define is the program's as well, as in one file with them: it may make a `ListNode`."""
+        """Bind a name. Classes that tests define are given to the program too, as in one file: it may make a
+        `ListNode`.
+        """
         super().__setitem__(name, value)
         if isinstance(value, type) and is_of_tests(value):
             self._program.set(0, name, value)

@@ -1,7 +1,8 @@
-"""Objects of the tests' own classes as the judged program has them: each stands for one that stays with the tests.
+"""Proxies in the judged program for objects of the tests' own classes. The objects themselves stay with the tests.
 
-See `sandbox.runner.testing.object_server` for the other end. They have the class that the tests have, as far as a program can ask:
-it makes instances, and `isinstance` knows them.
+`sandbox.runner.testing.object_server` is the other end. As far as a program can see, a proxy has the class that the
+tests
+have: the class makes instances, and `isinstance` recognises them.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,14 +10,14 @@ from typing import Any, Final
 
 _NUMBER: Final = "_rewardline_number"
 _ASK: Final = "_rewardline_ask"
-"""Names of what an object needs itself; all others are looked up in the tests."""
+"""Names of the proxy's own attributes; all other names are looked up in the tests."""
 
 Ask = Callable[..., Any]
-"""Has the tests do something with one of their objects: `ask(number, action, ...)`."""
+"""Makes the tests do something with one of their objects: `ask(number, action, ...)`."""
 
 
 class ProxyClass(type):
-    """Of the tests."""
+    """A proxy for a class of the tests."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         return _ask_of(cls)(number_of(cls), "make", *arguments, **named)
@@ -63,7 +64,7 @@ def is_proxy(value: object) -> bool:
 
 
 def number_of(proxy: object) -> int:
-    """By which the tests know it."""
+    """The number by which the tests know the object."""
     if type(proxy) is ProxyClass:
         number: int = type.__dict__["__dict__"].__get__(proxy)[_NUMBER]
         return number

@@ -1,11 +1,14 @@
-"""Objects of the tests' own classes, lent to the judged program: they stay here, and it asks for what it does with them.
+"""Serves objects of the tests' own classes to the judged program: they stay here, and the program sends its operations.
 
-A linked list or a tree that tests make, of a class that they define, is given to the program as numbers. What the program
-does with one comes back as a call of `ServedObject`: to get or set an attribute, to compare, to go through it.
+When tests make a linked list or a tree of a class that they define, the program gets numbers instead of the objects.
+Each
+operation of the program comes back as a call of `ServedObject`: to get or set an attribute, to compare, to iterate.
 
-The program can do with them what any program can, short of what would let it judge itself: names with two underscores, by
-which everything of the tests could be reached, are refused; so is to put something in the place of a method, or anything
-into a class. What it puts into an attribute is a value or an object behind a number, which equals no value.
+The program may do with them what any program can, but nothing that would let it judge itself. Names with two
+underscores are
+refused, because everything in the tests can be reached through them. So are replacing a method and changing a class. A
+value
+that the program stores in an attribute is plain data, or an object known by a number, which equals no plain value.
 """
 
 import copy
@@ -24,14 +27,14 @@ SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
     "__str__": str,
     "__repr__": repr,
 }
-"""What programs may do with objects whose class defines it, beside going through them."""
+"""Operations that programs may use on objects whose class defines them, besides iteration."""
 
 NAMESPACE: Final = "tests"
-"""The name of tests that are not files, as of a module."""
+"""The module name of tests that are not files."""
 
 
 class ServedObject:
-    """Does with an object, or class, of the tests what the program asks for; called back like a function."""
+    """Performs the program's operations on an object or class of the tests. It is called back like a function."""
 
     def __init__(self, thing: Any) -> None:
         self.thing = thing
@@ -41,14 +44,14 @@ class ServedObject:
 
 
 def is_of_tests(kind: type) -> bool:
-    """Whether a class is plain and the tests define it: all it has, it has of them and of `object`."""
+    """Whether the tests define the class and it is plain: everything in it comes from the tests or from `object`."""
     if type(kind) is not type or kind is object:
         return False
     return all(base is object or _is_defined_by_tests(base) for base in kind.__mro__)
 
 
 def specials_of(kind: type) -> list[str]:
-    """Which of the special methods a class has that it does not have of `object`."""
+    """The special methods that a class has and does not inherit from `object`."""
     has = [name for name in (*SPECIAL, "__iter__") if getattr(kind, name, None) is not getattr(object, name, None)]
     return [name for name in has if getattr(kind, name) is not None]
 
@@ -95,7 +98,7 @@ def _compute(thing: Any, name: Any, *operands: Any) -> Any:
 
 
 def _go_through(thing: Any) -> Callable[[], tuple[Any] | None]:
-    """What gives the next item each time it is called."""
+    """A function that returns the next item each time it is called."""
     iterator = iter(thing)
     return lambda: _next_of(iterator)
 

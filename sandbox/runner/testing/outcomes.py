@@ -1,7 +1,8 @@
-"""What tests said, told one by one: a test that never ends does not cost those before it.
+"""Reports the outcomes of tests one by one: a test that never ends does not cost those before it.
 
-Each line is sealed with a key that only the tests and the service know. Users, processes and modes keep the judged
-program from the pipe that the lines go through; should one of them fail, the program still cannot write a line.
+Each line is sealed with a key that only the tests and the service know. Separate users, processes and file modes keep
+the
+judged program away from the pipe for the lines. Even if one of them fails, the program cannot write a valid line.
 """
 
 import importlib
@@ -13,9 +14,11 @@ from typing import Any, Final
 from sandbox.runner.testing.remote_program import RemoteProgram
 
 UNTESTABLE: Final = "untestable: "
-"""What begins the message of a test that cannot be run in any box, whatever the program does; no other message begins so."""
+"""Prefix of the message of a test that cannot be run in any box, whatever the program does. No other message begins
+with it.
+"""
 MISSING: Final = "missing here: "
-"""And of one that imports what this box has not, though another may."""
+"""Prefix of the message of a test that imports a module which this box lacks, though another may have it."""
 _THE_PROGRAM: Final = "solution"
 _MAX_CAUSES: Final = 8
 _MAX_NAME_CHARS: Final = 200
@@ -27,17 +30,18 @@ _blake2b: Final[Any] = importlib.import_module("_blake2").blake2b
 
 
 def seal(key: bytes, number: int, line: object) -> str:
-    """What makes a line genuine: its keyed hash (BLAKE2b, RFC 7693), with its number, so that none can be said twice."""
+    """The seal of a line: its keyed hash (BLAKE2b, RFC 7693) with its number, so that no line can be repeated."""
     digest: str = _blake2b(f"{number} {json.dumps(line)}".encode(), key=key, digest_size=16).hexdigest()
     return digest
 
 
 class Outcomes:
-    """Writes lines of JSON: `[name, passed, message, seal]` for each test, then `{"complete": forwarded, "seal": seal}`.
+    """Writes lines of JSON: `[name, passed, message, seal]` for each test, then `{"complete": forwarded, "seal":
+    seal}`.
 
     Args:
-        descriptor: Where to; blocking.
-        program: What the tests are about. Once it is gone, no test passes.
+        descriptor: Where to write; blocking.
+        program: The program under test. Once it is gone, no test passes.
         key: Of the seals, over the line without its seal.
     """
 
@@ -48,13 +52,13 @@ class Outcomes:
         self._lines = 0
         self._names: Counter[str] = Counter()
         self._is_missing_here = False
-        """What the last test imports."""
+        """Whether the last test imports a module that this box lacks."""
 
     def add(self, name: str, error: str | None) -> None:
-        """One test has ended.
+        """Report that one test has ended.
 
         Args:
-            name: Cut, and numbered when another test had it.
+            name: Cut, and numbered if another test had it.
             error: Why it did not pass; None when it did.
         """
         name = name[:_MAX_NAME_CHARS]
@@ -71,7 +75,7 @@ class Outcomes:
         self._write([*line, seal(self._key, self._lines, line)])
 
     def complete(self) -> None:
-        """All tests were gone through."""
+        """Report that all tests have been run."""
         line = {"complete": self._program.forwarded}
         self._write({**line, "seal": seal(self._key, self._lines, line)})
 
@@ -82,7 +86,7 @@ class Outcomes:
             rest = rest[os.write(self._descriptor, rest) :]
 
     def words(self, error: BaseException) -> str:
-        """What an exception says that ended a test."""
+        """The message of an exception that ended a test."""
         missing = _missing_module(error)
         if missing.partition(".")[0] == _THE_PROGRAM:
             self._program.untestable = True
@@ -96,22 +100,26 @@ class Outcomes:
         return MISSING if self._is_missing_here else ""
 
     def _needs_one_process(self) -> bool:
-        """Whether the test would pass at most with the program beside it, see `sandbox.runner.testing.shared_state`.
+        """Whether the test could pass only with the program in its own process, see
+        `sandbox.runner.testing.shared_state`.
 
-        Mocks can be called from elsewhere, but no more: those that tests have given attributes are meant to be objects.
+        A mock can be called from another process, but nothing more: a mock that tests gave attributes is meant to be an
+        object.
         """
         return self._program.shares_process or any(mock._mock_children for mock in self._program.mocks)
 
 
 def _without_marks(message: str) -> str:
-    """A program may have put some there."""
+    """The message without our prefixes: a program may have put some there."""
     while message.startswith((UNTESTABLE, MISSING)):
         message = message.partition(": ")[2]
     return message
 
 
 def _missing_module(error: BaseException) -> str:
-    """What tests import and is not here, or nothing. That the program said so shows in that it names no module to us."""
+    """The module that tests import and that is missing here, or "". An error that came from the program names no module
+    to us.
+    """
     seen = 0
     found: BaseException | None = error
     while found is not None and seen < _MAX_CAUSES:
@@ -122,7 +130,7 @@ def _missing_module(error: BaseException) -> str:
 
 
 def words(error: BaseException) -> str:
-    """What an exception says, in one line."""
+    """The text of an exception, on one line."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception as unspeakable:  # noqa: BLE001 - its text may come from the program

@@ -18,17 +18,17 @@ _UNUSED_PLUGINS: Final = (
 
 
 def preload() -> None:
-    """Import what pytest imports when it starts, so that processes forked from this one need not."""
+    """Import what pytest imports at its start, so that forked processes need not."""
     configuration: Any = importlib.import_module("_pytest.config")
     for name in configuration.default_plugins:
         importlib.import_module(f"_pytest.{name}")
 
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
-    """Run pytest on the files: one outcome for each test that was collected, and for each file that could not be.
+    """Run pytest on the files: one outcome for each collected test, and for each file that could not be collected.
 
     Raises:
-        RuntimeError: pytest did not take its arguments; says nothing about the program.
+        RuntimeError: pytest did not accept its arguments; says nothing about the program.
     """
     directory = os.getcwd()
     names = written(specification.files, directory)
@@ -68,7 +68,7 @@ def _options(directory: str) -> list[str]:
 
 
 class _Reporter:
-    """A plugin of pytest that tells of each test as it ends."""
+    """A pytest plugin that reports each test as it ends."""
 
     def __init__(self, outcomes: Outcomes, program: RemoteProgram) -> None:
         self.problem = "it was not run"
@@ -79,7 +79,7 @@ class _Reporter:
         self._has_passed = False
 
     def fail_waiting(self) -> None:
-        """Tests that have not been run will not be."""
+        """Fail all tests that have not been run."""
         while self._waiting:
             self._outcomes.add(self._waiting.pop(0), self.problem)
 
@@ -118,7 +118,7 @@ class _Reporter:
 
 
 def _last_line(report: Any) -> str:
-    """What went wrong, without the traceback."""
+    """The error without its traceback."""
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
         return str(crash.message)

@@ -1,8 +1,11 @@
-"""Exceptions of the judged program, as its tests have them.
+"""Exceptions of the judged program, as its tests see them.
 
-Builtin ones and those of the standard library are what they are. For a class of the program's own one of the same name
-is made here, with the same bases. An instance knows its text, and asks the program for attributes. What would end a
-loop, a generator or the test run by itself (`StopIteration`, `KeyboardInterrupt`, ...) is a `RuntimeError` here.
+Builtin exceptions and those of the standard library keep their class. For a class that the program defines, a class of
+the
+same name and bases is made here. An instance knows its text, and asks the program for attributes. Exceptions that would
+end a
+loop, a generator or the test run by themselves (`StopIteration`, `KeyboardInterrupt`, ...) become a `RuntimeError`
+here.
 """
 
 import builtins
@@ -13,11 +16,11 @@ from sandbox.runner.testing.remote_objects import Owner
 
 _MAX_NAME_CHARS: Final = 100
 _UNTRUSTED_MODULES: Final = frozenset({"unittest", "bdb", "doctest", "asyncio", "concurrent"})
-"""Their exceptions mean something to those who run tests."""
+"""Exceptions of these modules have a meaning for test runners."""
 
 
 class _RemoteClass(type):
-    """Of classes the program defines: the program makes their instances."""
+    """The metaclass of classes that the program defines: the program makes their instances."""
 
     _class_number: int | None
     _owner: Owner
@@ -30,7 +33,7 @@ class _RemoteClass(type):
 
 
 class RemoteException(metaclass=_RemoteClass):
-    """Mixed into the exception classes made here."""
+    """Base of all exception classes made here."""
 
     _owner: Owner
     _number: int | None = None
@@ -66,7 +69,7 @@ def builtin_class(name: Any) -> type:
 def named_class(
     owner: Owner, number: int, name: str, module: str, bases: tuple[type[BaseException], ...]
 ) -> type[BaseException]:
-    """The standard library's class, if it is that, or one made for the program's."""
+    """The standard library's class of this name, or else a class made for the program's."""
     known = _of_standard_library(module, name)
     if known is not None:
         return known
@@ -79,20 +82,20 @@ def named_class(
 
 
 def class_number(kind: object) -> int | None:
-    """Where in the program a class made by `named_class` is."""
+    """The number, in the program, of a class made by `named_class`."""
     number = vars(kind).get("_class_number") if isinstance(kind, type) else None
     return number if type(number) is int else None
 
 
 def harmless(kind: type[BaseException]) -> type[BaseException]:
-    """The class, or one to be raised in its place that ends nothing but a test."""
+    """The class, or a substitute that can end only a test."""
     if issubclass(kind, (StopIteration, StopAsyncIteration)) or not issubclass(kind, (Exception, SystemExit)):
         return _of_program(kind.__name__, RuntimeError)
     return kind
 
 
 def instance(kind: type[BaseException], arguments: list[Any], text: str, owner: Owner, number: int) -> BaseException:
-    """An exception the program raised."""
+    """An exception that the program raised."""
     if kind.__module__ == "builtins":
         error = _builtin(kind, arguments)
         if error is not None and str(error) == text:
@@ -121,7 +124,7 @@ def _made(name: str, bases: tuple[Any, ...], members: dict[str, Any]) -> type[Ba
 
 
 def _of_standard_library(module: str, name: str) -> type[BaseException] | None:
-    """The class, when its module is loaded; nothing is imported."""
+    """The class, if its module is loaded; nothing is imported."""
     package = module.partition(".")[0]
     if package not in sys.stdlib_module_names or package in _UNTRUSTED_MODULES or module not in sys.modules:
         return None

@@ -1,13 +1,14 @@
-"""Objects of the judged program, as its tests have them: each stands for one that stays in the program's process.
+"""Objects of the judged program, as its tests see them: each is a proxy for one that stays in the program's process.
 
     Remote ──┬── RemoteCallable ── RemoteClass      can also be asked whether something is an instance
-             └── RemoteIterator                     stays at its end once it has come there
+             └── RemoteIterator                     stays exhausted once it has ended
     RemoteModule                                    the program itself, to be imported as `solution`
 
-Asking (call, attribute, next item, text, truth) yields an answer like any other, and so does asking whether one object of
-the program equals another: it could have returned the same plain value twice. Comparing and computing beyond that would
-let the program decide what a test finds out, so `Owner.compute` refuses or counts it. An object of the program never
-equals plain data.
+Plain requests (call, attribute, next item, text, truth) give an answer like any other. So does the question whether one
+object of the program equals another: the program could have returned the same plain value twice. Any other comparison
+or
+computation would let the program decide the result of a test, so `Owner.compute` refuses or counts it. An object of the
+program never equals plain data.
 """
 
 import types
@@ -20,7 +21,7 @@ _SPECIAL_ATTRIBUTES: Final = frozenset({"__name__", "__qualname__", "__dict__", 
 
 
 class Owner(Protocol):
-    """The program the objects are of; `sandbox.runner.testing.remote_program` says what each does."""
+    """The program that owns the objects; `sandbox.runner.testing.remote_program` describes the methods."""
 
     def get(self, target: int, name: str) -> Any: ...
     def set(self, target: int, name: str, value: object) -> None: ...
@@ -35,7 +36,7 @@ class Owner(Protocol):
 
 
 def _computed(operator: str) -> Callable[..., Any]:
-    """A method that has the program compute something."""
+    """A method that makes the program compute something."""
 
     def method(self: "Remote", *operands: object) -> Any:
         return self._owner.compute(operator, self._number, *operands)
@@ -44,7 +45,7 @@ def _computed(operator: str) -> Callable[..., Any]:
 
 
 def _compared(operator: str) -> Callable[..., Any]:
-    """A method that has the program compare two objects of its own."""
+    """A method that makes the program compare two objects of its own."""
 
     def method(self: "Remote", other: object) -> Any:
         if not isinstance(other, Remote):
@@ -211,7 +212,7 @@ class RemoteClass(RemoteCallable):
         return isinstance(subclass, Remote) and self._owner.operate("has subclass", self._number, subclass) is True
 
     def __iter__(self) -> Iterator[Any]:
-        """Of an enumeration."""
+        """Iterate over the members of an enumeration."""
         iterator: Iterator[Any] = self._owner.operate("iter", self._number)
         return iterator
 
@@ -253,17 +254,19 @@ REMOTES: Final[Mapping[str, type[Remote]]] = {
 
 
 async def awaited(coroutine: Remote) -> Any:
-    """What a coroutine of the program comes to; it runs there, in a loop of its own."""
+    """The result of a coroutine of the program; it runs there, in an event loop of its own."""
     return coroutine._owner.operate("run", coroutine._number)
 
 
 def number_of(remote: Remote) -> int:
-    """Where it is in the program."""
+    """The object's number in the program."""
     return remote._number
 
 
 class RemoteModule(types.ModuleType):
-    """The program. What tests put in the place of something in it is taken away again by deleting it."""
+    """The program as a module. When tests replace something in it and then delete the replacement, the original comes
+    back.
+    """
 
     def __init__(self, owner: Owner) -> None:
         super().__init__("solution")

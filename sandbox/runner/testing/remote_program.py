@@ -1,7 +1,8 @@
-"""The tester's end of the dialogue: the judged program, as far as it can be asked.
+"""The tester's side of the messages: a proxy for the judged program.
 
-Nothing the candidate sends can be more than a value or an exception of a known kind: numbers nobody gave out, and any
-other nonsense, break the connection for good (`ProgramGone`).
+The candidate can send only values, and exceptions of known kinds. Numbers that were never given out, and any other
+nonsense,
+break the connection for good (`ProgramGone`).
 """
 
 import builtins
@@ -49,24 +50,24 @@ _NONSENSE: Final = (
 
 
 class ProgramGone(BaseException):
-    """The program has ended, or speaks nonsense. No `Exception`: tests that expect one must not pass by it."""
+    """The program has ended, or sends nonsense. Not an `Exception`: a test that expects one must not pass by it."""
 
 
 class Untestable(BaseException):
-    """The tests want something that cannot be had with the program in another process; says nothing about the program.
+    """The tests need something that is impossible with the program in another process; says nothing about the program.
 
-    No `Exception`, as above.
+    Not an `Exception`, for the same reason as above.
     """
 
 
 class RemoteProgram:
-    """The program of one candidate process.
+    """The program in one candidate process.
 
     Args:
-        line: To that process.
+        channel: To that process.
         objects: Whether its objects may be compared and computed with.
-        hidden_names: Tells what `from solution import *` must not bring, whatever the program defines. Few tests say
-            that, and most sources would have to be parsed for the answer.
+        hidden_names: Returns the names that `from solution import *` must not bring, whatever the program defines. It
+            is called late, because few tests need it, and most sources would have to be parsed for it.
     """
 
     def __init__(
@@ -75,13 +76,13 @@ class RemoteProgram:
         self.forwarded = 0
         self.gone = False
         self.untestable = False
-        """The last test came to what cannot be done here."""
+        """The last test needed something that is impossible here."""
         self.shares_process = False
-        """It did something to its own process, and the program would have to be in the same for that."""
+        """The last test changed its own process, and the program would have to be in the same process to notice."""
         self.mocks: list[Any] = []
-        """Of `unittest.mock`, which it gave to the program."""
+        """Objects of `unittest.mock` that the last test gave to the program."""
         self.seeds: Seeds | None = None
-        """Of tests that seed global generators."""
+        """For tests that seed global generators."""
         self._channel = channel
         self._objects = objects
         self._hidden_names = hidden_names
@@ -91,7 +92,7 @@ class RemoteProgram:
         self._callables: list[Callable[..., object]] = []
         self._callable_numbers: dict[int, int] = {}
         self._served: dict[int, ServedObject] = {}
-        """By the ids of objects, which are theirs for as long as they are held here."""
+        """By the id of the object, which is valid as long as the object is held here."""
         self._raised: list[BaseException] = []
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._classes: dict[int, type[BaseException]] = {}
@@ -112,7 +113,7 @@ class RemoteProgram:
             self._keep_classes()
 
     def public_names(self) -> list[str]:
-        """What `from solution import *` brings."""
+        """The names that `from solution import *` brings."""
         names = self._ask(["names"])
         if type(names) is not list:
             return []
@@ -148,11 +149,11 @@ class RemoteProgram:
         return self._value(result)
 
     def operate(self, operator: str, target: int, *operands: object) -> Any:
-        """Have an operator run there, whose result is an answer and no judgement."""
+        """Run an operator in the program. Its result is an answer, not a judgement."""
         return self._value(self._ask(["operate", operator, target, [self._image(operand) for operand in operands]]))
 
     def compute(self, operator: str, target: int, *operands: object) -> Any:
-        """Have an operator run there, whose result may decide a test.
+        """Run an operator in the program. Its result may decide a test.
 
         Raises:
             TypeError: the task does not allow it.
@@ -161,34 +162,35 @@ class RemoteProgram:
         return self.operate(operator, target, *operands)
 
     def give_up(self, reason: str) -> NoReturn:
-        """
+        """End the test as untestable.
+
         Raises:
-            Untestable: the tests want what cannot be had.
+            Untestable: always; the tests need something impossible.
         """
         self.untestable = True
         raise Untestable(reason)
 
     def allow_judging(self) -> None:
-        """Count that the program decides something, if it may.
+        """Count that the program decides something, if the task allows it.
 
         Raises:
-            TypeError: it may not.
+            TypeError: the task does not allow it.
         """
         if not self._objects:
             raise TypeError("objects of the program cannot be compared or computed with in this task")
         self.forwarded += 1
 
     def hash_of(self, target: int) -> int:
-        """The object's own hash, if it is also the object's own business what it equals."""
+        """The object's own hash, if the task lets the object decide what it equals; otherwise its number."""
         return int(self.compute("hash", target)) if self._objects else target
 
-    # Asking.
+    # Requests.
 
     def _keep_classes(self) -> None:
         try:
             self._ask(["keep classes"])
         except ProgramGone:
-            return  # The tests will find out, each for itself.
+            return  # each test will fail with this error itself
 
     def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
         self.shares_process |= type(sys.stdin) is io.StringIO or builtins.input is not _INPUT
@@ -207,7 +209,7 @@ class RemoteProgram:
         return content
 
     def _exchange(self, request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
-        """Whether it led to an error, and that or the image of the answer, after all the callbacks it led to."""
+        """Send a request and handle all callbacks. Returns (True, the error) or (False, the image of the answer)."""
         if self.gone:
             raise ProgramGone("the program has ended")
         try:
@@ -297,10 +299,11 @@ class RemoteProgram:
         )
 
     def _refuse(self, error: Exception) -> NoReturn:
-        """
+        """Refuse to pass something to the program.
+
         Raises:
-            Untestable: the tests want what cannot be had.
-            Exception: that error, where the program has called back, and it is its own matter what for.
+            Untestable: the tests need something impossible.
+            Exception: the error itself, in a call back: what it is for is the program's own matter.
         """
         if self._open_requests:
             raise error
@@ -380,7 +383,7 @@ def _is_known_there(kind: type) -> bool:
 
 
 def _number(content: Any) -> int:
-    """A number of something given out before."""
+    """Check a number that was given out before."""
     if type(content) is not int or content < 0:
         raise Undecodable("not a number of anything")
     return content

@@ -1,4 +1,4 @@
-"""What tests and the judged program say to each other: each is in a process of its own, with two pipes between.
+"""The messages between tests and the judged program, each in a process of its own, with two pipes between them.
 
     tester                                               candidate
     ["get", target, name]
@@ -11,10 +11,12 @@
                                                  ◄──     ["value", value, changed, printed]
                                                  ◄──     ["error", error, changed, printed]
                                                  ◄──     ["call back", number, [argument, ...], {...}, printed]
-    ["value", value] | ["error", error]          ──►     answers a call back; may be preceded by requests
+    ["value", value] | ["error", error]          ──►     answers a call back; requests may come before it
 
-A message is a big-endian u32 length and so many bytes of JSON. Values are images as in `sandbox.runner.values.encoding`, with
-a few more tags. What cannot be copied stays where it is, behind a number; the candidate's number 0 is its module:
+A message is a big-endian u32 length and that many bytes of JSON. Values are images as in
+`sandbox.runner.values.encoding`, with a few more tags. An object that cannot be copied stays where it is, and is known
+by a
+number; the candidate's number 0 is its module:
 
     object: [number, type name, kind]                            the candidate's; kind is one of `Kind`
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
@@ -22,15 +24,16 @@ a few more tags. What cannot be copied stays where it is, behind a number; the c
     builtin: name                                                a class; towards the candidate also a function
     callable: number                                             the tester's, to be called back
     lent: [number, class]    lent class: [number, name, [special method, ...]]
-                                                                 objects of the tester's own classes, and those; each is
+                                                                 an object of the tester's own classes, or such a class;
                                                                  called back too. From the candidate: lent: number
-    argument: position                                           of a result: the very argument that stood there
+    argument: position                                           of a result: the argument at this position itself
 
-`changed` are [position, value] of the arguments a call has changed; keyword arguments count on after the positional
-ones. `printed` is [standard output, standard error], or null. An error is
+`changed` is a list of [position, value] for the arguments that a call has changed; keyword arguments are counted after
+the
+positional ones. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
-    {"raised": number}                                what a call back raised in the tester, come back to it
+    {"raised": number}                                an exception that a call back raised in the tester, sent back
 """
 
 import os
@@ -45,7 +48,7 @@ _PIECE_BYTES: Final = 1 << 16
 
 
 class Kind(StrEnum):
-    """What can be done with an object behind a number."""
+    """What can be done with an object that is known by a number."""
 
     CLASS = "class"
     CALLABLE = "callable"
@@ -55,7 +58,7 @@ class Kind(StrEnum):
 
 
 class Broken(Exception):
-    """The other side is gone, or speaks something else."""
+    """The other side is gone, or sends something else than messages."""
 
 
 class RpcChannel:
@@ -70,28 +73,28 @@ class RpcChannel:
         """Send one message.
 
         Raises:
-            Broken: nobody reads it.
+            Broken: no process reads it.
         """
         self.send_text(dumped(message))
 
     def send_text(self, text: bytes) -> None:
-        """Send a message that is JSON already."""
+        """Send a message that is encoded as JSON already."""
         rest = memoryview(_LENGTH.pack(len(text)) + text)
         try:
             while rest:
                 rest = rest[os.write(self._sink, rest) :]
         except OSError as error:
-            raise Broken("nobody reads") from error
+            raise Broken("no process reads any more") from error
 
     def receive(self) -> list[Any]:
-        """The next message: some list.
+        """The next message: a list of anything.
 
         Raises:
             Broken: there is none, or something else came.
         """
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
         if length > MAX_BYTES:
-            raise Broken("a message too long")
+            raise Broken(f"a message of {length} bytes; at most {MAX_BYTES} are allowed")
         try:
             message = parsed(self._exactly(length))
         except Undecodable as error:
@@ -112,7 +115,7 @@ class RpcChannel:
         try:
             piece = os.read(self._source, _PIECE_BYTES)
         except OSError as error:
-            raise Broken("nobody writes") from error
+            raise Broken("no process writes any more") from error
         if not piece:
-            raise Broken("nobody writes")
+            raise Broken("no process writes any more")
         return piece

@@ -1,10 +1,11 @@
-"""A seed that tests set is the program's too, as it would be in one process.
+"""Sends the tests' random seeds to the program, so that they hold there too, as in one process.
 
-    random.seed(7)                    the program is told, with the next thing it is asked
+    random.seed(7)                    sent to the program with the next request
     assert shuffled([1, 2, 3]) == [3, 1, 2]
 
-Told are the states of `random` and of NumPy's global generator, whenever tests have seeded one or drawn from it since.
-Nothing is told the other way round: a program that could set the tests' generator could choose what it is tested with.
+The states of `random` and of NumPy's global generator are sent when tests have seeded one, or drawn from it since.
+Nothing is
+sent in the other direction: a program that could set the tests' generator could choose its own test data.
 """
 
 import functools
@@ -21,14 +22,14 @@ _ABOUT_SEEDS: Final = re.compile(r"\b(?:seed|set_?state)\b")
 _ABOUT_NUMPY: Final = re.compile(r"\b(?:numpy|np)\b")
 _NUMBERS: Final = struct.Struct("<624I")
 _VERSION: Final = 3
-"""Of the states of `random.Random`."""
+"""Version of the states of `random.Random`."""
 
 State = list[Any]
-"""As it travels: the numbers in hexadecimal, the place among them, and the half of a pair that is drawn next, if any."""
+"""As sent: the numbers in hexadecimal, the position among them, and the second half of a drawn pair, if any."""
 
 
 class _Generator:
-    """A global generator of the tests, and what the program was told of it."""
+    """A global generator of the tests, and the state that was last sent to the program."""
 
     def __init__(self, state: Callable[[], State]) -> None:
         self._state = state
@@ -36,12 +37,12 @@ class _Generator:
         self._told: State = []
 
     def watch(self, module: Any, *names: str) -> None:
-        """Notice whenever one of these functions of a module, which seed it, is called."""
+        """Notice calls of these functions of a module, which seed the generator."""
         for name in names:
             setattr(module, name, self._noticing(getattr(module, name)))
 
     def news(self) -> State | None:
-        """Its state, if the program has not been told."""
+        """Its state, if the program does not know it yet."""
         if not self._is_seeded:
             return None
         state = self._state()
@@ -67,13 +68,13 @@ class Seeds:
         self._numpy = numpy
 
     def news(self) -> list[State | None] | None:
-        """What `seed` gives to the program; None: it knows."""
+        """The arguments of `seed` in the program; None: it knows them already."""
         found = [self._plain.news(), self._numpy.news() if self._numpy else None]
         return found if any(found) else None
 
 
 def seeds_of(specification: Specification) -> Seeds | None:
-    """From now on, know when tests seed a global generator; None for the many tests that never do."""
+    """Begin to notice when tests seed a global generator. None for the many tests that never do."""
     if not specification.mentions(_ABOUT_SEEDS, "seed", "state"):
         return None
     plain = _Generator(_plain_state)
@@ -87,11 +88,11 @@ def seeds_of(specification: Specification) -> Seeds | None:
 
 
 def seed(plain: State | None, numpy: State | None) -> None:
-    """In the program's process: go on from where the tests' generators are."""
+    """In the program's process: continue from the state of the tests' generators."""
     if plain is not None:
         numbers, place, drawn = plain
         random.setstate((_VERSION, (*_NUMBERS.unpack(bytes.fromhex(numbers)), place), drawn))
-    if numpy is not None and (module := _numpy_random()) is not None:  # which it may load only where it draws
+    if numpy is not None and (module := _numpy_random()) is not None:  # the program may load numpy only when it draws
         numbers, place, has_drawn, drawn = numpy
         module.set_state(("MT19937", _NUMBERS.unpack(bytes.fromhex(numbers)), place, has_drawn, drawn))
 

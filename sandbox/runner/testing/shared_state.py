@@ -1,13 +1,16 @@
-"""What tests do to the process that they would share with the program: here it is in another one, and does not notice.
+"""Detects tests that count on sharing a process with the program. Here the program is in another process, and not
+affected.
 
     @patch("builtins.input", return_value="4")     the program reads its own standard input
     monkeypatch.setenv("HOME", "/x")               and its own environment
-    tmp_path / "a.txt"                             may not read what the tests write
-    with pytest.warns(UserWarning): f()            and warns and logs where it runs
+    tmp_path / "a.txt"                             it may not read files that the tests write
+    with pytest.warns(UserWarning): f()            it warns and logs in its own process
 
-A test that does so and does not pass says nothing about the program: it is untestable. One that passes has found out what
-it wanted. What is patched in the program itself (`solution.random.randint`), standard output and what the tests have
-of their own are as they would be in one process, and no matter here.
+If such a test does not pass, that says nothing about the program: the test is untestable. If it passes, it has proved
+what it
+wanted. Patches of the program itself (`solution.random.randint`), standard output, and the tests' own objects work as
+in one
+process, and do not count here.
 """
 
 import functools
@@ -25,9 +28,9 @@ from sandbox.runner.testing.remote_program import RemoteProgram
 from sandbox.runner.testing.specification import Specification
 
 FIXTURES: Final = frozenset({"tmp_path", "tmpdir", "caplog", "recwarn"})
-"""Of pytest."""
+"""Fixtures of pytest."""
 _REPLAYED: Final = ("stdout", "stderr")
-"""Of `sys`: what the program prints is printed here too."""
+"""Streams of `sys`: what the program prints is printed here too."""
 _ABOUT_MOCKS: Final = re.compile(r"\bmock\b")
 _ABOUT_FILES: Final = re.compile(r"\btempfile\b")
 _WRITING: Final = re.compile(r"\bopen\([^()\n]*['\"][wax]b?\+?['\"]|\.write_(?:text|bytes)\(")
@@ -37,7 +40,7 @@ _NOTERS: Final = ("_AssertLogsContext", "_AssertWarnsContext")
 
 
 def detect_sharing(specification: Specification, program: RemoteProgram) -> None:
-    """From now on, have the program know of it when tests count on sharing a process with it."""
+    """Begin to detect when tests count on sharing a process with the program, and tell `program`."""
     if specification.mentions(_ABOUT_MOCKS, "mock"):
         mock: Any = importlib.import_module("unittest.mock")
         _detect(program, mock._patch, "__enter__", lambda patch: _is_shared(patch.getter(), patch.attribute))
@@ -53,7 +56,7 @@ def detect_sharing(specification: Specification, program: RemoteProgram) -> None
 
 
 def detect_sharing_in_pytest(program: RemoteProgram) -> None:
-    """The same for what pytest has of its own; once it has started, which it does by such patches."""
+    """The same for pytest's own tools. Call it once pytest has started, because it uses such patches at its start."""
     patches: Any = importlib.import_module("_pytest.monkeypatch").MonkeyPatch
     for name in ("setenv", "delenv", "chdir"):
         _detect(program, patches, name)
@@ -67,7 +70,7 @@ def detect_sharing_in_pytest(program: RemoteProgram) -> None:
 def _detect(
     program: RemoteProgram, holder: Any, name: str, is_shared: Callable[..., bool] = lambda *_, **__: True
 ) -> None:
-    """Have a function or method tell when it is called with what is shared."""
+    """Make a function or method report calls that concern shared objects."""
     function = getattr(holder, name)
 
     @functools.wraps(function)
@@ -79,13 +82,13 @@ def _detect(
 
 
 def _detect_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ...]) -> None:
-    """Hear of files that are opened; a flag of writing is in the third of what is told."""
+    """Audit hook for opened files; the third argument has the flag for writing."""
     if event == "open" and type(arguments[2]) is int and arguments[2] & (os.O_WRONLY | os.O_RDWR):
         program.shares_process = True
 
 
 def _is_shared(target: Any, name: Any) -> bool:
-    """Whether this attribute is one that the program would have too, in the tests' process."""
+    """Whether the program would see this attribute, if it were in the tests' process."""
     if isinstance(target, str):
         return target.partition(".")[0] != "solution" and target not in [f"sys.{stream}" for stream in _REPLAYED]
     if isinstance(target, Remote | RemoteModule) or (target is sys and name in _REPLAYED):

@@ -13,18 +13,18 @@ from typing import Any, Final
 from sandbox.runner.testing import library
 
 _NEVER_OF_PROGRAM: Final = frozenset({"abs", "all", "any", "bool", "isinstance", "issubclass", "hasattr", "callable"})
-"""Builtins that tests judge with."""
+"""Builtins that tests use to judge."""
 _OF_FRAMEWORKS: Final = frozenset(
     {
         *("load_tests", "setUpModule", "tearDownModule", "setup_module", "teardown_module"),
         *("setup_function", "teardown_function", "pytest_plugins", "pytestmark"),
     }
 )
-"""Names of a test module that unittest and pytest look for in it."""
+"""Names that unittest and pytest look for in a test module."""
 _BINDING: Final = ("import", "def", "class")
-"""Without one of these words nothing is bound by a definition or an import."""
+"""Without one of these words, no definition or import binds a name."""
 MODULES_BY_SHORT_NAME: Final = {"np": "numpy", "pd": "pandas"}
-"""Of modules, by custom."""
+"""Modules by their customary short name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,17 +38,19 @@ class Specification:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def own_names(self) -> frozenset[str]:
-        """Names the program must not take from its tests: those they import, define or frameworks ask for, and builtins."""
+        """Names the program must not take from its tests: those they import, define or frameworks ask for, and
+        builtins.
+        """
         bound = {name for source in self._sources for name in (*_bound_at_top(source), *_bound_before_star(source))}
         return frozenset(bound | {*vars(builtins)} | _OF_FRAMEWORKS) - self.program_builtins()
 
     def module_meant(self, name: str) -> ModuleType | None:
-        """The module that tests mean by a name they do not bind: all they do with it is to use what is in that module.
+        """The module that tests mean by a name they do not bind, if they use it only for attributes of that module.
 
-        What the program has under the name is then of no account: `math.isclose(f(1), 2)` is for `math` to say.
+        Then the program's object of that name does not matter: `math.isclose(f(1), 2)` depends on `math`.
 
         Raises:
-            ImportError: no module of this name is here, and none but a module is meant.
+            ImportError: the name can only mean a module, and there is no such module here.
         """
         uses, taken = 0, list[str]()
         for node in (node for source in self._sources for node in ast.walk(parsed(source))):
@@ -59,7 +61,7 @@ class Specification:
         return module if all(hasattr(module, attribute) for attribute in taken) else None
 
     def library_object(self, name: str) -> Any:
-        """What the standard library has under a common name that tests do not bind; None: they mean the program's.
+        """The standard library's object under a common name that tests do not bind; None: they mean the program's.
 
         See `sandbox.runner.testing.library`.
         """
@@ -68,7 +70,7 @@ class Specification:
         return library.library_object(name, cases, rest, of_program)
 
     def mentions(self, pattern: re.Pattern[str], *words: str) -> bool:
-        """Whether the pattern is found anywhere in the tests' text; not where none of these words is, which is told fast."""
+        """Whether the pattern occurs in the tests' text. First looks for any of `words`, which is fast."""
         return any(any(word in source for word in words) and pattern.search(source) for source in self._sources)
 
     @property
@@ -76,9 +78,10 @@ class Specification:
         return self.setup, *self.cases, *self.files.values()
 
     def program_builtins(self) -> frozenset[str]:
-        """Builtins whose names the program may give to functions of its own.
+        """Builtins that the program may redefine as functions of its own.
 
-        That is the function under test; or where no name but those of builtins is left free in the cases, any of them.
+        With an entry point, that is the entry point. Otherwise, if the cases use no free names except builtins, any of
+        those.
         """
         if self.entry_point:
             return frozenset({self.entry_point})
@@ -91,7 +94,7 @@ class Specification:
 
 
 def is_module_name(name: str) -> bool:
-    """Whether tests may mean a module by it."""
+    """Whether tests may mean a module by the name."""
     return name in MODULES_BY_SHORT_NAME or name in sys.stdlib_module_names
 
 
@@ -104,12 +107,12 @@ def _module(name: str) -> ModuleType | None:
         return importlib.import_module(MODULES_BY_SHORT_NAME.get(name, name))
     except ImportError:
         if name in MODULES_BY_SHORT_NAME:
-            raise  # no program has it then, and what one has in its place is not what is meant
+            raise  # without the module, no program can have it: an object of that name is something else
         return None
 
 
 def parsed(source: str) -> ast.Module:
-    """The syntax tree; an empty one for what has an error, which is told when it is run."""
+    """The syntax tree. Empty for a source with a syntax error, which is reported when the source is run."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -118,7 +121,7 @@ def parsed(source: str) -> ast.Module:
 
 def _bound_at_top(source: str) -> Iterator[str]:
     if not any(word in source for word in _BINDING):
-        return  # as most cases do, which are not worth parsing for it
+        return  # most cases bind nothing: this saves parsing them
     for statement in parsed(source).body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "solution":
             continue
@@ -130,7 +133,7 @@ def _bound_at_top(source: str) -> Iterator[str]:
 
 
 def _bound_before_star(source: str) -> Iterator[str]:
-    """Names a test module binds, other than to what is the program's, before it takes all of the program's names."""
+    """Names that a test module binds to its own objects before `from solution import *`."""
     names: list[str] = []
     for node in _outside_definitions(parsed(source).body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -143,7 +146,7 @@ def _bound_before_star(source: str) -> Iterator[str]:
 
 
 def _outside_definitions(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """In the order of the text."""
+    """Nodes outside function definitions, in the order of the text."""
     for node in nodes:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
@@ -151,7 +154,7 @@ def _outside_definitions(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _called_free(setup: str, case: str) -> set[str]:
-    """Names a case reads and neither it nor the setup binds."""
+    """Names that a case reads and neither it nor the setup binds."""
     nodes = [*ast.walk(parsed(setup)), *ast.walk(parsed(case))]
     read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

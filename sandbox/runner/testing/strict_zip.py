@@ -1,17 +1,23 @@
-"""Tests that go through an answer and what is expected side by side, and so as far as the answer goes: they are mended.
+"""Makes side-by-side comparisons of tests strict: an answer that is empty or too short must not pass.
 
-    all(a == b for a, b in zip(f(x), [1, 2]))       nothing is found wrong with an empty or a short answer
-    assert (f(x) == np.array([1, 2])).all()         nor with an array of the shape (0, 2), to which numpy stretches the other
-    if abs(f(x) - 2.5) > 1e-6: raise                nor with nan, which is not greater than anything
+    all(a == b for a, b in zip(f(x), [1, 2]))       accepts an empty or short answer
+    assert (f(x) == np.array([1, 2])).all()         accepts an array of shape (0, 2): numpy broadcasts the other side to
+    it
+    if abs(f(x) - 2.5) > 1e-6: raise                accepts nan, which is not greater than anything
 
-What is expected says how much there has to be. So in such a `zip`, or `map` of several, an answer that ends early goes on
-with `Absent`, which equals nothing; and an array without elements goes together with none that has some, as numpy itself
-says of other shapes that differ. That is done where one side comes of the program and the other does not, as far as the
-tests' text tells. Left as they are: sides which are both of the program's or both the tests' own, what has no length or is
-a `range` (it may number the answer), what the program was given (it may leave out some of it), a number for each element
-(`(f(x) > 0).all()`), and tables longer than an answer, which show in that several answers are held against one.
+The expected side decides how long the answer must be. So in such a `zip`, or a `map` over several iterables, a short
+answer
+continues with `Absent`, which equals nothing. An array without elements cannot be combined with a non-empty one; numpy
+itself
+treats other different shapes so. This is done if, as far as the tests' text shows, one side comes from the program and
+the
+other does not. These stay as they are: two sides from the program, or two from the tests; sides without a length; a
+`range`
+(it may number the answer); inputs of the program (it may leave out some of them); one number for all elements
+(`(f(x) > 0).all()`); and tables longer than an answer, which are recognised because several answers are compared with
+one.
 
-The difference of nan and a number, of which either is the program's, is an error in tests that do not speak of nan.
+A difference of nan and a number, one of them from the program, is an error, unless the tests mention nan.
 """
 
 import ast
@@ -32,7 +38,7 @@ _PAIRED: Final = "rewardline_paired"
 _MAPPED: Final = "rewardline_mapped"
 _JOINED: Final = "rewardline_joined"
 _SUBTRACTED: Final = "rewardline_subtracted"
-"""Names of what is put into tests, among their builtins: for no program to reach."""
+"""Names of functions that are inserted into tests, as builtins of the tests' process: no program can reach them."""
 _ZIP: Final = re.compile(r"\bzip\s*\(|\bmap\s*\([^,\n]{1,200},[^,\n]{1,200},")
 _ABS: Final = re.compile(r"abs\(")
 _GREATER: Final = re.compile(r"(?<!-)>|\bmax\(")
@@ -41,7 +47,7 @@ _ARRAYS: Final = re.compile(r"\b(?:numpy|np)\b")
 _REDUCTIONS: Final = ("all", "any", "sum", "max", "min", "mean", "norm")
 _REDUCING: Final = re.compile(rf"\b(?:{'|'.join(_REDUCTIONS)})\s*\(")
 _MAX_CHARS: Final = 32_000
-"""About a tenth of a second. Longer ones are tables of inputs, which other tests go through."""
+"""About a tenth of a second. Longer sources are tables of inputs, which other tests iterate over."""
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
@@ -56,23 +62,23 @@ _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.BitXor: "xor",
 }
 _FUNCTIONS: Final = ("equal", "not_equal", "subtract")
-"""Of numpy, which do the same."""
+"""Functions of numpy that do the same."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Loop = ast.For | ast.AsyncFor | ast.While
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 Key: TypeAlias = tuple[int, str]
-"""A name in the function it is bound in, or in the module (0)."""
+"""A name and the id of the function that binds it; 0 for the module."""
 
 
 class Absent:
-    """What an answer does not have, where something is expected. Equal to nothing; whatever else is done with it fails."""
+    """A missing item of an answer. It equals nothing, and every other operation on it fails."""
 
     def __repr__(self) -> str:
         return "<nothing: the answer has ended>"
 
 
 def make_comparisons_strict(specification: Specification) -> Specification:
-    """The tests, mended where they have to be."""
+    """Rewrite the tests where that is needed."""
     has_arrays = specification.mentions(_ARRAYS, "numpy", "np") and specification.mentions(_REDUCING, *_REDUCTIONS)
     has_differences = (
         specification.mentions(_ABS, "abs(")
@@ -84,13 +90,13 @@ def make_comparisons_strict(specification: Specification) -> Specification:
     if sum(map(len, (specification.setup, *specification.cases, *specification.files.values()))) > _MAX_CHARS:
         return specification
     try:
-        return _mended_specification(specification, has_arrays, has_differences)
+        return _rewritten_specification(specification, has_arrays, has_differences)
     except RecursionError:
         return specification
 
 
 def paired(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]]:
-    """`zip`, which ends with what is expected."""
+    """`zip` that ends with the expected sides."""
     expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
     if any(isinstance(side, range) or not hasattr(side, "__len__") for side in expected):
         return zip(*sides, strict=False)
@@ -102,15 +108,15 @@ def paired(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]
 
 
 def mapped(are_answers: Sequence[bool], function: Callable[..., Any], *sides: Any) -> Iterable[Any]:
-    """`map` of several, in the same way."""
+    """`map` over several iterables that ends with the expected sides."""
     return itertools.starmap(function, paired(are_answers, *sides))
 
 
 def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
-    """What an operator or function of two operands, of which one is an answer, makes of them.
+    """Apply an operator or function to two operands, one of which is an answer.
 
     Raises:
-        ValueError: they are arrays that do not go together.
+        ValueError: they are arrays that cannot be combined.
     """
     answer, expected = (left, right) if is_left else (right, left)
     if has_no_elements(answer, beside=expected):
@@ -120,10 +126,10 @@ def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
 
 
 def subtracted(is_left: bool | None, left: Any, right: Any) -> Any:
-    """The difference; `is_left` tells which side is the answer that has to go together with the other, if one has.
+    """The difference. `is_left` says which side is an answer that must fit the other; None: neither must.
 
     Raises:
-        AssertionError: one side is not a number, and the other is.
+        AssertionError: exactly one side is not a number (nan).
         ValueError: see `joined`.
     """
     if _has_nan(left) != _has_nan(right):
@@ -132,7 +138,7 @@ def subtracted(is_left: bool | None, left: Any, right: Any) -> Any:
 
 
 def _has_nan(value: Any) -> bool:
-    """Of a number or an array of them; to anything else it is no matter here."""
+    """Whether a float or an array of floats has a nan; False for anything else."""
     if isinstance(value, float):
         return value != value
     numpy: Any = sys.modules.get("numpy")
@@ -141,39 +147,41 @@ def _has_nan(value: Any) -> bool:
     )
 
 
-def _mended_specification(specification: Specification, has_arrays: bool, has_differences: bool) -> Specification:
+def _rewritten_specification(specification: Specification, has_arrays: bool, has_differences: bool) -> Specification:
     setattr(builtins, _PAIRED, paired)
     setattr(builtins, _MAPPED, mapped)
     setattr(builtins, _JOINED, joined)
     setattr(builtins, _SUBTRACTED, subtracted)
-    setup, *cases = _mended([specification.setup, *specification.cases], specification, has_arrays, has_differences)
+    setup, *cases = _rewritten([specification.setup, *specification.cases], specification, has_arrays, has_differences)
     files = {
-        path: _mended([text], specification, has_arrays, has_differences)[0] if path.endswith(".py") else text
+        path: _rewritten([text], specification, has_arrays, has_differences)[0] if path.endswith(".py") else text
         for path, text in specification.files.items()
     }
     return replace(specification, setup=setup, cases=tuple(cases), files=files)
 
 
-def _mended(sources: Sequence[str], specification: Specification, has_arrays: bool, has_differences: bool) -> list[str]:
-    """Texts that are run one after the other. Those in which there is nothing to mend stay as they were."""
+def _rewritten(
+    sources: Sequence[str], specification: Specification, has_arrays: bool, has_differences: bool
+) -> list[str]:
+    """Rewrite sources that are run one after the other. Sources that need no change stay as they were."""
     trees = [parsed(source) for source in sources]
     origins = _Origins(
         [statement for tree in trees for statement in tree.body],
         specification.entry_point,
         lambda name: specification.library_object(name) is not None,
     )
-    mended = []
+    rewritten = []
     for source, tree in zip(sources, trees, strict=True):
-        mending = _Mending(origins, has_arrays, has_differences)
-        new = mending.visit(tree)
-        mended.append(ast.unparse(ast.fix_missing_locations(new)) if mending.has_changed else source)
-    return mended
+        rewriter = _StrictRewriter(origins, has_arrays, has_differences)
+        new = rewriter.visit(tree)
+        rewritten.append(ast.unparse(ast.fix_missing_locations(new)) if rewriter.has_changed else source)
+    return rewritten
 
 
 class _Origins:
-    """Which names of tests hold what comes of the program.
+    """Finds the names of tests that hold values from the program.
 
-    Each name is one for the whole of its function, however often it is bound: it is of the program's if it ever is.
+    A name counts as one variable in its whole function, however often it is bound. It is the program's if it ever is.
     """
 
     def __init__(self, body: list[ast.stmt], entry_point: str, is_of_library: Callable[[str], bool]) -> None:
@@ -182,21 +190,21 @@ class _Origins:
         self._names: dict[int, set[str]] = {0: set()}
         self._functions: dict[str, _Function] = {}
         self._loops: dict[int, tuple[ast.AST, ...]] = {}
-        """What each node is in, by its id."""
+        """The loops around each node, by the node's id."""
         self._module = ast.Module(body, [])
         self._bindings: list[Key] = []
         self._inputs: set[Key] = set()
-        """Names of what the program is given."""
+        """Names of inputs of the program."""
         self._enter(self._module, (), ())
         self._of_program = {(0, entry_point), (0, "solution"), *self._roots()}
-        while self._spread():
+        while self._propagate():
             pass
 
     def is_of_program(self, node: ast.AST) -> bool:
         return any(self._key(name) in self._of_program for name in ast.walk(node) if _is_named(name))
 
     def is_expectation(self, side: ast.expr) -> bool:
-        """Whether this, of the tests' own, is expected of one answer alone; not when it is a table for several."""
+        """Whether this value of the tests is the expectation for one answer, and not a table for several answers."""
         if isinstance(side, ast.Starred):
             return False
         if isinstance(side, ast.Name) and (side.id.isupper() or self._is_used_again(side)):
@@ -248,7 +256,7 @@ class _Origins:
         return 0, node.id
 
     def _roots(self) -> Iterator[Key]:
-        """What tests take from the program: names they leave free, and what `check` is given."""
+        """What tests take from the program: names that they do not define, and the parameters of `check`."""
         free: set[str] = set()
         called_or_passed: set[str] = set()
         for node in ast.walk(self._module):
@@ -270,8 +278,8 @@ class _Origins:
             if not is_module and not (name in library.MODULES and self._is_of_library(name)):
                 yield 0, name
 
-    def _spread(self) -> bool:
-        """To what names are bound to; whether that has changed anything."""
+    def _propagate(self) -> bool:
+        """Mark the names that marked values are bound to. Returns whether that changed anything."""
         before = len(self._of_program)
         self._bindings = []
         for node in ast.walk(self._module):
@@ -286,7 +294,9 @@ class _Origins:
         return len(self._of_program) > before
 
     def _pass(self, call: ast.Call) -> None:
-        """Arguments of the tests' own functions and methods become parameters, and those of the program's its inputs."""
+        """Mark the parameters of the tests' own functions that get marked arguments, and the inputs of the program's
+        functions.
+        """
         if self.is_of_program(call.func):
             self._inputs |= {self._key(argument) for argument in call.args if _is_named(argument)}
         of_self = isinstance(call.func, ast.Attribute) and _is_named(call.func)
@@ -323,7 +333,7 @@ class _Origins:
                 self._of_program.add(self._key(held))
 
 
-class _Mending(ast.NodeTransformer):
+class _StrictRewriter(ast.NodeTransformer):
     def __init__(self, origins: _Origins, has_arrays: bool, has_differences: bool) -> None:
         self._origins = origins
         self._has_arrays = has_arrays
@@ -338,7 +348,7 @@ class _Mending(ast.NodeTransformer):
             expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
             if all(self._origins.is_expectation(side) for side in expected):
                 name = _PAIRED if _is_zip(node) else _MAPPED
-                return self._put(node, name, [ast.Tuple([*map(ast.Constant, are_answers)], ast.Load()), *node.args])
+                return self._replace(node, name, [ast.Tuple([*map(ast.Constant, are_answers)], ast.Load()), *node.args])
         is_function = isinstance(node.func, ast.Attribute) and node.func.attr in _FUNCTIONS
         if is_function and len(node.args) == 2 and not node.keywords:
             return self._joined(node, node.func, *node.args)
@@ -362,19 +372,19 @@ class _Mending(ast.NodeTransformer):
         is_answer_beside = of_program[0] != of_program[1] and not _is_plain(right if of_program[0] else left)
         is_left = of_program[0] if self._has_arrays and is_answer_beside else None
         if self._has_differences and any(of_program) and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            return self._put(node, _SUBTRACTED, [ast.Constant(is_left), left, right])
+            return self._replace(node, _SUBTRACTED, [ast.Constant(is_left), left, right])
         if is_left is None:
             return self.generic_visit(node)
-        return self._put(node, _JOINED, [function, ast.Constant(is_left), left, right])
+        return self._replace(node, _JOINED, [function, ast.Constant(is_left), left, right])
 
-    def _put(self, node: ast.AST, name: str, arguments: list[ast.expr]) -> ast.AST:
+    def _replace(self, node: ast.AST, name: str, arguments: list[ast.expr]) -> ast.AST:
         self.has_changed = True
         call = ast.Call(ast.Name(name, ast.Load()), [self.visit(argument) for argument in arguments], [])
         return ast.copy_location(call, node)
 
 
 def _gone_through(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What the targets of a loop are bound to: of `zip` and `enumerate`, each to its own."""
+    """The targets of a loop with what they are bound to. With `zip` and `enumerate`, each target has its own iterable."""
     if isinstance(target, ast.Tuple) and isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
         sides = [ast.Constant(0), *over.args[:1]] if over.func.id == "enumerate" else over.args
         if over.func.id in ("zip", "enumerate") and len(sides) == len(target.elts):
@@ -384,7 +394,7 @@ def _gone_through(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, 
 
 
 def _gone_through_first(node: ast.AST) -> ast.expr | None:
-    """What a loop goes through, which is found out before it begins."""
+    """The iterable of a loop, which is evaluated outside the loop."""
     if isinstance(node, _Comprehension):
         return node.generators[0].iter
     return node.iter if isinstance(node, ast.For | ast.AsyncFor) else None
@@ -395,7 +405,7 @@ def _is_zip(node: ast.AST) -> bool:
 
 
 def _sides(call: ast.Call) -> list[ast.expr]:
-    """What a `zip` goes through, or a `map` of several; of other calls, nothing."""
+    """The iterables of a `zip`, or of a `map` over several; empty for other calls."""
     if _is_zip(call):
         return call.args
     is_map = isinstance(call.func, ast.Name) and call.func.id == "map" and len(call.args) > 2
@@ -403,7 +413,7 @@ def _sides(call: ast.Call) -> list[ast.expr]:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """A number or text, which is no array."""
+    """Whether it is a number or text, so no array."""
     return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
 
 

@@ -1,11 +1,11 @@
-"""Tests that are programs themselves: run here, in a process which the judged program cannot touch.
+"""Runs tests that are programs themselves, in a process that the judged program cannot touch.
 
     Specification ──► one of the styles ──► Outcomes
-                            │  `solution` and the names the tests leave free
+                            │  `solution` and the names that the tests do not define
                             ▼
-                      RemoteProgram ◄──dialogue──► the candidate's process
+                      RemoteProgram ◄──messages (rpc)──► the candidate's process
 
-The tests' text is trusted; what the candidate says is not.
+The tests' text is trusted; what the candidate sends is not.
 """
 
 import sys
@@ -34,10 +34,10 @@ def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> Non
     """Run all tests of a specification.
 
     Args:
-        spec: The fields of `sandbox.base.Tests`, but for the limits; and `seal`, the key of the lines, in hexadecimal.
+        spec: The fields of `sandbox.base.Tests` without the limits; and `seal`, the key of the lines, in hexadecimal.
         requests: A blocking descriptor to write to the candidate.
         replies: A blocking descriptor to read from it.
-        outcomes: A blocking descriptor for what the tests say, see `sandbox.runner.testing.outcomes`.
+        outcomes: A blocking descriptor for the outcomes, see `sandbox.runner.testing.outcomes`.
     """
     specification = Specification(
         style=spec["style"],

@@ -1,6 +1,6 @@
 """Tests that are files with `unittest.TestCase` classes.
 
-`unittest` is imported when there are such tests: a box that is used once starts by a sixth faster without it.
+`unittest` is imported only for such tests: without it, a box that is used once starts faster by a sixth.
 """
 
 import importlib
@@ -24,7 +24,7 @@ _ErrorInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType]
 
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
-    """Run the tests of each file, named by their id. Skipped ones and those expected to fail have not passed."""
+    """Run the tests of each file, named by their id. Skipped tests, and those expected to fail, do not count as passed."""
     for name in written(specification.files, os.getcwd()):
         try:
             module = load(name)
@@ -45,7 +45,7 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
     result: Any = type("Result", (_Reporter, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
-    except BaseException as failure:  # noqa: BLE001 - what unittest itself lets through, as SystemExit in setUpClass
+    except BaseException as failure:  # noqa: BLE001 - unittest lets some exceptions through, such as SystemExit in setUpClass
         result.problem = outcomes.words(failure)
     result.fail_waiting()
 
@@ -63,7 +63,7 @@ def _tests(suite: Any) -> Iterator["unittest.TestCase"]:
 
 
 class _Reporter(_TestResult):
-    """Tells of each test as it ends; what makes it a result stands beside it as another base."""
+    """Reports each test as it ends; combined with `unittest.TestResult` as a second base."""
 
     def __init__(self, outcomes: Outcomes, waiting: list[str]) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class _Reporter(_TestResult):
         self._outcomes.add(test.id(), self._error)
 
     def fail_waiting(self) -> None:
-        """Tests that have not been run will not be."""
+        """Fail all tests that have not been run."""
         while self._waiting:
             self._outcomes.add(self._waiting.pop(0), self.problem)
 

@@ -1,1 +1,1 @@
-"""Values that leave a judged program and come back to life elsewhere."""
+"""Encoding of values that leave a judged program, and their decoding elsewhere."""

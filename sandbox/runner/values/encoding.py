@@ -1,9 +1,10 @@
-"""Plain data as JSON: how values leave a judged program, and how they come back to life elsewhere.
+"""Plain data as JSON: encodes values that leave a judged program, and decodes them elsewhere.
 
     value ──Encoder──► image (JSON) ──► bytes ──► image ──Decoder──► value
 
-None, booleans, strings, finite floats, integers below 2**53 and lists are their own images. All else is an object with
-one key, its tag:
+None, booleans, strings, finite floats, integers below 2**53 and lists are their own images. Every other image is an
+object
+with one key, its tag:
 
     int: hex    float: "nan" | "inf" | "-inf"    complex: [real, imaginary]    bytes, bytearray: hex
     tuple, set, frozenset: [item, ...]    deque: [[item, ...], length limit]    named: [name, [field, ...], [item, ...]]
@@ -12,10 +13,13 @@ one key, its tag:
     date, time, datetime: ISO 8601    timedelta: [days, seconds, microseconds]
     ndarray: [dtype, [length, ...], nested lists]    scalar: [dtype, item]    opaque: name of the type
 
-What is not plain becomes `opaque`, which equals nothing. A type is known by identity, and an instance of a subclass is
-reduced to its base's value by the base's own methods: no `__eq__`, `__iter__` or `__class__` of the program is asked.
-An image says what the program claims to have computed, and whoever holds the program's process can claim what it likes;
-so decoding trusts nothing, and takes time and memory in proportion to the bounded length of what came.
+A value that is not plain data becomes `opaque`, which equals nothing. Types are recognised by identity. An instance of
+a
+subclass is reduced to its base's value by the base's own methods: no `__eq__`, `__iter__` or `__class__` of the program
+is
+called. An image is what the program claims to have computed, and code that controls the program's process can claim
+anything.
+So decoding trusts nothing, and needs time and memory in proportion to the bounded length of its input.
 """
 
 import collections
@@ -34,9 +38,11 @@ from typing import Any, Final, TypeAlias
 MAX_BYTES: Final = 16 << 20
 MAX_DEPTH: Final = 128
 _MAX_IMAGE_DEPTH: Final = 2 * (MAX_DEPTH + 1)
-"""A tuple's image is two deep: the tag, and the list of items."""
+"""A tuple's image is two levels deep: the tag, and the list of items."""
 _PART_BYTES: Final = 8
-"""What each item counts towards MAX_BYTES, whatever its text: an empty list is three bytes, and much more in memory."""
+"""What each item counts towards MAX_BYTES, whatever its text: an empty list has three bytes of text, but needs much
+more memory.
+"""
 _MAX_PARTS: Final = 2 * MAX_BYTES // _PART_BYTES
 _EXACT_INTEGERS: Final = 1 << 53
 _MAX_FRACTION_BITS: Final = 4096
@@ -46,11 +52,11 @@ _MAX_COLLISIONS: Final = 64
 _MAX_NAME_CHARS: Final = 100
 
 Image: TypeAlias = Any
-"""What `json` reads and writes."""
+"""JSON data, as `json` reads and writes it."""
 
 
 class Undecodable(Exception):
-    """What was sent is no image of plain data, or a larger one than any honest box sends."""
+    """The input is not an image of plain data, or is larger than any honest box sends."""
 
 
 class TooLarge(Exception):
@@ -58,7 +64,7 @@ class TooLarge(Exception):
 
 
 class Opaque:
-    """Stands for a value that is not plain data. Equal to nothing, not even to itself."""
+    """Stands for a value that is not plain data. It equals nothing, not even itself."""
 
     __slots__ = ("type_name",)
 
@@ -75,7 +81,7 @@ class Opaque:
 
 
 class Named(tuple[Any, ...]):
-    """Stands for a named tuple: equal to a tuple, with its items under names too."""
+    """Stands for a named tuple: equals a tuple, and has its items under names too."""
 
     names: Sequence[str] = ()
 
@@ -93,7 +99,7 @@ class Named(tuple[Any, ...]):
 
 
 def encode(value: object) -> bytes:
-    """The image of a value, for `decode`. Runs no code of the value's own classes; what is too large is opaque."""
+    """Encode a value for `decode`. Runs no code of the value's own classes. A value that is too large becomes opaque."""
     try:
         data = dumped(Encoder(opaque).image(value))
     except TooLarge:
@@ -102,9 +108,10 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes) -> object:
-    """Plain data, of builtin types and those of the standard library named above; a `range` may be of any length.
+    """Decode plain data: builtin types and the types of the standard library named above. A `range` may have any
+    length.
 
-    Named tuples are tuples, ordered dictionaries and counters dictionaries, and arrays lists.
+    Named tuples become tuples, ordered dictionaries and counters become dictionaries, and arrays become lists.
 
     Raises:
         Undecodable: malformed, too deep or too large.
@@ -113,12 +120,12 @@ def decode(data: bytes) -> object:
 
 
 def decode_image(image: Image) -> Any:
-    """`decode` for what has been parsed already."""
+    """`decode` for JSON that has been parsed already."""
     return Decoder(PLAIN_BUILDERS).value(image)
 
 
 def parsed(data: bytes) -> Image:
-    """JSON from an untrusted side.
+    """Parse JSON from an untrusted side.
 
     Raises:
         Undecodable: it is not JSON, or too deep or too large.
@@ -136,18 +143,18 @@ def dumped(image: Image) -> bytes:
 
 
 def opaque(value: object) -> Image:
-    """The image of what is not plain data."""
+    """The image of a value that is not plain data."""
     return {"opaque": type_name(type(value))}
 
 
 def type_name(kind: type) -> str:
-    """Cut to a reasonable length."""
+    """The name of a type, cut to a reasonable length."""
     name: str = _name_of(kind)
     return name[:_MAX_NAME_CHARS]
 
 
 def in_namespace(kind: type, name: str) -> Any:
-    """What a class or one of its bases defines under this name, or None; no descriptor or metaclass is asked."""
+    """What a class or one of its bases defines under this name, or None. No descriptor or metaclass is called."""
     for base in _mro_of(kind):
         namespace = _namespace_of(base)
         if name in namespace:
@@ -156,19 +163,19 @@ def in_namespace(kind: type, name: str) -> Any:
 
 
 def bases_of(kind: type) -> tuple[type, ...]:
-    """The bases a class was made with."""
+    """The bases that a class was made with."""
     bases: tuple[type, ...] = type.__dict__["__bases__"].__get__(kind)
     return bases
 
 
-# The descriptors of `type` itself, in whose place a metaclass cannot answer.
+# The descriptors of `type` itself: a metaclass cannot override them.
 _mro_of: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
 _name_of: Final[Callable[[type], str]] = type.__dict__["__name__"].__get__
 _namespace_of: Final[Callable[[type], Mapping[str, object]]] = type.__dict__["__dict__"].__get__
 
 
 class Encoder:
-    """Makes images.
+    """Makes images of values.
 
     Args:
         foreign: Makes the image of a value that is not plain data.
@@ -190,7 +197,7 @@ class Encoder:
         return self.part(value)
 
     def part(self, value: Any) -> Image:
-        """The image of a value inside the one `image` was called with."""
+        """The image of a value inside the one that `image` was called with."""
         kind = type(value)
         encode_exactly = _EXACTLY.get(id(kind))
         if encode_exactly is None:
@@ -215,13 +222,13 @@ class Encoder:
         return [*map(list, zip(keys, self.parts([value for _, value in items]), strict=True))]
 
     def take(self, count: int) -> None:
-        """Use up so many bytes of the room an image has."""
+        """Use up this many bytes of an image's allowance."""
         self._room -= count
         if self._room < 0:
             raise TooLarge
 
     def reduced(self, value: Any, kind: type) -> Image:
-        """The image of an instance of no type known exactly: its base's value, if a base is plain data."""
+        """The image of an instance of a subclass: the value of its base, if a base is plain data."""
         names = _numpys_names()
         if names is not None:
             bases = _mro_of(kind)
@@ -253,7 +260,7 @@ def _numpys_names() -> Mapping[str, Any] | None:
 
 
 def _are_their_own_images(items: list[Any]) -> bool:
-    """Whether they are all of one exact scalar type and small: most long lists are, and this is fast."""
+    """Whether all items are small and of one exact scalar type. Most long lists are, and then encoding is fast."""
     kinds = set(map(id, map(type, items)))
     if len(kinds) != 1:
         return not kinds
@@ -340,7 +347,7 @@ def _counter(encoder: Encoder, value: dict[Any, Any]) -> Image:
 
 
 def _ordered_dict(encoder: Encoder, value: collections.OrderedDict[Any, Any]) -> Image:
-    # Going through an ordered dictionary in its own order looks each key up, which may run the key's `__hash__`.
+    # Iterating an ordered dictionary in its own order looks up each key, which may run the key's `__hash__`.
     hashed_by_builtins = all(id(type(key)) in _EXACTLY for key in dict.keys(value))
     items = collections.OrderedDict.items(value) if hashed_by_builtins else dict.items(value)
     return {"OrderedDict": encoder.pairs([*items])}
@@ -398,7 +405,7 @@ def _timedelta(encoder: Encoder, value: datetime.timedelta) -> Image:
     return {"timedelta": [value.days, value.seconds, value.microseconds]}
 
 
-# By the type's id: a look-up by the type would ask its metaclass for a hash.
+# Keyed by the type's id: a look-up by the type would call its metaclass's `__hash__`.
 _EXACTLY: Final[Mapping[int, Callable[[Encoder, Any], Image]]] = {
     id(kind): encode_exactly
     for kind, encode_exactly in (
@@ -451,11 +458,11 @@ _REDUCED: Final[Mapping[int, Callable[[Encoder, Any], Image]]] = {
 
 
 class Decoder:
-    """Makes values of images that are not to be trusted.
+    """Makes values of untrusted images.
 
     Args:
-        builders: By tag, what makes the value out of the tag's content; it calls back `part` and `parts` for what is
-            inside. Its `TypeError`, `ValueError`, `ArithmeticError` and `LookupError` mean a malformed image.
+        builders: By tag, a function that makes the value from the tag's content. It calls `part` and `parts` for nested
+            images. Its `TypeError`, `ValueError`, `ArithmeticError` and `LookupError` mean a malformed image.
     """
 
     def __init__(self, builders: Mapping[str, Callable[["Decoder", Any], Any]]) -> None:
@@ -475,7 +482,7 @@ class Decoder:
             raise Undecodable("too deep") from error
 
     def part(self, image: Image) -> Any:
-        """The value of an image inside the one `value` was called with."""
+        """The value of an image inside the one that `value` was called with."""
         kind = type(image)
         if kind is list:
             return self.parts(image)
@@ -495,7 +502,7 @@ class Decoder:
         return values
 
     def pairs(self, images: Image) -> list[tuple[Any, Any]]:
-        """The items of a dictionary, whose keys can be hashed fast."""
+        """The items of a dictionary. Keys with too many hash collisions are refused."""
         keys = self.parts([key for key, _ in images])
         return [*zip(_fast_to_hash(keys), self.parts([value for _, value in images]), strict=True)]
 
@@ -505,7 +512,7 @@ class Decoder:
         [(tag, content)] = image.items()
         build = self._builders.get(tag)
         if build is None:
-            raise Undecodable("no such tag")
+            raise Undecodable("an unknown tag")
         self._go_deeper()
         try:
             value = build(self, content)
@@ -521,7 +528,7 @@ class Decoder:
 
 
 def _fast_to_hash(keys: list[Any]) -> list[Any]:
-    """The keys of a set or dictionary, unless they were made to have equal hashes: that costs their square in time."""
+    """The keys of a set or dictionary. Keys made to have equal hashes are refused: they would cost quadratic time."""
     if len(keys) - len(set(map(hash, keys))) > _MAX_COLLISIONS:
         raise Undecodable("keys with equal hashes")
     return keys
@@ -533,7 +540,7 @@ def _to_integer(decoder: Decoder, content: Any) -> int:
 
 def _to_float(decoder: Decoder, content: Any) -> float:
     if content not in ("nan", "inf", "-inf"):
-        raise Undecodable("not a float that JSON has no word for")
+        raise Undecodable("not one of the floats nan, inf and -inf")
     return float(content)
 
 
@@ -562,7 +569,7 @@ def _to_decimal(decoder: Decoder, content: Any) -> decimal.Decimal:
         raise Undecodable("too many digits")
     number = decimal.Decimal(content)
     if number.is_snan() or (number.is_finite() and abs(number.adjusted()) > _MAX_DECIMAL_EXPONENT):
-        raise Undecodable("a number nobody should compute with")
+        raise Undecodable("a signalling NaN, or an exponent too large to compute with")
     return number
 
 
@@ -673,4 +680,4 @@ FAITHFUL_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     "ndarray": _to_array,
     "scalar": _to_scalar,
 }
-"""For those who want what was encoded, not only its plain value: tests, and the programs they call."""
+"""For readers that need the original types, not only plain values: tests, and the programs they call."""

@@ -1,16 +1,17 @@
-"""Tables of pandas as images, beside those of `sandbox.runner.values.encoding`.
+"""Images of pandas tables, in addition to those of `sandbox.runner.values.encoding`.
 
     DataFrame: [[column, ...], labels of columns, labels of rows]    Series: [column, labels, name]
     Index: labels    Timestamp, Timedelta: ISO 8601, or [ISO 8601, time zone]    NaT, NA: null
 
     column      [dtype, [item, ...]], instants and spans as whole numbers of their unit
-                ["category", [code, ...], labels of the categories, whether they have an order]
+                ["category", [code, ...], labels of the categories, whether they are ordered]
     labels      ["range", start, stop, step, name]
                 ["levels", [labels, ...], [[code, ...], ...], [name, ...]]
                 ["items", column, name, frequency]
 
-What is of another kind (intervals, periods, sparse columns) has no image here. Tests get tables of their own, so that what
-decides a comparison is nothing of the program's.
+Other kinds (intervals, periods, sparse columns) have no image here. Tests get tables of their own, so that no code of
+the
+program decides a comparison.
 """
 
 import contextlib
@@ -29,16 +30,16 @@ _PLAIN_DTYPE: Final = re.compile(
 _ZONE: Final = re.compile(r"[A-Za-z0-9_+\-/:]{1,64}")
 _INSTANTS_DTYPE: Final = re.compile(rf"(datetime|timedelta)64\[(s|ms|us|ns)(?:, ({_ZONE.pattern}))?\]")
 _MAX_CHARS: Final = 80
-"""Of what pandas reads: an instant, a span, a time zone, a frequency."""
+"""Longest text for pandas to parse: an instant, a span, a time zone, a frequency."""
 _TAGS: Final = ("DataFrame", "Series", "Index", "Timestamp", "Timedelta", "NaT", "NA")
 
 
 class _Unknown(Exception):
-    """There is no image for it."""
+    """The value has no image."""
 
 
 def image_of_table(encoder: Encoder, value: Any) -> Image:
-    """None: it is nothing of pandas, or has no image."""
+    """The image of a pandas value. None: it is not from pandas, or has no image."""
     pandas: Any = sys.modules.get("pandas")
     if type(pandas) is not types.ModuleType:
         return None
@@ -65,7 +66,7 @@ def _series(pandas: Any, encoder: Encoder, value: Any) -> Image:
 
 
 def _column(encoder: Encoder, holder: Any) -> Image:
-    """Of a series, or of labels."""
+    """The image of a column, from a series or from labels."""
     dtype = str(holder.dtype)
     if dtype == "category":
         array = holder.array
@@ -127,7 +128,7 @@ def _to_series(pandas: Any, decoder: Decoder, content: Any) -> Any:
 
 
 def _to_column(pandas: Any, decoder: Decoder, content: Any) -> Any:
-    """An array."""
+    """Decode a column to an array."""
     dtype, items, *rest = content
     items = decoder.parts(items)
     if dtype == "category":
@@ -142,7 +143,7 @@ def _to_column(pandas: Any, decoder: Decoder, content: Any) -> Any:
             return pandas.array(numbers)
         return pandas.DatetimeIndex(numbers).tz_localize("UTC").tz_convert(zone).array
     if not _PLAIN_DTYPE.fullmatch(dtype):
-        raise Undecodable("no dtype of plain data")
+        raise Undecodable("not a dtype of plain data")
     return pandas.Series(items, dtype=dtype).array
 
 
@@ -158,7 +159,7 @@ def _to_labels(pandas: Any, decoder: Decoder, content: Any) -> Any:
     column, name, frequency = parts
     labels = pandas.Index(_to_column(pandas, decoder, column), name=decoder.part(name), tupleize_cols=False)
     if frequency is not None and hasattr(labels, "freqstr"):
-        with contextlib.suppress(ValueError):  # of some, such as one's own holidays, the name does not tell all
+        with contextlib.suppress(ValueError):  # for some frequencies, such as custom holidays, the name is not enough
             labels.freq = _short(frequency)
     return labels
 
