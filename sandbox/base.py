@@ -190,7 +190,7 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Whether a program could be loaded. If not, none of its runs takes place."""
+    """Whether a program could be loaded. If not, none of its runs is done."""
 
     ok: bool
     message: str = ""
@@ -202,8 +202,9 @@ class Built:
 
 
 class SandboxUnavailable(Exception):
-    """Nothing could be run, or a run could not be finished for a reason that is not the program's. The caller may try
-    again.
+    """Nothing could be run, or a run could not be finished for a reason that is not the program's.
+
+    The caller may try again.
     """
 
     def __init__(self, message: str, reason: str = "sandbox_unavailable") -> None:

@@ -69,8 +69,9 @@ async def wait_by_polling(has_ended: Callable[[], bool]) -> None:
 
 
 async def wait_for_orphan(pid: int, pidfd: int, patience_s: float) -> None:
-    """Wait for the end of a process whose parent is dead and which the kernel kills. Reap it if it has become our
-    child.
+    """Wait for the end of a process whose parent is dead and which the kernel kills.
+
+    Reap it if it has become our child.
 
     Without a pidfd, wait no longer than `patience_s`: after that time the pid may belong to another process.
     """

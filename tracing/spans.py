@@ -101,8 +101,9 @@ def headers() -> Headers:
 
 
 def note(**attributes: Value) -> None:
-    """Add attributes to the current span, if there is one. Here and below, an attribute `name` is exported as
-    `rewardline.name`.
+    """Add attributes to the current span, if there is one.
+
+    Here and below, an attribute `name` is exported as `rewardline.name`.
     """
     here = _current.get()
     if here is not None:

@@ -1,5 +1,6 @@
-"""Boxes that run other people's programs: Docker containers, boxes made by this service, boxes on other machines, and a
-pool.
+"""Boxes that run other people's programs, and a pool that lends them.
+
+There are three kinds: Docker containers, boxes made by this service, and boxes on other machines.
 
     sandbox.base   what callers see of boxes
     backend        what each kind of box offers to the pool

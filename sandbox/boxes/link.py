@@ -216,8 +216,9 @@ class Link:
 
 
 class _Attached:
-    """Parser of a stream in Docker's attach format. Each part is: stream number, three zero bytes, length, that many
-    bytes.
+    """Parser of a stream in Docker's attach format.
+
+    Each part is: stream number, three zero bytes, length, that many bytes.
     """
 
     __slots__ = ("_head", "_rest_bytes", "_stream", "words")

@@ -36,7 +36,7 @@ _NOT_NEEDED: Final = (
     "rm -rf /usr/lib/jvm/*/jmods /usr/share/go-*/src/cmd /usr/share/go-*/test /usr/share/go-*/api",
     "find / -xdev -path '*/go-*' -name '*_test.go' -delete",
 )
-# Nobody in a box can become root by them anyhow: no_new_privs is set before the first program starts.
+# Defence in depth: they give no privileges in a box anyhow, because no_new_privs is set before the first program starts.
 _NO_SETUID: Final = "find / -xdev -perm /6000 -type f -exec chmod ug-s {} +"
 _PRECOMPILED_HEADER: Final = f"cd /usr/include/*/c++/* && {shlex.join(PRECOMPILE)}"
 
@@ -67,8 +67,9 @@ def version(languages: Sequence[str]) -> str:
 
 
 def is_current(labels: Mapping[str, str]) -> bool:
-    """Whether an image with these labels was made by this recipe. An image without a version is the user's own, and
-    accepted.
+    """Whether an image with these labels was made by this recipe.
+
+    An image without a version is the user's own, and accepted.
     """
     if VERSION_LABEL not in labels:
         return True

@@ -1,5 +1,6 @@
-"""C++: compiled by g++. The box image holds the precompiled header `bits/stdc++.h`, which judged programs include
-first.
+"""C++: compiled by g++.
+
+The box image holds the precompiled header `bits/stdc++.h`, which judged programs include first.
 
 g++ uses `bits/stdc++.h.gch` instead of `bits/stdc++.h` only if every flag that changes the meaning of code was the same
 when

@@ -1,5 +1,4 @@
-"""The asyncio side of the workers: a queue of items, workers that take small windows of it, and a clock over each
-worker.
+"""The asyncio side of the workers: a queue of items, workers that take small windows of it, and a clock for each.
 
     queue ──► window of a fast worker ──► answered
       ▲             │ head used SLOW_AFTER_S of CPU: its worker is no longer a fast one, the rest goes back to the front

@@ -81,8 +81,9 @@ class Daemon:
         return await self._ask(start)
 
     async def remove(self, name: str) -> None:
-        """Kill and remove a container, if it exists. It is gone when this returns, even if another request was removing
-        it.
+        """Kill and remove a container, if it exists.
+
+        It is gone when this returns, even if another request was removing it.
         """
 
         def remove(client: docker.APIClient) -> None:
@@ -144,8 +145,9 @@ class Daemon:
                 door.connect(self.address.removeprefix(_UNIX))
 
     def _connect(self) -> docker.APIClient:
-        """Connect once. The library asks for the daemon's version first, which quickly shows whether the daemon is
-        there.
+        """Connect once.
+
+        The library asks for the daemon's version first, which quickly shows whether the daemon is there.
         """
         if self._client is None:
             client = docker.APIClient(self.address, version="auto", timeout=_GREETING_PATIENCE_S)
@@ -166,8 +168,9 @@ def _wait_for_removal(client: docker.APIClient, name: str) -> None:
 
 
 def _connected(client: docker.APIClient, name: str, streams: Mapping[str, int]) -> socket.socket:
-    """A socket of our own for the streams of a container. The library closes its socket when its answer is
-    garbage-collected.
+    """A socket of our own for the streams of a container.
+
+    The library closes its socket when its answer is garbage-collected.
     """
     file = client.attach_socket(name, params={**streams, "stream": 1})
     lent: socket.socket = file._sock

@@ -51,8 +51,9 @@ def check_image(image: str, labels: Mapping[str, str] | None) -> None:
 
 
 def best_transport(info: Mapping[str, Any], isolation: Isolation) -> Transport:
-    """The socket, if the daemon sees our files and the container's root user may connect to our socket; else the
-    streams.
+    """The way to talk to boxes of this daemon.
+
+    The socket, if the daemon sees our files and the container's root user may connect to our socket; else the streams.
     """
     is_here = info["Name"] == socket.gethostname()
     is_free = not _has_option(info, _CONFINED)

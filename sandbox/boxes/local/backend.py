@@ -290,8 +290,9 @@ class LocalBox(Box):
 
 
 async def _remove(cgroup: cgroups.Cgroup) -> None:
-    """Remove a control group. The kernel needs a moment after the last process; the next service removes what it still
-    refuses.
+    """Remove a control group.
+
+    The kernel needs a moment after the last process; the next service removes what it still refuses.
     """
     for _ in range(round(END_PATIENCE_S / _RETRY_S)):
         if cgroups.remove(cgroup.directories):

@@ -170,8 +170,9 @@ def _unshare_namespaces(plan: Plan) -> list[_Source]:
 
 
 def _unshare_in_gvisor(plan: Plan) -> list[_Source]:
-    """Like `_unshare`, with what gVisor has. Root stays the container's root: in a user namespace it could mount
-    nothing.
+    """Like `_unshare`, with what gVisor has.
+
+    Root stays the container's root: in a user namespace it could mount nothing.
     """
     _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
     return [_source(path, target, can_clone=False) for path, target in _shown(plan)]

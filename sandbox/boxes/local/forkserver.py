@@ -64,8 +64,9 @@ def main(source: int, sink: int, header: dict[str, Any]) -> NoReturn:
 
 
 def _fork_for_parent() -> int:
-    """Fork a child of this process's own parent, so that the parent can wait for it. Returns minus the errno on
-    failure.
+    """Fork a child of this process's own parent, so that the parent can wait for it.
+
+    Returns minus the errno on failure.
     """
     none = ctypes.c_void_p()
     flags = ctypes.c_ulong(_CLONE_PARENT | signal.SIGCHLD)
@@ -85,8 +86,9 @@ def _become_keeper(control: int, stderr: int, plan: int) -> NoReturn:
 
 
 def _run_runner() -> NoReturn:
-    """Do what the bootstrap does in an interpreter of its own (`sandbox.boxes.bootstrap`), with the modules already
-    loaded.
+    """Run the runner with the modules that are already loaded.
+
+    This is what the bootstrap does in an interpreter of its own (`sandbox.boxes.bootstrap`).
     """
     kernel.set_dumpable(True)  # the change of user cleared it, and the runner still has to open its own /proc files
     header, archive_bytes = frames.receive_header(enter.CONTROL)

@@ -1,5 +1,6 @@
-"""The keeper, the outermost process of a box: makes the box, ends after everything in it, and is watched by this
-service.
+"""The keeper is the outermost process of a box.
+
+It makes the box, ends after everything in it, and is watched by this service.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ class Keeper:
         self._stderr = stderr
         self._pidfd = process_handles.open_pidfd(process.pid)
         self._end: asyncio.Task[None] | None = None
-        """Awaited by all who wait for the end: a descriptor can have only one reader."""
+        """Shared by all waiters: a descriptor can have only one reader."""
         self._words = b""
         self._has_said_all = False
         """After that, the descriptor's number may belong to another file."""

@@ -78,8 +78,9 @@ def acquire(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
 
 
 def _prepare(state_dir: Path) -> None:
-    """Make the state directory. Other users may pass through to directories whose names they know, but not list or
-    write.
+    """Make the state directory.
+
+    Other users may pass through to directories whose names they know, but not list or write.
     """
     with suppress(FileExistsError):
         state_dir.mkdir(mode=0o711, parents=True)
@@ -114,8 +115,9 @@ def _new(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
 
 
 def _sweep(directory: Path) -> None:
-    """Remove a dead service's groups, with all that still runs in them, and its directory. Leave what cannot be
-    removed.
+    """Remove a dead service's groups, with all that still runs in them, and its directory.
+
+    Leave what cannot be removed.
     """
     with suppress(FileNotFoundError):  # it died before it had a lock
         lock = os.open(directory / "lock", os.O_WRONLY)
@@ -163,8 +165,9 @@ def _remove_orphans(parents: Sequence[Path]) -> None:
 
 
 def _is_orphaned(group: Path) -> bool:
-    """Whether a group is empty and was made by no visible process. The pid in its name may by now belong to another
-    process.
+    """Whether a group is empty and was made by no visible process.
+
+    The pid in its name may by now belong to another process.
     """
     owner = _GROUP_NAME.fullmatch(group.name)
     if owner is None or _start(int(owner[1])) == owner[2]:

@@ -40,8 +40,9 @@ class CompileCache:
 
 
 def key_of(language: Language, source: str, program: Program) -> bytes:
-    """A hash of everything that decides the compiler's output. Each text is preceded by its length, so texts cannot run
-    together.
+    """A hash of everything that decides the compiler's output.
+
+    Each text is preceded by its length, so texts cannot run together.
     """
     digest = hashlib.sha256()
     parts = [language.name, *language.compile, *language.keep, "", language.source_file, source]

@@ -150,8 +150,9 @@ def read_loaded(header: bytes, body: bytes) -> tuple[Loaded, Files]:
 
 
 def read_result(header: bytes, body: bytes, key: bytes = b"") -> tuple[RunResult | None, int]:
-    """Parse a result. Returns it (None when nothing can be said about the program) and the number of processes it left
-    behind.
+    """Parse a result.
+
+    Returns it (None when nothing can be said about the program) and the number of processes it left behind.
 
     `key` is the key of the tests' seals.
     """
@@ -203,8 +204,9 @@ def _cut(body: bytes, lengths: Sequence[int]) -> list[bytes]:
 
 
 def _outcomes(data: bytes, key: bytes) -> tuple[list[TestOutcome], bool]:
-    """The outcomes of tests, and whether the tests reported that they are complete. Lines without a valid seal are
-    ignored.
+    """The outcomes of tests, and whether the tests reported that they are complete.
+
+    Lines without a valid seal are ignored.
     """
     told: list[TestOutcome] = []
     for line in data.splitlines():

@@ -1,5 +1,6 @@
-"""Turns a program and its runs into questions to a runner: its language's commands and limits, its function, its
-profile.
+"""Turns a program and its runs into questions to a runner.
+
+The questions hold the commands and limits of the program's language, the function to call, and the profile of the box.
 """
 
 import dataclasses

@@ -106,7 +106,7 @@ class RemoteSandbox(Sandbox):
 
     @property
     def ready(self) -> int:
-        """Free slots on the hosts that are up, as far as our own programs use them."""
+        """Free slots on the hosts that are up, counting only our own programs as busy."""
         return sum(max(0, host.slots - host.under_way) for host in self._hosts.up) if self._hosts else 0
 
     @property
@@ -214,7 +214,7 @@ class RemoteSandbox(Sandbox):
 def _told(refused: wire.Unavailable, submission: Submission) -> Exception:
     """Turn a host's refusal into an error.
 
-    A host without room: another host may try. A host whose boxes died twice of the program: that is final.
+    If the host has no room, another host may try. If the program's boxes died twice there, the refusal is final.
     """
     error = refused.error()
     return HostBusy(error) if error.reason in ("sandbox_busy", "sandbox_unavailable") else error

@@ -1,5 +1,6 @@
-"""The format between a service and its box hosts: one order as MessagePack, then frames, each with its length before
-it.
+"""The format between a service and its box hosts.
+
+It is one order as MessagePack, then frames, each with its length before it.
 
 order         program and runs
 result        of the next run, in their order

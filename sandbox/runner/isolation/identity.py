@@ -12,8 +12,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def acting_as(uid: int) -> Iterator[None]:
-    """Run the block with this user's effective ids, and so without any capability. For the runner's own user, nothing
-    changes.
+    """Run the block with this user's effective ids, and so without any capability.
+
+    For the runner's own user, nothing changes.
     """
     own_uid, own_gid = os.geteuid(), os.getegid()
     if uid == own_uid:

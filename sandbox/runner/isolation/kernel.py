@@ -79,8 +79,9 @@ class Cloner:
         return self._call(_CLONE_FILES, None)()
 
     def sibling(self, tell: int, *, shares_descriptors: bool) -> Callable[[], int]:
-        """A function that forks a child of this process's parent. It returns 0 in the child; here the pid, or -1 on
-        failure.
+        """A function that forks a child of this process's parent.
+
+        It returns 0 in the child; here the pid, or -1 on failure.
 
         Args:
             tell: Address of four bytes. The kernel writes the new process's pid there before that process runs.
@@ -102,8 +103,9 @@ def address(page: mmap, place: int) -> int:
 
 
 def give_back_free_memory() -> None:
-    """Return the C library's free memory to the kernel, because every fork would copy it. Only GNU's library has this
-    call.
+    """Return the C library's free memory to the kernel, because every fork would copy it.
+
+    Only GNU's library has this call.
     """
     with suppress(AttributeError):
         _libc.malloc_trim(0)

@@ -43,8 +43,9 @@ def version() -> int:
 
 
 def make_ruleset(read_only: Iterable[str], writable: Iterable[str]) -> int:
-    """A descriptor of a ruleset that allows only these paths and everything below them. Paths that do not exist are
-    left out.
+    """A descriptor of a ruleset that allows only these paths and everything below them.
+
+    Paths that do not exist are left out.
     """
     known = version()
     rights = _FIRST_RIGHTS

@@ -267,8 +267,9 @@ def sigchld_filter_program(architecture: Architecture) -> bytes:
 
 
 def install(program: bytes) -> None:
-    """Install a filter for this process and its future children, for good. New privileges must have been given up
-    before.
+    """Install a filter for this process and its future children, for good.
+
+    New privileges must have been given up before.
 
     Raises:
         OSError: the kernel does not accept it.
@@ -323,8 +324,9 @@ def _instructions(architecture: Architecture, sockets: bool, schedules_others: b
 
 
 def _ignore_sigchld_changes(sigaction: int) -> Iterator[Instruction]:
-    """Make a change of SIGCHLD's handler succeed without doing anything. Reading the handler (no second argument) is
-    allowed.
+    """Make a change of SIGCHLD's handler succeed without doing anything.
+
+    Reading the handler (no second argument) is allowed.
 
     Calls by the numbers of another architecture have already been refused by the other filter.
     """
@@ -346,8 +348,9 @@ def _refuse(number: int, error: int) -> Iterator[Instruction]:
 
 
 def _refuse_argument(number: int, offset: int, test: Instruction, error: int = errno.EPERM) -> Iterator[Instruction]:
-    """Refuse a call if `test` on an argument falls through to the next instruction. To allow the call, it jumps over
-    one.
+    """Refuse a call if `test` on an argument falls through to the next instruction.
+
+    To allow the call, it jumps over one.
     """
     yield _JUMP_IF_EQUAL, 0, 4, number
     yield _LOAD, 0, 0, offset

@@ -107,8 +107,9 @@ def call(
     environment: Mapping[str, str],
     flag: StartFlag,
 ) -> int:
-    """Load the program as module `solution`, call a function, send its value. The process ends as soon as the value is
-    out.
+    """Load the program as module `solution`, call a function, send its value.
+
+    The process ends as soon as the value is out.
     """
     _set_environment(environment)
     sys.argv = [source.path]
@@ -226,8 +227,9 @@ def run_entry(entry: Sequence[Any], source: PythonSource | None, flag: StartFlag
 
 
 def prepare_random_state() -> None:
-    """Find, once, in the runner, the generators to be seeded anew in each fork. The modules it loads are loaded for all
-    forks.
+    """Find, once, in the runner, the generators to be seeded anew in each fork.
+
+    The modules it loads are loaded for all forks.
     """
     # The method of the C library: that of `random.Random` is written in Python and only calls it.
     _seeders.append(super(random.Random, random._inst).seed)  # behind random.random()
@@ -343,8 +345,9 @@ def _clear(namespace: dict[str, Any]) -> None:
 
 
 def _arguments() -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call. The digit limit is lifted: it protects against untrusted numbers, and these are the
-    task's own.
+    """The arguments of a call.
+
+    The digit limit is lifted: it protects against untrusted numbers, and these are the task's own.
     """
     with open(_PRIVATE_IN, "rb") as file:
         text = file.read()

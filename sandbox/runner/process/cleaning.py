@@ -71,9 +71,7 @@ def _remove(parent: int, name: str, deadline: float) -> None:
 
 
 def _enter(parent: int, name: str) -> int:
-    """Open a directory, and change its mode so that its owner, and a process that overrides permissions, can do
-    anything in it.
-    """
+    """Open a directory, and make it writable for its owner and for a process that overrides permissions."""
     try:
         here = os.open(name, _DIRECTORY, dir_fd=parent)
     except PermissionError:

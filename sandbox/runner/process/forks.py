@@ -124,8 +124,9 @@ class DirectForker:
 
 
 def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSource | None, page: mmap) -> NoReturn:
-    """Run in the child and exit. If our own code fails, it exits in a way that cannot be mistaken for the program's
-    end.
+    """Run in the child and exit.
+
+    If our own code fails, it exits in a way that cannot be mistaken for the program's end.
 
     Args:
         place: Of an `Order`.

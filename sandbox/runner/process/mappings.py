@@ -1,4 +1,4 @@
-"""Gives forks the page tables of the interpreter's code, as far as it has been used before.
+"""Gives forks the page tables of the interpreter's code that has been used before the fork.
 
 A fork gets no page tables for memory that is mapped from a file and was never written to. It faults on each page anew,
 some

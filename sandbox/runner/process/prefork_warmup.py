@@ -1,5 +1,6 @@
-"""Does once, before the fork, the memory writes of every job and every run. Nothing of it is visible outside the
-process.
+"""Does once, before the fork, the memory writes of every job and every run.
+
+Nothing of it is visible outside the process.
 
 When a fork writes to a page for the first time, the kernel has to copy it, which takes longer than most of the work
 itself.

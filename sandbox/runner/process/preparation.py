@@ -46,8 +46,9 @@ def reserve_descriptors(source: int, sink: int) -> tuple[int, int]:
 
 
 def harden_process() -> None:
-    """Protect this process: not dumpable, adopts orphans, ignores signals sent to the whole box, gets no new
-    privileges.
+    """Protect this process from programs, and make it the parent of all orphans.
+
+    It is not dumpable, ignores signals sent to the whole box, and gets no new privileges.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -58,8 +59,9 @@ def harden_process() -> None:
 
 
 def close_terminals() -> None:
-    """Make pseudo-terminals unusable: Docker's boxes have them, and no program needs one. Do nothing if that is
-    impossible.
+    """Make pseudo-terminals unusable; do nothing if that is impossible.
+
+    Docker's boxes have them, and no program needs one.
     """
     for path in ("/dev/ptmx", "/dev/pts/ptmx"):
         with suppress(OSError):

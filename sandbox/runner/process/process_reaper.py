@@ -4,7 +4,7 @@ The runner is process 1 of a PID namespace, or the subreaper of its descendants.
 orphan, and
 the box is empty exactly when the runner has no children left except its own helpers. Under gVisor only process 1 can
 adopt
-orphans; a fork of it reads /proc to find who is left.
+orphans; a fork of it finds the remaining processes in /proc.
 """
 
 import os
@@ -58,8 +58,9 @@ class ProtectedProcesses(Protocol):
 
 
 class Children:
-    """Children of the calling thread, in the order in which they became its children. Ended ones stay until they are
-    reaped.
+    """Children of the calling thread, in the order in which they became its children.
+
+    Ended ones stay until they are reaped.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -210,8 +211,9 @@ class ProcessReaper:
             return self._adopts or not any(map(_is_running, self.living_pids()))
 
     def _has_no_child_but_protected(self, usage: ResourceUsage) -> bool:
-        """Reap children that have ended; whether there were none. The children they leave behind are found at the next
-        call.
+        """Reap children that have ended; whether there were none.
+
+        The children they leave behind are found at the next call.
         """
         assert self._children is not None
         own = self._protected.pids

@@ -149,8 +149,9 @@ def _command(argv: Sequence[str], directory: str) -> Sequence[str]:
 
 
 def find_program(name: str) -> str | None:
-    """Find an executable on the PATH of programs. (shutil can do it, but imports libraries that make every fork
-    slower.)
+    """Find an executable on the PATH of programs.
+
+    (shutil can do it, but imports libraries that make every fork slower.)
     """
     paths = [f"{directory}/{name}" for directory in SEARCH_PATH.split(":")]
     return next((path for path in paths if os.access(path, os.X_OK)), None)

@@ -197,8 +197,9 @@ class Runs:
         )
 
     def _prepare_tester(self, limits: RunLimits) -> "_Prepared":
-        """Prepare a tester. Its inner descriptors are an empty file and the ends of its outer streams, outcomes and
-        taken.
+        """Prepare a tester.
+
+        Its inner descriptors are an empty file and the ends of its outer streams, outcomes and taken.
         """
         uid = self._uid(self._configuration.uids)
         since = time.monotonic()

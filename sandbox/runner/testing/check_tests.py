@@ -26,8 +26,9 @@ _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
-    """Run `check` with the entry point. Outcomes: `check:0`, `check:1`, ... for each statement in it that asserts
-    something.
+    """Run `check` with the entry point.
+
+    Outcomes: `check:0`, `check:1`, ... for each statement in it that asserts something.
     """
     tree = parsed(specification.setup)
     check = next((node for node in reversed(tree.body) if _is_check(node)), None)
@@ -115,7 +116,7 @@ class _Asserting:
         self._functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _raises(node)}
 
     def split(self, check: ast.FunctionDef) -> int:
-        """Put each asserting statement of `check` into a step, and return how many there are; 0 if `check` may return
+        """Put each asserting statement of `check` into a step. Returns how many there are; 0 if `check` may return
         early.
         """
         if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in _within(check.body)):
@@ -145,8 +146,10 @@ class _Asserting:
 
 
 def _is_assertion(node: ast.AST) -> bool:
-    """Whether it is an assert that can fail. Not `assert True`, which is common in some data sets, nor `assert (x == 1,
-    "words")`.
+    """Whether it is an assert that can fail.
+
+    `assert True`, which is common in some data sets, cannot; nor can `assert (x == 1, "words")`, whose tuple is always
+    true.
     """
     return isinstance(node, ast.Assert) and not _is_always_true(node.test)
 

@@ -43,8 +43,9 @@ def patch_approx(approx: Any) -> None:
 
 
 def has_no_elements(answer: Any, *, beside: Any) -> bool:
-    """Whether the answer is empty and is combined with an array that is not: numpy would broadcast the two to an empty
-    result.
+    """Whether the answer is empty and is combined with an array that is not.
+
+    numpy would broadcast the two to an empty result.
     """
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not any(isinstance(side, numpy.ndarray) for side in (answer, beside)):

@@ -1,5 +1,4 @@
-"""Decides whether a name of the standard library that tests use without an import means the library's object or the
-program's.
+"""Decides whether tests mean the library's object or the program's by a name that they use without an import.
 
 Programs usually import such names. The library's object is meant when it helps to judge something else:
 `Counter(f(x)) == Counter(y)` depends on `collections`, whatever the program has under that name. The program's object
@@ -155,7 +154,7 @@ def _is_number(arguments: Sequence[ast.expr]) -> bool:
 
 
 def _asked_of_results(name: str, tree: ast.AST) -> set[str]:
-    """Attributes that are read from results of calls of the name, as far as the text shows them."""
+    """Attributes that are read from results of calls of the name, where the text shows it."""
     holders = {
         target.id
         for node in ast.walk(tree)

@@ -37,8 +37,9 @@ class TestNamespace(dict[str, Any]):
         self._names = names
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Bind a name. Classes that tests define are given to the program too, as in one file: it may make a
-        `ListNode`.
+        """Bind a name.
+
+        Classes that tests define are given to the program too, as in one file: it may make a `ListNode`.
         """
         super().__setitem__(name, value)
         if isinstance(value, type) and is_of_tests(value):

@@ -36,8 +36,9 @@ def seal(key: bytes, number: int, line: object) -> str:
 
 
 class Outcomes:
-    """Writes lines of JSON: `[name, passed, message, seal]` for each test, then `{"complete": forwarded, "seal":
-    seal}`.
+    """Writes the outcomes as lines of JSON.
+
+    `[name, passed, message, seal]` for each test, then `{"complete": forwarded, "seal": seal}`.
 
     Args:
         descriptor: Where to write; blocking.
@@ -100,11 +101,11 @@ class Outcomes:
         return MISSING if self._is_missing_here else ""
 
     def _needs_one_process(self) -> bool:
-        """Whether the test could pass only with the program in its own process, see
-        `sandbox.runner.testing.shared_state`.
+        """Whether the test could pass only with the program in its own process.
 
-        A mock can be called from another process, but nothing more: a mock that tests gave attributes is meant to be an
-        object.
+        See `sandbox.runner.testing.shared_state`. A mock can be called from another process, but nothing more: a mock
+        that tests gave
+        attributes is meant to be an object.
         """
         return self._program.shares_process or any(mock._mock_children for mock in self._program.mocks)
 
@@ -117,8 +118,9 @@ def _without_marks(message: str) -> str:
 
 
 def _missing_module(error: BaseException) -> str:
-    """The module that tests import and that is missing here, or "". An error that came from the program names no module
-    to us.
+    """The module that tests import and that is missing here, or "".
+
+    An error that came from the program names no module to us.
     """
     seen = 0
     found: BaseException | None = error

@@ -42,7 +42,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     code = None
     try:
         code = pytest.main([*_options(directory), *paths], plugins=[reporter])
-    except BaseException as failure:  # noqa: BLE001 - pytest itself came to an end
+    except BaseException as failure:  # noqa: BLE001 - pytest itself failed
         reporter.problem = outcomes.words(failure)
     if code == pytest.ExitCode.USAGE_ERROR:
         raise RuntimeError("pytest did not start")

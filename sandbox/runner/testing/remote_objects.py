@@ -264,8 +264,9 @@ def number_of(remote: Remote) -> int:
 
 
 class RemoteModule(types.ModuleType):
-    """The program as a module. When tests replace something in it and then delete the replacement, the original comes
-    back.
+    """The program as a module.
+
+    When tests replace something in it and then delete the replacement, the original comes back.
     """
 
     def __init__(self, owner: Owner) -> None:

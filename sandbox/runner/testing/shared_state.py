@@ -1,5 +1,6 @@
-"""Detects tests that count on sharing a process with the program. Here the program is in another process, and not
-affected.
+"""Detects tests that count on sharing a process with the program.
+
+Here the program is in another process, and not affected.
 
     @patch("builtins.input", return_value="4")     the program reads its own standard input
     monkeypatch.setenv("HOME", "/x")               and its own environment

@@ -38,8 +38,9 @@ class Specification:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def own_names(self) -> frozenset[str]:
-        """Names the program must not take from its tests: those they import, define or frameworks ask for, and
-        builtins.
+        """Names that the program must not take from its tests.
+
+        These are names that the tests import or define, names that frameworks look for, and builtins.
         """
         bound = {name for source in self._sources for name in (*_bound_at_top(source), *_bound_before_star(source))}
         return frozenset(bound | {*vars(builtins)} | _OF_FRAMEWORKS) - self.program_builtins()
@@ -154,7 +155,7 @@ def _outside_definitions(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _called_free(setup: str, case: str) -> set[str]:
-    """Names that a case reads and neither it nor the setup binds."""
+    """Names that a case reads and that neither the case nor the setup binds."""
     nodes = [*ast.walk(parsed(setup)), *ast.walk(parsed(case))]
     read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

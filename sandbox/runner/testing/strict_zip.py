@@ -294,7 +294,9 @@ class _Origins:
         return len(self._of_program) > before
 
     def _pass(self, call: ast.Call) -> None:
-        """Mark the parameters of the tests' own functions that get marked arguments, and the inputs of the program's
+        """Mark what a call passes on.
+
+        These are parameters of the tests' own functions that get marked arguments, and inputs of the program's
         functions.
         """
         if self.is_of_program(call.func):

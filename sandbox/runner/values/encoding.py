@@ -108,8 +108,9 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes) -> object:
-    """Decode plain data: builtin types and the types of the standard library named above. A `range` may have any
-    length.
+    """Decode plain data: builtin types and the types of the standard library named above.
+
+    A `range` may have any length.
 
     Named tuples become tuples, ordered dictionaries and counters become dictionaries, and arrays become lists.
 
