@@ -48,7 +48,7 @@ class Isolation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use."""
+    """Limits of one run."""
 
     cpu_s: float = 2.0
     """CPU seconds of all processes of the run together. This is the limit that counts: it does not depend on other

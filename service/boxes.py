@@ -59,7 +59,7 @@ def kinds(settings: Settings) -> list[Kind]:
         BadTlsFiles: certificates for box hosts are named that cannot be used.
     """
     if settings.box_hosts:
-        _trust(settings).context()
+        _tls_files(settings).context()
         return [Kind("remote", lambda: _remote(settings), checks_itself=True)]
     known = [
         Kind("docker", lambda: _pooled(settings, _docker(settings))),
@@ -95,11 +95,11 @@ def _remote(settings: Settings) -> RemoteSandbox:
         settings.box_hosts,
         None if key is None else key.get_secret_value(),
         slots=settings.slot_count,
-        trust=_trust(settings),
+        tls_files=_tls_files(settings),
     )
 
 
-def _trust(settings: Settings) -> TlsFiles:
+def _tls_files(settings: Settings) -> TlsFiles:
     return TlsFiles(settings.box_hosts_tls_ca, settings.box_hosts_tls_cert, settings.box_hosts_tls_key)
 
 

@@ -163,7 +163,7 @@ class _Current:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Set, not reset: a block in an asynchronous generator may be left in another context than it was entered in.
+        # Set, not reset: a block in an asynchronous generator may end in another context than the one it began in.
         _current.set(self._before)
         if self._span is None:
             return

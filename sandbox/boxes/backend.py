@@ -72,7 +72,7 @@ class Box(ABC):
     async def died_of_memory(self) -> bool:
         """After the connection broke: whether the kernel killed the whole box because memory ran out."""
 
-    async def words(self) -> str:
+    async def stderr_text(self) -> str:
         """After the box died: the text it wrote on its standard error, for people; cut."""
         return ""
 

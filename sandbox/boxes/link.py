@@ -21,7 +21,7 @@ from typing import Final, Generic, TypeVar
 
 from sandbox.runner.frames import LENGTHS, MAX_HEADER_BYTES
 
-MAX_WORDS_BYTES: Final = 8 << 10
+MAX_STDERR_BYTES: Final = 8 << 10
 """How many of the last bytes of a box's standard error are kept."""
 
 _READ_BYTES: Final = 64 << 10
@@ -77,9 +77,9 @@ class Link:
         self._loop.add_reader(connection, self._read)
 
     @property
-    def words(self) -> str:
+    def stderr_text(self) -> str:
         """The last bytes of the box's standard error, if the connection carries it."""
-        return "" if self._attached is None else bytes(self._attached.words).decode(errors="replace")
+        return "" if self._attached is None else bytes(self._attached.stderr).decode(errors="replace")
 
     def when_lost(self, tell: Callable[[str], None]) -> None:
         """Set the callback that gets the reason when the far side is gone or has sent something malformed.
@@ -221,13 +221,13 @@ class _Attached:
     Each part is: stream number, three zero bytes, length, that many bytes.
     """
 
-    __slots__ = ("_head", "_rest_bytes", "_stream", "words")
+    __slots__ = ("_head", "_rest_bytes", "_stream", "stderr")
 
     def __init__(self) -> None:
         self._head = b""
         self._rest_bytes = 0
         self._stream = 0
-        self.words = bytearray()
+        self.stderr = bytearray()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Yield the parts of `data` that the runner wrote on its standard output; keep the end of its standard error."""
@@ -242,8 +242,8 @@ class _Attached:
             if self._stream == _ATTACHED_STDOUT:
                 yield piece
             else:
-                self.words += piece
-                del self.words[:-MAX_WORDS_BYTES]
+                self.stderr += piece
+                del self.stderr[:-MAX_STDERR_BYTES]
 
     def _begin(self, piece: bytes) -> int:
         self._head += piece

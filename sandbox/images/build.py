@@ -58,7 +58,7 @@ def _make_archive(archive: Path, languages: Sequence[str]) -> None:
         "--quiet",
         "--include=" + ",".join(recipe.packages(languages)),
         '--aptopt=APT::Install-Recommends "false"',
-        # The image is written out as one archive at the end; no single file needs to be on the disk before.
+        # The image becomes one archive at the end, so no single file needs to be synced to the disk before.
         "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "locale", "info", "lintian")),
         f"--essential-hook={in_image}{shlex.quote(recipe.BEFORE_PACKAGES)}",

@@ -31,7 +31,7 @@ _BASE_PACKAGES: Final = ("libc6", "python3-minimal")
 _NOT_NEEDED: Final = (
     "rm -rf /usr/share/doc /usr/share/man /usr/share/info /usr/share/locale /usr/share/lintian /usr/share/bug",
     "rm -rf /var/cache/apt/* /var/lib/apt/lists/* /var/log/* /var/cache/debconf/*",
-    # The libraries' own tests, and what only Java's linker and Go's own developers read.
+    # The libraries' own tests, and files that only Java's linker and developers of Go itself use.
     "rm -rf /usr/lib/python3/dist-packages/*/tests /usr/lib/python3/dist-packages/*/*/tests",
     "rm -rf /usr/lib/jvm/*/jmods /usr/share/go-*/src/cmd /usr/share/go-*/test /usr/share/go-*/api",
     "find / -xdev -path '*/go-*' -name '*_test.go' -delete",

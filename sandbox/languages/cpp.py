@@ -13,7 +13,7 @@ from typing import Final
 
 from sandbox.languages import Language
 
-# Judges define ONLINE_JUDGE, and programs leave out their debugging and their freopen() when they see it.
+# Judges define ONLINE_JUDGE. Programs that see it leave out their debug output and their freopen().
 _DIALECT: Final = ("-O2", "-std=gnu++20", "-DONLINE_JUDGE", "-w")
 
 LANGUAGE = Language(

@@ -93,13 +93,13 @@ def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
         sink: Descriptor that answers go to; may be the same.
         configuration: `Configuration` as JSON.
     """
-    with _exiting(gone=0):
+    with _exit_after(gone=0):
         Runner(source, sink, _configuration(configuration)).serve()
     raise AssertionError("never reached")
 
 
 @contextmanager
-def _exiting(gone: int = _SERVICE_GONE) -> Iterator[None]:
+def _exit_after(gone: int = _SERVICE_GONE) -> Iterator[None]:
     """Exit this process when the block ends in any way. The exit status is `gone` when the service is gone."""
     status = EXIT_BOX_UNUSABLE
     try:
@@ -183,29 +183,29 @@ class Runner:
                 self._serve_job()
         current = self._fork_for_job()
         self._standby.activate()
-        _check_end_of_job(self._end_of(current))
+        _check_end_of_job(self._wait_for(current))
         standby = self._fork_for_job()
         while True:
             current = standby
             self._standby.activate()
             standby = self._fork_for_job()
             self._standby.set_pid(standby)
-            _check_end_of_job(self._end_of(current))
+            _check_end_of_job(self._wait_for(current))
             if self._standby.is_killed:
                 self._standby.cancel()
                 _kill_and_reap(standby)
                 standby = self._fork_for_job()
 
     def _fork_for_job(self) -> int:
-        self._runs.number_apart()
+        self._runs.skip_user_ids()
         self._standby.open_pipe()
         runner = os.getpid()
         pid = kernel.fork()
         if pid == 0:
-            self._be_fork(runner)
+            self._run_fork(runner)
         return pid
 
-    def _end_of(self, pid: int) -> int:
+    def _wait_for(self, pid: int) -> int:
         """Wait for a child, and reap others meanwhile. Returns its exit code, or minus the signal that ended it.
 
         Raises:
@@ -218,9 +218,9 @@ class Runner:
             if ended == self._standby.pid and not self._standby.is_killed:
                 raise BoxUnusable(f"the fork for the next job ended with {os.waitstatus_to_exitcode(status)}")
 
-    def _be_fork(self, runner: int) -> NoReturn:
+    def _run_fork(self, runner: int) -> NoReturn:
         kernel.die_with_parent(runner)
-        with _exiting():
+        with _exit_after():
             self._reaper.adopt()
             warm_up_job()
             self._standby.wait()
@@ -257,7 +257,7 @@ class Runner:
         if self._configuration.once and self._has_had_program:
             raise BoxUnusable("a second program in a box that is for one program")
         self._has_had_program = True
-        self._forget()
+        self._unload_program()
         body = self._body(body_bytes)
         core = header["core"] if self._configuration.cpus == 1 else None
         self._forker.begin(handles_children=header["handles_children"], has_tests=header["has_tests"], core=core)
@@ -287,11 +287,11 @@ class Runner:
 
     def _unload(self, _header: dict[str, Any], body_bytes: int) -> Answer:
         self._body(body_bytes)
-        self._forget()
+        self._unload_program()
         dirty, self._dirty = self._dirty, 0
         return {"answer": "unloaded", "dirty": dirty}, b""
 
-    def _forget(self) -> None:
+    def _unload_program(self) -> None:
         self._program = None
         self._forker.end()
         self._workspace.clear_program()

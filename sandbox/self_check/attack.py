@@ -66,7 +66,7 @@ In a PID namespace the neighbour's pid may belong to one of the attack's own pro
 """
 
 
-async def carried_out(
+async def run_attack(
     sandbox: Sandbox, source: str, outside: Outside, runs: Sequence[Run] = (Execute(limits=LIMITS),)
 ) -> Sequence[RunResult]:
     """Results of the runs, in order; fewer than the runs when the program could not be built."""
@@ -80,9 +80,11 @@ async def carried_out(
     return [results[position] for position in sorted(results)]
 
 
-async def heard(sandbox: Sandbox, source: str, outside: Outside, limits: Limits = LIMITS) -> tuple[list[str], str]:
+async def run_and_parse(
+    sandbox: Sandbox, source: str, outside: Outside, limits: Limits = LIMITS
+) -> tuple[list[str], str]:
     """The lines that a program printed, and what it says it reached, or why it did not finish."""
-    results = await carried_out(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
+    results = await run_attack(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
     if not results:
         return [], "the attack program could not be loaded"
     lines = results[0].stdout.decode(errors="replace").splitlines()
@@ -97,10 +99,10 @@ def ending(result: RunResult) -> str:
     return f"{result.exit}, code {result.code}, signal {result.signal}, {words[-1] if words else 'no words'}"
 
 
-def attempts(source: str) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+def must_all_fail(source: str) -> Callable[[Sandbox, Outside], Awaitable[str]]:
     """An attack made only of attempts that must all fail."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
-        return (await heard(sandbox, source, outside))[1]
+        return (await run_and_parse(sandbox, source, outside))[1]
 
     return carry_out

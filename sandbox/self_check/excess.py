@@ -4,15 +4,15 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from sandbox.base import Execute, Exit, Limits, Sandbox
-from sandbox.self_check.attack import DONE, carried_out, ending
+from sandbox.self_check.attack import DONE, ending, run_attack
 from sandbox.self_check.outside import Outside
 
 
-def ends(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+def must_end_as(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandbox, Outside], Awaitable[str]]:
     """An attack on a limit: its run must end in one of these ways, before its last line."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
-        results = await carried_out(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
+        results = await run_attack(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
         if not results:
             return "the attack could not be loaded"
         (result,) = results
@@ -29,11 +29,11 @@ def ends(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandbox, Out
     return carry_out
 
 
-def counts(source: str, limits: Limits, most: int) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+def must_stop_at(source: str, limits: Limits, most: int) -> Callable[[Sandbox, Outside], Awaitable[str]]:
     """An attack that prints its progress at each step. It may get as far as `most`, and no further."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
-        results = await carried_out(sandbox, source, outside, [Execute(limits=limits)])
+        results = await run_attack(sandbox, source, outside, [Execute(limits=limits)])
         numbers = [int(word) for result in results for word in result.stdout.split() if word.isdigit()]
         if not numbers:
             return "the attack could not begin" + "".join(f": {ending(result)}" for result in results)

@@ -25,7 +25,7 @@ main(int(sys.argv[1]), int(sys.argv[2]))
 
 _ENVIRONMENT: Final = {
     "LANG": "C.UTF-8",
-    "PYTHONHASHSEED": "0",  # the order of sets must not decide a verdict
+    "PYTHONHASHSEED": "0",  # a verdict must not depend on the order of sets
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }

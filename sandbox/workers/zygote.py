@@ -34,7 +34,7 @@ def main(control_fd: int, service_pid: int) -> None:
     gc.disable()  # objects made at import live on, and repeated collections of them take a fifth of the start
     try:
         functions = _load(order)
-    except BaseException as error:  # noqa: BLE001 - whatever a module does at import, the service must be told
+    except BaseException as error:  # noqa: BLE001 - the service must be told of any error at import
         _report(control, Broken(describe(error).decode("utf-8", "replace")))
         return
     confine.leave_network()

@@ -79,7 +79,7 @@ async def found(box: Box, probe: str) -> dict[str, Any]:
     async with asyncio.timeout(_PATIENCE_S):
         while not answer.endswith(b"\n"):
             piece = await loop.sock_recv(box.connection, 65536)
-            assert piece, await box.words()
+            assert piece, await box.stderr_text()
             answer += piece
     result: dict[str, Any] = json.loads(answer)
     return result

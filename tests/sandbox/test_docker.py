@@ -138,7 +138,7 @@ class Talk:
 
     async def _exactly_or_less(self, count: int) -> bytes:
         data = await self._loop.sock_recv(self.box.connection, count)
-        assert data, f"the box has gone: {await self.box.words()}"
+        assert data, f"the box has gone: {await self.box.stderr_text()}"
         return data
 
 
@@ -480,7 +480,7 @@ async def test_a_box_whose_runner_failed_says_what_it_wrote_and_did_not_die_of_m
         await talk.send("1 / 0")
         await talk.end()
         assert not await talk.box.died_of_memory()
-        assert "ZeroDivisionError" in await talk.box.words()
+        assert "ZeroDivisionError" in await talk.box.stderr_text()
 
 
 class Passage:

@@ -286,10 +286,10 @@ async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_ar
             with pytest.raises(AssertionError):
                 await found(box, "import os; os.write(2, b'farewell'); os._exit(3)")
             assert not await box.died_of_memory()
-            assert await box.words() == "farewell"
+            assert await box.stderr_text() == "farewell"
         finally:
             await box.destroy()
-        assert await box.words() == "farewell"
+        assert await box.stderr_text() == "farewell"
 
 
 @both_kinds
@@ -329,7 +329,7 @@ async def test_a_box_that_is_gone_says_nothing_of_who_has_its_descriptor_now(sta
         try:
             os.write(writing, b"not for you")
             box._keeper._stderr = reading
-            assert await box.words() == ""
+            assert await box.stderr_text() == ""
             assert os.read(reading, 100) == b"not for you"
         finally:
             os.close(reading)

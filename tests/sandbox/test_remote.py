@@ -317,8 +317,8 @@ def test_the_isolation_told_is_the_weakest() -> None:
     known = {}
     for kind in (Isolation.GVISOR, Isolation.LANDLOCK, Isolation.DOCKER):
         host = Host(kind)
-        host.take({"state": "ready", "isolation": kind, "slots": 1, "languages": ["python"]})
+        host.update({"state": "ready", "isolation": kind, "slots": 1, "languages": ["python"]})
         known[str(kind)] = host
     assert Hosts([], None, None, known).weakest_isolation() is Isolation.LANDLOCK  # type: ignore[arg-type]  # no session is used
-    known["landlock"].take({"state": "lost", "message": "gone"})
+    known["landlock"].update({"state": "lost", "message": "gone"})
     assert Hosts([], None, None, known).weakest_isolation() is Isolation.DOCKER  # type: ignore[arg-type]

@@ -68,8 +68,8 @@ async def serving(context: ssl.SSLContext) -> AsyncIterator[TlsHost]:
 
 
 @asynccontextmanager
-async def remote(url: str, trust: TlsFiles) -> AsyncIterator[RemoteSandbox]:
-    sandbox = RemoteSandbox([url], None, slots=2, trust=trust)
+async def remote(url: str, tls_files: TlsFiles) -> AsyncIterator[RemoteSandbox]:
+    sandbox = RemoteSandbox([url], None, slots=2, tls_files=tls_files)
     try:
         await sandbox.start()
         yield sandbox
@@ -121,10 +121,10 @@ async def test_whoever_cannot_prove_to_be_the_host_gets_no_program(
     authority: Authority, other: Authority, alternatives: str, trusts: bool, said: str
 ) -> None:
     pair = authority.issue("wrong", alternatives)
-    trust = TlsFiles((authority if trusts else other).ca)
+    tls_files = TlsFiles((authority if trusts else other).ca)
     async with (
         serving(authority.server(pair)) as host,
-        remote(f"https://localhost:{host.port}", trust) as sandbox,
+        remote(f"https://localhost:{host.port}", tls_files) as sandbox,
     ):
         with pytest.raises(SandboxUnavailable, match=said):
             await ran(sandbox)
@@ -147,8 +147,8 @@ async def test_a_host_that_asks_for_a_certificate_is_shown_one(authority: Author
         async with remote(url, TlsFiles(authority.ca, *ours)) as sandbox:
             assert await ran(sandbox)
         host.called.clear()
-        for trust in (TlsFiles(authority.ca), TlsFiles(authority.ca, *theirs)):
-            async with remote(url, trust) as sandbox:
+        for tls_files in (TlsFiles(authority.ca), TlsFiles(authority.ca, *theirs)):
+            async with remote(url, tls_files) as sandbox:
                 with pytest.raises(SandboxUnavailable, match="no box host is up"):
                     await ran(sandbox)
         assert host.called == []
@@ -184,9 +184,9 @@ def test_files_that_are_no_certificates_are_named(authority: Authority, tmp_path
     locked = tmp_path / "locked.key"
     encrypt = ("openssl", "pkcs8", "-topk8", "-in", str(key), "-passout", "pass:secret", "-out", str(locked))
     subprocess.run(encrypt, check=True)
-    for trust in (TlsFiles(broken), TlsFiles(tmp_path / "none"), TlsFiles(None, cert, another)):
-        with pytest.raises(BadTlsFiles, match=re.escape(str(trust.files[-1]))):
-            TlsContext(trust)
+    for tls_files in (TlsFiles(broken), TlsFiles(tmp_path / "none"), TlsFiles(None, cert, another)):
+        with pytest.raises(BadTlsFiles, match=re.escape(str(tls_files.files[-1]))):
+            TlsContext(tls_files)
     with pytest.raises(BadTlsFiles, match="password"):
         TlsContext(TlsFiles(None, cert, locked))
     made = TlsContext(TlsFiles(authority.ca, cert, key)).context

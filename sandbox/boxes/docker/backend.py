@@ -33,7 +33,7 @@ _CONNECT_PATIENCE_S: Final = 20
 """For a started container to connect to us: it has only an interpreter to start."""
 _DEATH_PATIENCE_S: Final = 2
 """For the daemon to notice that a container has ended, after its connection broke."""
-_MAX_WORDS_BYTES: Final = 4096
+_MAX_STDERR_BYTES: Final = 4096
 _GO_PANIC: Final = 2
 _SOCKET: Final = "runner"
 _ATTACH_HEAD: Final = struct.Struct("!4xI")
@@ -87,7 +87,7 @@ class DockerBackend(Backend):
             self._transport = best_transport(info, self.isolation)
         self._ids = user_ids_of_boxes(info)
         await asyncio.to_thread(ownership.remove_folders_left_behind)
-        await self._sweep()
+        await self._remove_left_behind()
 
     async def close(self) -> None:
         while self._removals:
@@ -172,7 +172,7 @@ class DockerBackend(Backend):
             async with asyncio.timeout(_CONNECT_PATIENCE_S):
                 connection, _ = await asyncio.get_running_loop().sock_accept(listener)
         except TimeoutError:
-            said = _words(stderr)
+            said = _stderr_text(stderr)
             stderr.close()
             raise SandboxUnavailable(
                 f"the container {name} was started, but did not connect within {_CONNECT_PATIENCE_S} s. {said}".strip()
@@ -180,7 +180,7 @@ class DockerBackend(Backend):
         connection.setblocking(False)
         return connection
 
-    async def _sweep(self) -> None:
+    async def _remove_left_behind(self) -> None:
         """Remove the containers that dead services of this owner left behind."""
         found = await self._daemon.containers(f"{ownership.OWNER_LABEL}={self.owner}")
         async with asyncio.TaskGroup() as group:
@@ -218,7 +218,7 @@ class DockerBox(Box):
             first_uid=ids.first,
             uids=ids.count // 2,
             cpus=backend.size.cpus,
-            # gVisor takes RLIMIT_DATA and does not hold programs to it.
+            # gVisor accepts RLIMIT_DATA, but does not enforce it.
             watch_memory=is_gvisor(backend.runtime),
             memory_ends_box=is_gvisor(backend.runtime),
         )
@@ -243,11 +243,11 @@ class DockerBox(Box):
         has_given_up = is_gvisor(self._backend.runtime) and state.get("ExitCode") == _GO_PANIC
         return bool(state.get("OOMKilled")) or has_given_up
 
-    async def words(self) -> str:
+    async def stderr_text(self) -> str:
         if self._destruction is not None:
             return ""
         state = await self._last_state()
-        said = _words(self._stderr) if self._stderr is not None else ""
+        said = _stderr_text(self._stderr) if self._stderr is not None else ""
         return f"exit code {state.get('ExitCode')} {state.get('Error', '')} {said}".strip()
 
     async def _last_state(self) -> Mapping[str, Any]:
@@ -295,10 +295,10 @@ def _programs() -> tuple[str, ...]:
     return tuple(sorted({program for language in all_languages().values() for program in language.needs}))
 
 
-def _words(stream: socket.socket) -> str:
+def _stderr_text(stream: socket.socket) -> str:
     """The text received so far from a stream in Docker's attach format, cut."""
     try:
-        data = stream.recv(_MAX_WORDS_BYTES)
+        data = stream.recv(_MAX_STDERR_BYTES)
     except OSError:
         return ""
     said = bytearray()

@@ -38,10 +38,10 @@ _GVISOR_MB: Final = 192
 _GVISOR_PROCESSES: Final = 256
 _MAX_OPEN_FILES: Final = 1024
 _MAX_STACK_MB: Final = 512
-# Soft limits are what threads take for their stacks: half a gigabyte for each would soon be too much.
+# Threads use the soft limit as the size of their stacks: half a gigabyte for each would soon be too much.
 _STACK_MB: Final = 8
 _FILES_PER_MB: Final = 64
-# Boxes first, when the machine as a whole is out of memory. A negative number for others would need rights.
+# When the machine runs out of memory, boxes are killed first. Protecting others by a negative number needs privileges.
 _OOM_SCORE_ADJUSTMENT: Final = 500
 
 

@@ -18,7 +18,7 @@ from sandbox.base import SandboxUnavailable
 
 _AT_ONCE: Final = 4
 _PATIENCE_S: Final = 10
-"""For one request; creating and starting a container takes a fifth of a second on a quiet machine."""
+"""For one request. Creating and starting a container takes a fifth of a second on an idle machine."""
 _GREETING_PATIENCE_S: Final = 3
 _REMOVAL_IN_PROGRESS: Final = 409
 _UNIX: Final = "unix://"
@@ -124,7 +124,7 @@ class Daemon:
 
     def _ask_in_thread(self, question: Callable[[docker.APIClient], Result]) -> Result:
         try:
-            self._knock()
+            self._check_listening()
             return question(self._connect())
         except APIError as error:
             raise SandboxUnavailable(f"the Docker daemon refused: {error.explanation or error}") from error
@@ -133,7 +133,7 @@ class Daemon:
         except DockerException as error:
             raise SandboxUnavailable(f"the Docker daemon at {self.address} cannot be used: {error}") from error
 
-    def _knock(self) -> None:
+    def _check_listening(self) -> None:
         """Check that the daemon listens; the library leaks the socket of a connection that fails.
 
         Raises:

@@ -221,7 +221,7 @@ class LocalBackend(Backend):
         finally:
             await box.destroy()
         if not answer:
-            raise SandboxUnavailable(await box.words() or "a trial box ended without an error message")
+            raise SandboxUnavailable(await box.stderr_text() or "a trial box ended without an error message")
 
     def _make(
         self, opened: "_Opened", profile: Profile, trial: str | None, forkserver: ForkserverClient | None
@@ -256,7 +256,7 @@ class LocalBox(Box):
         self._scratch = scratch
         self._give_back_ids = give_back_ids
         self._oom_kills = 0
-        self._words = b""
+        self._stderr_text = b""
         self._ending: asyncio.Task[None] | None = None
 
     async def destroy(self) -> None:
@@ -270,8 +270,8 @@ class LocalBox(Box):
             self._count_oom_kills()
         return self._oom_kills > 0 and self._keeper.process.returncode == 128 + signal.SIGKILL
 
-    async def words(self) -> str:
-        return self._keeper.words()
+    async def stderr_text(self) -> str:
+        return self._keeper.stderr_text()
 
     async def _end(self) -> None:
         self.connection.close()

@@ -202,30 +202,32 @@ def _parents_v1(mounts: Sequence[_Mount], own: Mapping[str, str]) -> Parents | N
 def _parents_v2(mounts: Sequence[_Mount], own: Mapping[str, str]) -> Parents | None:
     for mount in mounts:
         directory = _directory(mount, own[""]) if not mount.controllers and "" in own else None
-        parent = None if directory is None else _handing_on(directory, mount.point) or _made_to_hand_on(directory)
+        parent = (
+            None if directory is None else _nearest_delegating(directory, mount.point) or _enable_delegation(directory)
+        )
         if parent is not None:
-            cpu = ("cpu",) if "cpu" in _handed_on(parent) else ()
+            cpu = ("cpu",) if "cpu" in _delegated_controllers(parent) else ()
             return Parents(2, dict.fromkeys(("memory", "pids", *cpu), parent))
     return None
 
 
-def _handed_on(directory: Path) -> frozenset[str]:
+def _delegated_controllers(directory: Path) -> frozenset[str]:
     try:
         return frozenset((directory / "cgroup.subtree_control").read_text().split())
     except OSError:
         return frozenset()
 
 
-def _handing_on(directory: Path, top: Path) -> Path | None:
+def _nearest_delegating(directory: Path, top: Path) -> Path | None:
     for candidate in (directory, *directory.parents):
-        if {"memory", "pids"} <= _handed_on(candidate) and os.access(candidate, os.W_OK):
+        if {"memory", "pids"} <= _delegated_controllers(candidate) and os.access(candidate, os.W_OK):
             return candidate
         if candidate == top:
             break
     return None
 
 
-def _made_to_hand_on(directory: Path) -> Path | None:
+def _enable_delegation(directory: Path) -> Path | None:
     """The service's own group, after everything in it has moved one group down. None if other processes are in it too."""
     try:
         pids = [int(pid) for pid in (directory / "cgroup.procs").read_text().split()]

@@ -143,7 +143,7 @@ def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         events = _join_cgroups(plan)
         sources = _unshare_namespaces(plan) if plan["namespaces"] else []
-        _keep(plan, control, events, sources, entry)
+        _run_keeper(plan, control, events, sources, entry)
     except OSError as error:
         os.write(2, f"no box: {error}\n".encode())
     os._exit(EXIT_NOT_BUILT)
@@ -175,17 +175,17 @@ def _unshare_in_gvisor(plan: Plan) -> list[_Source]:
     Root stays the container's root: in a user namespace it could mount nothing.
     """
     _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
-    return [_source(path, target, can_clone=False) for path, target in _shown(plan)]
+    return [_source(path, target, can_clone=False) for path, target in _paths_to_show(plan)]
 
 
-def _shown(plan: Plan) -> list[tuple[str, str]]:
+def _paths_to_show(plan: Plan) -> list[tuple[str, str]]:
     return [*plan["visible"], *((f"/dev/{name}", f"/dev/{name}") for name in _DEVICES)]
 
 
 def _unshare(plan: Plan) -> list[_Source]:
     """Leave the namespaces of the service. The next child is process 1 of the new ones."""
     can_clone = plan["uids"] is not None and _has_capability(_SYS_ADMIN)
-    sources = [_source(path, target, can_clone) for path, target in _shown(plan)]
+    sources = [_source(path, target, can_clone) for path, target in _paths_to_show(plan)]
     if plan["uids"] is None:
         _enter_user_namespace_as_one()
     else:
@@ -244,7 +244,7 @@ def _map_ids(keeper: int, unshared: int, mapping: str) -> NoReturn:
     os._exit(0)
 
 
-def _keep(
+def _run_keeper(
     plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
 ) -> NoReturn:
     signals = {signal.SIGTERM, signal.SIGCHLD}
@@ -336,9 +336,9 @@ def _build_root(plan: Plan, sources: list[_Source]) -> None:
     _fill_etc(f"{root}/etc")
     _mount_scratch(root, plan["disk_mb"])
     for source in sources:
-        _show(source, root + source["target"])
+        _mount_source(source, root + source["target"])
     _link_system_folders(root)
-    _seal_dev(f"{root}/dev")
+    _make_dev_read_only(f"{root}/dev")
     _mount_proc(root, 0 if plan["uids"] else BOX_UID)
     os.chdir(root)
     _check(_libc.syscall(_SYS_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
@@ -360,7 +360,7 @@ def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[_Source]) -> No
     _mount_scratch(root, disk_mb, count_files=False)
     for source in sources:
         target = root + source["target"]
-        _make_place(source, target)
+        _make_mount_point(source, target)
         _mount(source["path"], target, None, _MS_BIND | _MS_RDONLY)
         if source["is_directory"]:
             _require_read_only(target)
@@ -409,9 +409,9 @@ def _mount_scratch(root: str, disk_mb: int, *, count_files: bool = True) -> None
         _mount("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options + most)
 
 
-def _show(source: _Source, target: str) -> None:
+def _mount_source(source: _Source, target: str) -> None:
     """Mount a path in the box, read-only with everything mounted below it."""
-    _make_place(source, target)
+    _make_mount_point(source, target)
     if source["tree"] is None:
         _mount(source["path"], target, None, _MS_BIND | _MS_REC)
     else:
@@ -423,7 +423,7 @@ def _show(source: _Source, target: str) -> None:
     _make_read_only(target, _MOUNT_ATTR_NOSUID | (0 if is_device else _MOUNT_ATTR_NODEV))
 
 
-def _make_place(source: _Source, target: str) -> None:
+def _make_mount_point(source: _Source, target: str) -> None:
     if source["is_directory"]:
         os.makedirs(target, exist_ok=True)
     else:
@@ -443,7 +443,7 @@ def _link_dev(directory: str) -> None:
         os.symlink(f"/proc/self/fd{rest}", f"{directory}/{name}")
 
 
-def _seal_dev(directory: str) -> None:
+def _make_dev_read_only(directory: str) -> None:
     _link_dev(directory)
     _mount(None, directory, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
 

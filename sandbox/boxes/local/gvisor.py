@@ -14,7 +14,7 @@ from typing import Final
 
 _READ_ALL: Final = 3
 _LOG_BYTES: Final = 1 << 16
-_FIRST_WORDS: Final = b"Starting gVisor"
+_LOG_START: Final = b"Starting gVisor"
 _MNT_DETACH: Final = 2
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 """Spaces and other special characters in names of /proc/PID/mounts, see proc(5)."""
@@ -30,7 +30,7 @@ def is_kernel() -> bool:
     """Whether this process runs on gVisor's kernel, which names itself in the first line of its log (syslog(2))."""
     log = ctypes.create_string_buffer(_LOG_BYTES)
     length = int(_libc.klogctl(_READ_ALL, log, _LOG_BYTES))
-    return length > 0 and _FIRST_WORDS in log.raw[:length].partition(b"\n")[0]
+    return length > 0 and _LOG_START in log.raw[:length].partition(b"\n")[0]
 
 
 def missing_rights() -> list[str]:

@@ -18,7 +18,7 @@ from sandbox.boxes.local import enter
 from sandbox.boxes.local.forkserver_client import ForkserverClient
 
 END_PATIENCE_S: Final = 5.0
-_WORDS_BYTES: Final = 4096
+_STDERR_BYTES: Final = 4096
 
 
 class Child(Protocol):
@@ -47,7 +47,7 @@ class Keeper:
         self._pidfd = process_handles.open_pidfd(process.pid)
         self._end: asyncio.Task[None] | None = None
         """Shared by all waiters: a descriptor can have only one reader."""
-        self._words = b""
+        self._stderr_text = b""
         self._has_said_all = False
         """After that, the descriptor's number may belong to another file."""
 
@@ -68,7 +68,7 @@ class Keeper:
             await self.wait(None)
         if self._end is not None:  # waiters must be woken before the descriptor is closed
             await self._end
-        self.words()
+        self.stderr_text()
         process_handles.close(self._pidfd)
         os.close(self._stderr)
         self._has_said_all = True
@@ -84,12 +84,12 @@ class Keeper:
         else:
             await process_handles.wait(self._pidfd)
 
-    def words(self) -> str:
+    def stderr_text(self) -> str:
         """The beginning of what the box has written on its standard error."""
-        if not self._words and not self._has_said_all:
+        if not self._stderr_text and not self._has_said_all:
             with suppress(BlockingIOError):  # nothing there
-                self._words = os.read(self._stderr, _WORDS_BYTES)
-        return self._words.decode(errors="replace").strip()
+                self._stderr_text = os.read(self._stderr, _STDERR_BYTES)
+        return self._stderr_text.decode(errors="replace").strip()
 
 
 def spawn(plan: enter.Plan, control: socket.socket, forkserver: ForkserverClient | None) -> Keeper:
@@ -136,7 +136,7 @@ def _start(plan: enter.Plan, control: socket.socket, stderr: int) -> Child:
 def _watched(process: Child, stderr: int) -> Keeper:
     try:
         return Keeper(process, stderr)
-    except OSError:  # no descriptor was left to watch it with
+    except OSError:  # no descriptor was left for its pidfd
         process.kill()
         process.wait()
         raise

@@ -70,7 +70,7 @@ def acquire(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
         with _locked(state_dir):
             for entry in state_dir.iterdir():
                 if _NAME.fullmatch(entry.name):
-                    _sweep(entry)
+                    _remove_dead_service(entry)
             _remove_orphans(parents.distinct if parents else ())
             return _new(state_dir, parents)
     except OSError as error:
@@ -114,7 +114,7 @@ def _new(state_dir: Path, parents: cgroups.Parents | None) -> StateDirectory:
     return StateDirectory(directory, lock)
 
 
-def _sweep(directory: Path) -> None:
+def _remove_dead_service(directory: Path) -> None:
     """Remove a dead service's groups, with all that still runs in them, and its directory.
 
     Leave what cannot be removed.

@@ -87,7 +87,7 @@ class _ProfilePool:
     retry: asyncio.TimerHandle | None = None
 
     @property
-    def is_hopeless(self) -> bool:
+    def is_failing(self) -> bool:
         """Whether there is no box, and none is likely soon."""
         return self.failures >= MAX_FAILURES and not self.ready and not self.lent
 
@@ -133,7 +133,7 @@ class BoxPool:
     def trouble(self) -> str:
         """Why there are no plain boxes and none are likely soon; empty while there are some."""
         pool = self._profiles[Profile.PLAIN]
-        return str(pool.last_failure) if pool.is_hopeless else ""
+        return str(pool.last_failure) if pool.is_failing else ""
 
     async def open(self) -> None:
         """Make the first boxes; succeed if there is at least one.
@@ -209,14 +209,14 @@ class BoxPool:
         self._destroy(box)
         self._fill(pool)
         self._dispatch()
-        self._refuse_if_hopeless(pool)
+        self._refuse_if_failing(pool)
 
     # ---- the queue
 
     def _check(self, pool: _ProfilePool) -> None:
         if not self._is_open:
             raise SandboxUnavailable("the sandbox is not running")
-        if pool.is_hopeless and pool.last_failure is not None:
+        if pool.is_failing and pool.last_failure is not None:
             raise _again(pool.last_failure)
 
     def _check_line(self, work_s: float) -> None:
@@ -284,8 +284,8 @@ class BoxPool:
             self._put_ready(box, asyncio.get_running_loop().time())
             self._dispatch()
 
-    def _refuse_if_hopeless(self, pool: _ProfilePool) -> None:
-        if pool.is_hopeless and pool.last_failure is not None:
+    def _refuse_if_failing(self, pool: _ProfilePool) -> None:
+        if pool.is_failing and pool.last_failure is not None:
             _refuse(pool.waiting, pool.last_failure)
 
     # ---- boxes out of service
@@ -407,7 +407,7 @@ class BoxPool:
         delay_s = min(MAX_RETRY_S, RETRY_S * 2**pool.failures)
         pool.failures += 1
         pool.retry = asyncio.get_running_loop().call_later(delay_s, self._retry, pool)
-        self._refuse_if_hopeless(pool)
+        self._refuse_if_failing(pool)
 
     def _retry(self, pool: _ProfilePool) -> None:
         pool.retry = None

@@ -31,7 +31,7 @@ MAX_LOSSES: Final = 4
 
 _FIRST_GUESS_S: Final = 0.005
 _PACE_WEIGHT: Final = 0.05
-_MAX_WORDS_CHARS: Final = 500
+_MAX_STDERR_CHARS: Final = 500
 _CAUSE_PATIENCE_S: Final = 5.0
 """How long it may take to find out why a box died."""
 
@@ -206,17 +206,17 @@ class PooledSandbox(Sandbox):
 
     async def _find_cause_and_destroy(self, box: PooledBox, ending: Ending) -> Ending:
         """Find out why the box died, and destroy it."""
-        of_memory, words = False, ""
+        of_memory, stderr_text = False, ""
         try:
             if ending.loss is Loss.DIED:
                 async with asyncio.timeout(_CAUSE_PATIENCE_S):
                     of_memory = await box.box.died_of_memory()
-                    words = box.link.words or await box.box.words()
+                    stderr_text = box.link.stderr_text or await box.box.stderr_text()
         except (TimeoutError, SandboxUnavailable):
-            words = "the cause is unknown"
+            stderr_text = "the cause is unknown"
         finally:
             self._pool.discard(box, Reason.MEMORY if of_memory else _reason(ending.loss))
-        why = f"{ending.why}. {words[-_MAX_WORDS_CHARS:]}".rstrip(". ")
+        why = f"{ending.why}. {stderr_text[-_MAX_STDERR_CHARS:]}".rstrip(". ")
         return dataclasses.replace(ending, is_of_memory=of_memory, why=why)
 
     def _discard(self, box: PooledBox, loss: Loss) -> None:

@@ -80,8 +80,8 @@ async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
     link.ask(Question(first_frame(configuration), read_hello, hear))
     hello = await said
     if isinstance(hello, str):
-        words = link.words or await box.words()
-        raise SandboxUnavailable(f"the runner in a box did not start: {hello}. {words}".rstrip())
+        stderr_text = link.stderr_text or await box.stderr_text()
+        raise SandboxUnavailable(f"the runner in a box did not start: {hello}. {stderr_text}".rstrip())
     if hello.protocol != PROTOCOL:
         raise SandboxUnavailable(f"the runner in a box speaks protocol {hello.protocol}, not {PROTOCOL}")
     return hello

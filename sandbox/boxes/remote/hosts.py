@@ -62,7 +62,7 @@ class Host:
     def load(self) -> float:
         return (self.under_way + 1) / self.slots
 
-    def take(self, described: Mapping[str, Any]) -> None:
+    def update(self, described: Mapping[str, Any]) -> None:
         """Store what the host reports about itself."""
         self.why_down = "" if described.get("state") == "ready" else str(described.get("message") or "has no boxes")
         self.slots = max(1, int(described.get("slots") or 1))
@@ -78,7 +78,7 @@ class Hosts:
 
     urls: Sequence[str]
     session: aiohttp.ClientSession
-    trusted: TlsContext
+    tls_context: TlsContext
     known: dict[str, Host] = field(default_factory=dict)
 
     @property
@@ -107,12 +107,12 @@ class Hosts:
         """Keyword arguments for a request to this host."""
         if not host.asked:
             return {}
-        return {"ssl": self.trusted.context, "server_hostname": urlsplit(host.asked).hostname}
+        return {"ssl": self.tls_context.context, "server_hostname": urlsplit(host.asked).hostname}
 
     async def watch(self, noted: Callable[[], None]) -> None:
         """Look up names and probe hosts, for ever. `noted` is called after each round."""
         while True:
-            await self.trusted.refresh()
+            await self.tls_context.refresh()
             await self.look_up()
             for _ in range(max(1, round(LOOK_UP_S / PROBE_S))):
                 await self.probe()
@@ -147,7 +147,7 @@ class Hosts:
                 if answer.status != 200:
                     host.why_down = f"answers with status {answer.status}"
                 else:
-                    host.take(await answer.json())
+                    host.update(await answer.json())
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, AttributeError, TypeError) as error:
             host.why_down = f"cannot be reached: {str(error) or type(error).__name__}"
         if was_up is not host.is_up:

@@ -40,20 +40,22 @@ class RemoteSandbox(Sandbox):
 
     isolation = Isolation.LANDLOCK
 
-    def __init__(self, urls: Sequence[str], key: str | None, *, slots: int, trust: TlsFiles = _OF_THIS_MACHINE) -> None:
+    def __init__(
+        self, urls: Sequence[str], key: str | None, *, slots: int, tls_files: TlsFiles = _OF_THIS_MACHINE
+    ) -> None:
         """Store the settings; `start` makes the connections.
 
         Args:
             urls: `http(s)://host:port` of the hosts. Every address of a name is one host.
             key: Sent as bearer token.
             slots: How many of our programs may be under way at once, on all hosts together.
-            trust: TLS files for `https://` hosts.
+            tls_files: TLS files for `https://` hosts.
         """
         self.counters = Counters()
         self._urls = list(urls)
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._slots = slots
-        self._trust = trust
+        self._tls_files = tls_files
         self._free_slots = asyncio.Semaphore(slots)
         self._waiting = 0
         self._hosts: Hosts | None = None
@@ -62,7 +64,7 @@ class RemoteSandbox(Sandbox):
     async def start(self) -> None:
         """Begin to look for hosts. It succeeds even if no host is up yet."""
         try:
-            trusted = TlsContext(self._trust)
+            tls_context = TlsContext(self._tls_files)
         except BadTlsFiles as error:
             raise SandboxUnavailable(f"TLS to box hosts cannot be set up: {error}") from error
         session = aiohttp.ClientSession(
@@ -70,15 +72,15 @@ class RemoteSandbox(Sandbox):
             connector=aiohttp.TCPConnector(limit=0),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=SILENCE_S),
         )
-        self._hosts = Hosts(self._urls, session, trusted)
+        self._hosts = Hosts(self._urls, session, tls_context)
         with suppress(TimeoutError):
             async with asyncio.timeout(_FIRST_LOOK_S):
                 await self._hosts.look_up()
                 await self._hosts.probe()
-        self._note()
-        self._watching = asyncio.create_task(self._hosts.watch(self._note))
+        self._update_isolation()
+        self._watching = asyncio.create_task(self._hosts.watch(self._update_isolation))
 
-    def _note(self) -> None:
+    def _update_isolation(self) -> None:
         """Take over the weakest isolation of all hosts that are up, and all their caveats."""
         if self._hosts is not None and self._hosts.up:
             self.isolation = self._hosts.weakest_isolation() or self.isolation
@@ -206,12 +208,12 @@ class RemoteSandbox(Sandbox):
                         raise wire.MalformedFrame("the end came before all results")
                     return built
                 case wire.Unavailable() as refused:
-                    raise _told(refused, submission)
+                    raise _error_of_refusal(refused, submission)
                 case wire.Alive():
                     pass
 
 
-def _told(refused: wire.Unavailable, submission: Submission) -> Exception:
+def _error_of_refusal(refused: wire.Unavailable, submission: Submission) -> Exception:
     """Turn a host's refusal into an error.
 
     If the host has no room, another host may try. If the program's boxes died twice there, the refusal is final.

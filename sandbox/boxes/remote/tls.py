@@ -51,24 +51,24 @@ class TlsFiles:
 class TlsContext:
     """The current TLS context. Each refresh makes a new one, so that connections made under an old one are not reused."""
 
-    def __init__(self, trust: TlsFiles) -> None:
+    def __init__(self, files: TlsFiles) -> None:
         """Read the files.
 
         Raises:
             BadTlsFiles: see there.
         """
-        self._trust = trust
-        self._state = _state(trust)
-        self.context = trust.context()
+        self._files = files
+        self._state = _state(files)
+        self.context = files.context()
 
     async def refresh(self) -> None:
         """Read files that have changed. While they are unusable, the last good context stays in use."""
-        state = await asyncio.to_thread(_state, self._trust)
+        state = await asyncio.to_thread(_state, self._files)
         if state == self._state:
             return
         self._state = state
         try:
-            self.context = await asyncio.to_thread(self._trust.context)
+            self.context = await asyncio.to_thread(self._files.context)
         except BadTlsFiles as error:
             log.warning("certificates for box hosts not read again: those from before stay in force", why=str(error))
         else:
@@ -79,8 +79,8 @@ def _no_password() -> str:
     raise BadTlsFiles("the key has a password; use a key file without one")
 
 
-def _state(trust: TlsFiles) -> list[Stamp]:
-    return [stamp(path) for path in trust.files]
+def _state(files: TlsFiles) -> list[Stamp]:
+    return [stamp(path) for path in files.files]
 
 
 def stamp(path: Path) -> Stamp:

@@ -247,7 +247,7 @@ _AF_UNIX: Final = 1
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 Instruction = tuple[int, int, int, int]
-"""Code, jump if true, jump if false, operand."""
+"""Operation code, jump if true, jump if false, operand."""
 
 
 def filter_program(architecture: Architecture, *, sockets: bool, schedules_others: bool = True) -> bytes:
@@ -300,7 +300,9 @@ def _instructions(architecture: Architecture, sockets: bool, schedules_others: b
         yield _RETURN, 0, 0, _KILL_PROCESS
     for number in sorted(architecture.denied.values()):
         yield from _refuse(number, errno.EPERM)
-    yield from _refuse(architecture.clone3, errno.ENOSYS)  # its flags are in memory; libc takes clone instead
+    yield from _refuse(
+        architecture.clone3, errno.ENOSYS
+    )  # its flags are in memory, so a filter cannot check them; libc falls back to clone
     yield from _refuse_argument(architecture.clone, _FIRST_ARGUMENT, (_JUMP_IF_ANY_BIT, 0, 1, _NEW_NAMESPACES))
     if sockets:
         yield from _refuse_argument(

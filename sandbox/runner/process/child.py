@@ -196,7 +196,7 @@ def start(argv: Sequence[str], environment: Mapping[str, str], flag: StartFlag) 
         raise
 
 
-def leave_depth(frames: int) -> None:
+def raise_recursion_limit(frames: int) -> None:
     """Raise the recursion limit, so that programs can recurse as deep as if their own first frame were the lowest.
 
     Args:
@@ -226,12 +226,12 @@ def run_entry(entry: Sequence[Any], source: PythonSource | None, flag: StartFlag
     return _ENTRIES[name](*arguments, flag)
 
 
-def prepare_random_state() -> None:
+def find_generators_to_seed() -> None:
     """Find, once, in the runner, the generators to be seeded anew in each fork.
 
     The modules it loads are loaded for all forks.
     """
-    # The method of the C library: that of `random.Random` is written in Python and only calls it.
+    # The method of the C implementation: `random.Random.seed` is written in Python and only calls it.
     _seeders.append(super(random.Random, random._inst).seed)  # behind random.random()
     if "numpy" in sys.modules:
         _seeders.append(importlib.import_module("numpy.random").seed)
@@ -300,7 +300,7 @@ def _finish(status: int, main: ModuleType) -> int:
     try:
         if threading.active_count() > 1:
             threading._shutdown()  # type: ignore[attr-defined]  # what Py_FinalizeEx calls
-    except BaseException as error:  # noqa: BLE001 - an interrupt or an exit while waiting, which is only reported
+    except BaseException as error:  # noqa: BLE001 - an interrupt or an exit while waiting is only reported
         _report(error)
     atexit._run_exitfuncs()
     is_flushed = _flush_standard_streams()
@@ -329,7 +329,7 @@ def _flush(stream: Any) -> BaseException | None:
     try:
         if stream is not None and not getattr(stream, "closed", False):
             stream.flush()
-    except BaseException as error:  # noqa: BLE001 - the program may have put anything in the stream's place
+    except BaseException as error:  # noqa: BLE001 - the program may have replaced the stream by anything
         return error
     return None
 

@@ -54,7 +54,7 @@ def _remove(parent: int, name: str, deadline: float) -> None:
     here = _enter(parent, name)
     names = [name]
     try:
-        remaining = [_unlink_files(here)]  # for each level the directories still to be removed
+        remaining = [_unlink_files(here)]  # for each level, the directories still to be removed
         while remaining:
             if time.monotonic() > deadline:
                 raise BoxUnusable(f"what programs left behind cannot be removed within {_PATIENCE_S:g} s")

@@ -115,7 +115,7 @@ class DirectForker:
     def fork(self, order: Order) -> None:
         pid = kernel.fork()
         if pid == 0:
-            child.leave_depth(FRAMES)
+            child.raise_recursion_limit(FRAMES)
             run_child(order.place, order.uid, order.task, self._source, self._shared_page.page)
         self._shared_page.set_pid(order.place, pid)
 
@@ -138,7 +138,7 @@ def run_child(place: int, uid: int | None, task: Sequence[Any], source: PythonSo
     try:
         os.setpgid(0, 0)  # not a session: each session is a scheduler group, which costs more than a fork
         os._exit(confine_and_run(place, uid, task, source, page))
-    except BaseException as error:  # noqa: BLE001 - must not get back into the runner's own loop
+    except BaseException as error:  # noqa: BLE001 - the child must not return into the runner's own loop
         with suppress(OSError):
             os.write(2, f"not started: {error!r}\n".encode(errors="replace"))
     finally:

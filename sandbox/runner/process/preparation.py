@@ -12,7 +12,7 @@ from typing import Final
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.isolation import kernel, landlock, seccomp
 from sandbox.runner.process import programs
-from sandbox.runner.process.child import prepare_random_state, prepare_standard_streams
+from sandbox.runner.process.child import find_generators_to_seed, prepare_standard_streams
 from sandbox.runner.process.file_descriptors import move_high
 from sandbox.runner.process.measures import OomCounter
 from sandbox.runner.process.prefork_warmup import INPUT, warm_up_run
@@ -140,8 +140,8 @@ def prepare_for_forks(configuration: Configuration, workspace: Workspace) -> Non
     sys.path[0] = workspace.run
     for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox"]:
         del sys.modules[name]  # a program may have a module of that name
-    prepare_random_state()
-    _take_streams_of_runs(warms_up=not configuration.once)
+    find_generators_to_seed()
+    _make_streams_of_runs(warms_up=not configuration.once)
     gc.collect()
     gc.freeze()
     kernel.give_back_free_memory()
@@ -156,7 +156,7 @@ def _architecture() -> seccomp.Architecture:
     return seccomp.ARCHITECTURES[os.uname().machine]
 
 
-def _take_streams_of_runs(*, warms_up: bool) -> None:
+def _make_streams_of_runs(*, warms_up: bool) -> None:
     """Make the text streams of runs on descriptors of the same kind that runs have, and warm up a run with them."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
     file = kernel.sealed_file(INPUT)

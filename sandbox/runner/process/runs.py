@@ -82,7 +82,7 @@ class Runs:
         self._resident_bytes = measures.resident_bytes(os.getpid())
         self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
-    def number_apart(self) -> None:
+    def skip_user_ids(self) -> None:
         """From now on, give runs other users than a fork of this process gives to its runs."""
         self._number += _MOST_USERS_OF_JOB
 
@@ -169,7 +169,7 @@ class Runs:
         inputs: Sequence[bytes],
         *,
         has_value: bool = False,
-    ) -> "_Prepared":
+    ) -> "_PreparedRun":
         """Prepare a run of a program: descriptors 0 and 3 hold the inputs, 1, 2 and 4 are pipes."""
         self._number += 1
         is_warm = program.is_python
@@ -182,7 +182,7 @@ class Runs:
         if has_value:
             outer.append(Stream(pipes[2][0], MAX_VALUE_BYTES, ends_run=True))
         given = [kernel.sealed_file(data) for data in inputs]
-        return _Prepared(
+        return _PreparedRun(
             uid=uid,
             since=since,
             limits=limits,
@@ -196,7 +196,7 @@ class Runs:
             is_candidate=True,
         )
 
-    def _prepare_tester(self, limits: RunLimits) -> "_Prepared":
+    def _prepare_tester(self, limits: RunLimits) -> "_PreparedRun":
         """Prepare a tester.
 
         Its inner descriptors are an empty file and the ends of its outer streams, outcomes and taken.
@@ -205,7 +205,7 @@ class Runs:
         since = time.monotonic()
         with self._workspace.creating(self._workspace.test, uid, {}):
             outcomes, taken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
-        return _Prepared(
+        return _PreparedRun(
             uid=uid,
             since=since,
             limits=limits,
@@ -219,12 +219,12 @@ class Runs:
             is_candidate=False,
         )
 
-    def _watch(self, run: "_Prepared", entry: Entry) -> End:
+    def _watch(self, run: "_PreparedRun", entry: Entry) -> End:
         self._supervisor.prepare()
         order = self._order(RUN, run, self._jail(run), entry)
         return self._supervisor.watch(self._started(run, RUN), lambda: self._forker.fork(order), run.inner)
 
-    def _jail(self, run: "_Prepared") -> Jail:
+    def _jail(self, run: "_PreparedRun") -> Jail:
         return Jail(
             directory=run.directory,
             resources=confinement.resources(
@@ -239,10 +239,10 @@ class Runs:
             is_prepared=self._forker.are_prepared,
         )
 
-    def _order(self, place: int, run: "_Prepared", jail: Jail, entry: Entry) -> Order:
+    def _order(self, place: int, run: "_PreparedRun", jail: Jail, entry: Entry) -> Order:
         return Order(place, None if self._configuration.single_uid else run.uid, Task(tuple(jail), entry))
 
-    def _started(self, run: "_Prepared", place: int) -> StartedRun:
+    def _started(self, run: "_PreparedRun", place: int) -> StartedRun:
         return StartedRun(
             shared_page=self._shared_page,
             uid=run.uid,
@@ -264,7 +264,7 @@ class Runs:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Prepared:
+class _PreparedRun:
     """A process that is about to be forked."""
 
     uid: int

@@ -6,7 +6,7 @@
 CPU time is the limit that counts: the CPU time of all processes of the run together, checked no earlier than it can
 have been
 used up. Wall time is the backstop, without the time that the machine kept the run waiting. Only SIGKILL ends a run, and
-nothing depends on the program's cooperation. One function decides how a run ended: `decide`.
+nothing depends on the program's cooperation. One function decides how a run ended: `reason_of_end`.
 """
 
 import math
@@ -297,7 +297,7 @@ class Supervisor:
         status, usage = watchdog.status or 0, watchdog.usage
         code = os.waitstatus_to_exitcode(status)
         has_overflowed = any(stream.overflowed and stream.ends_run for stream in watchdog.run.streams)
-        reason = decide(
+        reason = reason_of_end(
             code,
             watchdog.reason,
             has_started=self._shared_page.has_started(watchdog.run.place),
@@ -318,7 +318,7 @@ class Supervisor:
         )
 
 
-def decide(
+def reason_of_end(
     code: int,
     ours: Reason | None,
     *,
@@ -340,19 +340,19 @@ def decide(
         oom: Says which processes it counts. If it counts every kill and there was none, a SIGKILL was the program's
             own.
     """
-    if not has_started:
+    if not has_started:  # the child could not enter its jail
         return Reason.KILLED
-    if ours is not None:
+    if ours is not None:  # the watchdog killed it: `while True: pass`
         return ours
-    if is_over_cpu or code == -signal.SIGXCPU:
+    if is_over_cpu or code == -signal.SIGXCPU:  # it ended by itself just after its limit
         return Reason.CPU
-    if has_overflowed:
+    if has_overflowed:  # print("x" * 10**9), noticed only at the end
         return Reason.OUTPUT
-    if code == -signal.SIGXFSZ:
+    if code == -signal.SIGXFSZ:  # a file larger than file_mb
         return Reason.FILE_SIZE
-    if oom_kills > 0 and oom.is_of_box:
+    if oom_kills > 0 and oom.is_of_box:  # the box's cgroup ran out of memory
         return Reason.MEMORY
-    if code == -signal.SIGKILL and (oom_kills > 0 or not oom.is_known):
+    if code == -signal.SIGKILL and (oom_kills > 0 or not oom.is_known):  # perhaps the machine ran out of memory
         return Reason.KILLED
     return None
 

@@ -280,7 +280,7 @@ def _run_original(
     try:
         kernel.die_with_parent(runner)
         confinement.prepare()
-        child.leave_depth(FRAMES + _FRAMES_OF_TEMPLATE)
+        child.raise_recursion_limit(FRAMES + _FRAMES_OF_TEMPLATE)
         forking = [cloner.sibling(shared_page.address(place), shares_descriptors=True) for place in TEMPLATES]
         pid = 1
         while pid > 0:

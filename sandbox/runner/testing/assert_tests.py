@@ -20,5 +20,5 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
             exec(setup, namespace)  # noqa: S102 - tests are programs, and this box is for running them
             exec(compile(case, f"<assert{position}>", "exec"), namespace)  # noqa: S102
         except BaseException as failure:  # noqa: BLE001 - whatever a test raises, it has not passed
-            error = outcomes.words(failure)
+            error = outcomes.describe(failure)
         outcomes.add(f"assert{position}", error)

@@ -49,8 +49,8 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
         else:
             with steps.step():
                 namespace["check"](candidate)
-    except BaseException as failure:  # noqa: BLE001 - whatever tests raise, those to come have not passed
-        steps.fail_rest(outcomes.words(failure))
+    except BaseException as failure:  # noqa: BLE001 - whatever a test raises, the tests after it have not passed
+        steps.fail_rest(outcomes.describe(failure))
     steps.fail_rest("it was not reached")
 
 
@@ -96,7 +96,7 @@ class _Steps:
         try:
             yield
         except BaseException as failure:  # noqa: BLE001 - whatever a test raises, it has not passed
-            error = self._outcomes.words(failure)
+            error = self._outcomes.describe(failure)
         self._end(error)
 
     def fail_rest(self, reason: str) -> None:

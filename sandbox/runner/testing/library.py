@@ -58,7 +58,7 @@ def library_object(name: str, tests: Sequence[ast.AST], others: Sequence[ast.AST
     if name in of_program or name in subjects:
         return None
     thing = getattr(importlib.import_module(MODULES[name]), name, None)
-    return thing if all(_suits(thing, name, tree) for tree in everything) else None
+    return thing if all(_is_compatible(thing, name, tree) for tree in everything) else None
 
 
 def tests_in(module: ast.Module) -> tuple[list[ast.AST], list[ast.AST]]:
@@ -112,26 +112,27 @@ def _bound(tree: ast.AST) -> Iterator[str]:
             yield (node.asname or node.name).partition(".")[0]
 
 
-def _suits(thing: Any, name: str, tree: ast.AST) -> bool:
+def _is_compatible(thing: Any, name: str, tree: ast.AST) -> bool:
     """Whether the library's object supports everything that this code does with the name."""
-    return all(_can_be(thing, name, node) for node in ast.walk(tree)) and (
-        not isinstance(thing, type) or all(hasattr(thing, attribute) for attribute in _asked_of_results(name, tree))
+    return all(_supports_use(thing, name, node) for node in ast.walk(tree)) and (
+        not isinstance(thing, type)
+        or all(hasattr(thing, attribute) for attribute in _attributes_of_results(name, tree))
     )
 
 
-def _can_be(thing: Any, name: str, node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute) and _is_name(node.value, name):
+def _supports_use(thing: Any, name: str, node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute) and _is_name(node.value, name):  # Counter.most_common
         return hasattr(thing, node.attr)
-    if isinstance(node, ast.Call) and _is_name(node.func, name):
-        return callable(thing) and _takes(thing, node)
-    if isinstance(node, ast.Compare) and hasattr(thing, "__next__"):
+    if isinstance(node, ast.Call) and _is_name(node.func, name):  # Counter(words)
+        return callable(thing) and _accepts_arguments(thing, node)
+    if isinstance(node, ast.Compare) and hasattr(thing, "__next__"):  # permutations(x) == [...]
         return not any(
             _is_call(operand, name) for operand in (node.left, *node.comparators)
         )  # an iterator equals no list
     return True
 
 
-def _takes(thing: Any, call: ast.Call) -> bool:
+def _accepts_arguments(thing: Any, call: ast.Call) -> bool:
     """Whether it can be called with these arguments, and its first argument can fill it."""
     if isinstance(thing, type) and issubclass(thing, _CONTAINERS) and _is_number(call.args):
         return False
@@ -153,7 +154,7 @@ def _is_number(arguments: Sequence[ast.expr]) -> bool:
     return bool(arguments) and isinstance(arguments[0], ast.Constant) and isinstance(arguments[0].value, int | float)
 
 
-def _asked_of_results(name: str, tree: ast.AST) -> set[str]:
+def _attributes_of_results(name: str, tree: ast.AST) -> set[str]:
     """Attributes that are read from results of calls of the name, where the text shows it."""
     holders = {
         target.id

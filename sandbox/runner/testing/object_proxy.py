@@ -49,7 +49,7 @@ class _Proxy:
 
 
 def proxy_class(number: int, name: str, specials: list[str], ask: Ask) -> ProxyClass:
-    methods = {special: _go_through if special == "__iter__" else _computed(special) for special in specials}
+    methods = {special: _iterate if special == "__iter__" else _computed(special) for special in specials}
     return ProxyClass(name, (_Proxy,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask})
 
 
@@ -87,7 +87,7 @@ def _computed(special: str) -> Callable[..., Any]:
     return method
 
 
-def _go_through(self: object) -> Iterator[Any]:
+def _iterate(self: object) -> Iterator[Any]:
     step = _ask_of(type(self))(number_of(self), "go through")
     while (item := step()) is not None:
         yield item[0]

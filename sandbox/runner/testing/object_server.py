@@ -63,18 +63,18 @@ def _is_defined_by_tests(kind: type) -> bool:
     return type(file) is str and file.startswith(os.path.join(os.getcwd(), ""))
 
 
-def _demand_name(name: Any) -> str:
+def _checked_name(name: Any) -> str:
     if type(name) is not str or name.startswith("__"):
         raise AttributeError(f"{name!r} of objects of the tests cannot be had here")
     return name
 
 
 def _get(thing: Any, name: Any) -> Any:
-    return getattr(thing, _demand_name(name))
+    return getattr(thing, _checked_name(name))
 
 
 def _set(thing: Any, name: Any, value: Any) -> None:
-    if isinstance(thing, type) or callable(getattr(type(thing), _demand_name(name), None)):
+    if isinstance(thing, type) or callable(getattr(type(thing), _checked_name(name), None)):
         raise AttributeError(f"{name!r} of the tests cannot be replaced here")
     setattr(thing, name, value)
 
@@ -82,7 +82,7 @@ def _set(thing: Any, name: Any, value: Any) -> None:
 def _delete(thing: Any, name: Any) -> None:
     if isinstance(thing, type):
         raise AttributeError(f"{name!r} of the tests cannot be deleted here")
-    delattr(thing, _demand_name(name))
+    delattr(thing, _checked_name(name))
 
 
 def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
@@ -97,7 +97,7 @@ def _compute(thing: Any, name: Any, *operands: Any) -> Any:
     return SPECIAL[name](thing, *operands)
 
 
-def _go_through(thing: Any) -> Callable[[], tuple[Any] | None]:
+def _iterate(thing: Any) -> Callable[[], tuple[Any] | None]:
     """A function that returns the next item each time it is called."""
     iterator = iter(thing)
     return lambda: _next_of(iterator)
@@ -116,7 +116,7 @@ _ACTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "delete": _delete,
     "make": _make,
     "compute": _compute,
-    "go through": _go_through,
+    "go through": _iterate,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }

@@ -25,7 +25,7 @@ _MAX_NAME_CHARS: Final = 200
 _MAX_MESSAGE_CHARS: Final = 300
 
 
-# Not from `hashlib`, which brings OpenSSL into the memory that every run would share.
+# Not from `hashlib`, which would load OpenSSL into the memory that every run shares.
 _blake2b: Final[Any] = importlib.import_module("_blake2").blake2b
 
 
@@ -86,14 +86,14 @@ class Outcomes:
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
 
-    def words(self, error: BaseException) -> str:
+    def describe(self, error: BaseException) -> str:
         """The message of an exception that ended a test."""
         missing = _missing_module(error)
         if missing.partition(".")[0] == _THE_PROGRAM:
             self._program.untestable = True
         elif missing:
             self._is_missing_here = True
-        return words(error)
+        return describe_exception(error)
 
     def _mark(self) -> str:
         if self._program.untestable or (not self._program.gone and self._needs_one_process()):
@@ -131,7 +131,7 @@ def _missing_module(error: BaseException) -> str:
     return ""
 
 
-def words(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """The text of an exception, on one line."""
     try:
         return f"{type(error).__name__}: {error}"

@@ -43,7 +43,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
     try:
         code = pytest.main([*_options(directory), *paths], plugins=[reporter])
     except BaseException as failure:  # noqa: BLE001 - pytest itself failed
-        reporter.problem = outcomes.words(failure)
+        reporter.problem = outcomes.describe(failure)
     if code == pytest.ExitCode.USAGE_ERROR:
         raise RuntimeError("pytest did not start")
     reporter.fail_waiting()
@@ -84,7 +84,7 @@ class _Reporter:
             self._outcomes.add(self._waiting.pop(0), self.problem)
 
     def pytest_exception_interact(self, call: Any) -> None:
-        self._outcomes.words(call.excinfo.value)
+        self._outcomes.describe(call.excinfo.value)
 
     def pytest_collectreport(self, report: Any) -> None:
         if not report.passed:

@@ -216,7 +216,7 @@ class _Origins:
         return not loops or not names.isdisjoint(name for loop in loops for name in _stored(loop))
 
     def _is_used_again(self, side: ast.Name) -> bool:
-        """Whether it is gone through beside others more often than it is bound."""
+        """Whether a name is iterated beside others more often than it is bound."""
         key = self._key(side)
         sides = (side for call in ast.walk(self._module) if isinstance(call, ast.Call) for side in _sides(call))
         uses = sum(self._key(one) == key for one in sides if isinstance(one, ast.Name))
@@ -236,7 +236,7 @@ class _Origins:
             self._bind(node.name, scopes)
         elif isinstance(node, ast.alias):
             self._bind((node.asname or node.name).partition(".")[0], scopes)
-        first = _gone_through_first(node)
+        first = _loop_iterable(node)
         if first is not None:
             self._enter(first, scopes, loops)
         for child in ast.iter_child_nodes(node):
@@ -316,7 +316,7 @@ class _Origins:
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.AugAssign) and node.value is not None:
             yield node.target, node.value
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-            yield from _gone_through(node.target, node.iter)
+            yield from _loop_bindings(node.target, node.iter)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             yield node.optional_vars, node.context_expr
 
@@ -385,7 +385,7 @@ class _StrictRewriter(ast.NodeTransformer):
         return ast.copy_location(call, node)
 
 
-def _gone_through(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _loop_bindings(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The targets of a loop with what they are bound to. With `zip` and `enumerate`, each target has its own iterable."""
     if isinstance(target, ast.Tuple) and isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
         sides = [ast.Constant(0), *over.args[:1]] if over.func.id == "enumerate" else over.args
@@ -395,7 +395,7 @@ def _gone_through(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, 
     yield target, over
 
 
-def _gone_through_first(node: ast.AST) -> ast.expr | None:
+def _loop_iterable(node: ast.AST) -> ast.expr | None:
     """The iterable of a loop, which is evaluated outside the loop."""
     if isinstance(node, _Comprehension):
         return node.generators[0].iter

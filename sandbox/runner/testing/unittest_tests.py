@@ -29,7 +29,7 @@ def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes
         try:
             module = load(name)
         except BaseException as failure:  # noqa: BLE001 - a file that cannot be imported
-            outcomes.add(name, outcomes.words(failure))
+            outcomes.add(name, outcomes.describe(failure))
             continue
         _run_module(module, outcomes)
 
@@ -39,14 +39,14 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
     try:
         suite = unittest.defaultTestLoader.loadTestsFromModule(module)
     except BaseException as failure:  # noqa: BLE001 - a module's own `load_tests`
-        outcomes.add(module.__name__, outcomes.words(failure))
+        outcomes.add(module.__name__, outcomes.describe(failure))
         return
     waiting = [test.id() for test in _tests(suite) if type(test).__module__ == module.__name__]
     result: Any = type("Result", (_Reporter, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
     except BaseException as failure:  # noqa: BLE001 - unittest lets some exceptions through, such as SystemExit in setUpClass
-        result.problem = outcomes.words(failure)
+        result.problem = outcomes.describe(failure)
     result.fail_waiting()
 
 
@@ -119,5 +119,5 @@ class _Reporter(_TestResult):
         self._error = "it was expected to fail, and did not"
 
     def _note(self, error: _ErrorInfo) -> None:
-        said = self._outcomes.words(error[1]) if error[1] is not None else "it failed"
+        said = self._outcomes.describe(error[1]) if error[1] is not None else "it failed"
         self._error = self._error or said

@@ -207,7 +207,7 @@ class Encoder:
 
     def parts(self, items: list[Any]) -> Image:
         """The images of a container's items."""
-        self.take(_PART_BYTES * len(items))
+        self.charge(_PART_BYTES * len(items))
         if _are_their_own_images(items):
             return items
         if self._depth >= MAX_DEPTH:
@@ -222,7 +222,7 @@ class Encoder:
         keys = self.parts([key for key, _ in items])
         return [*map(list, zip(keys, self.parts([value for _, value in items]), strict=True))]
 
-    def take(self, count: int) -> None:
+    def charge(self, count: int) -> None:
         """Use up this many bytes of an image's allowance."""
         self._room -= count
         if self._room < 0:
@@ -251,7 +251,7 @@ class Encoder:
 
     def _array(self, value: Any, ndarray: Any) -> Image:
         shape = [*ndarray.shape.__get__(value)]
-        self.take(_PART_BYTES * math.prod(shape))
+        self.charge(_PART_BYTES * math.prod(shape))
         return {"ndarray": [str(ndarray.dtype.__get__(value)), shape, self.part(ndarray.tolist(value))]}
 
 
@@ -271,19 +271,19 @@ def _are_their_own_images(items: list[Any]) -> bool:
     return kind is bool or (kind is float and all(map(math.isfinite, items)))
 
 
-def _as_it_is(encoder: Encoder, value: Any) -> Image:
+def _unchanged(encoder: Encoder, value: Any) -> Image:
     return value
 
 
 def _string(encoder: Encoder, value: str) -> Image:
-    encoder.take(len(value))
+    encoder.charge(len(value))
     return value
 
 
 def _integer(encoder: Encoder, value: int) -> Image:
     if -_EXACT_INTEGERS < value < _EXACT_INTEGERS:
         return value
-    encoder.take(value.bit_length() // 4)
+    encoder.charge(value.bit_length() // 4)
     return {"int": hex(value)}
 
 
@@ -300,12 +300,12 @@ _imaginary_of: Final[Any] = complex.__dict__["imag"]
 
 
 def _bytes(encoder: Encoder, value: bytes) -> Image:
-    encoder.take(2 * bytes.__len__(value))
+    encoder.charge(2 * bytes.__len__(value))
     return {"bytes": bytes.hex(value)}
 
 
 def _bytearray(encoder: Encoder, value: bytearray) -> Image:
-    encoder.take(2 * bytearray.__len__(value))
+    encoder.charge(2 * bytearray.__len__(value))
     return {"bytearray": bytearray.hex(value)}
 
 
@@ -375,7 +375,7 @@ def _decimal(encoder: Encoder, value: decimal.Decimal) -> Image:
     too_long = len(digits.digits) + 40 > _MAX_DECIMAL_CHARS or value.is_snan()
     if too_long or (value.is_finite() and abs(value.adjusted()) > _MAX_DECIMAL_EXPONENT):
         return encoder.foreign(value)
-    encoder.take(len(digits.digits))
+    encoder.charge(len(digits.digits))
     return {"Decimal": str(value)}
 
 
@@ -410,8 +410,8 @@ def _timedelta(encoder: Encoder, value: datetime.timedelta) -> Image:
 _EXACTLY: Final[Mapping[int, Callable[[Encoder, Any], Image]]] = {
     id(kind): encode_exactly
     for kind, encode_exactly in (
-        (type(None), _as_it_is),
-        (bool, _as_it_is),
+        (type(None), _unchanged),
+        (bool, _unchanged),
         (str, _string),
         (int, _integer),
         (float, _float),
@@ -505,7 +505,7 @@ class Decoder:
     def pairs(self, images: Image) -> list[tuple[Any, Any]]:
         """The items of a dictionary. Keys with too many hash collisions are refused."""
         keys = self.parts([key for key, _ in images])
-        return [*zip(_fast_to_hash(keys), self.parts([value for _, value in images]), strict=True)]
+        return [*zip(_checked_keys(keys), self.parts([value for _, value in images]), strict=True)]
 
     def _tagged(self, image: dict[str, Any]) -> Any:
         if len(image) != 1:
@@ -528,7 +528,7 @@ class Decoder:
             raise Undecodable("too deep")
 
 
-def _fast_to_hash(keys: list[Any]) -> list[Any]:
+def _checked_keys(keys: list[Any]) -> list[Any]:
     """The keys of a set or dictionary. Keys made to have equal hashes are refused: they would cost quadratic time."""
     if len(keys) - len(set(map(hash, keys))) > _MAX_COLLISIONS:
         raise Undecodable("keys with equal hashes")
@@ -612,13 +612,13 @@ PLAIN_BUILDERS: Final[Mapping[str, Callable[[Decoder, Any], Any]]] = {
     "bytearray": lambda decoder, content: bytearray.fromhex(content),
     "tuple": lambda decoder, content: tuple(decoder.parts(content)),
     "named": _to_tuple_without_names,
-    "set": lambda decoder, content: set(_fast_to_hash(decoder.parts(content))),
-    "frozenset": lambda decoder, content: frozenset(_fast_to_hash(decoder.parts(content))),
+    "set": lambda decoder, content: set(_checked_keys(decoder.parts(content))),
+    "frozenset": lambda decoder, content: frozenset(_checked_keys(decoder.parts(content))),
     "deque": _to_deque,
     "dict": lambda decoder, content: dict(decoder.pairs(content)),
     "Counter": lambda decoder, content: dict(decoder.pairs(content)),
     "OrderedDict": lambda decoder, content: dict(decoder.pairs(content)),
-    "keys": lambda decoder, content: dict.fromkeys(_fast_to_hash(decoder.parts(content))).keys(),
+    "keys": lambda decoder, content: dict.fromkeys(_checked_keys(decoder.parts(content))).keys(),
     "values": lambda decoder, content: dict(enumerate(decoder.parts(content))).values(),
     "items": lambda decoder, content: dict(decoder.pairs(content)).items(),
     "range": _to_range,

@@ -260,7 +260,7 @@ def test_tests_in_a_job_that_was_to_have_none_end_a_box_that_has_confined_it_for
         box.test({"cases": ["assert f() == 1"]})
     code, words = died.value.args
     assert code == frames.EXIT_BOX_UNUSABLE
-    assert "was to have none" in words
+    assert "announced without tests" in words
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
