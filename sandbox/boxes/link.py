@@ -1,7 +1,7 @@
 """The service's end of the connection to a runner: sends questions, receives answers in order.
 
     ask ──► frames ──► socket ──► runner
-    hear ◄── answer ◄── frames ◄── (Docker's attach format, standard error taken out) ◄── socket
+    on_answer ◄── answer ◄── frames ◄── (Docker's attach format, standard error taken out) ◄── socket
 
 What comes from a box is not trusted. Each length is checked against what the oldest open question allows before a byte
 of
@@ -41,23 +41,23 @@ class Malformed(Exception):
 class Question(Generic[AnswerT]):
     """One frame to the runner, and the callback for its answer."""
 
-    __slots__ = ("frame", "hear", "max_body_bytes", "read")
+    __slots__ = ("frame", "max_body_bytes", "on_answer", "read")
 
     def __init__(
         self,
         frame: bytes,
         read: Callable[[bytes, bytes], AnswerT],
-        hear: Callable[[AnswerT], None],
+        on_answer: Callable[[AnswerT], None],
         max_body_bytes: int = 0,
     ) -> None:
         self.frame = frame
         self.read = read
         """Parses header and body of the answer; raises `Malformed`."""
-        self.hear = hear
+        self.on_answer = on_answer
         self.max_body_bytes = max_body_bytes
 
     def answer(self, header: bytes, body: bytes) -> None:
-        self.hear(self.read(header, body))
+        self.on_answer(self.read(header, body))
 
 
 class Link:

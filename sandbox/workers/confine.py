@@ -53,7 +53,7 @@ _FORKING_CALLS = {
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def die_with(parent_pid: int) -> None:
+def die_with_parent(parent_pid: int) -> None:
     """Make the kernel kill this process when its parent ends.
 
     Raises:

@@ -44,7 +44,7 @@ class Link:
         self._control = control
         self._pidfd = process_handles.open_pidfd(process.pid)
         self._loop = asyncio.get_running_loop()
-        self._hear: Callable[[Report, int], None] = self._hear_first
+        self._on_report: Callable[[Report, int], None] = self._on_first_report
         self._first: asyncio.Future[None] = self._loop.create_future()
         self.gone: asyncio.Future[None] = self._loop.create_future()
         """Done when the zygote can no longer be heard."""
@@ -78,9 +78,9 @@ class Link:
     def pid(self) -> int:
         return self._process.pid
 
-    def listen(self, hear: Callable[[Report, int], None]) -> None:
-        """Call `hear(report, pidfd)` for each report from now on. `pidfd` is -1 when none came with it."""
-        self._hear = hear
+    def listen(self, on_report: Callable[[Report, int], None]) -> None:
+        """Call `on_report(report, pidfd)` for each report from now on. `pidfd` is -1 when none came with it."""
+        self._on_report = on_report
 
     def fork(self, number: int, connection: socket.socket) -> None:
         """Order a worker on this end of a socket pair. The caller may close its copy afterwards.
@@ -133,9 +133,9 @@ class Link:
         if not packet:
             self._lose()
             return
-        self._hear(_decoder.decode(packet), fds[0] if fds else -1)
+        self._on_report(_decoder.decode(packet), fds[0] if fds else -1)
 
-    def _hear_first(self, report: Report, _pidfd: int) -> None:
+    def _on_first_report(self, report: Report, _pidfd: int) -> None:
         if self._first.done():
             return
         if isinstance(report, Ready):

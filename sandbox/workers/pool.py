@@ -632,7 +632,7 @@ class Workers:
         self._watch_zygote()
         return True
 
-    def _hear(self, report: Report, pidfd: int) -> None:
+    def _on_report(self, report: Report, pidfd: int) -> None:
         if self._link is None:  # this zygote and its workers have been given up
             process_handles.close(pidfd)
             return
@@ -748,7 +748,7 @@ class Workers:
             return
         try:
             self._link = link
-            link.listen(self._hear)
+            link.listen(self._on_report)
             self._fork_missing()
             await asyncio.shield(link.gone)
             self._failures += 1

@@ -28,7 +28,7 @@ _MANY_BYTES = 65536
 def main(control_fd: int, service_pid: int) -> None:
     """Run until the service closes its end of `control_fd`. The order is read from standard input."""
     confine.ignore_polite_signals()
-    confine.die_with(service_pid)
+    confine.die_with_parent(service_pid)
     control = socket.socket(fileno=control_fd)
     order = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Order)
     gc.disable()  # objects made at import live on, and repeated collections of them take a fifth of the start
@@ -115,7 +115,7 @@ class _Zygote:
 
     def _become_worker(self, fd: int, zygote_pid: int) -> NoReturn:
         try:
-            confine.die_with(zygote_pid)
+            confine.die_with_parent(zygote_pid)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             connection = socket.socket(fileno=confine.keep_only(fd))

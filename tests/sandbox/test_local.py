@@ -593,7 +593,7 @@ def test_a_directory_that_belongs_to_somebody_else_is_not_used(state_dir: Path) 
     if not IS_ROOT:
         pytest.skip("needs root")
     make_for_nobody(state_dir)
-    with pytest.raises(SandboxUnavailable, match="somebody else"):
+    with pytest.raises(SandboxUnavailable, match="another user"):
         state_directory.acquire(state_dir, None)
 
 

@@ -85,7 +85,7 @@ def options(
         "AttachStdout": socket_folder is None,
         "AttachStderr": True,
         "HostConfig": {
-            **_walls(),
+            **_isolation(),
             **_limits(profile, size, is_gvisor=is_gvisor(runtime)),
             "Runtime": runtime or "",
             "Mounts": [_socket_mount(socket_folder)] if socket_folder else [],
@@ -98,7 +98,7 @@ def is_gvisor(runtime: str | None) -> bool:
     return runtime is not None and ("runsc" in runtime or "gvisor" in runtime)
 
 
-def _walls() -> dict[str, Any]:
+def _isolation() -> dict[str, Any]:
     return {
         "NetworkMode": "none",
         "IpcMode": "private",

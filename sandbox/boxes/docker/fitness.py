@@ -35,7 +35,9 @@ def check_daemon(info: Mapping[str, Any], runtime: str | None) -> None:
         known = ", ".join(sorted(info["Runtimes"]))
         raise SandboxUnavailable(f"the Docker daemon has no runtime {runtime!r}; it has {known}")
     if missing := [what for name, what in _LIMITS.items() if not info.get(name)]:
-        raise SandboxUnavailable(f"the Docker daemon cannot limit {', '.join(missing)}: its cgroups are not set up")
+        raise SandboxUnavailable(
+            f"the Docker daemon cannot limit {', '.join(missing)}: enable these cgroup controllers on its host"
+        )
 
 
 def check_image(image: str, labels: Mapping[str, str] | None) -> None:

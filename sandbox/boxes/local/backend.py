@@ -117,7 +117,7 @@ can be written to.
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _BoxKind:
     """One way to make boxes."""
 
     isolation: Isolation
@@ -172,7 +172,7 @@ class LocalBackend(Backend):
             held.release()
             raise
         self._opened = opened
-        self.isolation = self._opened.way.isolation
+        self.isolation = self._opened.kind.isolation
         self.caveats = _caveats(self._opened)
 
     async def close(self) -> None:
@@ -190,28 +190,28 @@ class LocalBackend(Backend):
         self, held: state_directory.StateDirectory, parents: cgroups.Parents | None, python: interpreter.Interpreter
     ) -> "_Opened":
         refusals = []
-        for way in _ways(self._tier):
+        for kind in _kinds_to_try(self._tier):
             for groups in [parents, None] if parents else [None]:
-                ids = user_ids.ranges(may_share=way.has_namespaces) if way.many_ids else None
-                opened = _Opened(way, held, groups, python, ids)
+                ids = user_ids.ranges(may_share=kind.has_namespaces) if kind.many_ids else None
+                opened = _Opened(kind, held, groups, python, ids)
                 try:
                     await self._try(opened)
                 except SandboxUnavailable as error:
-                    refusals.append(f"{way.isolation}: {error}")
+                    refusals.append(f"{kind.isolation}: {error}")
                 else:
                     return opened
         raise SandboxUnavailable("no box can be made here; " + "; ".join(dict.fromkeys(refusals)))
 
     async def _try(self, opened: "_Opened") -> None:
-        if user_ids.is_machine_root() and not opened.way.many_ids and opened.parents is None:
+        if user_ids.is_machine_root() and not opened.kind.many_ids and opened.parents is None:
             raise SandboxUnavailable(
                 "the kernel does not limit root's processes, and this service is root without the right to change"
                 " user ids; run it as an ordinary user"
             )
-        if opened.way.isolation is Isolation.LANDLOCK:
-            _require_landlock(opened.way)
-        if opened.way.isolation is Isolation.IN_GVISOR:
-            _require_rights(opened.way)
+        if opened.kind.isolation is Isolation.LANDLOCK:
+            _require_landlock(opened.kind)
+        if opened.kind.isolation is Isolation.IN_GVISOR:
+            _require_rights(opened.kind)
         box = self._make(opened, Profile.PLAIN, _TRIAL, None)
         try:
             async with asyncio.timeout(_TRIAL_PATIENCE_S):
@@ -310,7 +310,7 @@ def _remove_scratch(scratch: Path) -> None:
 class _Opened:
     """What the backend found out when it was opened, and makes boxes with."""
 
-    way: _Way
+    kind: _BoxKind
     held: state_directory.StateDirectory
     parents: cgroups.Parents | None
     python: interpreter.Interpreter
@@ -331,7 +331,7 @@ class _Opened:
         whole life; and
         in gVisor and under Landlock, which are for machines where little else works.
         """
-        if not self.way.has_mounts or not self.way.many_ids or self.python.python != self.python.python_inside:
+        if not self.kind.has_mounts or not self.kind.many_ids or self.python.python != self.python.python_inside:
             return None
         if profile not in self.forkservers:
             self.forkservers[profile] = ForkserverClient(
@@ -347,7 +347,7 @@ class _Opened:
         self.held.release()
 
 
-def _ways(tier: Tier) -> Sequence[_Way]:
+def _kinds_to_try(tier: Tier) -> Sequence[_BoxKind]:
     """The ways to try, the strongest first."""
     if platform.machine() not in _MACHINES:
         raise SandboxUnavailable(
@@ -360,25 +360,30 @@ def _ways(tier: Tier) -> Sequence[_Way]:
         "namespaces": in_namespaces,
         "landlock": [Isolation.LANDLOCK],
     }
-    return [_Way(kind, many_ids) for kind in kinds[tier]]
+    return [_BoxKind(kind, many_ids) for kind in kinds[tier]]
 
 
-def _require_rights(way: _Way) -> None:
+def _require_rights(kind: _BoxKind) -> None:
     missing = gvisor.missing_rights()
     if missing:
         raise SandboxUnavailable(
             f"within gVisor this service must be root, and have the capabilities {', '.join(missing)}"
         )
-    if not way.many_ids:
+    if not kind.many_ids:
         raise SandboxUnavailable("within gVisor, boxes need user ids of their own; there are too few here")
 
 
-def _require_landlock(way: _Way) -> None:
+def _require_landlock(kind: _BoxKind) -> None:
     version = _landlock_version()
     if version < 1:
-        raise SandboxUnavailable("the kernel has no Landlock")
-    if version < _LANDLOCK_WITH_SCOPES and not way.many_ids:
-        raise SandboxUnavailable("the kernel's Landlock would let programs kill this service, which is not root")
+        raise SandboxUnavailable(
+            "the kernel has no Landlock: it needs Linux 5.13 or later with Landlock enabled (lsm=landlock)"
+        )
+    if version < _LANDLOCK_WITH_SCOPES and not kind.many_ids:
+        raise SandboxUnavailable(
+            f"the kernel's Landlock (version {version}) would let programs kill this service, which is not root: run the"
+            f" service as root, or on a kernel with Landlock version {_LANDLOCK_WITH_SCOPES} or later"
+        )
 
 
 def _landlock_version() -> int:
@@ -391,13 +396,13 @@ _SHARED_LOCKS: Final = "Locks on files that boxes share, such as the interpreter
 
 
 def _caveats(opened: _Opened) -> Sequence[str]:
-    only_forbidden = opened.way.isolation is Isolation.LANDLOCK and not opened.way.many_ids
+    only_forbidden = opened.kind.isolation is Isolation.LANDLOCK and not opened.kind.many_ids
     return (
-        *_CAVEATS[opened.way.isolation],
+        *_CAVEATS[opened.kind.isolation],
         _SHARED_LOCKS,
         *((_LANDLOCK_WITH_ONE_ID,) if only_forbidden else ()),
         *(() if opened.parents else (_WITHOUT_CGROUPS,)),
-        *(() if opened.way.many_ids else (_WITH_ONE_ID,)),
+        *(() if opened.kind.many_ids else (_WITH_ONE_ID,)),
     )
 
 
@@ -433,7 +438,7 @@ def _start(
             cgroup = cgroups.create(opened.parents, name, bounds)
             undo.callback(cgroups.remove, cgroup.directories)
         scratch = None
-        if not opened.way.has_mounts:
+        if not opened.kind.has_mounts:
             scratch = opened.held.directory / f"box-{number}"
             scratch.mkdir()
             scratch.chmod(0o711)
@@ -468,7 +473,7 @@ def _configuration(
         memory_events=None if cgroup is None else enter.MEMORY_EVENTS,
         cpus=size.cpus if cgroup is not None and cgroup.bounds_cpus else len(os.sched_getaffinity(0)),
     )
-    if opened.way.isolation is Isolation.IN_GVISOR:
+    if opened.kind.isolation is Isolation.IN_GVISOR:
         return replace(common, memory_ends_box=True, first_uid=ids.first if ids else 0)
     if scratch is None:
         return common
@@ -493,19 +498,19 @@ def _plan(
     scratch: Path | None,
     trial: str | None,
 ) -> enter.Plan:
-    way = opened.way
-    python = opened.python.python_inside if way.has_namespaces else opened.python.python
+    kind = opened.kind
+    python = opened.python.python_inside if kind.has_namespaces else opened.python.python
     command = bootstrap.command(python, f"fd:{enter.CONTROL}", with_site=True)
     if trial is not None:
         other_uid = str(None if ids is None else configuration.first_uid)
-        closed = "closed" if way.isolation is Isolation.IN_GVISOR else "-"
+        closed = "closed" if kind.isolation is Isolation.IN_GVISOR else "-"
         command = [python, "-I", "-S", "-c", trial, str(enter.CONTROL), configuration.directory, other_uid, closed]
     return {
         "service": os.getpid(),
-        "namespaces": way.has_namespaces,
+        "namespaces": kind.has_namespaces,
         "uids": (ids.first, ids.count) if ids else None,
         "mount_point": str(opened.held.mount_point),
-        "root": str(scratch) if way.has_namespaces and scratch is not None else None,
+        "root": str(scratch) if kind.has_namespaces and scratch is not None else None,
         "visible": list(opened.python.visible),
         "disk_mb": size.disk_mb,
         "cgroups": [str(directory) for directory in cgroup.directories] if cgroup else [],

@@ -138,7 +138,7 @@ def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None)
     """
     control = fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, 100)
     try:
-        _end_with(plan["service"])
+        _die_with_service(plan["service"])
         os.umask(0o022)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         events = _join_cgroups(plan)
@@ -149,7 +149,7 @@ def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None)
     os._exit(EXIT_NOT_BUILT)
 
 
-def _end_with(service: int) -> None:
+def _die_with_service(service: int) -> None:
     """Make the kernel end this process with the service. A change of user id clears this."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != service:
@@ -191,7 +191,7 @@ def _unshare(plan: Plan) -> list[_Source]:
     else:
         _enter_user_namespace_as_root(*plan["uids"])
     _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET | _NEW_CGROUP), "unshare")
-    _end_with(plan["service"])
+    _die_with_service(plan["service"])
     return sources
 
 

@@ -215,7 +215,7 @@ class BoxPool:
 
     def _check(self, pool: _ProfilePool) -> None:
         if not self._is_open:
-            raise SandboxUnavailable("the sandbox is not running")
+            raise SandboxUnavailable("the sandbox is not running; call `start` first")
         if pool.is_failing and pool.last_failure is not None:
             raise _again(pool.last_failure)
 
@@ -223,7 +223,7 @@ class BoxPool:
         if self._waiters and self._waiting_s + work_s > self._settings.queue_limit_s * self._settings.slots:
             self._counters.refused += 1
             raise SandboxUnavailable(
-                f"{len(self._waiters)} programs are waiting already, about {self._waiting_s:.0f} s of work",
+                f"the queue is full: {len(self._waiters)} programs are waiting, about {self._waiting_s:.0f} s of work; try again later",
                 "sandbox_busy",
             )
 

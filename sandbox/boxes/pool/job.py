@@ -117,11 +117,11 @@ class Job:
 
     def begin(self, kept: Files | None) -> None:
         """Load the program, with the compiler's earlier output if there is any."""
-        self._link.when_lost(self._hear_lost)
+        self._link.when_lost(self._on_lost)
         self._built = Built(ok=False, cached=kept is not None)
         compile_limits = self._plan.program.compile_limits
         self._expect(_patience_s(compile_limits))
-        self._link.ask(self._plan.load(kept, self._hear_loaded, core=self._core))
+        self._link.ask(self._plan.load(kept, self._on_loaded, core=self._core))
 
     def lose(self, loss: Loss, why: str) -> None:
         """Give up the box. Runs without a result stay without one."""
@@ -143,7 +143,7 @@ class Job:
         """Whether nothing more will be delivered, and the box is given back or lost. It may still be being emptied."""
         return self._is_over
 
-    def _hear_loaded(self, answer: tuple[Loaded, Files]) -> None:
+    def _on_loaded(self, answer: tuple[Loaded, Files]) -> None:
         loaded, files = answer
         compiled = loaded.compile
         how = Exit.EXITED if compiled is None else compiled.exit
@@ -155,11 +155,11 @@ class Job:
         if loaded.ok and files:
             self.on_compiled(files)
         try:
-            self._go_on()
+            self._continue()
         except ValueError as error:
             self._end_with(error)
 
-    def _hear_result(self, answer: tuple[RunResult | None, int]) -> None:
+    def _on_result(self, answer: tuple[RunResult | None, int]) -> None:
         result, left = answer
         self._left += left
         if self.ending.done():  # the result of a run asked for ahead, or the caller has just gone
@@ -171,11 +171,11 @@ class Job:
         self._window = WINDOW if result.wall_s < QUICK_S else 1
         try:
             self._submission.deliver(result)
-            self._go_on()
+            self._continue()
         except Exception as error:  # noqa: BLE001  # not hidden: the caller's callback raised it, and it ends the caller's call
             self._end_with(error)
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         """Ask for the next runs, if there are to be any.
 
         Raises:
@@ -190,7 +190,7 @@ class Job:
     def _ask_runs(self) -> None:
         runs = self._submission.runs
         while self._asked < min(len(runs), self._submission.next + self._window):
-            self._link.ask(self._plan.question(runs[self._asked], self._hear_result))
+            self._link.ask(self._plan.question(runs[self._asked], self._on_result))
             self._asked += 1
         run = runs[self._submission.next]
         self._expect(_patience_s(self._plan.limits(run)) * (3 if isinstance(run, Tests) else 1))
@@ -223,12 +223,12 @@ class Job:
     def _unload(self) -> None:
         if not self._is_unloading:
             self._is_unloading = True
-            self._link.ask(Question(frame("unload", {}), read_unloaded, self._hear_unloaded))
+            self._link.ask(Question(frame("unload", {}), read_unloaded, self._on_unloaded))
 
-    def _hear_unloaded(self, _unloaded: Unloaded) -> None:
+    def _on_unloaded(self, _unloaded: Unloaded) -> None:
         self.on_emptied(self._left > 0)
 
-    def _hear_lost(self, why: str) -> None:
+    def _on_lost(self, why: str) -> None:
         self.lose(Loss.DIED, why)
 
     def _expect(self, patience_s: float) -> None:

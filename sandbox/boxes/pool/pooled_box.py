@@ -71,13 +71,13 @@ class PooledBox:
 async def _hello(box: Box, link: Link, *, once: bool) -> Hello:
     said: asyncio.Future[Hello | str] = asyncio.get_running_loop().create_future()
 
-    def hear(answer: Hello | str) -> None:
+    def on_answer(answer: Hello | str) -> None:
         if not said.done():
             said.set_result(answer)
 
-    link.when_lost(hear)
+    link.when_lost(on_answer)
     configuration = replace(box.configuration, once=once)
-    link.ask(Question(first_frame(configuration), read_hello, hear))
+    link.ask(Question(first_frame(configuration), read_hello, on_answer))
     hello = await said
     if isinstance(hello, str):
         stderr_text = link.stderr_text or await box.stderr_text()

@@ -40,8 +40,8 @@ _SCIENCE: Final = re.compile(
     re.MULTILINE,
 )
 
-HeardResult = Callable[[tuple[RunResult | None, int]], None]
-HeardLoaded = Callable[[tuple[Loaded, Files]], None]
+ResultCallback = Callable[[tuple[RunResult | None, int]], None]
+LoadedCallback = Callable[[tuple[Loaded, Files]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,14 @@ class Plan:
         profile, needs = _profile(program, runs) if _is_warm(language) else (Profile.PLAIN, frozenset[str]())
         return cls(program, language, source, profile, needs, key, any(isinstance(run, Tests) for run in runs))
 
-    def load(self, kept: Files | None, hear: HeardLoaded, *, core: int | None) -> Question[tuple[Loaded, Files]]:
+    def load(
+        self, kept: Files | None, on_answer: LoadedCallback, *, core: int | None
+    ) -> Question[tuple[Loaded, Files]]:
         """The first question.
 
         Args:
             kept: The compiler's output from an earlier time.
-            hear: Called with the answer.
+            on_answer: Called with the answer.
             core: The processor that all of it is pinned to.
         """
         language = self.language
@@ -105,9 +107,9 @@ class Plan:
             "core": core,
         }
         max_body_bytes = MAX_KEPT_BYTES if compiles else 0
-        return Question(frame("load", fields, [data for _, data in files]), read_loaded, hear, max_body_bytes)
+        return Question(frame("load", fields, [data for _, data in files]), read_loaded, on_answer, max_body_bytes)
 
-    def question(self, run: Run, hear: HeardResult) -> Question[tuple[RunResult | None, int]]:
+    def question(self, run: Run, on_answer: ResultCallback) -> Question[tuple[RunResult | None, int]]:
         limits = self.limits(run)
         max_body_bytes = limits.output_bytes + limits.stderr_bytes + SLACK_BYTES
         if isinstance(run, Execute):
@@ -121,8 +123,8 @@ class Plan:
             key = secrets.token_bytes(16)
             question = frame("tests", {"limits": limits_fields(limits)}, [_specification(run, key)])
             max_body_bytes += MAX_OUTCOMES_BYTES
-            return Question(question, partial(read_result, key=key), hear, max_body_bytes)
-        return Question(question, read_result, hear, max_body_bytes)
+            return Question(question, partial(read_result, key=key), on_answer, max_body_bytes)
+        return Question(question, read_result, on_answer, max_body_bytes)
 
     def limits(self, run: Run) -> Limits:
         """Limits of the run, with the extra CPU time that the language's run time needs."""

@@ -157,7 +157,7 @@ class RemoteSandbox(Sandbox):
 
     def _choose(self, program: Program, tried: Sequence[Host], refusal: SandboxUnavailable | None) -> Host | None:
         if self._hosts is None:
-            raise SandboxUnavailable("the boxes are not started")
+            raise SandboxUnavailable("the sandbox is not running; call `start` first")
         host = self._hosts.choose(program.language, tried)
         if host is None and refusal is None:
             if self._hosts.trouble:

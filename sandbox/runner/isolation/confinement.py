@@ -77,7 +77,7 @@ def resources(limits: RunLimits, *, base_data_bytes: int, data_limit: bool, othe
     }
     if data_limit:
         wanted[resource.RLIMIT_DATA] = limits.memory_bytes + base_data_bytes
-    return _possible(wanted)
+    return _within_hard_limits(wanted)
 
 
 def own_limits() -> Resources:
@@ -132,7 +132,7 @@ def restore_pipe_signal() -> None:
     _set_handler(_BROKEN_PIPE, _DEFAULT_HANDLER)
 
 
-def _possible(wanted: Mapping[int, int]) -> Resources:
+def _within_hard_limits(wanted: Mapping[int, int]) -> Resources:
     return [
         (which, _at_most(value, hard))
         for which, value in wanted.items()
@@ -153,7 +153,7 @@ def prepare(*, is_same_user: bool = False) -> None:
     """
     restore_signals()
     os.umask(0o077)
-    for which, value in _possible(_OF_ALL_RUNS):
+    for which, value in _within_hard_limits(_OF_ALL_RUNS):
         resource.setrlimit(which, (value, value))
     if not is_same_user:
         os.setgroups([])

@@ -119,7 +119,7 @@ def call(
     def call_function() -> None:
         exec(source.code, module.__dict__)  # noqa: S102 - what boxes are for
         positional, keywords = _arguments()
-        value = _find(module.__dict__, function)(*positional, **keywords)
+        value = _find_function(module.__dict__, function)(*positional, **keywords)
         if type(value) is CoroutineType:
             value = importlib.import_module("asyncio").run(value)
         _write_all(_PRIVATE_OUT, encoding.encode(value))
@@ -360,7 +360,7 @@ def _arguments() -> tuple[list[Any], dict[str, Any]]:
     return (encoding.decode_image(images[0]) if images else positional), keywords
 
 
-def _find(namespace: dict[str, Any], name: str) -> Any:
+def _find_function(namespace: dict[str, Any], name: str) -> Any:
     """A method of a fresh `Solution`, or a function at module level."""
     solution = namespace.get("Solution")
     if isinstance(solution, type) and hasattr(solution, name):

@@ -60,10 +60,10 @@ def _remove(parent: int, name: str, deadline: float) -> None:
                 raise BoxUnusable(f"what programs left behind cannot be removed within {_PATIENCE_S:g} s")
             if remaining[-1]:
                 names.append(remaining[-1].pop())
-                here = _moved(here, _enter(here, names[-1]))
+                here = _replace_descriptor(here, _enter(here, names[-1]))
                 remaining.append(_unlink_files(here))
             else:
-                here = _moved(here, os.open("..", _DIRECTORY, dir_fd=here))
+                here = _replace_descriptor(here, os.open("..", _DIRECTORY, dir_fd=here))
                 os.rmdir(names.pop(), dir_fd=here)
                 remaining.pop()
     finally:
@@ -96,6 +96,6 @@ def _unlink_files(here: int) -> list[str]:
     return directories
 
 
-def _moved(here: int, there: int) -> int:
+def _replace_descriptor(here: int, there: int) -> int:
     os.close(here)
     return there

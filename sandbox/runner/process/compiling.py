@@ -53,7 +53,7 @@ def _can_be_compiled(text: bytes, path: str, data_bytes: int) -> bool:
     """Try it in a child with limits, so that only the child is lost when the parser needs too much."""
     pid = os.fork()
     if pid == 0:
-        _leave(lambda: _try_to_compile(text, path, data_bytes))
+        _run_and_exit(lambda: _try_to_compile(text, path, data_bytes))
     return os.waitpid(pid, 0)[1] == 0
 
 
@@ -68,7 +68,7 @@ def _try_to_compile(text: bytes, path: str, data_bytes: int) -> None:
         return  # refused quickly: the runner may compile it too, and report the error
 
 
-def _leave(step: Callable[[], None]) -> None:
+def _run_and_exit(step: Callable[[], None]) -> None:
     status = 1
     try:
         step()

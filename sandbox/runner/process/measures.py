@@ -77,7 +77,7 @@ class OomCounter:
         self.is_of_box = is_of_box
 
     @classmethod
-    def found(cls) -> "OomCounter":
+    def of_box(cls) -> "OomCounter":
         """The counter in this box's file system, if there is one."""
         descriptor = _find_oom_counter(_OOM_COUNTERS)
         return cls(descriptor, is_known=descriptor is not None)

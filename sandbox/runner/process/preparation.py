@@ -118,7 +118,7 @@ def oom_counter(configuration: Configuration) -> OomCounter:
         return OomCounter(move_high(configuration.memory_events))
     if configuration.memory_ends_box:
         return OomCounter(None)
-    return OomCounter.of_machine() if configuration.watch_memory else OomCounter.found()
+    return OomCounter.of_machine() if configuration.watch_memory else OomCounter.of_box()
 
 
 def wake_descriptor() -> int:

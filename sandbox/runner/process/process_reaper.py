@@ -75,7 +75,7 @@ class Children:
         """
         return cls(move_high(os.open("/proc/thread-self/children", os.O_RDONLY | os.O_CLOEXEC)))
 
-    def numbers(self) -> list[int]:
+    def pids(self) -> list[int]:
         """Pids of all children. None can leave meanwhile without being reaped, and new ones are added at the end.
 
         If there are very many, only the first ones.
@@ -217,7 +217,7 @@ class ProcessReaper:
         """
         assert self._children is not None
         own = self._protected.pids
-        others = [pid for pid in self._children.numbers() if pid not in own]
+        others = [pid for pid in self._children.pids() if pid not in own]
         for pid in others:
             ended, _, rusage = os.wait4(pid, os.WNOHANG)
             if ended:

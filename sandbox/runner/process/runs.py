@@ -156,7 +156,7 @@ class Runs:
         stdout, stderr = candidate.outputs
         outcomes, taken = tester.outputs
         if not taken:
-            raise BoxUnusable("the tests were not taken")
+            raise BoxUnusable("the tester did not read all of the tests")
         if end.reason is None and test_end.reason is not None:
             end = replace(end, reason=test_end.reason)
         return Result(end, stdout, stderr, tests=outcomes)

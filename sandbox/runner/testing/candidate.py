@@ -127,7 +127,7 @@ class _Candidate:
                 number,
                 [image(argument) for argument in arguments],
                 {name: image(argument) for name, argument in keywords.items()},
-                self._printed.taken(),
+                self._printed.take(),
             ]
         )
         while True:
@@ -152,7 +152,7 @@ class _Candidate:
         self._send(reply)
 
     def _send(self, reply: list[Any]) -> None:
-        text = dumped([*reply, self._printed.taken()])
+        text = dumped([*reply, self._printed.take()])
         if len(text) > MAX_BYTES:
             text = dumped(["error", self._error(TooLarge()), None, None])
         self._channel.send_text(text)

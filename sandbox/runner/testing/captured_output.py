@@ -16,9 +16,9 @@ class CapturedOutput:
         sys.stdout = sys.__stdout__ = self._output.text  # type: ignore[misc]
         sys.stderr = sys.__stderr__ = self._errors.text  # type: ignore[misc]
 
-    def taken(self) -> list[str] | None:
+    def take(self) -> list[str] | None:
         """Both since the last call, cut to a million characters; None when nothing was printed."""
-        output, errors = self._output.taken(), self._errors.taken()
+        output, errors = self._output.take(), self._errors.take()
         return [output, errors] if output or errors else None
 
 
@@ -27,7 +27,7 @@ class _Captured:
         self._bytes = io.BytesIO()
         self.text = io.TextIOWrapper(self._bytes, "utf-8", "surrogateescape", newline="\n", write_through=True)
 
-    def taken(self) -> str:
+    def take(self) -> str:
         if self._bytes.closed or not self._bytes.tell():
             return ""
         data = self._bytes.getvalue()

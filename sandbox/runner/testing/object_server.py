@@ -65,7 +65,7 @@ def _is_defined_by_tests(kind: type) -> bool:
 
 def _checked_name(name: Any) -> str:
     if type(name) is not str or name.startswith("__"):
-        raise AttributeError(f"{name!r} of objects of the tests cannot be had here")
+        raise AttributeError(f"{name!r} of the tests' objects cannot be read by the program")
     return name
 
 
@@ -75,13 +75,13 @@ def _get(thing: Any, name: Any) -> Any:
 
 def _set(thing: Any, name: Any, value: Any) -> None:
     if isinstance(thing, type) or callable(getattr(type(thing), _checked_name(name), None)):
-        raise AttributeError(f"{name!r} of the tests cannot be replaced here")
+        raise AttributeError(f"{name!r} of the tests' objects cannot be replaced by the program")
     setattr(thing, name, value)
 
 
 def _delete(thing: Any, name: Any) -> None:
     if isinstance(thing, type):
-        raise AttributeError(f"{name!r} of the tests cannot be deleted here")
+        raise AttributeError(f"{name!r} of the tests' objects cannot be deleted by the program")
     delattr(thing, _checked_name(name))
 
 
@@ -93,7 +93,7 @@ def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
 
 def _compute(thing: Any, name: Any, *operands: Any) -> Any:
     if isinstance(thing, type) or name not in specials_of(type(thing)):
-        raise TypeError(f"{name!r} of objects of the tests cannot be computed here")
+        raise TypeError(f"{name!r} of the tests' objects cannot be computed by the program")
     return SPECIAL[name](thing, *operands)
 
 

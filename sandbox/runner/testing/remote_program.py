@@ -177,7 +177,9 @@ class RemoteProgram:
             TypeError: the task does not allow it.
         """
         if not self._objects:
-            raise TypeError("objects of the program cannot be compared or computed with in this task")
+            raise TypeError(
+                "tests of this task may not compare or compute with objects of the program; set `objects` to allow it"
+            )
         self.forwarded += 1
 
     def hash_of(self, target: int) -> int:
@@ -213,7 +215,7 @@ class RemoteProgram:
         if self.gone:
             raise ProgramGone("the program has ended")
         try:
-            self._tell_seeds()
+            self._send_seeds()
             self._channel.send_text(request)
             while (message := self._channel.receive())[0] == "call back":
                 self._call_back(*message[1:])
@@ -227,9 +229,9 @@ class RemoteProgram:
         except _NONSENSE as error:
             raise self._broken() from error
 
-    def _tell_seeds(self) -> None:
-        if self.seeds is not None and self._open_requests == 1 and (news := self.seeds.news()) is not None:
-            self._channel.send(["seed", *news])
+    def _send_seeds(self) -> None:
+        if self.seeds is not None and self._open_requests == 1 and (state := self.seeds.changed_state()) is not None:
+            self._channel.send(["seed", *state])
 
     def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
         _replay(printed)
@@ -276,7 +278,7 @@ class RemoteProgram:
         if isinstance(value, BaseException):
             return {"exception": self._error_image(value)}
         if isinstance(value, Absent):
-            raise AssertionError("the answer has ended")
+            raise AssertionError("the answer is shorter than expected")
         table = image_of_table(self._encoder, value)
         if table is not None:
             return table
@@ -328,7 +330,7 @@ class RemoteProgram:
     def _to_served(self, content: Any) -> Any:
         served = self._callables[_number(content)]
         if type(served) is not ServedObject:
-            raise Undecodable("nothing that was lent")
+            raise Undecodable("the number of something that was not lent")
         return served.thing
 
     def _to_remote(self, _: Decoder, content: Any) -> Any:
@@ -385,7 +387,7 @@ def _is_known_there(kind: type) -> bool:
 def _number(content: Any) -> int:
     """Check a number that was given out before."""
     if type(content) is not int or content < 0:
-        raise Undecodable("not a number of anything")
+        raise Undecodable("a number that was never given out")
     return content
 
 

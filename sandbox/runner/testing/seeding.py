@@ -39,9 +39,9 @@ class _Generator:
     def watch(self, module: Any, *names: str) -> None:
         """Notice calls of these functions of a module, which seed the generator."""
         for name in names:
-            setattr(module, name, self._noticing(getattr(module, name)))
+            setattr(module, name, self._watched(getattr(module, name)))
 
-    def news(self) -> State | None:
+    def changed_state(self) -> State | None:
         """Its state, if the program does not know it yet."""
         if not self._is_seeded:
             return None
@@ -51,7 +51,7 @@ class _Generator:
         self._told, self._is_new = state, False
         return state
 
-    def _noticing(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def noticing(*arguments: Any, **keywords: Any) -> Any:
             self._is_seeded = self._is_new = True
@@ -67,9 +67,9 @@ class Seeds:
         self._plain = plain
         self._numpy = numpy
 
-    def news(self) -> list[State | None] | None:
+    def changed_state(self) -> list[State | None] | None:
         """The arguments of `seed` in the program; None: it knows them already."""
-        found = [self._plain.news(), self._numpy.news() if self._numpy else None]
+        found = [self._plain.changed_state(), self._numpy.changed_state() if self._numpy else None]
         return found if any(found) else None
 
 

@@ -34,10 +34,10 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.empty_comparisons import has_no_elements
 from sandbox.runner.testing.specification import Specification, is_module_name, parsed
 
-_PAIRED: Final = "rewardline_paired"
-_MAPPED: Final = "rewardline_mapped"
-_JOINED: Final = "rewardline_joined"
-_SUBTRACTED: Final = "rewardline_subtracted"
+_ZIP_NAME: Final = "rewardline_paired"
+_MAP_NAME: Final = "rewardline_mapped"
+_OPERATION_NAME: Final = "rewardline_joined"
+_DIFFERENCE_NAME: Final = "rewardline_subtracted"
 """Names of functions that are inserted into tests, as builtins of the tests' process: no program can reach them."""
 _ZIP: Final = re.compile(r"\bzip\s*\(|\bmap\s*\([^,\n]{1,200},[^,\n]{1,200},")
 _ABS: Final = re.compile(r"abs\(")
@@ -74,7 +74,7 @@ class Absent:
     """A missing item of an answer. It equals nothing, and every other operation on it fails."""
 
     def __repr__(self) -> str:
-        return "<nothing: the answer has ended>"
+        return "<missing: the answer is shorter than expected>"
 
 
 def make_comparisons_strict(specification: Specification) -> Specification:
@@ -95,7 +95,7 @@ def make_comparisons_strict(specification: Specification) -> Specification:
         return specification
 
 
-def paired(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]]:
+def strict_zip(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]]:
     """`zip` that ends with the expected sides."""
     expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
     if any(isinstance(side, range) or not hasattr(side, "__len__") for side in expected):
@@ -107,12 +107,12 @@ def paired(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]
     return zip(*go_on, strict=False)
 
 
-def mapped(are_answers: Sequence[bool], function: Callable[..., Any], *sides: Any) -> Iterable[Any]:
+def strict_map(are_answers: Sequence[bool], function: Callable[..., Any], *sides: Any) -> Iterable[Any]:
     """`map` over several iterables that ends with the expected sides."""
-    return itertools.starmap(function, paired(are_answers, *sides))
+    return itertools.starmap(function, strict_zip(are_answers, *sides))
 
 
-def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
+def strict_operation(function: Any, is_left: bool, left: Any, right: Any) -> Any:
     """Apply an operator or function to two operands, one of which is an answer.
 
     Raises:
@@ -125,16 +125,16 @@ def joined(function: Any, is_left: bool, left: Any, right: Any) -> Any:
     return compute(left, right)
 
 
-def subtracted(is_left: bool | None, left: Any, right: Any) -> Any:
+def strict_difference(is_left: bool | None, left: Any, right: Any) -> Any:
     """The difference. `is_left` says which side is an answer that must fit the other; None: neither must.
 
     Raises:
         AssertionError: exactly one side is not a number (nan).
-        ValueError: see `joined`.
+        ValueError: see `strict_operation`.
     """
     if _has_nan(left) != _has_nan(right):
         raise AssertionError("the answer is not a number")
-    return left - right if is_left is None else joined("sub", is_left, left, right)
+    return left - right if is_left is None else strict_operation("sub", is_left, left, right)
 
 
 def _has_nan(value: Any) -> bool:
@@ -148,10 +148,10 @@ def _has_nan(value: Any) -> bool:
 
 
 def _rewritten_specification(specification: Specification, has_arrays: bool, has_differences: bool) -> Specification:
-    setattr(builtins, _PAIRED, paired)
-    setattr(builtins, _MAPPED, mapped)
-    setattr(builtins, _JOINED, joined)
-    setattr(builtins, _SUBTRACTED, subtracted)
+    setattr(builtins, _ZIP_NAME, strict_zip)
+    setattr(builtins, _MAP_NAME, strict_map)
+    setattr(builtins, _OPERATION_NAME, strict_operation)
+    setattr(builtins, _DIFFERENCE_NAME, strict_difference)
     setup, *cases = _rewritten([specification.setup, *specification.cases], specification, has_arrays, has_differences)
     files = {
         path: _rewritten([text], specification, has_arrays, has_differences)[0] if path.endswith(".py") else text
@@ -218,7 +218,7 @@ class _Origins:
     def _is_used_again(self, side: ast.Name) -> bool:
         """Whether a name is iterated beside others more often than it is bound."""
         key = self._key(side)
-        sides = (side for call in ast.walk(self._module) if isinstance(call, ast.Call) for side in _sides(call))
+        sides = (side for call in ast.walk(self._module) if isinstance(call, ast.Call) for side in _iterables(call))
         uses = sum(self._key(one) == key for one in sides if isinstance(one, ast.Name))
         return uses > self._bindings.count(key)
 
@@ -344,16 +344,16 @@ class _StrictRewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         is_call_of_program = not _is_zip(node) and any(map(self._is_function_of_program, node.args[:1]))
-        sides = [] if is_call_of_program else _sides(node)
+        sides = [] if is_call_of_program else _iterables(node)
         are_answers = [self._origins.is_of_program(side) for side in sides]
         if any(are_answers) and not all(are_answers) and not node.keywords:
             expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
             if all(self._origins.is_expectation(side) for side in expected):
-                name = _PAIRED if _is_zip(node) else _MAPPED
+                name = _ZIP_NAME if _is_zip(node) else _MAP_NAME
                 return self._replace(node, name, [ast.Tuple([*map(ast.Constant, are_answers)], ast.Load()), *node.args])
         is_function = isinstance(node.func, ast.Attribute) and node.func.attr in _FUNCTIONS
         if is_function and len(node.args) == 2 and not node.keywords:
-            return self._joined(node, node.func, *node.args)
+            return self._strict_operation(node, node.func, *node.args)
         return self.generic_visit(node)
 
     def _is_function_of_program(self, node: ast.expr) -> bool:
@@ -362,22 +362,22 @@ class _StrictRewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         if len(node.ops) != 1 or type(node.ops[0]) not in _OPERATORS:
             return self.generic_visit(node)
-        return self._joined(node, ast.Constant(_OPERATORS[type(node.ops[0])]), node.left, node.comparators[0])
+        return self._strict_operation(node, ast.Constant(_OPERATORS[type(node.ops[0])]), node.left, node.comparators[0])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if type(node.op) not in _OPERATORS:
             return self.generic_visit(node)
-        return self._joined(node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
+        return self._strict_operation(node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
 
-    def _joined(self, node: ast.AST, function: ast.expr, left: ast.expr, right: ast.expr) -> ast.AST:
+    def _strict_operation(self, node: ast.AST, function: ast.expr, left: ast.expr, right: ast.expr) -> ast.AST:
         of_program = self._origins.is_of_program(left), self._origins.is_of_program(right)
         is_answer_beside = of_program[0] != of_program[1] and not _is_plain(right if of_program[0] else left)
         is_left = of_program[0] if self._has_arrays and is_answer_beside else None
         if self._has_differences and any(of_program) and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            return self._replace(node, _SUBTRACTED, [ast.Constant(is_left), left, right])
+            return self._replace(node, _DIFFERENCE_NAME, [ast.Constant(is_left), left, right])
         if is_left is None:
             return self.generic_visit(node)
-        return self._replace(node, _JOINED, [function, ast.Constant(is_left), left, right])
+        return self._replace(node, _OPERATION_NAME, [function, ast.Constant(is_left), left, right])
 
     def _replace(self, node: ast.AST, name: str, arguments: list[ast.expr]) -> ast.AST:
         self.has_changed = True
@@ -406,7 +406,7 @@ def _is_zip(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip"
 
 
-def _sides(call: ast.Call) -> list[ast.expr]:
+def _iterables(call: ast.Call) -> list[ast.expr]:
     """The iterables of a `zip`, or of a `map` over several; empty for other calls."""
     if _is_zip(call):
         return call.args
