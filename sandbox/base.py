@@ -6,10 +6,8 @@
                └─────────────────────────┘──► SandboxUnavailable, raised: says nothing about the program
 
 A box judges nothing. Expected outputs never enter a box: the caller of `Sandbox.run` compares outputs outside. Tests
-that
-are programs themselves (`Tests`) are the one exception. They run in a second process, under another user, and the
-judged
-program never has their text in its memory.
+that are programs themselves (`Tests`) are the one exception. They run in a second process, under another user, and the
+judged program never has their text in its memory.
 """
 
 from abc import ABC, abstractmethod
@@ -55,8 +53,8 @@ class Limits:
     load.
     """
     wall_s: float | None = None
-    """The backstop against sleeping. None: 10 s or five times the CPU seconds, whichever is more.
-    Time in which the machine did not let the run execute is not counted.
+    """The backstop against sleeping. None: 10 s or five times the CPU seconds, whichever is more. Time in which the
+    machine did not let the run execute is not counted.
     """
     memory_mb: int = 512
     processes: int = 64
@@ -111,8 +109,8 @@ class Call:
     """The name of a function at module level, or of a method of the class `Solution`."""
     arguments: bytes
     """JSON: `[positional, keywords]`, a list and an object. For Python only, a third element holds the image of the
-    positional
-    arguments (see `sandbox.runner.values.encoding`) when JSON would change them: for example, JSON has no tuples.
+    positional arguments (see `sandbox.runner.values.encoding`) when JSON would change them: for example, JSON has no
+    tuples.
     """
     limits: Limits = Limits()
 
@@ -124,8 +122,7 @@ class TestStyle(StrEnum):
     """Each text of `cases` runs by itself after `setup`: one outcome each."""
     CHECK = "check"
     """`setup` defines `check(candidate)`, which is called with `entry_point` of the program. One outcome for each
-    top-level
-    statement of `check` that asserts something.
+    top-level statement of `check` that asserts something.
     """
     UNITTEST = "unittest"
     PYTEST = "pytest"
@@ -249,10 +246,8 @@ class Sandbox(ABC):
         """Load the program in a box and do the runs in order, each in a fresh process.
 
         `on_result(position, result)` is called once for each run when it ends. If it returns False, the remaining runs
-        are left
-        out (one of them may have begun already: its result is dropped). If the box dies, the runs without a result are
-        done once
-        more, alone in a fresh box, before the death counts as the program's doing.
+        are left out (one of them may have begun already: its result is dropped). If the box dies, the runs without a
+        result are done once more, alone in a fresh box, before the death counts as the program's doing.
 
         Raises:
             SandboxUnavailable: there was no box, or two boxes died for an unknown reason.

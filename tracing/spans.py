@@ -5,14 +5,11 @@
                          └──► cache ──► Redis
 
 This package has no dependency. `use` installs a tracer (`service.otlp` makes one). Without a tracer, or inside a
-request
-that is not recorded, no span is made, and a `with` block costs one read of a variable. Spans hold names and numbers,
-never
-texts of requests and never keys.
+request that is not recorded, no span is made, and a `with` block costs one read of a variable. Spans hold names and
+numbers, never texts of requests and never keys.
 
 The current span belongs to the task (it is a context variable): a new task inherits the span of the code that creates
-it.
-Work that serves other requests than its creator's must name its parent span.
+it. Work that serves other requests than its creator's must name its parent span.
 """
 
 import asyncio

@@ -3,8 +3,7 @@
 A box starts a bare interpreter with a few lines of bootstrap. They read one frame: its header is the runner's
 `Configuration`, its body is a zip archive of the runner's modules. So no backend mounts or bakes in our code, and a box
 always runs the version of the runner that belongs to this service. The archive also holds byte code, for interpreters
-of
-the service's own version. Other versions compile the source, which takes a tenth of a second.
+of the service's own version. Other versions compile the source, which takes a tenth of a second.
 """
 
 import dataclasses
@@ -25,8 +24,7 @@ _SANDBOX: Final = Path(__file__).parent.parent
 RUNNER: Final = "sandbox.runner.zygote"
 ENVIRONMENT: Final[Mapping[str, str]] = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", "TZ": "UTC", "LD_BIND_NOW": "1"}
 """Environment of the interpreter, not of programs. LD_BIND_NOW: what the loader binds at the start, forks need not bind
-one by
-one (ld.so(8)).
+one by one (ld.so(8)).
 """
 
 _BOOTSTRAP: Final = """\

@@ -4,10 +4,8 @@
     on_answer ◄── answer ◄── frames ◄── (Docker's attach format, standard error taken out) ◄── socket
 
 What comes from a box is not trusted. Each length is checked against what the oldest open question allows before a byte
-of
-it is kept. Each answer is parsed into a type. An answer without a question is an error. After an error, or at the end
-of
-the stream, the link is lost: it tells its owner, and sends nothing more to the box.
+of it is kept. Each answer is parsed into a type. An answer without a question is an error. After an error, or at the
+end of the stream, the link is lost: it tells its owner, and sends nothing more to the box.
 
 Answers are delivered in callbacks from the event loop: no task, future or queue stands between one run and the next.
 """
@@ -92,7 +90,10 @@ class Link:
             self._loop.call_soon(self._tell_late, tell)
 
     def ask(self, question: Question[AnswerT]) -> None:
-        """Send a frame. Its answer is delivered after the answers to all earlier questions. On a lost link, do nothing."""
+        """Send a frame.
+
+        Its answer is delivered after the answers to all earlier questions. On a lost link, do nothing.
+        """
         if not self._open:
             return
         self._questions.append(question)  # type: ignore[arg-type]  # each is only ever given its own answer
@@ -230,7 +231,10 @@ class _Attached:
         self.stderr = bytearray()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield the parts of `data` that the runner wrote on its standard output; keep the end of its standard error."""
+        """Yield the parts of `data` that the runner wrote on its standard output.
+
+        The end of its standard error is kept in `stderr`.
+        """
         start = 0
         while start < len(data):
             if self._rest_bytes == 0:

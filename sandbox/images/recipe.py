@@ -1,10 +1,8 @@
 """The recipe of a box image: Debian's packages for some languages, and the steps that finish it.
 
 There is one recipe and two ways to follow it. `sandbox.images.build` needs no image registry; the Dockerfile beside
-this
-file is for places that have one. An image carries the version of its recipe, so that an image made by an older recipe
-is
-noticed.
+this file is for places that have one. An image carries the version of its recipe, so that an image made by an older
+recipe is noticed.
 """
 
 import hashlib
@@ -36,7 +34,7 @@ _NOT_NEEDED: Final = (
     "rm -rf /usr/lib/jvm/*/jmods /usr/share/go-*/src/cmd /usr/share/go-*/test /usr/share/go-*/api",
     "find / -xdev -path '*/go-*' -name '*_test.go' -delete",
 )
-# Defence in depth: they give no privileges in a box anyhow, because no_new_privs is set before the first program starts.
+# Defence in depth: they give no privileges in a box anyhow, because no_new_privs is set before programs start.
 _NO_SETUID: Final = "find / -xdev -perm /6000 -type f -exec chmod ug-s {} +"
 _PRECOMPILED_HEADER: Final = f"cd /usr/include/*/c++/* && {shlex.join(PRECOMPILE)}"
 

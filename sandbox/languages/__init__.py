@@ -18,8 +18,8 @@ class Language:
     source_file: str
     """File name of the source text, such as main.cpp."""
     run: tuple[str, ...]
-    """The command. `{program}` stands for the directory that holds the source and the compiled files.
-    Empty for Python: the runner's own warm interpreter runs it.
+    """The command. `{program}` stands for the directory that holds the source and the compiled files. Empty for Python:
+    the runner's own warm interpreter runs it.
     """
     aliases: tuple[str, ...] = ()
     """Other names in requests and on code fences."""
@@ -33,22 +33,21 @@ class Language:
     """Debian packages that provide these programs, for the box image."""
     environment: Mapping[str, str] = field(default_factory=dict)
     data_limit: bool = True
-    """Whether the memory limit can also be set as RLIMIT_DATA, which gives programs a clean out-of-memory error.
-    False for run times that reserve far more memory than they use.
+    """Whether the memory limit can also be set as RLIMIT_DATA, which gives programs a clean out-of-memory error. False
+    for run times that reserve far more memory than they use.
     """
     handles_children: bool = False
     """Whether the run time learns of the end of its children through a SIGCHLD handler. Other programs cannot change
-    that signal:
-    a process that ignores it is not charged for its children's CPU time.
+    that signal: a process that ignores it is not charged for its children's CPU time.
     """
     cpu_factor: float = 1.0
     """CPU limits are multiplied by this, because the run time needs more than a compiled program."""
     start_cpu_s: float = 0.0
     """CPU seconds that the run time needs before it starts the program; added to CPU limits."""
     call_suffix: str = ""
-    """Source text appended to the program for function tests, with `{function}` for the name. It reads
-    `[positional, keywords]` as JSON from descriptor 3 and writes the value as JSON to descriptor 4.
-    Empty for languages without function tests.
+    """Source text appended to the program for function tests, with `{function}` for the name. It reads `[positional,
+    keywords]` as JSON from descriptor 3 and writes the value as JSON to descriptor 4. Empty for languages without
+    function tests.
     """
 
 

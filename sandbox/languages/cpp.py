@@ -3,10 +3,8 @@
 The box image holds the precompiled header `bits/stdc++.h`, which judged programs include first.
 
 g++ uses `bits/stdc++.h.gch` instead of `bits/stdc++.h` only if every flag that changes the meaning of code was the same
-when
-it was made. So both commands are built from `_DIALECT`. Otherwise the compiler reads the header itself, which takes
-three
-times as long and gives the same program.
+when it was made. So both commands are built from `_DIALECT`. Otherwise the compiler reads the header itself, which
+takes three times as long and gives the same program.
 """
 
 from typing import Final

@@ -1,13 +1,10 @@
 """Java: one source text; its classes may have any name.
 
 Java needs a public class in a file of the same name, and the class with `main` on the command line. But judged programs
-are
-one text, and its class may have any name. So the text is first renamed after its public class (an unindented one if
+are one text, and its class may have any name. So the text is first renamed after its public class (an unindented one if
 possible: nested classes are indented). After the compilation, the start class is searched among the class files: one
-that
-contains the words `main` and `([Ljava/lang/String;)V`, the type of main, preferably the public class, or `Main`. Its
-name is
-written to a file that `java` reads as part of its command line.
+that contains the words `main` and `([Ljava/lang/String;)V`, the type of main, preferably the public class, or `Main`.
+Its name is written to a file that `java` reads as part of its command line.
 """
 
 from typing import Final

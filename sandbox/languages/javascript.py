@@ -1,8 +1,7 @@
 """JavaScript: run by node, as a CommonJS script, or as a module if it says `import` or `export`.
 
 Node decides by the nearest package.json. So the "compile" step writes a package.json for a program that has such a
-line.
-`call.js` is appended to the program for function tests. It reports the function's value in the images that
+line. `call.js` is appended to the program for function tests. It reports the function's value in the images that
 `sandbox.runner.values.encoding` defines.
 """
 

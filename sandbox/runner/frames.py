@@ -3,10 +3,8 @@
     u32 header length | u32 body length | header: one JSON object, UTF-8 | body          both lengths big-endian
 
 One job is in a box at a time. The service asks; the runner answers each request once, in order. Requests may be sent
-before
-earlier ones are answered. What a box sends is not trusted: the service bounds both lengths. The field `ask` or `answer`
-of a
-header names its kind. The other fields are:
+before earlier ones are answered. What a box sends is not trusted: the service bounds both lengths. The field `ask` or
+`answer` of a header names its kind. The other fields are:
 
     ask                                                   body                         answer
 
@@ -31,8 +29,8 @@ header names its kind. The other fields are:
 
     hello     protocol: PROTOCOL, python: "3.11.2", pid, uid, single_uid: bool, preloaded: [module, ...],
               programs: [name, ...] of those in the configuration, the ones on the PATH
-    loaded    ok, message, compile: null | a result without lengths; kept: [[path, bytes], ...]      body: the kept
-    files
+    loaded    ok, message, compile: null | a result without lengths; kept: [[path, bytes], ...]
+                                                           body: the kept files
     result    code: int | null, signal: int, ended: null | "cpu" | "wall" | "memory" | "output" | "file_size" | "killed"
               | "starved", cpu_s, wall_s, delay_s, peak_kb, left: processes it left behind,
               stdout, stderr, value, tests: lengths in bytes (value and tests: null when there is none),
@@ -41,11 +39,9 @@ header names its kind. The other fields are:
 
 `limits` is {cpu_s, wall_s, memory_mb, processes, file_mb, output_bytes, stderr_bytes}. `tests` of a result are lines of
 JSON, see `sandbox.runner.testing.outcomes`. In argv, `{program}` stands for the directory of the program's files, which
-runs
-cannot write to. "killed" and "starved" mean that the run came to no end of its own, so it has no verdict. When the
-runner
-cannot repair something (such as a box that it cannot empty or clean), it exits with `EXIT_BOX_UNUSABLE`, and the box is
-destroyed.
+runs cannot write to. "killed" and "starved" mean that the run came to no end of its own, so it has no verdict. When the
+runner cannot repair something (such as a box that it cannot empty or clean), it exits with `EXIT_BOX_UNUSABLE`, and the
+box is destroyed.
 """
 
 import json

@@ -9,8 +9,8 @@ Where the kernel supports it, `templates` forks the runs, and the runner serves 
 runner serves each job, and forks the runs itself.
 
 The runner touches what programs made only in ways that need no trust: it reads pipes, removes files, waits for
-processes. It
-holds no expected answers. When a box is not in its original state, the runner exits (`EXIT_BOX_UNUSABLE`).
+processes. It holds no expected answers. When a box is not in its original state, the runner exits
+(`EXIT_BOX_UNUSABLE`).
 """
 
 import os
@@ -168,10 +168,8 @@ class Runner:
         """Answer one request after the other.
 
         Without templates, a fork of this process serves each job. So what is read and written for a program is in no
-        memory that
-        later programs are forked from. After the first job, one such fork is always made ahead, and waits for its job.
-        A box that is
-        used once needs none.
+        memory that later programs are forked from. After the first job, one such fork is always made ahead, and waits
+        for its job. A box that is used once needs none.
 
         Raises:
             Closed: the service is gone.

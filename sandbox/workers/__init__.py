@@ -9,8 +9,7 @@
     worker ── questions and answers on a socket of its own ── service process        serve.py, frames.py
 
 Each process dies with the one above it. Data crosses as msgpack in length-prefixed frames, never as pickle. A
-compromised
-worker can give wrong answers to its own items, but cannot attack the service.
+compromised worker can give wrong answers to its own items, but cannot attack the service.
 """
 
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable

@@ -1,14 +1,10 @@
 """Limits a worker before it touches untrusted data: it can only compute, and read files that its imports need.
 
 The limits of resource.setrlimit always hold, and capabilities are dropped so that root cannot lift them. The other
-measures
-depend on kernel and container, and are applied where possible: a network namespace without interfaces, Landlock (no
-writing,
-no executing, no TCP, no signals to other processes and no access to them), and seccomp (no new processes or threads,
-because
-RLIMIT_NPROC does not bind root). The numbers are from prctl(2), landlock(7), seccomp(2), and the kernel's uapi headers
-and
-system call tables.
+measures depend on kernel and container, and are applied where possible: a network namespace without interfaces,
+Landlock (no writing, no executing, no TCP, no signals to other processes and no access to them), and seccomp (no new
+processes or threads, because RLIMIT_NPROC does not bind root). The numbers are from prctl(2), landlock(7), seccomp(2),
+and the kernel's uapi headers and system call tables.
 """
 
 import ctypes

@@ -4,8 +4,7 @@
     answer     body bytes · number · code · peak RSS · CPU   then the value as msgpack, or a message as UTF-8
 
 A worker answers questions in the order of their numbers, from 1 on. Its answer 0 says that it is ready (HELLO), or why
-it
-cannot be (RAISED). Every length is checked before anything is read.
+it cannot be (RAISED). Every length is checked before anything is read.
 """
 
 from struct import Struct

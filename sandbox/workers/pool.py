@@ -8,8 +8,7 @@
     suspects ──► a fresh worker of its own ──► answered, or died again: CRASHED. There is no third attempt.
 
 A worker answers its window in order. So it is working on the first unanswered item (the head), and only that item can
-be
-blamed for its death. An item costs nothing but the moves between queues: no task, future or timer.
+be blamed for its death. An item costs nothing but the moves between queues: no task, future or timer.
 """
 
 import asyncio
@@ -65,8 +64,7 @@ CANCEL_AFTER_S: Final = 0.05
 STALL_FACTOR: Final = 12
 MIN_STALL_S: Final = 4.0
 """The least wall time that an item may take. Otherwise it may take its CPU limit times STALL_FACTOR (the machine is
-shared,
-and slow items run at low priority).
+shared, and slow items run at low priority).
 """
 
 ZYGOTE_PATIENCE_S: Final = 10.0
@@ -111,7 +109,7 @@ class _Call:
         if self.on_outcome is not None and not self.abandoned:
             try:
                 self.on_outcome(index, outcome)
-            except Exception as error:  # noqa: BLE001  # not hidden: the caller's callback raised it, and it ends the call
+            except Exception as error:  # noqa: BLE001  # not hidden: it ends the caller's call
                 if not self.done.done():
                     self.done.set_exception(error)
         if self.missing == 0 and not self.done.done():
@@ -320,8 +318,7 @@ class Workers:
         """Run a registered task on each payload: one outcome per payload, in order, whatever the items do.
 
         `on_outcome(position, outcome)` is called as soon as each outcome exists; an exception in it ends the call. The
-        time limit
-        is that of the `task` given here. Cancelling drops queued items and kills items that have run long.
+        time limit is that of the `task` given here. Cancelling drops queued items and kills items that have run long.
 
         Raises:
             WorkersUnavailable: the pool cannot work now; says nothing about any item.
@@ -665,7 +662,10 @@ class Workers:
             self._suspects.append(item)
 
     def _lose(self, worker: _Worker) -> None:
-        """The worker died, or sent nonsense: its first item is suspect until the zygote reports how the worker ended."""
+        """The worker died, or sent nonsense.
+
+        Its first item is suspect until the zygote reports how the worker ended.
+        """
         if worker.window:
             worker.suspect = worker.window.popleft()
         elif not worker.ready:
@@ -687,7 +687,10 @@ class Workers:
         item.settle(Exit.CRASHED, f"its worker ended with {how}, and so did another before")
 
     def _end(self, worker: _Worker, reason: str) -> None:
-        """Kill the worker, hand back the items it has not begun, and have it replaced. An empty reason is not counted."""
+        """Kill the worker, hand back the items it has not begun, and have it replaced.
+
+        An empty reason is not counted.
+        """
         if worker.gone:
             return
         self._drop(worker)

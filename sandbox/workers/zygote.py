@@ -1,8 +1,7 @@
 """The process that workers are forked from: it imports and warms every task once, then forks on request.
 
 It stays single-threaded and never sees untrusted data. Only the zygote reaps workers, so a pid that it has reported
-means
-that worker until it has reported the worker's end.
+means that worker until it has reported the worker's end.
 """
 
 import gc

@@ -2,8 +2,7 @@
 
 The service talks to a box in one of two ways (`Transport`). A socket in a private folder, which the container mounts,
 costs least: it is accepted once, and its name and folder are removed at once. When the daemon runs on another machine,
-or
-the container runs in gVisor, the service uses the container's standard streams, through the daemon.
+or the container runs in gVisor, the service uses the container's standard streams, through the daemon.
 """
 
 import asyncio

@@ -3,11 +3,10 @@
 A box shares nothing of the machine but the kernel. It has no network, no writable disk and, except for the runner, no
 privileges:
 
-    root file system  the image, read-only                /box /tmp /dev/shm   in memory, with a size and a number of
-    files
-    capabilities      the runner's four                   system calls         those of seccomp.json
-    memory            one limit, no swap                  processes, CPUs      limited
-    output            not logged                          IPC, host name       its own
+    root file system  the image, read-only    /box /tmp /dev/shm   in memory, with limits on size and number of files
+    capabilities      the runner's four       system calls         those of seccomp.json
+    memory            one limit, no swap      processes, CPUs      limited
+    output            not logged              IPC, host name       its own
 """
 
 from collections.abc import Mapping, Sequence

@@ -30,8 +30,7 @@ class Daemon:
     """A connection to the Docker daemon at an address such as `unix:///var/run/docker.sock`.
 
     Each method raises `SandboxUnavailable` when the daemon cannot be reached, does not answer in time, or refuses. The
-    next
-    call tries again.
+    next call tries again.
     """
 
     def __init__(self, address: str) -> None:

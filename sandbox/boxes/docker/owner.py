@@ -2,10 +2,8 @@
 
 A container belongs to an owner and to one process of that owner. The owner is a name: services that share it clean up
 after each other. A process is identified by its pid and its start time, because pids are reused. Both have a meaning
-only
-on the machine and in the PID namespace in which they were written. Services that share a Docker daemon but not these
-need
-different owners.
+only on the machine and in the PID namespace in which they were written. Services that share a Docker daemon but not
+these need different owners.
 """
 
 import hashlib

@@ -67,7 +67,7 @@ _CAVEATS: Final[Mapping[Isolation, Sequence[str]]] = {
         " hold nothing of the service, and the list of all sockets of the container; they can make and open devices that"
         " gVisor itself emulates, and get an answer of gVisor's own to some calls that other boxes refuse, such as those"
         " about priorities.",
-        "All boxes share the container's memory: a program that uses up the rest before the runner notices ends every box.",
+        "All boxes share the container's memory: a program that uses up the rest before it is noticed ends every box.",
         "The number of files has no limit, only their size.",
         GVISOR_COUNTS_WAITING,
     ),
@@ -111,8 +111,7 @@ if sys.argv[3] != "None":
 control.sendall(json.dumps({"pid": os.getpid()}).encode())
 """
 """The first command of a trial box. It checks that the interpreter runs, also for the programs' users, and that its
-directory
-can be written to.
+directory can be written to.
 """
 
 
@@ -322,14 +321,11 @@ class _Opened:
         """The forkserver for boxes of a profile that are used once. Other boxes start an interpreter of their own.
 
         Boxes that are used often do not come from it: a process that was forked through several levels has more to copy
-        at each
-        fork, for as long as it lives.
+        at each fork, for as long as it lives.
 
         None: all boxes start an interpreter of their own. That is so when the interpreter has another path in boxes;
-        when programs
-        have the runner's user id, because then only an interpreter started in the box is closed to them during its
-        whole life; and
-        in gVisor and under Landlock, which are for machines where little else works.
+        when programs have the runner's user id, because then only an interpreter started in the box is closed to them
+        during its whole life; and in gVisor and under Landlock, which are for machines where little else works.
         """
         if not self.kind.has_mounts or not self.kind.many_ids or self.python.python != self.python.python_inside:
             return None

@@ -1,12 +1,9 @@
 """Control groups for boxes, if this service may make some: they limit a box as a whole.
 
 They are made below the service's own group, so that the service's limits hold for its boxes too. Version 1 has one tree
-for
-each controller; version 2 has one tree for all. In version 2, a group passes its controllers on either to its processes
-or
-to the groups below it. So the nearest ancestor is used that already passes them on to groups; if there is none, the
-service
-moves itself, and the processes it has started, one group down.
+for each controller; version 2 has one tree for all. In version 2, a group passes its controllers on either to its
+processes or to the groups below it. So the nearest ancestor is used that already passes them on to groups; if there is
+none, the service moves itself, and the processes it has started, one group down.
 """
 
 import os
@@ -228,7 +225,10 @@ def _nearest_delegating(directory: Path, top: Path) -> Path | None:
 
 
 def _enable_delegation(directory: Path) -> Path | None:
-    """The service's own group, after everything in it has moved one group down. None if other processes are in it too."""
+    """The service's own group, after everything in it has moved one group down.
+
+    None if other processes are in it too.
+    """
     try:
         pids = [int(pid) for pid in (directory / "cgroup.procs").read_text().split()]
         if not {"memory", "pids"} <= set((directory / "cgroup.controllers").read_text().split()):

@@ -11,12 +11,9 @@ library. DESCRIPTOR is the box's end of the control socket, PLAN a `Plan` as JSO
 
 With namespaces, process 1 sees a root directory made only of read-only system folders, its own /proc and /dev, and file
 systems in memory. When process 1 ends, the kernel kills everything in the box. gVisor has no mount namespace: there
-that
-root is mounted where the service sees it too, process 1 enters it for good (chroot), and the keeper unmounts it.
-Without
-namespaces, the keeper adopts the processes that programs leave behind, and kills them. The numbers are from the
-kernel's
-headers (mount.h, sched.h, prctl.h, capability.h, the system call tables).
+that root is mounted where the service sees it too, process 1 enters it for good (chroot), and the keeper unmounts it.
+Without namespaces, the keeper adopts the processes that programs leave behind, and kills them. The numbers are from the
+kernel's headers (mount.h, sched.h, prctl.h, capability.h, the system call tables).
 """
 
 import ctypes
@@ -36,8 +33,7 @@ CONTROL: Final = 3
 """The control socket's descriptor in the box."""
 MEMORY_EVENTS: Final = 20
 """The descriptor of the counter of out-of-memory kills, if the plan names one. It is above the descriptors that a
-runner gives
-to the programs it starts.
+runner gives to the programs it starts.
 """
 EXIT_NOT_BUILT: Final = 71
 BOX_UID: Final = 1000

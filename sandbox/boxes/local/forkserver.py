@@ -98,7 +98,10 @@ def _run_runner() -> NoReturn:
 
 
 def _runner(archive: bytes, directory: str) -> Any:
-    """The runner that this process has loaded, if it is from this archive. Frees the archive kept for the comparison."""
+    """The runner that this process has loaded, if it is from this archive.
+
+    Frees the archive kept for the comparison.
+    """
     global _modules
     is_same, _modules = archive == _modules, b""
     return zygote if is_same else _loaded(archive, directory)

@@ -1,10 +1,8 @@
 """The protocol between the service and its forkserver, on a stream socket.
 
 The forkserver reports that it is ready. Then each order is one byte with three descriptors: the box's end of its
-control
-socket, its standard error, and the plan, a `sandbox.boxes.local.enter.Plan` as JSON. The answer is the process id of
-the
-keeper, or minus the errno.
+control socket, its standard error, and the plan, a `sandbox.boxes.local.enter.Plan` as JSON. The answer is the process
+id of the keeper, or minus the errno.
 """
 
 import struct

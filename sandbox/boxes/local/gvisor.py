@@ -1,9 +1,8 @@
 """Helpers for running within gVisor: how to recognise it, and what its boxes need that others do not.
 
 gVisor's kernel has process, network and IPC namespaces, but older releases have no mount namespaces. So the root of
-each
-box is mounted where the service sees it too, in a directory of its own. It must be unmounted before that directory is
-removed.
+each box is mounted where the service sees it too, in a directory of its own. It must be unmounted before that directory
+is removed.
 """
 
 import ctypes

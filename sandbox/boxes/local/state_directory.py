@@ -6,8 +6,7 @@
                                         └─ box-N: scratch of a box without a mount namespace, or within gVisor its root
 
 When a service is killed, the kernel releases its lock, and the next service removes what it left. START is the
-process's
-start time in clock ticks. It distinguishes the process from a later one with the same pid.
+process's start time in clock ticks. It distinguishes the process from a later one with the same pid.
 """
 
 import fcntl
@@ -153,8 +152,7 @@ def _remove_orphans(parents: Sequence[Path]) -> None:
     """Remove groups of dead services whose directory is lost. A group in which something runs cannot be removed.
 
     Names alone are no proof either: a living service may be invisible, in a PID namespace of its own. A group that it
-    has just
-    made is empty, but only for a moment.
+    has just made is empty, but only for a moment.
     """
     found = [group for parent in parents for group in parent.iterdir() if _is_orphaned(group)]
     if found:

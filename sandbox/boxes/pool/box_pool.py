@@ -6,8 +6,7 @@
       └────────────────────── another in its place ◄───┘
 
 A `_ProfilePool` holds the boxes of one profile. It is filled up to the largest number wanted at once so far (plain
-boxes:
-from the start). It wants one box less whenever a box grew old in it unused. Boxes are made and destroyed in the
+boxes: from the start). It wants one box less whenever a box grew old in it unused. Boxes are made and destroyed in the
 background, so programs do not wait for it.
 
 When boxes of a profile cannot be made, waiters get the error after the third failure. New callers get it at once, while

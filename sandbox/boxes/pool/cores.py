@@ -1,10 +1,8 @@
 """Pins each working box to a processor, when there are at least as many boxes as processors.
 
 The processes of a box take turns: one works while the others wait for it. Without pinning, the kernel moves each
-process
-that wakes up to any processor that looks free: away from its caches, and often to where another box is at work already.
-A
-sixth of the processors' time is lost. With fewer boxes than processors there is room, and no box is pinned.
+process that wakes up to any processor that looks free: away from its caches, and often to where another box is at work
+already. A sixth of the processors' time is lost. With fewer boxes than processors there is room, and no box is pinned.
 """
 
 import os
@@ -12,7 +10,10 @@ import random
 
 
 class Cores:
-    """Numbers of processors, counted from 0 among those a box may use. All are given out equally often, or nearly so."""
+    """Numbers of processors, counted from 0 among those a box may use.
+
+    All are given out equally often, or nearly so.
+    """
 
     def __init__(self, count: int) -> None:
         """Begin with no box on any processor.

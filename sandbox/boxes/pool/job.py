@@ -4,10 +4,8 @@
                                                                                  caller has all ▲      box is free ▲
 
 The second run is asked for before the first has ended only if the program has proved to be quick. So a caller that
-stops
-at the first wrong result, or the first time-out, does not wait for another run. The caller is answered before the box
-is
-emptied.
+stops at the first wrong result, or the first time-out, does not wait for another run. The caller is answered before the
+box is emptied.
 """
 
 import asyncio
@@ -33,8 +31,7 @@ UNLOAD_PATIENCE_S: Final = 10.0
 _HARD_FACTOR: Final = 10
 _HARD_EXTRA_S: Final = 30.0
 """A runner counts as dead when it has not answered after this factor times the backstop plus this many seconds. It ends
-a run
-itself long before, and does not count time in which the machine did not let the run execute.
+a run itself long before, and does not count time in which the machine did not let the run execute.
 """
 
 
@@ -172,7 +169,7 @@ class Job:
         try:
             self._submission.deliver(result)
             self._continue()
-        except Exception as error:  # noqa: BLE001  # not hidden: the caller's callback raised it, and it ends the caller's call
+        except Exception as error:  # noqa: BLE001  # not hidden: it ends the caller's call
             self._end_with(error)
 
     def _continue(self) -> None:

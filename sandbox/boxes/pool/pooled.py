@@ -1,10 +1,11 @@
 """`PooledSandbox`: a sandbox built from reusable boxes, and the rules for what a box's death says about a program.
 
-    in a box that other programs used before ──► it died, was silent, or the runner could not judge ──► the rest again,
-    alone:
-    in a box made for this program, used by no other ──► killed because memory ran out: that run's memory limit
-                                                     ──► lost at the same run again: `SandboxUnavailable`
-                                                     ──► lost at another run: that run gets its second box too
+    in a box that other programs used before
+        ──► it died, was silent, or the runner could not judge: the rest again, in a box of its own
+    in a box made for this program, used by no other
+        ──► killed because memory ran out: that run's memory limit
+        ──► lost at the same run again: `SandboxUnavailable`
+        ──► lost at another run: that run gets its second box too
 
 So no result is ever caused by another program in the box, nor by a death of unknown cause.
 """

@@ -5,8 +5,7 @@
      └── results one by one, as soon as they exist (wire) ◄───────────────────┘
 
 When a host is lost in the middle, delivered results stay. The runs without a result are done once more, on another
-host. A
-program that was under way on two lost hosts may be the cause, so it is not sent to a third.
+host. A program that was under way on two lost hosts may be the cause, so it is not sent to a third.
 """
 
 from sandbox.boxes.remote.remote import RemoteSandbox

@@ -1,11 +1,9 @@
 """The list of box hosts, and the choice of the host for the next program.
 
 Host names are looked up again and again, and each address is a host of its own. So a headless Service of Kubernetes
-lists
-all its pods, and new pods appear within `LOOK_UP_S`. With TLS, each of them needs a certificate for that name. A host
-is
-up while it answers `GET /v1/sandbox` and reports ready boxes. A host whose connection broke is down until it answers
-again.
+lists all its pods, and new pods appear within `LOOK_UP_S`. With TLS, each of them needs a certificate for that name. A
+host is up while it answers `GET /v1/sandbox` and reports ready boxes. A host whose connection broke is down until it
+answers again.
 """
 
 import asyncio

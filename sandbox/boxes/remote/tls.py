@@ -49,7 +49,10 @@ class TlsFiles:
 
 
 class TlsContext:
-    """The current TLS context. Each refresh makes a new one, so that connections made under an old one are not reused."""
+    """The current TLS context.
+
+    Each refresh makes a new one, so that connections made under an old one are not reused.
+    """
 
     def __init__(self, files: TlsFiles) -> None:
         """Read the files.

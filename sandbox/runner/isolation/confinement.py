@@ -2,8 +2,7 @@
 
 The runner itself gives up everything that can be given up once for all, before its first fork: new privileges, and the
 system calls of `sandbox.runner.isolation.seccomp`. The rest is given up here, in the child. A child that cannot give up
-all
-of it must not go on.
+all of it must not go on.
 """
 
 import importlib
@@ -118,8 +117,7 @@ def restore_signals() -> None:
     """Restore the default signal handlers, and let a too large file end the process.
 
     SIGCHLD keeps the runner's handler, which does nothing. A filter makes it stay, except for run times that need their
-    own
-    handler: those are other programs, and so begin without any handler.
+    own handler: those are other programs, and so begin without any handler.
     """
     signal.set_wakeup_fd(-1)
     for number in _DEFAULT_SIGNALS:

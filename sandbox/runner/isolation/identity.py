@@ -1,8 +1,7 @@
 """Switches to a run's user for a moment.
 
 The files in a run's directory must belong to its user, and the runner has no privilege to give files away. Nor may it
-change
-the mode of files that others own; their owner may.
+change the mode of files that others own; their owner may.
 """
 
 import os

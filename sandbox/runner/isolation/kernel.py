@@ -41,8 +41,7 @@ def fork() -> int:
     """Like `os.fork`, without its hooks in the child for other threads, of which there are none.
 
     All those hooks together write to some 150 pages, each of which the kernel then has to copy: more than all the rest
-    of a
-    short run. Without them, `random` is not seeded anew, and the new thread id is not known.
+    of a short run. Without them, `random` is not seeded anew, and the new thread id is not known.
 
     Raises:
         OSError: no more processes are available.

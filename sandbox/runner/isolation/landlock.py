@@ -1,8 +1,7 @@
 """Landlock limits, for good, which parts of the file system a process and its children may reach.
 
 It is for boxes without namespaces of their own. From version 4 on it also denies TCP, from version 6 on abstract
-sockets and
-signals to processes outside. The numbers are from landlock(7) and linux/landlock.h.
+sockets and signals to processes outside. The numbers are from landlock(7) and linux/landlock.h.
 """
 
 import ctypes

@@ -1,19 +1,14 @@
 """System calls that programs are refused: those that namespaces, user ids and limits do not already make harmless.
 
 This is a list of denied calls, on top of what the container's own profile allows. It is installed once in the runner,
-which
-needs none of these calls itself, and everything forked from the runner inherits it.
+which needs none of these calls itself, and everything forked from the runner inherits it.
 
 Each job gets another filter, which makes one call do nothing: changing the handler of SIGCHLD. A process that ignores
-that
-signal is not charged for its children's CPU time, and neither is any other process. So SIGCHLD keeps its handler for
-good.
-Python programs can still set handlers of their own, because the interpreter calls them. Run times that learn of their
-children through a handler of their own (`sandbox.languages.Language.handles_children`) do not get this filter. The
-numbers
-are from the kernel's system call tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the format is
-from
-seccomp(2) and linux/filter.h.
+that signal is not charged for its children's CPU time, and neither is any other process. So SIGCHLD keeps its handler
+for good. Python programs can still set handlers of their own, because the interpreter calls them. Run times that learn
+of their children through a handler of their own (`sandbox.languages.Language.handles_children`) do not get this filter.
+The numbers are from the kernel's system call tables (asm/unistd_64.h of x86-64, asm-generic/unistd.h for aarch64), the
+format is from seccomp(2) and linux/filter.h.
 """
 
 import ctypes

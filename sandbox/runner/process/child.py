@@ -1,9 +1,8 @@
 """What a forked and confined process does: becomes the program, as if an interpreter had been started for it.
 
 The interpreter is warm. So everything that `python main.py` would have made anew is made here: the module `__main__`,
-the
-standard streams, the random state, and the order of events at the end. What a process does is one of the functions of
-`_ENTRIES`. It returns the exit status of the process.
+the standard streams, the random state, and the order of events at the end. What a process does is one of the functions
+of `_ENTRIES`. It returns the exit status of the process.
 """
 
 import atexit
@@ -70,9 +69,8 @@ def prepare_standard_streams() -> None:
     """Make the text streams that forked processes use, once, in the runner.
 
     The streams remember facts about their descriptors at this moment: whether they can seek, and their block size. So
-    these
-    descriptors must be of the same kind as those of runs, a file and two pipes. Afterwards the runner no longer owns
-    them.
+    these descriptors must be of the same kind as those of runs, a file and two pipes. Afterwards the runner no longer
+    owns them.
     """
     _own_streams.clear()
     for descriptor, (name, errors) in enumerate(_STREAMS):

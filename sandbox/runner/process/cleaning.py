@@ -1,8 +1,8 @@
 """Removes what programs left behind, whatever they did to make that hard.
 
 Trees may be deeper than paths can be long, without permissions, sticky, or with any names. So all work is relative to
-the
-current directory's descriptor and without recursion, and no link is ever followed. No process of the box may be alive.
+the current directory's descriptor and without recursion, and no link is ever followed. No process of the box may be
+alive.
 """
 
 import os

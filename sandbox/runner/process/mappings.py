@@ -1,10 +1,8 @@
 """Gives forks the page tables of the interpreter's code that has been used before the fork.
 
 A fork gets no page tables for memory that is mapped from a file and was never written to. It faults on each page anew,
-some
-seventy times in a short run. But a mapping with one private page is copied with its page table. So one byte of each
-large
-mapping is overwritten with itself.
+some seventy times in a short run. But a mapping with one private page is copied with its page table. So one byte of
+each large mapping is overwritten with itself.
 """
 
 import os

@@ -3,12 +3,10 @@
 Nothing of it is visible outside the process.
 
 When a fork writes to a page for the first time, the kernel has to copy it, which takes longer than most of the work
-itself.
-A fork that waits for a job makes these writes while no caller waits. And many writes happen only the first time: the
-interpreter caches what it found under a name, and rewrites the code of a function once it has been called a few times;
-the
-C library resolves a function at its first call. Forks of the runner need not repeat the writes that the runner has
-made.
+itself. A fork that waits for a job makes these writes while no caller waits. And many writes happen only the first
+time: the interpreter caches what it found under a name, and rewrites the code of a function once it has been called a
+few times; the C library resolves a function at its first call. Forks of the runner need not repeat the writes that the
+runner has made.
 """
 
 import atexit

@@ -1,10 +1,8 @@
 """Finds, kills and reaps the processes of the box, except the runner's own.
 
 The runner is process 1 of a PID namespace, or the subreaper of its descendants. So it becomes the parent of every
-orphan, and
-the box is empty exactly when the runner has no children left except its own helpers. Under gVisor only process 1 can
-adopt
-orphans; a fork of it finds the remaining processes in /proc.
+orphan, and the box is empty exactly when the runner has no children left except its own helpers. Under gVisor only
+process 1 can adopt orphans; a fork of it finds the remaining processes in /proc.
 """
 
 import os
@@ -133,7 +131,7 @@ class ProcessReaper:
     def kill_all(self, uids: Iterable[int]) -> None:
         """Kill all processes of the box. New ones may appear meanwhile."""
         if self._is_init and self._protected.may_be_killed:
-            # Outside a PID namespace this would kill all processes of the machine: it spares only the caller and process 1.
+            # Outside a PID namespace this would kill all processes of the machine, except the caller and process 1.
             assert _INIT_PID in (os.getpid(), os.getppid())
             self._protected.mark_killed()
             with suppress(ProcessLookupError):

@@ -1,8 +1,8 @@
 """Loads a program: puts its files where runs cannot write, and compiles its source once for all runs.
 
 Python is compiled in the process that its runs are forked from (`sandbox.runner.process.compiling`). For other
-languages the
-compiler is a run like any other, confined and limited, in its own directory; its output is moved over afterwards.
+languages the compiler is a run like any other, confined and limited, in its own directory; its output is moved over
+afterwards.
 """
 
 import os

@@ -4,9 +4,8 @@
          ──► the rest of the box is emptied ──► what is still in the pipes is read ──► `End`
 
 CPU time is the limit that counts: the CPU time of all processes of the run together, checked no earlier than it can
-have been
-used up. Wall time is the backstop, without the time that the machine kept the run waiting. Only SIGKILL ends a run, and
-nothing depends on the program's cooperation. One function decides how a run ended: `reason_of_end`.
+have been used up. Wall time is the backstop, without the time that the machine kept the run waiting. Only SIGKILL ends
+a run, and nothing depends on the program's cooperation. One function decides how a run ended: `reason_of_end`.
 """
 
 import math
@@ -35,8 +34,7 @@ _STARVED_DELAY_SHARE: Final = 0.5
 _NOTABLE_WALL_S: Final = 0.1
 _UNHEARD_S: Final = 0.005
 """The pipes of a run are not polled before this time. Most runs are over by then, and wake-ups for their output would
-slow
-them down.
+slow them down.
 """
 _KILL_AGAIN_S: Final = 0.5
 

@@ -8,14 +8,11 @@
 
 All are children of the runner, siblings of the process that forked them (CLONE_PARENT), so that the runner can wait for
 each. This has two advantages. What is read and written for a program is in no memory that later programs are forked
-from.
-And nothing is copied twice: after a fork, a process has to copy each page that it writes to. Watching a run writes to
-some
-400 pages, forking it as its template to a few.
+from. And nothing is copied twice: after a fork, a process has to copy each page that it writes to. Watching a run
+writes to some 400 pages, forking it as its template to a few.
 
 All except the runs share one table of descriptors (CLONE_FILES): the pipes of a run, which the runner makes, are open
-in the
-template too. Only the runner opens or closes descriptors.
+in the template too. Only the runner opens or closes descriptors.
 """
 
 import marshal
@@ -45,8 +42,7 @@ _COMPILE, _ANSWER, _CONFINE = 100, 101, 102
 _PIECE_BYTES: Final = 1 << 16
 _FRAMES_OF_TEMPLATE: Final = 3
 """The template's own frames below those of its runs, and two of constructors: the interpreter counts a call of a class
-besides
-the method's.
+besides the method's.
 """
 
 

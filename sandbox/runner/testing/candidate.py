@@ -1,8 +1,7 @@
 """The judged program's side of tests that are programs themselves: answers the tester's requests.
 
 Nothing in this process can be trusted once the program has run in it. It can give any answer; only the tester decides
-what
-an answer is worth.
+what an answer is worth.
 """
 
 import builtins

@@ -110,7 +110,10 @@ class _Steps:
 
 
 class _Asserting:
-    """Finds statements that assert: with `assert` or `raise`, or by calling a function that does so or has such a name."""
+    """Finds statements that assert something.
+
+    They use `assert` or `raise`, or call a function that does so or whose name says so.
+    """
 
     def __init__(self, tree: ast.Module) -> None:
         self._functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _raises(node)}

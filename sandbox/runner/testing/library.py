@@ -1,9 +1,8 @@
 """Decides whether tests mean the library's object or the program's by a name that they use without an import.
 
-Programs usually import such names. The library's object is meant when it helps to judge something else:
-`Counter(f(x)) == Counter(y)` depends on `collections`, whatever the program has under that name. The program's object
-is
-meant when the name itself is tested:
+Programs usually import such names. The library's object is meant when it helps to judge something else: `Counter(f(x))
+== Counter(y)` depends on `collections`, whatever the program has under that name. The program's object is meant when
+the name itself is tested:
 
     nothing else in a test is the program's                 assert gcd(4, 6) == 2
     more is done with it than the library's object can do   c = Counter()    c.increment()    assert total(c) == 1

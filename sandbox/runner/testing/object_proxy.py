@@ -1,8 +1,7 @@
 """Proxies in the judged program for objects of the tests' own classes. The objects themselves stay with the tests.
 
 `sandbox.runner.testing.object_server` is the other end. As far as a program can see, a proxy has the class that the
-tests
-have: the class makes instances, and `isinstance` recognises them.
+tests have: the class makes instances, and `isinstance` recognises them.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,14 +1,13 @@
 """Serves objects of the tests' own classes to the judged program: they stay here, and the program sends its operations.
 
 When tests make a linked list or a tree of a class that they define, the program gets numbers instead of the objects.
-Each
-operation of the program comes back as a call of `ServedObject`: to get or set an attribute, to compare, to iterate.
+Each operation of the program comes back as a call of `ServedObject`: to get or set an attribute, to compare, to
+iterate.
 
 The program may do with them what any program can, but nothing that would let it judge itself. Names with two
-underscores are
-refused, because everything in the tests can be reached through them. So are replacing a method and changing a class. A
-value
-that the program stores in an attribute is plain data, or an object known by a number, which equals no plain value.
+underscores are refused, because everything in the tests can be reached through them. So are replacing a method and
+changing a class. A value that the program stores in an attribute is plain data, or an object known by a number, which
+equals no plain value.
 """
 
 import copy

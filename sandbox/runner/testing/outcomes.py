@@ -1,8 +1,7 @@
 """Reports the outcomes of tests one by one: a test that never ends does not cost those before it.
 
 Each line is sealed with a key that only the tests and the service know. Separate users, processes and file modes keep
-the
-judged program away from the pipe for the lines. Even if one of them fails, the program cannot write a valid line.
+the judged program away from the pipe for the lines. Even if one of them fails, the program cannot write a valid line.
 """
 
 import importlib
@@ -104,8 +103,7 @@ class Outcomes:
         """Whether the test could pass only with the program in its own process.
 
         See `sandbox.runner.testing.shared_state`. A mock can be called from another process, but nothing more: a mock
-        that tests gave
-        attributes is meant to be an object.
+        that tests gave attributes is meant to be an object.
         """
         return self._program.shares_process or any(mock._mock_children for mock in self._program.mocks)
 

@@ -1,11 +1,9 @@
 """Exceptions of the judged program, as its tests see them.
 
 Builtin exceptions and those of the standard library keep their class. For a class that the program defines, a class of
-the
-same name and bases is made here. An instance knows its text, and asks the program for attributes. Exceptions that would
-end a
-loop, a generator or the test run by themselves (`StopIteration`, `KeyboardInterrupt`, ...) become a `RuntimeError`
-here.
+the same name and bases is made here. An instance knows its text, and asks the program for attributes. Exceptions that
+would end a loop, a generator or the test run by themselves (`StopIteration`, `KeyboardInterrupt`, ...) become a
+`RuntimeError` here.
 """
 
 import builtins

@@ -6,9 +6,8 @@
 
 Plain requests (call, attribute, next item, text, truth) give an answer like any other. So does the question whether one
 object of the program equals another: the program could have returned the same plain value twice. Any other comparison
-or
-computation would let the program decide the result of a test, so `Owner.compute` refuses or counts it. An object of the
-program never equals plain data.
+or computation would let the program decide the result of a test, so `Owner.compute` refuses or counts it. An object of
+the program never equals plain data.
 """
 
 import types

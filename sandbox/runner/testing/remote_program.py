@@ -1,8 +1,7 @@
 """The tester's side of the messages: a proxy for the judged program.
 
 The candidate can send only values, and exceptions of known kinds. Numbers that were never given out, and any other
-nonsense,
-break the connection for good (`ProgramGone`).
+nonsense, break the connection for good (`ProgramGone`).
 """
 
 import builtins

@@ -15,8 +15,7 @@
 
 A message is a big-endian u32 length and that many bytes of JSON. Values are images as in
 `sandbox.runner.values.encoding`, with a few more tags. An object that cannot be copied stays where it is, and is known
-by a
-number; the candidate's number 0 is its module:
+by a number; the candidate's number 0 is its module:
 
     object: [number, type name, kind]                            the candidate's; kind is one of `Kind`
     exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
@@ -29,8 +28,7 @@ number; the candidate's number 0 is its module:
     argument: position                                           of a result: the argument at this position itself
 
 `changed` is a list of [position, value] for the arguments that a call has changed; keyword arguments are counted after
-the
-positional ones. `printed` is [standard output, standard error], or null. An error is
+the positional ones. `printed` is [standard output, standard error], or null. An error is
 
     {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
     {"raised": number}                                an exception that a call back raised in the tester, sent back

@@ -4,8 +4,7 @@
     assert shuffled([1, 2, 3]) == [3, 1, 2]
 
 The states of `random` and of NumPy's global generator are sent when tests have seeded one, or drawn from it since.
-Nothing is
-sent in the other direction: a program that could set the tests' generator could choose its own test data.
+Nothing is sent in the other direction: a program that could set the tests' generator could choose its own test data.
 """
 
 import functools

@@ -8,10 +8,8 @@ Here the program is in another process, and not affected.
     with pytest.warns(UserWarning): f()            it warns and logs in its own process
 
 If such a test does not pass, that says nothing about the program: the test is untestable. If it passes, it has proved
-what it
-wanted. Patches of the program itself (`solution.random.randint`), standard output, and the tests' own objects work as
-in one
-process, and do not count here.
+what it wanted. Patches of the program itself (`solution.random.randint`), standard output, and the tests' own objects
+work as in one process, and do not count here.
 """
 
 import functools

@@ -1,21 +1,16 @@
 """Makes side-by-side comparisons of tests strict: an answer that is empty or too short must not pass.
 
-    all(a == b for a, b in zip(f(x), [1, 2]))       accepts an empty or short answer
-    assert (f(x) == np.array([1, 2])).all()         accepts an array of shape (0, 2): numpy broadcasts the other side to
-    it
-    if abs(f(x) - 2.5) > 1e-6: raise                accepts nan, which is not greater than anything
+    all(a == b for a, b in zip(f(x), [1, 2]))   accepts an empty or short answer
+    assert (f(x) == np.array([1, 2])).all()     accepts an array of shape (0, 2): numpy broadcasts the other side
+    if abs(f(x) - 2.5) > 1e-6: raise            accepts nan, which is not greater than anything
 
 The expected side decides how long the answer must be. So in such a `zip`, or a `map` over several iterables, a short
-answer
-continues with `Absent`, which equals nothing. An array without elements cannot be combined with a non-empty one; numpy
-itself
-treats other different shapes so. This is done if, as far as the tests' text shows, one side comes from the program and
-the
-other does not. These stay as they are: two sides from the program, or two from the tests; sides without a length; a
-`range`
-(it may number the answer); inputs of the program (it may leave out some of them); one number for all elements
-(`(f(x) > 0).all()`); and tables longer than an answer, which are recognised because several answers are compared with
-one.
+answer continues with `Absent`, which equals nothing. An array without elements cannot be combined with a non-empty one;
+numpy itself treats other different shapes so. This is done if, as far as the tests' text shows, one side comes from the
+program and the other does not. These stay as they are: two sides from the program, or two from the tests; sides without
+a length; a `range` (it may number the answer); inputs of the program (it may leave out some of them); one number for
+all elements (`(f(x) > 0).all()`); and tables longer than an answer, which are recognised because several answers are
+compared with one.
 
 A difference of nan and a number, one of them from the program, is an error, unless the tests mention nan.
 """
@@ -34,10 +29,10 @@ from sandbox.runner.testing import library
 from sandbox.runner.testing.empty_comparisons import has_no_elements
 from sandbox.runner.testing.specification import Specification, is_module_name, parsed
 
-_ZIP_NAME: Final = "rewardline_paired"
-_MAP_NAME: Final = "rewardline_mapped"
-_OPERATION_NAME: Final = "rewardline_joined"
-_DIFFERENCE_NAME: Final = "rewardline_subtracted"
+_ZIP_NAME: Final = "rewardline_strict_zip"
+_MAP_NAME: Final = "rewardline_strict_map"
+_OPERATION_NAME: Final = "rewardline_strict_operation"
+_DIFFERENCE_NAME: Final = "rewardline_strict_difference"
 """Names of functions that are inserted into tests, as builtins of the tests' process: no program can reach them."""
 _ZIP: Final = re.compile(r"\bzip\s*\(|\bmap\s*\([^,\n]{1,200},[^,\n]{1,200},")
 _ABS: Final = re.compile(r"abs\(")
@@ -96,7 +91,7 @@ def make_comparisons_strict(specification: Specification) -> Specification:
 
 
 def strict_zip(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, ...]]:
-    """`zip` that ends with the expected sides."""
+    """`zip` that ends with the expected sides, not with a short answer."""
     expected = [side for side, is_answer in zip(sides, are_answers, strict=True) if not is_answer]
     if any(isinstance(side, range) or not hasattr(side, "__len__") for side in expected):
         return zip(*sides, strict=False)
@@ -108,7 +103,7 @@ def strict_zip(are_answers: Sequence[bool], *sides: Any) -> Iterable[tuple[Any, 
 
 
 def strict_map(are_answers: Sequence[bool], function: Callable[..., Any], *sides: Any) -> Iterable[Any]:
-    """`map` over several iterables that ends with the expected sides."""
+    """`map` over several iterables that ends with the expected sides, not with a short answer."""
     return itertools.starmap(function, strict_zip(are_answers, *sides))
 
 
@@ -386,7 +381,10 @@ class _StrictRewriter(ast.NodeTransformer):
 
 
 def _loop_bindings(target: ast.expr, over: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The targets of a loop with what they are bound to. With `zip` and `enumerate`, each target has its own iterable."""
+    """The targets of a loop with what they are bound to.
+
+    With `zip` and `enumerate`, each target has its own iterable.
+    """
     if isinstance(target, ast.Tuple) and isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
         sides = [ast.Constant(0), *over.args[:1]] if over.func.id == "enumerate" else over.args
         if over.func.id in ("zip", "enumerate") and len(sides) == len(target.elts):

@@ -24,7 +24,10 @@ _ErrorInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType]
 
 
 def run(specification: Specification, program: RemoteProgram, outcomes: Outcomes) -> None:
-    """Run the tests of each file, named by their id. Skipped tests, and those expected to fail, do not count as passed."""
+    """Run the tests of each file, named by their id.
+
+    Skipped tests, and those expected to fail, do not count as passed.
+    """
     for name in written(specification.files, os.getcwd()):
         try:
             module = load(name)
@@ -45,7 +48,7 @@ def _run_module(module: ModuleType, outcomes: Outcomes) -> None:
     result: Any = type("Result", (_Reporter, unittest.TestResult), {})(outcomes, waiting)
     try:
         suite.run(result)
-    except BaseException as failure:  # noqa: BLE001 - unittest lets some exceptions through, such as SystemExit in setUpClass
+    except BaseException as failure:  # noqa: BLE001 - such as SystemExit in setUpClass, which unittest lets through
         result.problem = outcomes.describe(failure)
     result.fail_waiting()
 

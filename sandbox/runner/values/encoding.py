@@ -3,8 +3,7 @@
     value ──Encoder──► image (JSON) ──► bytes ──► image ──Decoder──► value
 
 None, booleans, strings, finite floats, integers below 2**53 and lists are their own images. Every other image is an
-object
-with one key, its tag:
+object with one key, its tag:
 
     int: hex    float: "nan" | "inf" | "-inf"    complex: [real, imaginary]    bytes, bytearray: hex
     tuple, set, frozenset: [item, ...]    deque: [[item, ...], length limit]    named: [name, [field, ...], [item, ...]]
@@ -14,12 +13,10 @@ with one key, its tag:
     ndarray: [dtype, [length, ...], nested lists]    scalar: [dtype, item]    opaque: name of the type
 
 A value that is not plain data becomes `opaque`, which equals nothing. Types are recognised by identity. An instance of
-a
-subclass is reduced to its base's value by the base's own methods: no `__eq__`, `__iter__` or `__class__` of the program
-is
-called. An image is what the program claims to have computed, and code that controls the program's process can claim
-anything.
-So decoding trusts nothing, and needs time and memory in proportion to the bounded length of its input.
+a subclass is reduced to its base's value by the base's own methods: no `__eq__`, `__iter__` or `__class__` of the
+program is called. An image is what the program claims to have computed, and code that controls the program's process
+can claim anything. So decoding trusts nothing, and needs time and memory in proportion to the bounded length of its
+input.
 """
 
 import collections
@@ -99,7 +96,10 @@ class Named(tuple[Any, ...]):
 
 
 def encode(value: object) -> bytes:
-    """Encode a value for `decode`. Runs no code of the value's own classes. A value that is too large becomes opaque."""
+    """Encode a value for `decode`.
+
+    Runs no code of the value's own classes. A value that is too large becomes opaque.
+    """
     try:
         data = dumped(Encoder(opaque).image(value))
     except TooLarge:

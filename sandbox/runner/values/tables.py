@@ -10,8 +10,7 @@
                 ["items", column, name, frequency]
 
 Other kinds (intervals, periods, sparse columns) have no image here. Tests get tables of their own, so that no code of
-the
-program decides a comparison.
+the program decides a comparison.
 """
 
 import contextlib
