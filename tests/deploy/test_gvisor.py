@@ -77,10 +77,10 @@ def test_boxes_hold_against_every_attack_of_the_self_check(runsc: Engine) -> Non
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (WITH_RIGHTS[:-2], "with the rights SYS_ADMIN as well"),
+        (WITH_RIGHTS[:-2], "have the capabilities SYS_ADMIN"),
         (
             ("--user", "65533:65533"),
-            "with the rights SETUID, SETGID, KILL, DAC_OVERRIDE, SYS_CHROOT, SYS_ADMIN as well",
+            "have the capabilities SETUID, SETGID, KILL, DAC_OVERRIDE, SYS_CHROOT, SYS_ADMIN",
         ),
         ((*WITH_RIGHTS, "--read-only=false"), "the root file system of this container must be read-only"),
     ],

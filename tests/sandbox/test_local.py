@@ -413,16 +413,16 @@ async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Pat
     others = children()
     async with opened(state_dir) as made:
         await probed(made, "found['one'] = True", once=True)
-        nursery = children() - others
-        assert len(nursery) == 1
+        forkserver = children() - others
+        assert len(forkserver) == 1
         box = await made.make(Profile.PLAIN, once=True)
-        for pid in nursery:
+        for pid in forkserver:
             os.kill(pid, signal.SIGKILL)
         assert (await found(box, "found['alive'] = True")) == {"alive": True}
         await box.destroy()
         assert await probed(made, "found['another'] = True", once=True) == {"another": True}
         assert len(children() - others) == 1
-        assert not nursery & children()
+        assert not forkserver & children()
     assert children() == others
 
 

@@ -211,13 +211,14 @@ class _Candidate:
     # Objects that cannot be copied.
 
     def _foreign(self, value: Any) -> Image:
-        if type(value) is _Callback:
+        """The image of a value that is not plain data."""
+        if type(value) is _Callback:  # a function that the tests passed
             return {"callable": value.number}
-        if is_proxy(value):
+        if is_proxy(value):  # an object of a class of the tests
             return {"lent": number_of(value)}
-        if isinstance(value, BaseException):
+        if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error(value)}
-        if isinstance(value, type):
+        if isinstance(value, type):  # int, or a class of the program
             return self._class(value)
         return image_of_table(self._encoder, value) or self._object(value)
 

@@ -272,28 +272,29 @@ class RemoteProgram:
             raise self._broken() from error
 
     def _foreign(self, value: Any) -> Image:
-        if isinstance(value, Remote):
+        """The image of a value that is not plain data."""
+        if isinstance(value, Remote):  # an object that the program returned
             return {"object": [number_of(value)]}
-        if isinstance(value, BaseException):
+        if isinstance(value, BaseException):  # ValueError("no")
             return {"exception": self._error_image(value)}
-        if isinstance(value, Absent):
+        if isinstance(value, Absent):  # a missing item of a short answer
             raise AssertionError("the answer is shorter than expected")
         table = image_of_table(self._encoder, value)
-        if table is not None:
+        if table is not None:  # pandas.DataFrame({"a": [1]})
             return table
         there = remote_exceptions.class_number(value)
-        if there is not None:
+        if there is not None:  # an exception class of the program
             return {"object": [there]}
         name = getattr(value, "__name__", None)
-        if type(name) is str and vars(builtins).get(name) is value:
+        if type(name) is str and vars(builtins).get(name) is value:  # len
             return {"builtin": name}
-        if isinstance(value, type) and is_of_tests(value):
+        if isinstance(value, type) and is_of_tests(value):  # class Node, defined by the tests
             return {"lent class": self._served_class(value)}
-        if callable(value):
+        if callable(value):  # lambda x: x + 1
             if type(value).__module__ == "unittest.mock":
                 self.mocks.append(value)
             return {"callable": self._callable_number(value)}
-        if is_of_tests(type(value)):
+        if is_of_tests(type(value)):  # Node(1)
             return {"lent": [self._served_number(value), self._served_class(type(value))]}
         return self._refuse(
             TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")

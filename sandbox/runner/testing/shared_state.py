@@ -88,11 +88,11 @@ def _detect_writing(program: RemoteProgram, event: str, arguments: tuple[Any, ..
 
 def _is_shared(target: Any, name: Any) -> bool:
     """Whether the program would see this attribute, if it were in the tests' process."""
-    if isinstance(target, str):
+    if isinstance(target, str):  # "builtins.input"
         return target.partition(".")[0] != "solution" and target not in [f"sys.{stream}" for stream in _REPLAYED]
-    if isinstance(target, Remote | RemoteModule) or (target is sys and name in _REPLAYED):
+    if isinstance(target, Remote | RemoteModule) or (target is sys and name in _REPLAYED):  # solution; sys.stdout
         return False
-    if isinstance(target, types.ModuleType):
+    if isinstance(target, types.ModuleType):  # os; but not a helper module of the tests
         file = getattr(target, "__file__", None)
         return type(file) is not str or not file.startswith(os.path.join(os.getcwd(), ""))
     return isinstance(target, type) and not is_of_tests(target)

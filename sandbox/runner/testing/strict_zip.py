@@ -306,6 +306,7 @@ class _Origins:
         self._of_program |= {(id(function), name) for name, value in given if name and self.is_of_program(value)}
 
     def _bound_to(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+        """Targets that a node binds, each with its value."""
         if isinstance(node, ast.Assign):
             yield from ((target, node.value) for target in node.targets)
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.AugAssign) and node.value is not None:
@@ -331,6 +332,8 @@ class _Origins:
 
 
 class _StrictRewriter(ast.NodeTransformer):
+    """Replaces `zip`, `map`, comparisons and operators in tests by their strict forms."""
+
     def __init__(self, origins: _Origins, has_arrays: bool, has_differences: bool) -> None:
         self._origins = origins
         self._has_arrays = has_arrays
@@ -338,6 +341,7 @@ class _StrictRewriter(ast.NodeTransformer):
         self.has_changed = False
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Rewrite `zip(f(x), [1, 2])`, `map(eq, f(x), [1, 2])` and `np.equal(f(x), y)`."""
         is_call_of_program = not _is_zip(node) and any(map(self._is_function_of_program, node.args[:1]))
         sides = [] if is_call_of_program else _iterables(node)
         are_answers = [self._origins.is_of_program(side) for side in sides]
@@ -355,11 +359,13 @@ class _StrictRewriter(ast.NodeTransformer):
         return _is_named(node) and self._origins.is_of_program(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Rewrite `f(x) == y`, but not `0 < f(x) < y`."""
         if len(node.ops) != 1 or type(node.ops[0]) not in _OPERATORS:
             return self.generic_visit(node)
         return self._strict_operation(node, ast.Constant(_OPERATORS[type(node.ops[0])]), node.left, node.comparators[0])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Rewrite `f(x) - y`."""
         if type(node.op) not in _OPERATORS:
             return self.generic_visit(node)
         return self._strict_operation(node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
