@@ -1,7 +1,7 @@
 """The tester's side of the messages: a proxy for the judged program.
 
 The candidate can send only values, and exceptions of known kinds. Numbers that were never given out, and any other
-nonsense, break the connection for good (`ProgramGone`).
+nonsense, break the connection for good (`Gone`).
 """
 
 import builtins
@@ -48,8 +48,11 @@ _NONSENSE: Final = (
 )
 
 
-class ProgramGone(BaseException):
-    """The program has ended, or sends nonsense. Not an `Exception`: a test that expects one must not pass by it."""
+class Gone(BaseException):
+    """The program has ended, or sends nonsense. Not an `Exception`: a test that expects one must not pass by it.
+
+    Its name is part of the outcomes' format: the message of a test that found no program begins with `Gone: `.
+    """
 
 
 class Untestable(BaseException):
@@ -190,7 +193,7 @@ class RemoteProgram:
     def _keep_classes(self) -> None:
         try:
             self._ask(["keep classes"])
-        except ProgramGone:
+        except Gone:
             return  # each test will fail with this error itself
 
     def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
@@ -212,7 +215,7 @@ class RemoteProgram:
     def _exchange(self, request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
         """Send a request and handle all callbacks. Returns (True, the error) or (False, the image of the answer)."""
         if self.gone:
-            raise ProgramGone("the program has ended")
+            raise Gone("the program has ended")
         try:
             self._send_seeds()
             self._channel.send_text(request)
@@ -239,7 +242,7 @@ class RemoteProgram:
         keywords = {name: self._decoder.value(image) for name, image in keyword_images.items()}
         try:
             reply = self._text(["value", self._image(function(*arguments, **keywords))])
-        except ProgramGone:
+        except Gone:
             raise
         except BaseException as error:  # noqa: BLE001 - the program may handle what a test's function raises
             if isinstance(error, AssertionError) or not isinstance(error, Exception):
@@ -247,9 +250,9 @@ class RemoteProgram:
             reply = self._text(["error", self._error_image(error)])
         self._channel.send_text(reply)
 
-    def _broken(self) -> ProgramGone:
+    def _broken(self) -> Gone:
         self.gone = True
-        return ProgramGone("the program has ended, or speaks nonsense")
+        return Gone("the program has ended, or speaks nonsense")
 
     # Values.
 

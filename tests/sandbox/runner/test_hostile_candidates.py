@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sandbox.runner.testing.remote_program import ProgramGone, RemoteProgram
+from sandbox.runner.testing.remote_program import Gone, RemoteProgram
 from sandbox.runner.testing.rpc import Kind, RpcChannel
 from tests.sandbox.runner.split_process import run
 
@@ -305,7 +305,7 @@ def test_any_messages_are_a_value_an_exception_or_the_end(replies: list[object])
     called: list[object] = []
     function: Callable[..., object] = lambda *values, **named: called.append((values, named))  # noqa: E731
     error = _error_of(lambda: program.call(1, ([1], function), {}))
-    assert program.gone if isinstance(error, ProgramGone) else type(error).__module__ in MODULES
+    assert program.gone if isinstance(error, Gone) else type(error).__module__ in MODULES
 
 
 MODULES = ("builtins", "sandbox.runner.testing.remote_exceptions")
