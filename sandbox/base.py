@@ -1,13 +1,13 @@
-"""What a box is to the rest of Rewardline: programs go in, what they did comes out.
+"""The interface between a sandbox and the rest of Rewardline: programs go in, results come out.
 
     Program ──►┌──────── Sandbox ────────┐──► Built            did it compile
     Runs    ──►│ a box, each run a fresh │──► RunResult each   how it ended, what it wrote, what it used
                │ process with its limits │
                └─────────────────────────┘──► SandboxUnavailable, raised: says nothing about the program
 
-A box judges nothing. Expected outputs never enter one; whoever calls `Sandbox.run` compares outside. The one exception
-are tests which are programs themselves (`Tests`): they run in a second process, under another user, and the judged
-program never has their text in its memory.
+A box judges nothing. Expected outputs never enter a box: the caller of `Sandbox.run` compares outputs outside. Tests
+that are programs themselves (`Tests`) are the one exception. They run in a second process, under another user, and the
+judged program never has their text in its memory.
 """
 
 from abc import ABC, abstractmethod
@@ -19,25 +19,25 @@ MB = 1 << 20
 
 
 class Exit(StrEnum):
-    """How one run ended; each says something about the program."""
+    """How one run ended. Each value says something about the program."""
 
     EXITED = "exited"
-    """By itself, with an exit code."""
+    """The program exited by itself, with an exit code."""
     SIGNALLED = "signalled"
-    """By a signal, its own doing."""
+    """A signal that the program caused ended it."""
     TIME_LIMIT = "time_limit"
-    """Its CPU seconds, or the wall clock that stands behind them, were used up."""
+    """The run used up its CPU seconds, or the wall-clock backstop."""
     MEMORY_LIMIT = "memory_limit"
     OUTPUT_LIMIT = "output_limit"
-    """It wrote more than it may, to its standard output or to a file."""
+    """The run wrote more than its limit to its standard output or to a file."""
 
 
 class Isolation(StrEnum):
-    """What stands between a program and the machine, strongest first."""
+    """What separates a program from the machine, strongest first."""
 
     GVISOR = "docker-gvisor"
     IN_GVISOR = "gvisor"
-    """Boxes of this service itself, which runs within gVisor: they share that kernel."""
+    """The service itself runs within gVisor and makes its own boxes there: they share that kernel."""
     DOCKER = "docker"
     NAMESPACES = "namespaces"
     LANDLOCK = "landlock"
@@ -46,25 +46,28 @@ class Isolation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use."""
+    """Limits of one run."""
 
     cpu_s: float = 2.0
-    """CPU seconds of all its processes together: the limit that counts, as it does not depend on other load."""
+    """CPU seconds of all processes of the run together. This is the limit that counts: it does not depend on other
+    load.
+    """
     wall_s: float | None = None
-    """The backstop against sleeping; None: 10 s or five times the CPU seconds, whichever is more.
-    Time in which the machine did not let it run is not counted."""
+    """The backstop against sleeping. None: 10 s or five times the CPU seconds, whichever is more. Time in which the
+    machine did not let the run execute is not counted.
+    """
     memory_mb: int = 512
     processes: int = 64
-    """Processes and threads."""
+    """Processes and threads together."""
     file_mb: int = 64
-    """Size of any one file it writes."""
+    """Size of any one file that the run writes."""
     output_bytes: int = MB
     stderr_bytes: int = 16 << 10
-    """More than this on its standard error is dropped silently."""
+    """The rest of its standard error is dropped silently."""
 
     @property
     def backstop_s(self) -> float:
-        """Wall seconds after which the run is ended."""
+        """Wall seconds after which the run is killed."""
         return self.wall_s if self.wall_s is not None else max(10.0, 5 * self.cpu_s)
 
 
@@ -79,10 +82,10 @@ class Program:
     language: str = "python"
     """A name of `sandbox.languages`, not an alias."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Relative paths; they lie in the working directory of each run."""
+    """Content by relative path. The files are in the working directory of each run."""
     compile_limits: Limits = COMPILE_LIMITS
     needs_pytest: bool = False
-    """The source is our own and imports pytest: a box without is no fault of the program's."""
+    """The source is our own and imports pytest. When the box has no pytest, the program is not at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +97,21 @@ class Execute:
     files: Mapping[str, bytes] = field(default_factory=dict)
     """More files in the working directory of this run only."""
     fetch: Sequence[str] = ()
-    """Files to bring back when the run has ended, as far as they exist and are regular files."""
+    """Files to bring back after the run, if they exist and are regular files."""
     limits: Limits = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Load the program as a module and call one function; its value leaves through a channel of its own."""
+    """Load the program as a module and call one function. Its value leaves through a descriptor of its own."""
 
     function: str
-    """At module level, or a method of its class `Solution`."""
+    """The name of a function at module level, or of a method of the class `Solution`."""
     arguments: bytes
-    """JSON: `[positional, keywords]`, a list and an object. And for Python alone, as a third, the
-    image of the positional ones (see `sandbox.runner.values`), where JSON changes them: it has no tuples, for one."""
+    """JSON: `[positional, keywords]`, a list and an object. For Python only, a third element holds the image of the
+    positional arguments (see `sandbox.runner.values.encoding`) when JSON would change them: for example, JSON has no
+    tuples.
+    """
     limits: Limits = Limits()
 
 
@@ -114,18 +119,19 @@ class TestStyle(StrEnum):
     __test__ = False
 
     ASSERTS = "asserts"
-    """Each text of `cases` is run by itself after `setup`: one outcome each."""
+    """Each text of `cases` runs by itself after `setup`: one outcome each."""
     CHECK = "check"
-    """`setup` defines `check(candidate)`; called with `entry_point` of the program. One outcome for each top-level
-    statement of `check` that asserts something."""
+    """`setup` defines `check(candidate)`, which is called with `entry_point` of the program. One outcome for each
+    top-level statement of `check` that asserts something.
+    """
     UNITTEST = "unittest"
     PYTEST = "pytest"
-    """`files` are test modules which import `solution`: one outcome for each test that was collected."""
+    """`files` are test modules that import `solution`: one outcome for each collected test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """Run test code against the program, in a process which the program cannot touch."""
+    """Run test code against the program, in a process that the program cannot touch."""
 
     __test__ = False
 
@@ -135,9 +141,11 @@ class Tests:
     entry_point: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     objects: bool = False
-    """Objects of the program's own classes may be compared and computed with, which runs the program's operators."""
+    """Whether tests may compare and compute with objects of the program's own classes. This runs the program's
+    operators.
+    """
     limits: Limits = Limits()
-    """Of the program; the tests themselves have twice as much and five seconds more."""
+    """Limits of the program. The tests themselves get twice as much, and five seconds more."""
 
 
 Run = Execute | Call | Tests
@@ -145,7 +153,7 @@ Run = Execute | Call | Tests
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """What one test of `Tests` said."""
+    """The outcome of one test of `Tests`."""
 
     __test__ = False
 
@@ -168,22 +176,22 @@ class RunResult:
     wall_s: float = 0.0
     peak_memory_mb: float = 0.0
     value: bytes | None = None
-    """Of a `Call`: the returned value as `sandbox.runner.values` encodes it; None when none was returned."""
+    """For a `Call`: the returned value as `sandbox.runner.values.encoding` encodes it. None: nothing was returned."""
     tests: Sequence[TestOutcome] = ()
-    """Of `Tests`, in their order; a test that never ended is missing."""
+    """For `Tests`: outcomes in the order of the tests. A test that never ended is missing."""
     complete: bool = False
-    """Of `Tests`: the tests were gone through to the end."""
+    """For `Tests`: whether the test code ran to its end."""
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Of an `Execute`: what `fetch` found."""
+    """For an `Execute`: the files that `fetch` found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Whether a program could be loaded; without that none of its runs takes place."""
+    """Whether a program could be loaded. If not, none of its runs is done."""
 
     ok: bool
     message: str = ""
-    """The compiler's words, cut."""
+    """The compiler's message, cut."""
     exit: Exit = Exit.EXITED
     """How the compiler ended."""
     cpu_s: float = 0.0
@@ -191,7 +199,10 @@ class Built:
 
 
 class SandboxUnavailable(Exception):
-    """Nothing could be run, or what was run came to no end through no fault of its own; may be tried again."""
+    """Nothing could be run, or a run could not be finished for a reason that is not the program's.
+
+    The caller may try again.
+    """
 
     def __init__(self, message: str, reason: str = "sandbox_unavailable") -> None:
         super().__init__(message)
@@ -200,44 +211,44 @@ class SandboxUnavailable(Exception):
 
 
 class Sandbox(ABC):
-    """Boxes of one kind, some of them ready at any time."""
+    """A supply of boxes of one kind, some of them ready at any time."""
 
     isolation: Isolation
     caveats: Sequence[str] = ()
-    """What this kind cannot stop, one plain sentence each."""
+    """What this kind of box cannot prevent, one plain sentence each."""
 
     @abstractmethod
     async def start(self) -> None:
         """Make the first boxes.
 
         Raises:
-            SandboxUnavailable: boxes of this kind cannot be had here; the message says why.
+            SandboxUnavailable: this kind of box does not work here; the message says why.
         """
 
     @abstractmethod
     async def stop(self) -> None:
-        """Destroy every box and whatever else was made; runs still under way end with `SandboxUnavailable`."""
+        """Destroy every box and everything else that was made. Runs under way end with `SandboxUnavailable`."""
 
     @property
     @abstractmethod
     def languages(self) -> frozenset[str]:
-        """Those which can be run here."""
+        """Names of the languages that can be run here."""
 
     @property
     @abstractmethod
     def slots(self) -> int:
-        """Boxes that may be at work at once."""
+        """How many boxes may work at once."""
 
     @abstractmethod
     async def run(
         self, program: Program, runs: Sequence[Run], on_result: Callable[[int, RunResult], bool] | None = None
     ) -> Built:
-        """Load the program in a box, and do the runs in order, each in a fresh process.
+        """Load the program in a box and do the runs in order, each in a fresh process.
 
-        `on_result(position, result)` is called once for each run as it ends; when it returns False, the runs that
-        have not begun are left out (one may have begun already: its result is dropped). When the box dies, what has
-        no result yet is done once more, alone in a fresh box, before that counts as the program's own doing.
+        `on_result(position, result)` is called once for each run when it ends. If it returns False, the remaining runs
+        are left out (one of them may have begun already: its result is dropped). If the box dies, the runs without a
+        result are done once more, alone in a fresh box, before the death counts as the program's doing.
 
         Raises:
-            SandboxUnavailable: no box could be had, or two died for no reason the program is known to have given.
+            SandboxUnavailable: there was no box, or two boxes died for an unknown reason.
         """

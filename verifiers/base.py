@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 import msgspec
 from pydantic import BaseModel, ConfigDict
 
-from sandbox.absent import NoSandbox
 from sandbox.base import Sandbox
+from sandbox.boxes.absent import NoSandbox
 from sandbox.workers import Workers
 from verifiers.conversation import Conversation, Turn, of_text
 

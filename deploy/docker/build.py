@@ -46,7 +46,7 @@ COMPANIONS: Final = Debian(
 )
 BOX: Final = "rewardline-box"
 
-_FOLDERS: Final = ("client/rewardline", "service", "verifiers", "sandbox", "deploy/docker")
+_FOLDERS: Final = ("client/rewardline", "service", "verifiers", "sandbox", "tracing", "deploy/docker")
 _FILES: Final = ("pyproject.toml", "README.md", "client/pyproject.toml", "client/README.md", "requirements/serve.txt")
 _PATIENCE_S: Final = 900
 

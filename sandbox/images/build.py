@@ -1,8 +1,8 @@
-"""Makes a box image on a Debian machine, from Debian's packages alone: no registry of images is asked.
+"""Makes a box image on a Debian machine, from Debian's packages alone, without an image registry.
 
 python -m sandbox.images.build [--image rewardline-box] [--languages python,cpp,...] [--if-stale]
 
-It needs mmdebstrap, root's rights, a Docker daemon, and some minutes.
+It needs mmdebstrap, root, a Docker daemon, and some minutes.
 """
 
 import argparse
@@ -26,10 +26,10 @@ class BuildFailed(Exception):
 
 
 def build(client: docker.APIClient, image: str, languages: Sequence[str]) -> None:
-    """Make an image for boxes of these languages, in some minutes; one of the same name loses it.
+    """Make an image for boxes of these languages, in some minutes. It replaces an image of the same name.
 
     Raises:
-        BuildFailed: mmdebstrap is not there or did not succeed.
+        BuildFailed: mmdebstrap is missing or failed.
     """
     with tempfile.TemporaryDirectory(prefix="rewardline-image-") as folder:
         archive = Path(folder) / "image.tar"
@@ -40,7 +40,7 @@ def build(client: docker.APIClient, image: str, languages: Sequence[str]) -> Non
 
 
 def is_current(client: docker.APIClient, image: str, languages: Sequence[str]) -> bool:
-    """Whether there is an image of this name made by the recipe as it is now, for these languages at least."""
+    """Whether there is an image of this name, made by the current recipe, for at least these languages."""
     try:
         found = client.inspect_image(image)  # type: ignore[no-untyped-call]  # its stubs have holes
     except ImageNotFound:
@@ -58,7 +58,7 @@ def _make_archive(archive: Path, languages: Sequence[str]) -> None:
         "--quiet",
         "--include=" + ",".join(recipe.packages(languages)),
         '--aptopt=APT::Install-Recommends "false"',
-        # The image is written out as one archive at the end; no single file needs to be on the disk before.
+        # The image becomes one archive at the end, so no single file needs to be synced to the disk before.
         "--dpkgopt=force-unsafe-io",
         *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "locale", "info", "lintian")),
         f"--essential-hook={in_image}{shlex.quote(recipe.BEFORE_PACKAGES)}",

@@ -1,8 +1,8 @@
-"""What a box image consists of: Debian's packages for some languages, and the steps that finish it.
+"""The recipe of a box image: Debian's packages for some languages, and the steps that finish it.
 
-One recipe, two ways to follow it: `sandbox.images.build` needs no registry of images, and the Dockerfile beside this file
-is for places where one is at hand. An image carries the version of the recipe it was made by, so that one made by an
-older recipe is noticed.
+There is one recipe and two ways to follow it. `sandbox.images.build` needs no image registry; the Dockerfile beside
+this file is for places that have one. An image carries the version of its recipe, so that an image made by an older
+recipe is noticed.
 """
 
 import hashlib
@@ -16,31 +16,31 @@ from sandbox.languages import all_languages
 from sandbox.languages.cpp import PRECOMPILE
 
 RELEASE: Final = "bookworm"
-"""Of Debian: its Python is the one that programs are judged with."""
+"""The Debian release. Its Python runs the judged programs."""
 
 LANGUAGES_LABEL: Final = "rewardline.box.languages"
 VERSION_LABEL: Final = "rewardline.box.version"
 ENVIRONMENT: Final = {"LANG": "C.UTF-8", "TZ": "UTC"}
 
 BEFORE_PACKAGES: Final = "mkdir -p /usr/share/man/man1"
-"""Java's packages put links there, and fail when a slim base has no such folder."""
+"""Java's packages make links in this folder, and fail when a slim base does not have it."""
 
 _BASE_PACKAGES: Final = ("libc6", "python3-minimal")
 _NOT_NEEDED: Final = (
     "rm -rf /usr/share/doc /usr/share/man /usr/share/info /usr/share/locale /usr/share/lintian /usr/share/bug",
     "rm -rf /var/cache/apt/* /var/lib/apt/lists/* /var/log/* /var/cache/debconf/*",
-    # The libraries' own tests, and what only Java's linker and Go's own developers read.
+    # The libraries' own tests, and files that only Java's linker and developers of Go itself use.
     "rm -rf /usr/lib/python3/dist-packages/*/tests /usr/lib/python3/dist-packages/*/*/tests",
     "rm -rf /usr/lib/jvm/*/jmods /usr/share/go-*/src/cmd /usr/share/go-*/test /usr/share/go-*/api",
     "find / -xdev -path '*/go-*' -name '*_test.go' -delete",
 )
-# Nobody in a box can become root by them anyhow: no_new_privs is set before the first program starts.
+# Defence in depth: they give no privileges in a box anyhow, because no_new_privs is set before programs start.
 _NO_SETUID: Final = "find / -xdev -perm /6000 -type f -exec chmod ug-s {} +"
 _PRECOMPILED_HEADER: Final = f"cd /usr/include/*/c++/* && {shlex.join(PRECOMPILE)}"
 
 
 def packages(languages: Sequence[str]) -> list[str]:
-    """The Debian packages for these languages; boxes need Python whatever they are."""
+    """The Debian packages for these languages. Boxes always need Python."""
     known = all_languages()
     wanted = set(_BASE_PACKAGES)
     for name in languages:
@@ -49,7 +49,7 @@ def packages(languages: Sequence[str]) -> list[str]:
 
 
 def finishing_steps(languages: Sequence[str]) -> list[str]:
-    """Shell commands to be run in the image when the packages are there."""
+    """Shell commands to run in the image after the packages are installed."""
     precompile = [_PRECOMPILED_HEADER] if "cpp" in languages else []
     return [*precompile, *_NOT_NEEDED, _NO_SETUID]
 
@@ -59,13 +59,16 @@ def labels(languages: Sequence[str]) -> dict[str, str]:
 
 
 def version(languages: Sequence[str]) -> str:
-    """Changes with everything that goes into the image, except for Debian's own updates."""
+    """Changes with everything that goes into the image, except Debian's own updates."""
     parts = [RELEASE, ENVIRONMENT, packages(languages), finishing_steps(languages)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
 def is_current(labels: Mapping[str, str]) -> bool:
-    """Whether an image with these labels was made by this recipe; one without a version is somebody's own."""
+    """Whether an image with these labels was made by this recipe.
+
+    An image without a version is the user's own, and accepted.
+    """
     if VERSION_LABEL not in labels:
         return True
     languages = labels.get(LANGUAGES_LABEL, "").split(",")
@@ -73,7 +76,7 @@ def is_current(labels: Mapping[str, str]) -> bool:
 
 
 def dockerfile(languages: Sequence[str]) -> str:
-    """The recipe in Docker's words."""
+    """The recipe as a Dockerfile."""
     steps = [
         BEFORE_PACKAGES,
         "apt-get update",

@@ -1,6 +1,6 @@
-"""The languages programs may be written in: one small module each, found by name, listed nowhere.
+"""The languages that programs may be written in: one small module each, found by name; there is no list of them.
 
-A module of this package holds `LANGUAGE`. Names and aliases are lower case and unique over all of them.
+Each module of this package holds `LANGUAGE`. Names and aliases are lower case, and unique over all languages.
 """
 
 import pkgutil
@@ -16,40 +16,44 @@ class Language:
 
     name: str
     source_file: str
-    """What the source text is called, such as main.cpp."""
+    """File name of the source text, such as main.cpp."""
     run: tuple[str, ...]
-    """The command, with `{program}` for the directory that holds the source and what was compiled.
-    Empty for Python: the runner's own warm interpreter runs it."""
+    """The command. `{program}` stands for the directory that holds the source and the compiled files. Empty for Python:
+    the runner's own warm interpreter runs it.
+    """
     aliases: tuple[str, ...] = ()
     """Other names in requests and on code fences."""
     compile: tuple[str, ...] = ()
-    """The command, run in a directory with the source; empty when nothing is compiled."""
+    """The command, run in a directory with the source. Empty when nothing is compiled."""
     keep: tuple[str, ...] = ()
-    """Files the compiler makes and runs need, as patterns of `fnmatch` on names relative to the directory."""
+    """Files that the compiler makes and runs need, as `fnmatch` patterns for names relative to the directory."""
     needs: tuple[str, ...] = ()
     """Programs that must be on the box's PATH."""
     packages: tuple[str, ...] = ()
-    """Debian packages that bring them, for the box image."""
+    """Debian packages that provide these programs, for the box image."""
     environment: Mapping[str, str] = field(default_factory=dict)
     data_limit: bool = True
-    """Whether the memory limit can also be set as RLIMIT_DATA, which gives programs a clean out-of-memory error.
-    Not for run times that reserve far more than they use."""
+    """Whether the memory limit can also be set as RLIMIT_DATA, which gives programs a clean out-of-memory error. False
+    for run times that reserve far more memory than they use.
+    """
     handles_children: bool = False
-    """Whether the run time learns of the end of its children by a handler of SIGCHLD. Others have no say about that
-    signal: who has it ignored is not charged for the CPU time of children."""
+    """Whether the run time learns of the end of its children through a SIGCHLD handler. Other programs cannot change
+    that signal: a process that ignores it is not charged for its children's CPU time.
+    """
     cpu_factor: float = 1.0
-    """CPU limits are multiplied by this: what the run time needs more than a compiled program."""
+    """CPU limits are multiplied by this, because the run time needs more than a compiled program."""
     start_cpu_s: float = 0.0
-    """CPU seconds the run time takes before it comes to the program; added to CPU limits."""
+    """CPU seconds that the run time needs before it starts the program; added to CPU limits."""
     call_suffix: str = ""
-    """Source text after the program that makes function tests possible, with `{function}` for the name: it reads
-    `[positional, keywords]` as JSON from descriptor 3 and writes the value as JSON to descriptor 4.
-    Empty where there are none."""
+    """Source text appended to the program for function tests, with `{function}` for the name. It reads `[positional,
+    keywords]` as JSON from descriptor 3 and writes the value as JSON to descriptor 4. Empty for languages without
+    function tests.
+    """
 
 
 @cache
 def all_languages() -> Mapping[str, Language]:
-    """By name."""
+    """All languages by name."""
     found: dict[str, Language] = {}
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         language: Language = import_module(module.name).LANGUAGE
@@ -59,7 +63,7 @@ def all_languages() -> Mapping[str, Language]:
 
 @cache
 def find(name: str) -> Language | None:
-    """The language of this name or alias, in whatever case."""
+    """The language with this name or alias, in any letter case; None if there is none."""
     wanted = name.strip().lower()
     for language in all_languages().values():
         if wanted == language.name or wanted in language.aliases:

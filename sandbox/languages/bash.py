@@ -1,4 +1,4 @@
-"""Bash: interpreted; what it can call is what the box has, which is little."""
+"""Bash: interpreted. It can call only the few programs that the box has."""
 
 from sandbox.languages import Language
 

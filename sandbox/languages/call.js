@@ -1,6 +1,6 @@
 
 ;(async (topLevel, Solution, exported) => {
-  // What was found of the program comes as arguments: no name in here can hide one of the program's.
+  // The program's objects come as arguments, so that no name in here can hide one of the program's.
   const { readFileSync, writeFileSync } = await import('node:fs');
   const maxDepth = 128;
 
@@ -46,7 +46,7 @@
     throw new ReferenceError('{function} is not defined');
   };
 
-  // JavaScript has no keyword arguments: they come after the others, in the order in which they were sent.
+  // JavaScript has no keyword arguments: their values follow the positional ones, in the order in which they were sent.
   const [positional, keywords] = JSON.parse(readFileSync(3, 'utf8'));
   const value = await callee()(...positional, ...Object.values(keywords));
   writeFileSync(4, JSON.stringify(image(value, 0)));

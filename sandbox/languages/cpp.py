@@ -1,7 +1,9 @@
-"""C++: compiled by g++, with the header that judged programs include first precompiled in the box image.
+"""C++: compiled by g++.
 
-g++ uses `bits/stdc++.h.gch` instead of `bits/stdc++.h` only when every flag that changes the meaning of code was the
-same when it was made, so both commands are built from `_DIALECT`. Elsewhere the compiler reads the header itself, which
+The box image holds the precompiled header `bits/stdc++.h`, which judged programs include first.
+
+g++ uses `bits/stdc++.h.gch` instead of `bits/stdc++.h` only if every flag that changes the meaning of code was the same
+when it was made. So both commands are built from `_DIALECT`. Otherwise the compiler reads the header itself, which
 takes three times as long and gives the same program.
 """
 
@@ -9,7 +11,7 @@ from typing import Final
 
 from sandbox.languages import Language
 
-# Judges define ONLINE_JUDGE, and programs leave out their debugging and their freopen() when they see it.
+# Judges define ONLINE_JUDGE. Programs that see it leave out their debug output and their freopen().
 _DIALECT: Final = ("-O2", "-std=gnu++20", "-DONLINE_JUDGE", "-w")
 
 LANGUAGE = Language(
@@ -24,4 +26,4 @@ LANGUAGE = Language(
 )
 
 PRECOMPILE: Final = ("g++", *_DIALECT, "-x", "c++-header", "-o", "bits/stdc++.h.gch", "bits/stdc++.h")
-"""Run in the folder of g++'s own headers that has `bits`, when an image is made."""
+"""Run in the folder of g++'s own headers that holds `bits`, when an image is made."""

@@ -1,8 +1,8 @@
 """Go: compiled by the go command, with no module file and no network.
 
-The command wants a home and a cache of its own; both are in the directory it compiles in, and are left behind there.
-With the standard library already compiled in the toolchain's folder (Go up to 1.19, which Debian 12 has) nothing but
-the program itself is compiled.
+The command needs a home and a cache of its own. Both are in the directory where it compiles, and stay behind there.
+When the toolchain's folder holds the standard library already compiled (Go up to 1.19, which Debian 12 has), only the
+program itself is compiled.
 """
 
 from typing import Final

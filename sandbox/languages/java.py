@@ -1,10 +1,10 @@
-"""Java: one source text, whatever its classes are called.
+"""Java: one source text; its classes may have any name.
 
-Java wants a public class in a file of its name, and the class with `main` on the command line, while judged programs
-come as one text in which the class may be called anything. So the text is first given the name of its public class
-(an unindented one if there is one: nested classes are indented), and after it was compiled, the class to start is
-looked for among what came out: one that has the words `main` and `([Ljava/lang/String;)V`, the type of main, in it,
-preferably the public one, or `Main`. Its name goes to a file which `java` reads as part of its command line.
+Java needs a public class in a file of the same name, and the class with `main` on the command line. But judged programs
+are one text, and its class may have any name. So the text is first renamed after its public class (an unindented one if
+possible: nested classes are indented). After the compilation, the start class is searched among the class files: one
+that contains the words `main` and `([Ljava/lang/String;)V`, the type of main, preferably the public class, or `Main`.
+Its name is written to a file that `java` reads as part of its command line.
 """
 
 from typing import Final
@@ -42,11 +42,11 @@ LANGUAGE = Language(
     keep=("classes/*", "start"),
     run=(
         "java",
-        # One thread that collects garbage, no file in /tmp for monitors: what a program of some seconds needs.
+        # For a program of some seconds: one thread for garbage collection, no file in /tmp for monitors.
         "-XX:+UseSerialGC",
         "-XX:-UsePerfData",
         "-Xshare:auto",
-        # Little at first, and as much as the box has: the run's own limit is watched from outside.
+        # A small heap at first, and up to the box's memory: the run's own limit is enforced from outside.
         "-Xms32m",
         "-XX:MaxRAMPercentage=70",
         "-Xss64m",

@@ -1,8 +1,8 @@
-"""JavaScript: run by node, as a CommonJS script or, when it says `import` or `export`, as a module.
+"""JavaScript: run by node, as a CommonJS script, or as a module if it says `import` or `export`.
 
-Node decides by the nearest package.json; so does "compiling", which writes one for a program that has such a line.
-Functions are tested by `call.js`, which is put after the program: it tells what the function returned in the images
-that `sandbox.runner.values` defines.
+Node decides by the nearest package.json. So the "compile" step writes a package.json for a program that has such a
+line. `call.js` is appended to the program for function tests. It reports the function's value in the images that
+`sandbox.runner.values.encoding` defines.
 """
 
 from pathlib import Path

@@ -10,6 +10,6 @@ LANGUAGE = Language(
     keep=("program",),
     run=("{program}/program",),
     needs=("rustc",),
-    # Debian 12's own rustc is from 2022; this one follows the browsers that are built with it.
+    # Debian 12's own rustc is from 2022. This package is kept up to date, because browsers are built with it.
     packages=("rustc-web",),
 )

@@ -1,4 +1,4 @@
-"""TypeScript: esbuild takes the types away without checking them, as test runners do; node runs what is left."""
+"""TypeScript: esbuild removes the types without checking them, as test runners do; node runs the result."""
 
 from sandbox.languages import Language
 from sandbox.languages.javascript import CALL_SUFFIX, RUN_TIME

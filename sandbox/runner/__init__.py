@@ -1,5 +1,5 @@
-"""What works in a box, see `sandbox.runner.zygote`.
+"""The runner: the code that works inside a box, see `sandbox.runner.zygote`.
 
-Its records have no methods to compare and to print them: nobody calls those, and each box would spend a fifth of its
-start on making them.
+Its dataclasses have no generated comparison and repr methods: they are never called, and generating them would take a
+fifth of each box's start.
 """

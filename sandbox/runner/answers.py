@@ -1,9 +1,9 @@
-"""Answers as `sandbox.runner.frames` describes them: header and body."""
+"""Answers in the format of `sandbox.runner.frames`: header and body."""
 
 from typing import Any
 
-from sandbox.runner.programs import Loaded
-from sandbox.runner.supervision import End, Result
+from sandbox.runner.process.programs import Loaded
+from sandbox.runner.process.supervision import End, Result
 
 Answer = tuple[dict[str, Any], bytes]
 

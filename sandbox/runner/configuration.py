@@ -1,39 +1,43 @@
-"""What a runner is told when it starts: where it is, and what its box gives it and does not."""
+"""The runner's configuration at its start: where it is, and what its box provides."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Sent as the header of the first frame, whose body is the runner itself (see `sandbox.shipment`)."""
+    """Sent as the header of the first frame, whose body is the runner itself (see `sandbox.boxes.bootstrap`)."""
 
     preload: tuple[str, ...] = ()
-    """Modules imported before the first fork, as far as they are there."""
+    """Modules to import before the first fork, if they exist."""
     programs: tuple[str, ...] = ()
-    """Programs to look for on the PATH; those found are told in `hello`."""
+    """Programs to look for on the PATH. `hello` reports those found."""
     directory: str = "/box"
-    """Empty and the runner's own: programs and the working directories of runs are made in it."""
+    """An empty directory of the runner's own. Programs and the working directories of runs are made in it."""
     cleaned: tuple[str, ...] = ("/tmp", "/dev/shm")  # noqa: S108 - inside a box
-    """Other directories programs can write to; emptied after each job."""
+    """Other directories that programs can write to; emptied after each job."""
     read_only: tuple[str, ...] = ()
-    """Under Landlock, what programs may read and run."""
+    """Under Landlock: paths that programs may read and execute."""
     first_uid: int = 100_000
     uids: int = 50_000
-    """Each run has a user id of its own out of so many; tests have theirs above those."""
+    """How many user ids there are for runs; each run has one of its own. Tests have as many, above those."""
     single_uid: bool = False
-    """The box has one user id only, the runner's own, for everything."""
+    """The box has only one user id, the runner's own, for everything."""
     init: bool = True
-    """The runner is process 1 of a PID namespace: `kill(-1)` reaches all that is in the box and nothing else."""
+    """The runner is process 1 of a PID namespace: `kill(-1)` reaches every process in the box and no other."""
     landlock: bool = False
-    """No mount, PID or network namespace: each run is confined with Landlock, and has no sockets at all."""
+    """There is no mount, PID or network namespace: each run is confined with Landlock, and has no sockets at all."""
     seccomp: bool = True
     watch_memory: bool = False
-    """No memory cgroup bounds the box: resident memory is looked at every 20 ms while a run lasts."""
+    """No memory cgroup bounds the box: resident memory is checked every 20 ms while a run lasts."""
     memory_ends_box: bool = False
-    """Where memory runs out, the whole box is ended, never one process in it: what is killed there, programs killed."""
+    """When memory runs out, the whole box is killed, never one process in it. So a process killed there was killed by a
+    program.
+    """
     memory_events: int | None = None
-    """An open descriptor of the box's memory.oom_control or memory.events, when no file in the box has it."""
+    """An open descriptor of the box's memory.oom_control or memory.events, when the box's file system does not have the
+    file.
+    """
     once: bool = False
-    """One program is run in the box, and no other one after it: nothing is made ready for it that it may not need."""
+    """The box runs one program and no other after it: nothing is prepared that this program may not need."""
     cpus: int = 1
-    """As many as the box can use at once: how fast CPU seconds can be used up."""
+    """How many CPUs the box can use at once: how fast CPU seconds can be used up."""

@@ -1,10 +1,10 @@
-"""The wire between a box and the service: frames of a JSON header and a body of bytes.
+"""The protocol between a box and the service: frames of a JSON header and a body of bytes.
 
     u32 header length | u32 body length | header: one JSON object, UTF-8 | body          both lengths big-endian
 
-One job is in a box at a time. The service asks, the runner answers each request once, in order; requests may be sent
-before earlier ones are answered. What a box sends is not to be trusted: the service bounds both lengths. A header says
-what it is in its field `ask` or `answer`, and has these others:
+One job is in a box at a time. The service asks; the runner answers each request once, in order. Requests may be sent
+before earlier ones are answered. What a box sends is not trusted: the service bounds both lengths. The field `ask` or
+`answer` of a header names its kind. The other fields are:
 
     ask                                                   body                         answer
 
@@ -17,9 +17,9 @@ what it is in its field `ask` or `answer`, and has these others:
            keep: [path, ...]               to send back
            environment: {name: value}
            data_limit: bool                RLIMIT_DATA
-           handles_children: bool          its programs may say what SIGCHLD does
+           handles_children: bool          its programs may change the SIGCHLD handler
            has_tests: bool                 there may be tests among its runs
-           core: int | null                the processor all of the job stays on, counted among those there are
+           core: int | null                the processor that the job is pinned to, an index into the available ones
     execute  limits, arguments, stdin: bytes,             files, then stdin            result
              files: [[path, bytes], ...], fetch: [path, ...]
     call   limits, function                               [positional, keywords]       result
@@ -28,18 +28,20 @@ what it is in its field `ask` or `answer`, and has these others:
     ping                                                                               pong
 
     hello     protocol: PROTOCOL, python: "3.11.2", pid, uid, single_uid: bool, preloaded: [module, ...],
-              programs: [name, ...] of those asked for in the configuration that are on the PATH
-    loaded    ok, message, compile: null | a result without lengths; kept: [[path, bytes], ...]      body: the kept files
+              programs: [name, ...] of those in the configuration, the ones on the PATH
+    loaded    ok, message, compile: null | a result without lengths; kept: [[path, bytes], ...]
+                                                           body: the kept files
     result    code: int | null, signal: int, ended: null | "cpu" | "wall" | "memory" | "output" | "file_size" | "killed"
               | "starved", cpu_s, wall_s, delay_s, peak_kb, left: processes it left behind,
               stdout, stderr, value, tests: lengths in bytes (value and tests: null when there is none),
               fetched: [[path, bytes], ...]                body: stdout, stderr, value, tests, fetched, in this order
-    unloaded  dirty: things found outside the job's own directories and removed
+    unloaded  dirty: number of files found outside the job's own directories and removed
 
 `limits` is {cpu_s, wall_s, memory_mb, processes, file_mb, output_bytes, stderr_bytes}. `tests` of a result are lines of
-JSON, see `sandbox.runner.outcomes`. In argv, `{program}` stands for the directory of the program's files, which runs
-cannot write to. "killed" and "starved" mean that the run came to no end of its own: nobody's verdict. Whatever the
-runner cannot set right (a box it cannot empty or clean) makes it exit with `EXIT_UNCLEAN`, and the box is destroyed.
+JSON, see `sandbox.runner.testing.outcomes`. In argv, `{program}` stands for the directory of the program's files, which
+runs cannot write to. "killed" and "starved" mean that the run came to no end of its own, so it has no verdict. When the
+runner cannot repair something (such as a box that it cannot empty or clean), it exits with `EXIT_BOX_UNUSABLE`, and the
+box is destroyed.
 """
 
 import json
@@ -48,7 +50,7 @@ import struct
 from typing import Any, Final
 
 PROTOCOL: Final = 1
-EXIT_UNCLEAN: Final = 70
+EXIT_BOX_UNUSABLE: Final = 70
 LENGTHS: Final = struct.Struct("!II")
 MAX_HEADER_BYTES: Final = 1 << 20
 MAX_BODY_BYTES: Final = 512 << 20
@@ -60,20 +62,22 @@ class Closed(Exception):
 
 
 def packed(header: dict[str, Any], body: bytes = b"") -> bytes:
-    """One frame."""
+    """Encode one frame."""
     text = _encode(header).encode()
     return LENGTHS.pack(len(text), len(body)) + text + body
 
 
 def lengths(data: bytes) -> tuple[int, int]:
-    """The lengths of header and body that the first eight bytes announce.
+    """The lengths of header and body in the first eight bytes of a frame.
 
     Raises:
-        Closed: they are larger than any frame is.
+        Closed: they are larger than any frame may be.
     """
     header, body = LENGTHS.unpack(data)
     if header > MAX_HEADER_BYTES or body > MAX_BODY_BYTES:
-        raise Closed(f"a frame of {header} and {body} bytes")
+        raise Closed(
+            f"a frame of {header} and {body} bytes; at most {MAX_HEADER_BYTES} and {MAX_BODY_BYTES} are allowed"
+        )
     return header, body
 
 
@@ -85,20 +89,20 @@ def send(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
 
 
 def receive_header(descriptor: int) -> tuple[dict[str, Any], int]:
-    """The next header, and how many bytes of body follow it, still to be read."""
+    """Read the next header. Returns it and the number of body bytes that follow, which are still to be read."""
     header_bytes, body_bytes = lengths(receive_exactly(descriptor, LENGTHS.size))
     header: dict[str, Any] = json.loads(receive_exactly(descriptor, header_bytes).decode())
     return header, body_bytes
 
 
 def receive_exactly(descriptor: int, count: int) -> bytes:
-    """So many bytes from a blocking descriptor.
+    """Read this many bytes from a blocking descriptor.
 
     Raises:
-        Closed: it ended before.
+        Closed: the stream ended before.
     """
     piece = os.read(descriptor, count)
-    if len(piece) == count:  # as nearly always
+    if len(piece) == count:  # nearly always
         return piece
     data = bytearray()
     while piece:

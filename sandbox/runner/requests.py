@@ -1,12 +1,12 @@
-"""Requests as `sandbox.runner.frames` describes them: headers and bodies taken apart, files found in them."""
+"""Requests in the format of `sandbox.runner.frames`: parses headers and bodies, and takes out the files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.runner.limits import RunLimits, parse
-from sandbox.runner.trouble import Unclean
-from sandbox.runner.workplace import BadPath, checked_path
+from sandbox.runner.errors import BoxUnusable
+from sandbox.runner.process.limits import RunLimits, parse
+from sandbox.runner.process.workspace import BadPath, checked_path
 
 MAX_FILES = 2000
 
@@ -46,14 +46,15 @@ class Call:
 
 
 def read_load(header: dict[str, Any], body: bytes) -> Load:
-    """
+    """Parse a `load` request.
+
     Raises:
-        BadPath: a file is not to lie in the program's directory.
-        Unclean: the body is not what the header announces.
+        BadPath: a file would not be in the program's directory.
+        BoxUnusable: the body does not match the header.
     """
     files, rest = _files(header["files"], body)
     if rest:
-        raise Unclean("a program with more bytes than files")
+        raise BoxUnusable("the body of `load` is longer than its files")
     compiling = header["compile"]
     return Load(
         mode=header["mode"],
@@ -68,14 +69,15 @@ def read_load(header: dict[str, Any], body: bytes) -> Load:
 
 
 def read_execute(header: dict[str, Any], body: bytes) -> Execute:
-    """
+    """Parse an `execute` request.
+
     Raises:
-        BadPath: a file is not to lie in the run's directory.
-        Unclean: the body is not what the header announces.
+        BadPath: a file would not be in the run's directory.
+        BoxUnusable: the body does not match the header.
     """
     files, stdin = _files(header["files"], body) if header["files"] else ({}, body)
     if len(stdin) != header["stdin"]:
-        raise Unclean("an input of another length than announced")
+        raise BoxUnusable("the standard input has another length than the header says")
     return Execute(
         limits=parse(header["limits"]),
         arguments=header["arguments"],
@@ -90,14 +92,14 @@ def read_call(header: dict[str, Any], body: bytes) -> Call:
 
 
 def _files(listed: Sequence[tuple[str, int]], body: bytes) -> tuple[dict[str, bytes], bytes]:
-    """Files by their path, and what comes after them."""
+    """The files by path, and the rest of the body after them."""
     if len(listed) > MAX_FILES:
-        raise BadPath(f"{len(listed)} files")
+        raise BadPath(f"{len(listed)} files; at most {MAX_FILES} are allowed")
     files: dict[str, bytes] = {}
     start = 0
     for path, length in listed:
         files[checked_path(path)] = body[start : start + length]
         start += length
     if start > len(body) or len(files) < len(listed):
-        raise Unclean("files that are longer than the body, or the same twice")
+        raise BoxUnusable("the files are longer than the body, or a path occurs twice")
     return files, body[start:]

@@ -1,15 +1,16 @@
-"""The runner: process 1 of a box, which loads one program at a time and has a fresh process forked for each of its runs.
+"""The runner: process 1 of a box. It loads one program at a time and has a fresh process forked for each run.
 
     frames ──► Runner ──► load     programs    put its files where runs cannot write, compile it once
-                          runs     runs        forks ──► confinement ──► process     in the child: never comes back
-                                               └───────► supervision                 watches, ends, empties the box
-                          unload   cleaning    nothing of it may be left
+                          runs     runs        forks ──► confinement ──► process     in the child: never returns
+                                               └───────► supervision                 watches, kills, empties the box
+                          unload   cleaning    nothing of the program may be left
 
-Where the kernel can do it, `templates` fork the runs, and the runner serves all jobs itself. Elsewhere each job is served
-by a fork of the runner, which forks the runs itself.
+Where the kernel supports it, `templates` forks the runs, and the runner serves all jobs itself. Elsewhere a fork of the
+runner serves each job, and forks the runs itself.
 
-The runner touches what programs made only in ways it need not trust them for: it reads pipes, removes files, waits for
-processes. It holds no expected answers, and ends (`EXIT_UNCLEAN`) rather than go on in a box that is not as it was.
+The runner touches what programs made only in ways that need no trust: it reads pipes, removes files, waits for
+processes. It holds no expected answers. When a box is not in its original state, the runner exits
+(`EXIT_BOX_UNUSABLE`).
 """
 
 import os
@@ -19,38 +20,40 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NoReturn
 
-from sandbox.runner import frames, kernel, landlock, programs, requests, templates
+from sandbox.runner import frames, requests
 from sandbox.runner.answers import Answer, loaded_answer, result_answer
-from sandbox.runner.board import Board
 from sandbox.runner.configuration import Configuration
-from sandbox.runner.forks import Forks, OwnForks
-from sandbox.runner.frames import EXIT_UNCLEAN, PROTOCOL, Closed
-from sandbox.runner.limits import parse
-from sandbox.runner.mappings import inherit_page_tables, open_own_memory
-from sandbox.runner.measures import data_bytes
-from sandbox.runner.population import Kin, Population
-from sandbox.runner.preparation import (
+from sandbox.runner.errors import BoxUnusable
+from sandbox.runner.frames import EXIT_BOX_UNUSABLE, PROTOCOL, Closed
+from sandbox.runner.isolation import kernel, landlock
+from sandbox.runner.process import programs, templates
+from sandbox.runner.process.forks import DirectForker, Forker
+from sandbox.runner.process.limits import parse
+from sandbox.runner.process.mappings import inherit_page_tables, open_own_memory
+from sandbox.runner.process.measures import data_bytes
+from sandbox.runner.process.prefork_warmup import warm_up_job
+from sandbox.runner.process.preparation import (
     close_terminals,
+    harden_process,
     job_filter,
-    leave_as_to_be_inherited,
     make_environment,
     make_rules,
     oom_counter,
     preload,
-    renounce,
-    take_control,
+    prepare_for_forks,
+    reserve_descriptors,
     wake_descriptor,
 )
-from sandbox.runner.programs import Loaded, Program
-from sandbox.runner.rehearsal import rehearse_job
-from sandbox.runner.runs import Runs
-from sandbox.runner.supervision import Result, Supervisor
-from sandbox.runner.trouble import Unclean
-from sandbox.runner.turn import Turn
-from sandbox.runner.workplace import BadPath, Workplace
+from sandbox.runner.process.process_reaper import ProcessReaper, ProtectedProcesses
+from sandbox.runner.process.programs import Loaded, Program
+from sandbox.runner.process.runs import Runs
+from sandbox.runner.process.shared_page import SharedPage
+from sandbox.runner.process.standby import StandbyFork
+from sandbox.runner.process.supervision import Result, Supervisor
+from sandbox.runner.process.workspace import BadPath, Workspace
 
 _SERVICE_GONE: Final = 3
-"""Exit status of the fork that serves a job."""
+"""Exit status of the fork that serves a job, when the service is gone."""
 
 COMMON_MODULES: Final = (
     "array",
@@ -79,7 +82,7 @@ COMMON_MODULES: Final = (
     "types",
     "typing",
 )
-"""What judged programs usually import. Each makes every fork a little slower."""
+"""Modules that judged programs often import. Each one makes every fork a little slower."""
 
 
 def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
@@ -90,63 +93,65 @@ def main(source: int, sink: int, configuration: dict[str, Any]) -> NoReturn:
         sink: Descriptor that answers go to; may be the same.
         configuration: `Configuration` as JSON.
     """
-    with _exiting(gone=0):
+    with _exit_after(gone=0):
         Runner(source, sink, _configuration(configuration)).serve()
     raise AssertionError("never reached")
 
 
 @contextmanager
-def _exiting(gone: int = _SERVICE_GONE) -> Iterator[None]:
-    """End this process when what is done in here comes to an end, whichever; with `gone`, when the service is."""
-    status = EXIT_UNCLEAN
+def _exit_after(gone: int = _SERVICE_GONE) -> Iterator[None]:
+    """Exit this process when the block ends in any way. The exit status is `gone` when the service is gone."""
+    status = EXIT_BOX_UNUSABLE
     try:
         yield
         status = 0
     except (Closed, BrokenPipeError, ConnectionResetError):
         status = gone
-    except (Unclean, OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError) as error:
+    except (BoxUnusable, OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError) as error:
         os.write(2, f"runner: {type(error).__name__}: {error}\n".encode(errors="replace"))
     finally:
         os._exit(status)
 
 
 class Runner:
-    """Of one box."""
+    """The runner of one box."""
 
     def __init__(self, source: int, sink: int, configuration: Configuration) -> None:
-        """Become what this process stays until it ends; the order matters."""
+        """Bring this process into the state that it keeps until it ends. The order matters."""
         self._configuration = configuration
-        self._source, self._sink = take_control(source, sink)
-        self._workplace = Workplace(configuration)
+        self._source, self._sink = reserve_descriptors(source, sink)
+        self._workspace = Workspace(configuration)
         memory = open_own_memory()
-        renounce()
+        harden_process()
         close_terminals()
-        environment = make_environment(configuration, self._workplace.run)
-        os.environ.clear()  # noqa: TID251 - of programs
-        os.environ.update(environment)  # noqa: TID251 - of programs
+        environment = make_environment(configuration, self._workspace.run)
+        os.environ.clear()  # noqa: TID251 - programs inherit it
+        os.environ.update(environment)  # noqa: TID251 - programs inherit it
         if not configuration.once:
             preload(COMMON_MODULES)
         self._preloaded = preload(configuration.preload)
-        rules = make_rules(configuration, self._workplace)
+        rules = make_rules(configuration, self._workspace)
         oom = oom_counter(configuration)
         wake = wake_descriptor()
-        leave_as_to_be_inherited(configuration, self._workplace)
+        prepare_for_forks(configuration, self._workspace)
         inherit_page_tables(memory)
-        board = Board()
-        self._turn = Turn(board.page)
-        kin: Kin
-        self._forks: Forks
-        if not configuration.once and not configuration.single_uid and templates.can_be_used(board):
-            kin = self._forks = templates.Templates(
-                board, data_bytes(), job_filter(configuration), rules.run, control=self._source, wake=wake
+        shared_page = SharedPage()
+        self._standby = StandbyFork(shared_page.page)
+        protected: ProtectedProcesses
+        self._forker: Forker
+        if not configuration.once and not configuration.single_uid and templates.can_be_used(shared_page):
+            protected = self._forker = templates.TemplateForker(
+                shared_page, data_bytes(), job_filter(configuration), rules.run, control=self._source, wake=wake
             )
             self._has_forks = False
         else:
-            kin, self._forks = self._turn, OwnForks(board, data_bytes(), job_filter(configuration))
+            protected, self._forker = self._standby, DirectForker(shared_page, data_bytes(), job_filter(configuration))
             self._has_forks = not configuration.once and _can_fork_for_jobs(configuration)
-        self._population = Population(kin, is_init=configuration.init, single_uid=configuration.single_uid)
-        supervisor = Supervisor(self._population, oom, board, control=self._source, wake=wake, cpus=configuration.cpus)
-        self._runs = Runs(configuration, self._workplace, supervisor, rules, self._forks, board, environment)
+        self._reaper = ProcessReaper(protected, is_init=configuration.init, single_uid=configuration.single_uid)
+        supervisor = Supervisor(
+            self._reaper, oom, shared_page, control=self._source, wake=wake, cpus=configuration.cpus
+        )
+        self._runs = Runs(configuration, self._workspace, supervisor, rules, self._forker, shared_page, environment)
         self._has_had_program = False
         self._program: Program | None = None
         self._dirty = 0
@@ -162,61 +167,61 @@ class Runner:
     def serve(self) -> NoReturn:
         """Answer one request after the other.
 
-        Without templates each job is served by a fork of this process: what was read and written for a program is in no
-        memory that the programs after it are forked from. After the first job, one is always made ahead, and waits for
-        its turn. A box that is used once needs none.
+        Without templates, a fork of this process serves each job. So what is read and written for a program is in no
+        memory that later programs are forked from. After the first job, one such fork is always made ahead, and waits
+        for its job. A box that is used once needs none.
 
         Raises:
             Closed: the service is gone.
-            Unclean: the box is not fit for another run.
+            BoxUnusable: the box is not fit for another run.
         """
         frames.send(self._sink, self._hello())
         if not self._has_forks:
             while True:
                 self._serve_job()
         current = self._fork_for_job()
-        self._turn.give()
-        _check_end_of_job(self._end_of(current))
-        following = self._fork_for_job()
+        self._standby.activate()
+        _check_end_of_job(self._wait_for(current))
+        standby = self._fork_for_job()
         while True:
-            current = following
-            self._turn.give()
-            following = self._fork_for_job()
-            self._turn.follow(following)
-            _check_end_of_job(self._end_of(current))
-            if self._turn.is_lost:
-                self._turn.cancel()
-                _bury(following)
-                following = self._fork_for_job()
+            current = standby
+            self._standby.activate()
+            standby = self._fork_for_job()
+            self._standby.set_pid(standby)
+            _check_end_of_job(self._wait_for(current))
+            if self._standby.is_killed:
+                self._standby.cancel()
+                _kill_and_reap(standby)
+                standby = self._fork_for_job()
 
     def _fork_for_job(self) -> int:
-        self._runs.number_apart()
-        self._turn.prepare()
+        self._runs.skip_user_ids()
+        self._standby.open_pipe()
         runner = os.getpid()
         pid = kernel.fork()
         if pid == 0:
-            self._be_fork(runner)
+            self._run_fork(runner)
         return pid
 
-    def _end_of(self, pid: int) -> int:
-        """Wait for a child, and bury others on the way. Its exit code, or minus the signal that ended it.
+    def _wait_for(self, pid: int) -> int:
+        """Wait for a child, and reap others meanwhile. Returns its exit code, or minus the signal that ended it.
 
         Raises:
-            Unclean: the fork that waits for its turn has ended, and no job ended it.
+            BoxUnusable: the fork that waits for the next job has ended, though no job killed it.
         """
         while True:
             ended, status = os.wait()
             if ended == pid:
                 return os.waitstatus_to_exitcode(status)
-            if ended == self._turn.following and not self._turn.is_lost:
-                raise Unclean(f"the fork for the next job ended with {os.waitstatus_to_exitcode(status)}")
+            if ended == self._standby.pid and not self._standby.is_killed:
+                raise BoxUnusable(f"the fork for the next job ended with {os.waitstatus_to_exitcode(status)}")
 
-    def _be_fork(self, runner: int) -> NoReturn:
+    def _run_fork(self, runner: int) -> NoReturn:
         kernel.die_with_parent(runner)
-        with _exiting():
-            self._population.adopt()
-            rehearse_job()
-            self._turn.wait()
+        with _exit_after():
+            self._reaper.adopt()
+            warm_up_job()
+            self._standby.wait()
             self._serve_job()
         raise AssertionError("never reached")
 
@@ -228,7 +233,7 @@ class Runner:
             asked = header["ask"]
             answer, body = self._answers[asked](header, body_bytes)
             frames.send(self._sink, answer, body)
-            self._dirty += self._workplace.clear_runs()
+            self._dirty += self._workspace.clear_runs()
 
     def _hello(self) -> dict[str, Any]:
         return {
@@ -248,18 +253,18 @@ class Runner:
 
     def _load(self, header: dict[str, Any], body_bytes: int) -> Answer:
         if self._configuration.once and self._has_had_program:
-            raise Unclean("a second program in a box for one")
+            raise BoxUnusable("a second program in a box that is for one program")
         self._has_had_program = True
-        self._forget()
+        self._unload_program()
         body = self._body(body_bytes)
         core = header["core"] if self._configuration.cpus == 1 else None
-        self._forks.begin(handles_children=header["handles_children"], has_tests=header["has_tests"], core=core)
-        self._runs.count_threads(self._turn.following if self._has_forks else None)
+        self._forker.begin(handles_children=header["handles_children"], has_tests=header["has_tests"], core=core)
+        self._runs.count_threads(self._standby.pid if self._has_forks else None)
         try:
             load = requests.read_load(header, body)
         except BadPath as error:
             return loaded_answer(Loaded(None, str(error)))
-        loaded = programs.load(load, self._workplace, self._forks, self._compile)
+        loaded = programs.load(load, self._workspace, self._forker, self._compile)
         self._program = loaded.program
         return loaded_answer(loaded)
 
@@ -280,18 +285,18 @@ class Runner:
 
     def _unload(self, _header: dict[str, Any], body_bytes: int) -> Answer:
         self._body(body_bytes)
-        self._forget()
+        self._unload_program()
         dirty, self._dirty = self._dirty, 0
         return {"answer": "unloaded", "dirty": dirty}, b""
 
-    def _forget(self) -> None:
+    def _unload_program(self) -> None:
         self._program = None
-        self._forks.end()
-        self._workplace.clear_program()
+        self._forker.end()
+        self._workspace.clear_program()
 
     def _loaded(self) -> Program:
         if self._program is None:
-            raise Unclean("a run without a program")
+            raise BoxUnusable("a run was asked for before a program was loaded")
         return self._program
 
     def _body(self, length: int) -> bytes:
@@ -299,12 +304,12 @@ class Runner:
 
 
 def _can_fork_for_jobs(configuration: Configuration) -> bool:
-    """Whether programs cannot signal the runner's forks, as no program can signal process 1 of its box."""
+    """Whether programs are unable to signal the runner's forks, as they are unable to signal process 1 of their box."""
     return not configuration.single_uid or landlock.version() >= landlock.SCOPES_SIGNALS
 
 
-def _bury(pid: int) -> None:
-    """End a child, which may have been ended already, or even waited for."""
+def _kill_and_reap(pid: int) -> None:
+    """Kill and reap a child that may have been killed, or even reaped, already."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     with suppress(ChildProcessError):
@@ -312,17 +317,18 @@ def _bury(pid: int) -> None:
 
 
 def _check_end_of_job(status: int) -> None:
-    """
+    """Check how the fork that served a job ended.
+
     Raises:
         Closed: the service is gone.
-        Unclean: the box is not fit for another job.
+        BoxUnusable: the box is not fit for another job.
     """
     if status == _SERVICE_GONE:
         raise Closed("the service is gone")
-    if status == EXIT_UNCLEAN:
-        os._exit(status)  # which has said why
+    if status == EXIT_BOX_UNUSABLE:
+        os._exit(status)  # the fork has written the reason to standard error
     if status != 0:
-        raise Unclean(f"a job ended with {status}")
+        raise BoxUnusable(f"a job ended with {status}")
 
 
 def _configuration(fields: dict[str, Any]) -> Configuration:

@@ -1,17 +1,17 @@
-"""Attacks that every sandbox must survive, carried out through nothing but its public contract.
+"""Attacks that every sandbox must survive, run through its public interface only.
 
     outside: a canary file, listeners, a neighbouring process, the service's environment
                                     │
-    check ──► attack ──► Sandbox ──►│ the program tries to get at them, and prints what it reached
+    check ──► attack ──► Sandbox ──►│ the program tries to reach them, and prints what it reached
       ▲                             │
-      └──── looks at what the program said, how it ended, and whether anything outside was touched
+      └──── checks what the program printed, how it ended, and whether anything outside was touched
 
-What a program says counts against the sandbox only: a program that does not come to its last line has shown nothing, so
-the sandbox has not held. `SHORT` takes well under two seconds and is meant for the start of the service, `LONG` adds
-what takes more. Nothing here does harm where a sandbox lets everything through.
+A program's output counts against the sandbox only. A program that does not reach its last line has proved nothing, so
+the sandbox has not held. `SHORT` takes well under two seconds and is meant for the start of the service. `LONG` adds
+the attacks that take longer. Nothing here does harm in a sandbox that lets everything through.
 
-The attacks, by what they are after: what lies outside (`reach`), the kernel (`privileges`), the next program (`leftovers`),
-an unearned verdict (`forgery`), and more than the limits allow (`excess`).
+The attacks by their target: resources outside (`reach`), the kernel (`privileges`), the next program (`leftovers`), an
+undeserved verdict (`forgery`), and more than the limits allow (`excess`).
 """
 
 from sandbox.self_check.attacks import ATTACKS

@@ -1,4 +1,4 @@
-"""An attack: a program that tries, and what is made of what it says."""
+"""An attack: a program that tries to break out, and the judgement of its output."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,17 +11,17 @@ from sandbox.self_check.outside import Outside
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One way to misbehave."""
+    """One kind of attack."""
 
     name: str
     tries: str
-    """One sentence."""
+    """What the attack tries, in one sentence."""
     carry_out: Callable[[Sandbox, Outside], Awaitable[str]]
-    """Says what got through; nothing, when the sandbox held."""
+    """Runs the attack. Returns what got through; empty when the sandbox held."""
     is_short: bool = True
     not_promised_by: frozenset[Isolation] = frozenset()
     gaps: Mapping[Isolation, frozenset[str]] = field(default_factory=dict)
-    """Of what is attempted, what such a sandbox lets through and says so among its caveats."""
+    """For a kind of sandbox: attempts that it lets through, as its caveats say."""
 
 
 LIMITS: Final = Limits(cpu_s=5.0, wall_s=20.0, memory_mb=256, processes=32)
@@ -60,16 +60,16 @@ def content(path):
     with open(path, "rb") as file:
         return file.read(4096)
 """
-"""Each attempt is a process of its own: one that is killed for trying does not keep the others from being tried.
+"""Each attempt is a process of its own: when one is killed for trying, the others still run.
 
-In a PID namespace the neighbour's number may be one of the attack's own processes, which it may do anything to.
+In a PID namespace the neighbour's pid may belong to one of the attack's own processes, which it may do anything to.
 """
 
 
-async def carried_out(
+async def run_attack(
     sandbox: Sandbox, source: str, outside: Outside, runs: Sequence[Run] = (Execute(limits=LIMITS),)
 ) -> Sequence[RunResult]:
-    """Of each run; fewer than the runs when it could not be built."""
+    """Results of the runs, in order; fewer than the runs when the program could not be built."""
     results: dict[int, RunResult] = {}
 
     def keep(position: int, result: RunResult) -> bool:
@@ -80,15 +80,17 @@ async def carried_out(
     return [results[position] for position in sorted(results)]
 
 
-async def heard(sandbox: Sandbox, source: str, outside: Outside, limits: Limits = LIMITS) -> tuple[list[str], str]:
-    """The lines a program printed, and what it says it reached or why it came to no end."""
-    results = await carried_out(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
+async def run_and_parse(
+    sandbox: Sandbox, source: str, outside: Outside, limits: Limits = LIMITS
+) -> tuple[list[str], str]:
+    """The lines that a program printed, and what it says it reached, or why it did not finish."""
+    results = await run_attack(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
     if not results:
-        return [], "the attack could not be loaded"
+        return [], "the attack program could not be loaded"
     lines = results[0].stdout.decode(errors="replace").splitlines()
     reached = [line.removeprefix(_REACHED) for line in lines if line.startswith(_REACHED)]
     if not reached and DONE not in lines:
-        return lines, f"the attack came to no end: {ending(results[0])}"
+        return lines, f"the attack did not finish: {ending(results[0])}"
     return lines, ", ".join(reached)
 
 
@@ -97,10 +99,10 @@ def ending(result: RunResult) -> str:
     return f"{result.exit}, code {result.code}, signal {result.signal}, {words[-1] if words else 'no words'}"
 
 
-def attempts(source: str) -> Callable[[Sandbox, Outside], Awaitable[str]]:
-    """An attack that is nothing but attempts which must fail."""
+def must_all_fail(source: str) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+    """An attack made only of attempts that must all fail."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
-        return (await heard(sandbox, source, outside))[1]
+        return (await run_and_parse(sandbox, source, outside))[1]
 
     return carry_out

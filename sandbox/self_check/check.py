@@ -1,4 +1,4 @@
-"""Carrying out the attacks."""
+"""Runs the attacks against a sandbox."""
 
 import re
 from typing import Final
@@ -13,7 +13,7 @@ _PID: Final = re.compile(r"/proc/\d+/")
 
 
 async def check(sandbox: Sandbox, which: Extent = SHORT) -> Report:
-    """Attack a started sandbox.
+    """Attack a started sandbox and report what got through.
 
     Raises:
         SandboxUnavailable: programs could not be run.

@@ -1,18 +1,18 @@
-"""Using more than the limits allow."""
+"""Attacks that use more than the limits allow."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from sandbox.base import Execute, Exit, Limits, Sandbox
-from sandbox.self_check.attack import DONE, carried_out, ending
+from sandbox.self_check.attack import DONE, ending, run_attack
 from sandbox.self_check.outside import Outside
 
 
-def ends(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandbox, Outside], Awaitable[str]]:
-    """An attack on a limit: its run must end in one of these ways, and not come to its last line."""
+def must_end_as(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+    """An attack on a limit: its run must end in one of these ways, before its last line."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
-        results = await carried_out(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
+        results = await run_attack(sandbox, f"{source}\nprint({DONE!r})\n", outside, [Execute(limits=limits)])
         if not results:
             return "the attack could not be loaded"
         (result,) = results
@@ -29,15 +29,15 @@ def ends(source: str, limits: Limits, *expected: Exit) -> Callable[[Sandbox, Out
     return carry_out
 
 
-def counts(source: str, limits: Limits, most: int) -> Callable[[Sandbox, Outside], Awaitable[str]]:
-    """An attack that prints how far it came with each step; it may come so far and no further."""
+def must_stop_at(source: str, limits: Limits, most: int) -> Callable[[Sandbox, Outside], Awaitable[str]]:
+    """An attack that prints its progress at each step. It may get as far as `most`, and no further."""
 
     async def carry_out(sandbox: Sandbox, outside: Outside) -> str:
-        results = await carried_out(sandbox, source, outside, [Execute(limits=limits)])
+        results = await run_attack(sandbox, source, outside, [Execute(limits=limits)])
         numbers = [int(word) for result in results for word in result.stdout.split() if word.isdigit()]
         if not numbers:
             return "the attack could not begin" + "".join(f": {ending(result)}" for result in results)
-        return f"it came to {max(numbers)}, and {most} is allowed" if max(numbers) > most else ""
+        return f"it got to {max(numbers)}; at most {most} is allowed" if max(numbers) > most else ""
 
     return carry_out
 
@@ -51,7 +51,7 @@ for step in range(1, 41):
     if step > 8:
         time.sleep(0.05)
 """
-"""Beyond what it may have it takes its time: on a busy machine, who looks at memory from outside may come to it late."""
+"""Beyond its limit it goes slowly: on a busy machine, a memory check from outside may be late."""
 SHARED_MEMORY: Final = """\
 import mmap
 shared = mmap.mmap(-1, 3072 << 20)

@@ -1,9 +1,9 @@
-"""Getting at a verdict that was not earned."""
+"""Attacks that try to get an undeserved verdict."""
 
 from typing import Final
 
 from sandbox.base import Execute, Exit, Sandbox, Tests, TestStyle
-from sandbox.self_check.attack import LIMITS, carried_out, ending
+from sandbox.self_check.attack import LIMITS, ending, run_attack
 from sandbox.self_check.outside import Outside
 
 _FORGERY: Final = """\
@@ -26,8 +26,9 @@ print("honest", sys.argv[1])
 
 
 async def forgery(sandbox: Sandbox, outside: Outside) -> str:
+    """Write forged results to every open descriptor; results of the runs after it must stay honest."""
     runs = [Execute(arguments=[argument], limits=LIMITS) for argument in ("forge", "second", "third")]
-    results = await carried_out(sandbox, _FORGERY, outside, runs)
+    results = await run_attack(sandbox, _FORGERY, outside, runs)
     said = [(result.exit, result.code, result.stdout) for result in results]
     wanted = [(Exit.EXITED, 5, b""), (Exit.EXITED, 0, b"honest second\n"), (Exit.EXITED, 0, b"honest third\n")]
     return "" if said == wanted else f"a result the program made up: {said}"
@@ -51,9 +52,10 @@ def f(wanted):
 
 
 async def forged_tests(sandbox: Sandbox, outside: Outside) -> str:
+    """Pass tests with objects that equal anything, or by ending early."""
     cases = [f"assert f({case}) == {case}" for case in (1, 2, 3, _HONEST_CASE)]
     tests = [Tests(TestStyle.ASSERTS, cases=[case], limits=LIMITS) for case in cases]
-    results = await carried_out(sandbox, _ALWAYS_EQUAL, outside, tests)
+    results = await run_attack(sandbox, _ALWAYS_EQUAL, outside, tests)
     if len(results) < len(cases):
         return "the attack could not be loaded"
     *forged, honest = [any(outcome.passed for outcome in result.tests) for result in results]

@@ -1,4 +1,4 @@
-"""Getting at the next program, by what is left in a box for it."""
+"""Attacks on the next program, through things left behind in a box."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.base import Sandbox
-from sandbox.self_check.attack import heard
+from sandbox.self_check.attack import run_and_parse
 from sandbox.self_check.outside import SLEEP, Outside
 
 _LEAVE: Final = """\
@@ -76,11 +76,11 @@ attempt("a queue of the program before", lambda: libc.mq_unlink(b"/" + mark.enco
 
 
 async def leftovers(sandbox: Sandbox, outside: Outside) -> str:
-    """As many programs as there are boxes leave something, then as many look for it."""
+    """Run as many programs as there are boxes to leave something behind, then as many to look for it."""
     mark = f"left-{secrets.token_hex(8)}"
     leave, find = _LEAVE % (mark, SLEEP), _FIND % mark
-    await asyncio.gather(*(heard(sandbox, leave, outside) for _ in range(sandbox.slots)))
-    said = await asyncio.gather(*(heard(sandbox, find, outside) for _ in range(sandbox.slots)))
+    await asyncio.gather(*(run_and_parse(sandbox, leave, outside) for _ in range(sandbox.slots)))
+    said = await asyncio.gather(*(run_and_parse(sandbox, find, outside) for _ in range(sandbox.slots)))
     through = sorted({reached for _, reached in said if reached})
     if await asyncio.to_thread(_is_running, mark):
         through.append("a process that was left is still running")

@@ -1,4 +1,4 @@
-"""What there is to get at outside a box."""
+"""The targets of attacks outside a box."""
 
 import contextlib
 import secrets
@@ -16,17 +16,17 @@ SLEEP: Final = "/bin/sleep"
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What programs must not get at."""
+    """What programs must not reach."""
 
     directory: Path
-    """Anybody may read and write in it."""
+    """Every user may read and write in it."""
     secret: str
-    """In the canary file, and nowhere else."""
+    """The content of the canary file; it stands nowhere else."""
     tcp: socket.socket
     abstract: socket.socket
     neighbour: "subprocess.Popen[bytes]"
     neighbour_mark: str
-    """Its name in its command line."""
+    """The neighbour's name in its command line."""
 
     @property
     def canary(self) -> Path:
@@ -45,7 +45,7 @@ class Outside:
 
 @contextlib.contextmanager
 def outside() -> Iterator[Outside]:
-    """What there is to get at, as long as the attacks last."""
+    """Set up the targets while the attacks run."""
     with contextlib.ExitStack() as stack:
         directory = Path(tempfile.mkdtemp(prefix="canary-"))
         stack.callback(shutil.rmtree, directory)

@@ -1,4 +1,4 @@
-"""Getting at the kernel: system calls that reach into it, and the rights of others."""
+"""Attacks on the kernel: dangerous system calls, and the privileges of other users."""
 
 from typing import Final
 

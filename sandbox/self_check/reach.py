@@ -1,4 +1,4 @@
-"""Getting at what lies outside: the network, files, the environment, other processes."""
+"""Attacks on resources outside: the network, files, the environment, other processes."""
 
 import contextlib
 import hashlib
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.base import Sandbox
-from sandbox.self_check.attack import heard
+from sandbox.self_check.attack import run_and_parse
 from sandbox.self_check.outside import Outside
 
 _NETWORK: Final = """\
@@ -37,7 +37,7 @@ attempt("network interfaces", lambda: [name for _, name in socket.if_nameindex()
 
 
 async def network(sandbox: Sandbox, outside: Outside) -> str:
-    through = (await heard(sandbox, _NETWORK, outside))[1]
+    through = (await run_and_parse(sandbox, _NETWORK, outside))[1]
     for listener in (outside.tcp, outside.abstract):
         with contextlib.suppress(BlockingIOError):
             listener.accept()[0].close()
@@ -71,7 +71,7 @@ attempt("the canary's directory", lambda: os.listdir(os.path.dirname(FACTS["cana
 
 
 async def host_files(sandbox: Sandbox, outside: Outside) -> str:
-    lines, through = await heard(sandbox, _HOST_FILES, outside)
+    lines, through = await run_and_parse(sandbox, _HOST_FILES, outside)
     reached = [through] if through else []
     if f"read {outside.secret}" in lines:
         reached.append("a file of the service's machine")
@@ -91,7 +91,7 @@ _USUAL_NAMES: Final = frozenset(
     {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "PATH", "PWD", "SHLVL", "TERM", "TZ", "_"}
     | {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
 )
-"""Of environment variables that say nothing, or that boxes have of their own."""
+"""Names of environment variables that reveal nothing, or that boxes set themselves."""
 
 _ENVIRONMENT: Final = """\
 import glob, hashlib
@@ -107,7 +107,7 @@ for pair in pairs:
 
 
 async def environment(sandbox: Sandbox, outside: Outside) -> str:
-    lines, through = await heard(sandbox, _ENVIRONMENT, outside)
+    lines, through = await run_and_parse(sandbox, _ENVIRONMENT, outside)
     if through:
         return through
     said = frozenset(lines)
@@ -116,7 +116,7 @@ async def environment(sandbox: Sandbox, outside: Outside) -> str:
 
 
 def _own_environment() -> dict[str, str]:
-    """Each variable, and what the attack prints when it has seen it."""
+    """For each of our variables, the line that the attack prints when it has seen it."""
     pairs = Path("/proc/self/environ").read_bytes().split(b"\0")
     return {
         pair.partition(b"=")[0].decode(errors="replace"): f"pair {hashlib.sha256(pair).hexdigest()}"
@@ -148,7 +148,7 @@ for path in ("/", "/usr", "/etc", "/dev", "/proc", os.path.dirname(os.__file__))
 
 
 async def writes(sandbox: Sandbox, outside: Outside) -> str:
-    through = (await heard(sandbox, _WRITES, outside))[1]
+    through = (await run_and_parse(sandbox, _WRITES, outside))[1]
     if (outside.directory / "written").exists() or outside.canary.read_text() != outside.secret:
         through = through or "a file of the service's machine was written"
     return through
@@ -185,7 +185,7 @@ attempt("a signal to a neighbour", neighbour(terminates))
 
 
 async def processes(sandbox: Sandbox, outside: Outside) -> str:
-    lines, through = await heard(sandbox, PROCESSES, outside)
+    lines, through = await run_and_parse(sandbox, PROCESSES, outside)
     if f"saw {outside.neighbour_mark}" in lines:
         through = through or "the command line of a neighbour"
     if outside.neighbour.poll() is not None:

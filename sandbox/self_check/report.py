@@ -1,4 +1,4 @@
-"""What is tried, and what it came to."""
+"""The report of a self-check: what was tried, and the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sandbox.base import Isolation
 
 
 class Extent(Enum):
-    """How much is tried."""
+    """How many attacks are run."""
 
     SHORT = "short"
     LONG = "long"
@@ -21,22 +21,22 @@ LONG: Final = Extent.LONG
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one attack came to."""
+    """The result of one attack."""
 
     name: str
     held: bool
     detail: str
-    """What the attack tried; after it, when the sandbox did not hold, what got through."""
+    """What the attack tried. If the sandbox did not hold, what got through follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What all attacks came to."""
+    """The results of all attacks."""
 
     isolation: Isolation
     findings: Sequence[Finding]
     not_promised: Sequence[str]
-    """Attacks left out, as this kind of sandbox makes no promise about them: its caveats say so."""
+    """Attacks left out because this kind of sandbox makes no promise about them: its caveats say so."""
 
     @property
     def held(self) -> bool:

@@ -1,4 +1,4 @@
-"""Our own CPU-bound functions, run on untrusted data in pre-warmed processes that can be killed.
+"""Workers run our own CPU-bound functions on untrusted data, in pre-warmed processes that can be killed.
 
     service process (asyncio, gRPC: never forks)                 pool.py, link.py
         │ starts, orders forks                ▲ pid, pidfd, how each worker ended
@@ -8,8 +8,8 @@
         ▼
     worker ── questions and answers on a socket of its own ── service process        serve.py, frames.py
 
-Each process dies with the one above it. Data crosses as msgpack in length-prefixed frames, never as pickle: a worker
-that was taken over can answer its own items wrongly, but cannot attack the service.
+Each process dies with the one above it. Data crosses as msgpack in length-prefixed frames, never as pickle. A
+compromised worker can give wrong answers to its own items, but cannot attack the service.
 """
 
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable

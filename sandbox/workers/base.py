@@ -1,4 +1,4 @@
-"""What callers of the workers see: a task, how an item ended, and the one error of the pool itself."""
+"""The interface of the workers: a task, how an item ended, and the one error of the pool itself."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function workers may call, named so that the service process need not import it."""
+    """A function that workers may call. It is named by text, so that the service process need not import it."""
 
     module: str
     function: str
@@ -15,40 +15,40 @@ class Task:
     time_limit_s: float
     """CPU seconds per item."""
     warm: tuple[Any, ...] = ()
-    """Payloads the zygote runs once before it forks, to fill caches such as a parser's tables."""
+    """Payloads that the zygote runs once before it forks, to fill caches such as a parser's tables."""
     output_bytes: int = 0
-    """What it may return where that is more than the pool lets through."""
+    """The largest result, if that is more than the pool's own limit."""
 
 
 class Exit(StrEnum):
-    """How one item ended. All but STALLED say something about the item."""
+    """How one item ended. Each value except STALLED says something about the item."""
 
     OK = "ok"
     TIME_LIMIT = "time_limit"
-    """It used up its CPU time; its worker was killed."""
+    """The item used up its CPU time; its worker was killed."""
     MEMORY_LIMIT = "memory_limit"
     OUTPUT_LIMIT = "output_limit"
-    """What it returned is larger than its task, and the pool, let through."""
+    """Its result is larger than the limits of the task and the pool."""
     CRASHED = "crashed"
-    """Its worker died, and so did a fresh one which had nothing else to do."""
+    """Its worker died, and so did a fresh one that had nothing else to do."""
     RAISED = "raised"
     """It raised an exception, or its payload or result is not plain data."""
     STALLED = "stalled"
-    """It could not be run to an end, and that was not its own doing (a starved machine, a dying pool)."""
+    """It could not be finished, through no fault of its own (a starved machine, a dying pool)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one item."""
+    """The result of one item."""
 
     exit: Exit
     value: Any = None
-    """What the function returned, when `exit` is OK."""
+    """The function's return value, when `exit` is OK."""
     message: str = ""
     """For people. When `exit` is RAISED: `TypeName: text`, then the innermost lines of the traceback."""
     elapsed_s: float = 0.0
-    """CPU seconds it used in the worker that ended it."""
+    """CPU seconds used in the worker that ended it."""
 
 
 class WorkersUnavailable(Exception):
-    """The pool itself cannot work (not started, stopping, or no process can be had); says nothing about any item."""
+    """The pool itself cannot work (not started, stopping, or no process available); says nothing about any item."""

@@ -1,9 +1,10 @@
-"""What a worker may still do once it touches untrusted data: compute, and read files its imports need.
+"""Limits a worker before it touches untrusted data: it can only compute, and read files that its imports need.
 
-The limits of resource.setrlimit always hold, and capabilities are dropped so that root cannot lift them. The rest depends on kernel and container and is done where it can be:
-a network namespace without interfaces, Landlock (no writing, no executing, no TCP, no signals to or looking into
-other processes), and seccomp (no new processes or threads, which RLIMIT_NPROC does not deny to root). The numbers are
-from prctl(2), landlock(7), seccomp(2), and the kernel's uapi headers and system call tables.
+The limits of resource.setrlimit always hold, and capabilities are dropped so that root cannot lift them. The other
+measures depend on kernel and container, and are applied where possible: a network namespace without interfaces,
+Landlock (no writing, no executing, no TCP, no signals to other processes and no access to them), and seccomp (no new
+processes or threads, because RLIMIT_NPROC does not bind root). The numbers are from prctl(2), landlock(7), seccomp(2),
+and the kernel's uapi headers and system call tables.
 """
 
 import ctypes
@@ -48,11 +49,11 @@ _FORKING_CALLS = {
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def die_with(parent_pid: int) -> None:
-    """Have the kernel kill this process when its parent ends.
+def die_with_parent(parent_pid: int) -> None:
+    """Make the kernel kill this process when its parent ends.
 
     Raises:
-        OSError: it cannot.
+        OSError: the kernel refuses.
     """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:
@@ -60,19 +61,19 @@ def die_with(parent_pid: int) -> None:
 
 
 def ignore_polite_signals() -> None:
-    """Signals for the whole group (Ctrl-C, an orchestrator's SIGTERM) are for the service to answer, not for us."""
+    """Ignore signals sent to the whole process group (Ctrl-C, an orchestrator's SIGTERM): the service handles them."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 
 
 def leave_network() -> None:
-    """Move this process and its children to where there is no network; without the right to, do nothing."""
+    """Move this process and its children to a namespace without a network. Without the privilege, do nothing."""
     if _libc.unshare(_CLONE_NEWNET) != 0:
         _libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
 
 
 def keep_only(fd: int) -> int:
-    """Close every file but `fd`, which gets a new number; standard streams become /dev/null."""
+    """Close every file but `fd`, which gets a new number. The standard streams become /dev/null."""
     null = os.open(os.devnull, os.O_RDWR)
     kept = os.dup2(fd, 100, inheritable=False)
     for stream in range(3):
@@ -86,7 +87,7 @@ def keep_only(fd: int) -> int:
 
 
 def confine(memory_mb: int) -> None:
-    """Give up everything a worker does not need, for good. `memory_mb` is on top of what is mapped now.
+    """Give up everything that a worker does not need, for good. `memory_mb` is added to what is mapped now.
 
     Raises:
         OSError: a limit that must hold could not be set.
@@ -106,7 +107,7 @@ def confine(memory_mb: int) -> None:
 
 
 def landlock_version() -> int:
-    """What this kernel knows of Landlock; less than 1 where there is none."""
+    """The kernel's Landlock version; less than 1 when there is none."""
     return int(_libc.syscall(_SYS_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION))
 
 
@@ -128,9 +129,9 @@ def _raise_errno(what: str) -> NoReturn:
 
 
 def _drop_capabilities() -> None:
-    """Keep none that could raise a limit again or look into other processes; see capget(2).
+    """Drop all capabilities that could raise a limit again or look into other processes; see capget(2).
 
-    Reading stays: a later import may need it where the code belongs to somebody else.
+    The capability to read any file stays: a later import may need it if the code belongs to another user.
     """
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
     sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
@@ -142,7 +143,7 @@ def _drop_capabilities() -> None:
 
 
 def _landlock() -> None:
-    """Forbid what Landlock can, as far as this kernel knows it; nothing where it is missing or switched off."""
+    """Forbid what this kernel's Landlock can forbid; do nothing when it is missing or switched off."""
     version = landlock_version()
     if version < 1:
         return
@@ -168,7 +169,7 @@ class _Program(ctypes.Structure):
 
 
 def _deny_forking() -> None:
-    """Have every call that makes a process or thread fail with EPERM, on the machines we know the numbers for."""
+    """Make every call that makes a process or thread fail with EPERM, on architectures whose call numbers are known."""
     if platform.machine() not in _FORKING_CALLS:
         return
     architecture, calls = _FORKING_CALLS[platform.machine()]

@@ -1,10 +1,10 @@
-"""What the service and a worker say to each other, and how the service and the zygote talk.
+"""The formats of messages between the service and a worker, and between the service and the zygote.
 
     question   body bytes · number · task index            then the payload as msgpack
     answer     body bytes · number · code · peak RSS · CPU   then the value as msgpack, or a message as UTF-8
 
-A worker answers questions in the order of their numbers, from 1 on; its answer 0 says that it is ready (HELLO), or
-why it cannot be (RAISED). Every length is checked before anything is read.
+A worker answers questions in the order of their numbers, from 1 on. Its answer 0 says that it is ready (HELLO), or why
+it cannot be (RAISED). Every length is checked before anything is read.
 """
 
 from struct import Struct
@@ -26,24 +26,24 @@ MAX_MESSAGE_BYTES: Final = 4096
 MAX_PAYLOAD_BYTES: Final = 256 * 1024 * 1024
 
 EXIT_MEMORY: Final = 113
-"""Exit status of a worker that had not even the memory to say so."""
+"""Exit status of a worker that ran out of memory so far that it could not even report it."""
 
 ORDER: Final = Struct("<BQ")
-"""To the zygote: what to do, and the worker's number."""
+"""Service to zygote: the action, and the worker's number."""
 FORK: Final = 1
-"""Make it; its end of a socket pair comes with this message."""
+"""Fork the worker. Its end of a socket pair comes with this message."""
 END: Final = 2
-"""Kill it, where the service has no pidfd to do so itself."""
+"""Kill the worker, when the service has no pidfd to do it itself."""
 
 PACKET_BYTES: Final = 65536
 """Largest message between service and zygote."""
 
 
 class Order(msgspec.Struct, array_like=True):
-    """What a zygote is started with."""
+    """The message that a zygote is started with."""
 
     tasks: list[tuple[str, str, list[Any], int]]
-    """Module, function, warm payloads, the most bytes of a result."""
+    """Module, function, warm payloads, the largest result in bytes."""
     memory_mb: int
 
 
@@ -52,7 +52,7 @@ class Ready(msgspec.Struct, tag=True, array_like=True):
 
 
 class Broken(msgspec.Struct, tag=True, array_like=True):
-    """The zygote cannot start, and ends."""
+    """The zygote cannot start, and exits."""
 
     message: str
 
@@ -65,14 +65,14 @@ class Forked(msgspec.Struct, tag=True, array_like=True):
 
 
 class Refused(msgspec.Struct, tag=True, array_like=True):
-    """The system would not fork."""
+    """The system refused to fork."""
 
     number: int
     message: str
 
 
 class Ended(msgspec.Struct, tag=True, array_like=True):
-    """A worker is dead and reaped; `status` as os.waitpid gives it."""
+    """A worker is dead and reaped. `status` is what os.waitpid returned."""
 
     number: int
     status: int

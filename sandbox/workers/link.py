@@ -1,4 +1,4 @@
-"""The service's side of one zygote: start it, order forks, hear its reports, end it."""
+"""The service's side of one zygote: starts it, orders forks, receives its reports, ends it."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from sandbox import handles
+from sandbox import process_handles
 from sandbox.workers.base import WorkersUnavailable
 from sandbox.workers.frames import END, FORK, ORDER, PACKET_BYTES, Broken, Order, Ready, Report
 
@@ -25,11 +25,11 @@ main(int(sys.argv[1]), int(sys.argv[2]))
 
 _ENVIRONMENT: Final = {
     "LANG": "C.UTF-8",
-    "PYTHONHASHSEED": "0",  # the order of sets must not decide a verdict
+    "PYTHONHASHSEED": "0",  # a verdict must not depend on the order of sets
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""All of it. Nothing is inherited, so no secret can be."""
+"""The zygote's whole environment. Nothing is inherited, so no secret can be."""
 
 _END_PATIENCE_S: Final = 5.0
 
@@ -37,14 +37,14 @@ _decoder: Final = msgspec.msgpack.Decoder(Report)
 
 
 class Link:
-    """One running zygote. Made by `Link.open`; `close` must be awaited however it ends."""
+    """One running zygote. Made by `Link.open`. `close` must always be awaited."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         self._process = process
         self._control = control
-        self._pidfd = handles.open_pidfd(process.pid)
+        self._pidfd = process_handles.open_pidfd(process.pid)
         self._loop = asyncio.get_running_loop()
-        self._hear: Callable[[Report, int], None] = self._hear_first
+        self._on_report: Callable[[Report, int], None] = self._on_first_report
         self._first: asyncio.Future[None] = self._loop.create_future()
         self.gone: asyncio.Future[None] = self._loop.create_future()
         """Done when the zygote can no longer be heard."""
@@ -55,7 +55,7 @@ class Link:
         """Start a zygote and wait until every task is imported and warm.
 
         Raises:
-            WorkersUnavailable: it did not get there; the message has the zygote's own traceback if there is one.
+            WorkersUnavailable: it did not get ready; the message has the zygote's own traceback if there is one.
         """
         try:
             link = cls(*_launch(order))
@@ -78,32 +78,32 @@ class Link:
     def pid(self) -> int:
         return self._process.pid
 
-    def listen(self, hear: Callable[[Report, int], None]) -> None:
-        """Call `hear(report, pidfd)` for each report from now on; pidfd is -1 where none came with it."""
-        self._hear = hear
+    def listen(self, on_report: Callable[[Report, int], None]) -> None:
+        """Call `on_report(report, pidfd)` for each report from now on. `pidfd` is -1 when none came with it."""
+        self._on_report = on_report
 
     def fork(self, number: int, connection: socket.socket) -> None:
-        """Order a worker on this end of a socket pair, which the caller may close then.
+        """Order a worker on this end of a socket pair. The caller may close its copy afterwards.
 
         Raises:
-            OSError: the zygote has gone, or does not read.
+            OSError: the zygote is gone, or does not read.
         """
         socket.send_fds(self._control, [ORDER.pack(FORK, number)], [connection.fileno()])
 
     def end_worker(self, number: int) -> None:
-        """Order the end of a worker that has no pidfd; one whose end was reported is left as it is."""
-        with suppress(OSError):  # it has gone, and its workers with it; or does not read, which is noticed
+        """Order the end of a worker without a pidfd. A worker whose end was reported is ignored."""
+        with suppress(OSError):  # the zygote is gone, and its workers too; or it does not read, which is noticed later
             self._control.send(ORDER.pack(END, number))
 
     def kill(self) -> None:
-        if self._pidfd == handles.NONE:
-            self._process.kill()  # which knows whether it was reaped: nobody else does that
+        if self._pidfd == process_handles.NONE:
+            self._process.kill()  # safe: only this Popen object reaps the process
             return
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     async def close(self) -> None:
-        """End the zygote, and with it every worker it still has."""
+        """End the zygote, and with it every worker that it still has."""
         self._lose()
         self._control.close()
         try:
@@ -115,13 +115,13 @@ class Link:
         finally:
             self.kill()
             self._process.wait()
-            handles.close(self._pidfd)
+            process_handles.close(self._pidfd)
 
     async def _ended(self) -> None:
-        if self._pidfd == handles.NONE:
-            await handles.found(lambda: self._process.poll() is not None)
+        if self._pidfd == process_handles.NONE:
+            await process_handles.wait_by_polling(lambda: self._process.poll() is not None)
         else:
-            await handles.ended(self._pidfd)
+            await process_handles.wait(self._pidfd)
 
     def _read(self) -> None:
         try:
@@ -133,9 +133,9 @@ class Link:
         if not packet:
             self._lose()
             return
-        self._hear(_decoder.decode(packet), fds[0] if fds else -1)
+        self._on_report(_decoder.decode(packet), fds[0] if fds else -1)
 
-    def _hear_first(self, report: Report, _pidfd: int) -> None:
+    def _on_first_report(self, report: Report, _pidfd: int) -> None:
         if self._first.done():
             return
         if isinstance(report, Ready):
@@ -150,11 +150,11 @@ class Link:
         self.gone.set_result(None)
         if not self._first.done():
             self._first.set_exception(WorkersUnavailable("the zygote ended before it was ready; see standard error"))
-            self._first.exception()  # nobody may be waiting for it any more
+            self._first.exception()  # marks it as retrieved: no task may be waiting for it any more
 
 
 def _launch(order: Order) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start the interpreter. On the loop's own thread: the kernel's parent-death signal watches that thread."""
+    """Start the interpreter, on the loop's own thread: the kernel's parent-death signal watches that thread."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     paths = [os.path.abspath(path) for path in sys.path]
     try:

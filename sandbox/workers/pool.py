@@ -1,14 +1,14 @@
-"""The asyncio side: a queue of items, the workers that take them in small windows, and the clock over each.
+"""The asyncio side of the workers: a queue of items, workers that take small windows of it, and a clock for each.
 
     queue ──► window of a fast worker ──► answered
-      ▲             │ head used SLOW_AFTER_S of CPU: its worker leaves the fast ones, the rest goes back to the front
+      ▲             │ head used SLOW_AFTER_S of CPU: its worker is no longer a fast one, the rest goes back to the front
       ├─────────────┘
-      │             │ head's worker died: it is suspect, the rest goes back to the front
+      │             │ head's worker died: the head is suspect, the rest goes back to the front
       └─────────────┤
-    suspects ──► a fresh worker of its own ──► answered, or died again: CRASHED. Never a third time.
+    suspects ──► a fresh worker of its own ──► answered, or died again: CRASHED. There is no third attempt.
 
-A worker answers its window in order, so the first unanswered item is the one it works on, and the only one it can
-be blamed for. Nothing here is done per item but moving it: no tasks, futures or timers.
+A worker answers its window in order. So it is working on the first unanswered item (the head), and only that item can
+be blamed for its death. An item costs nothing but the moves between queues: no task, future or timer.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import msgspec
 
-from sandbox import handles, spans
+from sandbox import process_handles
 from sandbox.workers.base import Exit, Outcome, Task, WorkersUnavailable
 from sandbox.workers.frames import (
     ANSWER,
@@ -43,36 +43,40 @@ from sandbox.workers.frames import (
     Report,
 )
 from sandbox.workers.link import Link
+from tracing import spans
 
 WINDOW_ITEMS: Final = 16
 WINDOW_BYTES: Final = 512 * 1024
 SEND_BUFFER_BYTES: Final = 2 * WINDOW_BYTES
-"""Asked of the kernel, which may give less: a worker must not have to wait for the loop to send the rest of a window."""
+"""Requested from the kernel, which may give less. With it, a worker need not wait for the loop to send the rest of a
+window.
+"""
 WINDOW_CPU_S: Final = 0.005
-"""A window holds about so much work, judged by the task's items so far, but two items at least."""
+"""A window holds about this much work, estimated from the task's items so far, but at least two items."""
 
 SLOW_AFTER_S: Final = 0.1
-"""CPU after which an item no longer has a fast worker."""
+"""CPU time after which an item may no longer occupy a fast worker."""
 SLOW_NICENESS: Final = 10
 
 CANCEL_AFTER_S: Final = 0.05
-"""An item of a cancelled call that has run longer than this is killed; others end by themselves sooner."""
+"""An item of a cancelled call is killed if it has run longer than this. Other items end by themselves sooner."""
 
 STALL_FACTOR: Final = 12
 MIN_STALL_S: Final = 4.0
-"""Wall time an item may take: its CPU limit times the factor, and at least so much (the machine is shared,
-and what is slow runs at low priority)."""
+"""The least wall time that an item may take. Otherwise it may take its CPU limit times STALL_FACTOR (the machine is
+shared, and slow items run at low priority).
+"""
 
 ZYGOTE_PATIENCE_S: Final = 10.0
 """A zygote that takes longer to fork, or to report an end, is killed and replaced."""
 ORPHAN_PATIENCE_S: Final = 5.0
-"""For the workers of a dead zygote, where they have no pidfd."""
+"""For the workers of a dead zygote that have no pidfd."""
 RETRY_S: Final = 0.2
 MAX_RETRY_S: Final = 5.0
 MAX_FAILURES: Final = 3
-"""After so many failures in a row the pool is unavailable, while it goes on trying."""
+"""After this many failures in a row the pool is unavailable, while it goes on trying."""
 MAX_INTERRUPTIONS: Final = 3
-"""Zygotes that may die under one item before it is given up as STALLED."""
+"""How many zygotes may die under one item before it ends as STALLED."""
 
 _MIN_TICK_S: Final = 0.005
 _READ_BYTES: Final = 65536
@@ -97,7 +101,7 @@ class _Call:
         self.missing = items
         self.done = done
         self.abandoned = False
-        """Nobody waits for the outcomes any more."""
+        """The caller no longer waits for the outcomes."""
 
     def settle(self, index: int, outcome: Outcome) -> None:
         self.outcomes[index] = outcome
@@ -105,7 +109,7 @@ class _Call:
         if self.on_outcome is not None and not self.abandoned:
             try:
                 self.on_outcome(index, outcome)
-            except Exception as error:  # noqa: BLE001  # not hidden: it is the caller's own, and ends its call
+            except Exception as error:  # noqa: BLE001  # not hidden: it ends the caller's call
                 if not self.done.done():
                     self.done.set_exception(error)
         if self.missing == 0 and not self.done.done():
@@ -122,9 +126,9 @@ class _Item:
         self.limit_s = limit_s
         self.body = body
         self.deaths = 0
-        """Workers that died of it."""
+        """How many workers died of it."""
         self.interruptions = 0
-        """Times it was under way when the zygote died, which says nothing about it."""
+        """How often it was under way when the zygote died, which says nothing about the item."""
 
     def settle(self, exit_: Exit, message: str, elapsed_s: float = 0.0) -> None:
         self.call.settle(self.index, Outcome(exit_, None, message, elapsed_s))
@@ -132,11 +136,11 @@ class _Item:
 
 class _Role(Enum):
     FAST = auto()
-    """One of the `size` that take items from the queue."""
+    """One of the `size` workers that take items from the queue."""
     SLOW = auto()
-    """Working on a slow or a suspect item, after which it ends."""
+    """Works on a slow or suspect item, then ends."""
     LEAVING = auto()
-    """To be recycled when its window is answered."""
+    """Is replaced once its window is answered."""
 
 
 class _Worker:
@@ -151,19 +155,19 @@ class _Worker:
         self.role = role
         self.connection = connection
         self.waited_since: float | None = now
-        """Since when the zygote owes us a report about it."""
+        """Since when the zygote has owed a report about it."""
         self.solo = solo
-        """The one item it is for, until it is ready for it."""
+        """The one item it is for, until it is ready to take it."""
         self.suspect: _Item | None = None
-        """The item it died of, until we know how."""
+        """The item it died of, until the zygote reports how it died."""
         self.closing = ""
         """Why it takes no more items; empty while it does."""
         self.ready = False
         self.gone = False
         self.pid = 0
-        self.pidfd = handles.NONE
+        self.pidfd = process_handles.NONE
         self.window: deque[_Item] = deque()
-        """Sent and not answered, in order; the first is under way."""
+        """Items sent and not answered, in order. The first is under way."""
         self.window_bytes = 0
         self.head_since = 0.0
         self.incoming = bytearray()
@@ -171,12 +175,12 @@ class _Worker:
         self.asked = 0
         self.answered = 0
         self.cpu_s = 0.0
-        """Its CPU clock at the last answer, as it says itself; the wall limit holds even if it lies."""
+        """Its CPU clock at the last answer, as the worker itself reports it. The wall limit holds even if it lies."""
         self.first_rss_kb = 0
         self.timer: asyncio.TimerHandle | None = None
 
     def cpu_since_answer_s(self) -> float:
-        """CPU used by the item under way, from the kernel's clock of that process (see clock_getcpuclockid(3))."""
+        """CPU time of the item under way, from the kernel's clock of that process (see clock_getcpuclockid(3))."""
         try:
             return max(0.0, time.clock_gettime((~self.pid << 3) | 2) - self.cpu_s)
         except OSError:  # it has just ended
@@ -184,14 +188,15 @@ class _Worker:
 
     def close(self) -> None:
         self.connection.close()
-        handles.close(self.pidfd)
-        self.pidfd = handles.NONE
+        process_handles.close(self.pidfd)
+        self.pidfd = process_handles.NONE
 
 
 class Workers:
-    """A pool of `size` processes, and at most `slow_size` more for items that turn out slow or deadly.
+    """A pool of `size` processes, and at most `slow_size` more for items that prove slow or deadly.
 
-    Beyond `slow_size`, slow items keep their places among the fast. The queue has no bound of its own: callers have.
+    When all `slow_size` are in use, further slow items keep their fast workers. The queue itself has no bound: callers
+    have one.
     """
 
     def __init__(
@@ -206,14 +211,14 @@ class Workers:
         start_timeout_s: float = 60.0,
         on_restart: Callable[[str], None] | None = None,
     ) -> None:
-        """Limits are per worker; memory and RSS count from what a fresh worker has.
+        """Store the settings. Limits are per worker; memory and RSS count from what a fresh worker has.
 
-        `on_restart(reason)` is told of every worker that is replaced before its time and why, as `restarts` counts.
+        `on_restart(reason)` is called for every worker that is replaced early, with the reason that `restarts` counts.
         """
         self.size = size
         self.slow_size = size if slow_size is None else slow_size
         if self.size < 1 or self.slow_size < 1:
-            raise ValueError(f"size {self.size} and slow_size {self.slow_size} must be at least 1")
+            raise ValueError(f"size is {self.size} and slow_size is {self.slow_size}; both must be at least 1")
         self._order = Order([], memory_mb)
         self._output_bytes = output_bytes
         self._recycle_items = recycle_items
@@ -222,13 +227,13 @@ class Workers:
         self._on_restart = on_restart
         self._tasks: dict[tuple[str, str], int] = {}
         self._cost_s: list[float] = []
-        """Usual CPU seconds of each task's items."""
+        """Average CPU seconds of each task's items."""
         self._restarts: Counter[str] = Counter()
         self._queue: deque[_Item] = deque()
         self._suspects: deque[_Item] = deque()
         self._calls: set[_Call] = set()
         self._workers: dict[int, _Worker] = {}
-        """Every worker not known to be dead and reaped."""
+        """Every worker that is not known to be dead and reaped."""
         self._fast: set[_Worker] = set()
         self._slow: set[_Worker] = set()
         self._next_number = 0
@@ -238,13 +243,13 @@ class Workers:
         self._unavailable = "the workers are not started"
         """Why calls are refused; empty while they are not."""
         self._failures = 0
-        """Forks and zygotes that came to nothing since a worker last became ready."""
+        """Failed forks and zygotes since a worker last became ready."""
         self._retry: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
 
     @property
     def queued(self) -> int:
-        """Items no worker has been given yet."""
+        """Items that no worker has been given yet."""
         return len(self._queue) + len(self._suspects)
 
     @property
@@ -259,13 +264,13 @@ class Workers:
 
     @property
     def ready(self) -> bool:
-        """Whether a worker could take an item now or when it has answered the one it has."""
+        """Whether a worker could take an item now, or after the item it has."""
         return not self._unavailable and any(worker.ready for worker in self._fast)
 
     def register(self, task: Task) -> None:
-        """Have the workers know this task; before `start`."""
+        """Make a task known to the workers. Call it before `start`."""
         if self._supervisor is not None:
-            raise RuntimeError(f"register task {task.module}.{task.function} before the workers are started")
+            raise RuntimeError(f"task {task.module}.{task.function} must be registered before the workers are started")
         key = (task.module, task.function)
         if key in self._tasks:
             self._order.tasks[self._tasks[key]][2].extend(task.warm)
@@ -276,7 +281,7 @@ class Workers:
         self._order.tasks.append((task.module, task.function, list(task.warm), output_bytes))
 
     async def start(self) -> None:
-        """Start; returns when all `size` workers are warm. Once stopped, the pool can be started again.
+        """Start the pool; returns when all `size` workers are warm. A stopped pool can be started again.
 
         Raises:
             WorkersUnavailable: a task's module or warm payload failed, or no process could be started.
@@ -294,7 +299,7 @@ class Workers:
             raise
 
     async def stop(self) -> None:
-        """Kill every worker and the zygote; calls under way raise WorkersUnavailable. No process or file is left."""
+        """Kill every worker and the zygote. Calls under way raise WorkersUnavailable. No process or file is left."""
         if self._supervisor is None:
             return
         self._refuse("the workers are stopped")
@@ -312,8 +317,8 @@ class Workers:
     ) -> list[Outcome]:
         """Run a registered task on each payload: one outcome per payload, in order, whatever the items do.
 
-        `on_outcome` is told of each with its payload's position as soon as it exists; what it raises ends the
-        call. The time limit is that of the `task` given here. Cancelling drops what is queued, and kills what runs long.
+        `on_outcome(position, outcome)` is called as soon as each outcome exists; an exception in it ends the call. The
+        time limit is that of the `task` given here. Cancelling drops queued items and kills items that have run long.
 
         Raises:
             WorkersUnavailable: the pool cannot work now; says nothing about any item.
@@ -351,7 +356,7 @@ class Workers:
     # ---- items to workers
 
     def _fill_all(self) -> None:
-        """Give queued items out: to idle workers first."""
+        """Give out queued items, to idle workers first."""
         for worker in self._fast:
             if not worker.window:
                 self._fill(worker)
@@ -361,7 +366,7 @@ class Workers:
             self._fill(worker)
 
     def _fill(self, worker: _Worker) -> None:
-        """Top the worker's window up when less than half of it is left, with its fair share of the queue."""
+        """If less than half of the worker's window is left, top it up with its fair share of the queue."""
         queue, window = self._queue, worker.window
         if not queue or worker.closing or not worker.ready or worker.role is not _Role.FAST:
             return
@@ -406,7 +411,7 @@ class Workers:
             sent = worker.connection.send(worker.outgoing)
         except BlockingIOError:
             return
-        except OSError:  # it has died: the reader will see it
+        except OSError:  # the worker has died: the reader will notice
             sent = len(worker.outgoing)
         del worker.outgoing[:sent]
 
@@ -418,7 +423,7 @@ class Workers:
     # ---- answers
 
     def _receive(self, worker: _Worker) -> bool:
-        """Take what the worker has said; false when there was nothing to read (now, or ever again)."""
+        """Take what the worker has sent; False when there was nothing to read (now, or ever again)."""
         try:
             chunk = worker.connection.recv(_READ_BYTES)
         except BlockingIOError:
@@ -480,7 +485,7 @@ class Workers:
         self._cost_s[item.task] = cost_s + _COST_WEIGHT * (min(elapsed_s, _COST_CAP_S) - cost_s)
         if exit_ is Exit.MEMORY_LIMIT:
             if worker.answered > 1 and item.deaths == 0:
-                # What earlier items left behind counts against the limit: that must not decide this one.
+                # Memory that earlier items left behind counts too. It must not decide this item.
                 item.deaths = 1
                 self._suspect(item)
             else:
@@ -497,7 +502,7 @@ class Workers:
             self._end(worker, worker.closing)
 
     def _greet(self, worker: _Worker, code: int, rss_kb: int, cpu_s: float, body: bytes) -> None:
-        """The worker is ready, or says why it cannot be."""
+        """Handle a worker's first answer: it is ready, or says why it cannot be."""
         if code != HELLO:
             self._fail(f"a worker could not limit itself: {body.decode('utf-8', 'replace')}")
             self._end(worker, "")
@@ -517,7 +522,7 @@ class Workers:
         self._unavailable = ""
 
     def _recycle(self, worker: _Worker, reason: str) -> None:
-        """Let the worker answer its window and end; its successor is forked now."""
+        """Let the worker answer its window and end; fork its successor now."""
         worker.closing = reason
         worker.role = _Role.LEAVING
         self._fast.discard(worker)
@@ -526,9 +531,9 @@ class Workers:
     # ---- the clock
 
     def _tick(self, worker: _Worker) -> None:
-        """Look at the item under way: what has it used? Then say when to look again."""
+        """Check what the item under way has used, and schedule the next check."""
         worker.timer = None
-        while self._receive(worker):  # this loop may be late, and the answer be waiting
+        while self._receive(worker):  # the event loop may be late, and the answer already there
             pass
         if worker.gone or not worker.window or worker.timer is not None:
             return
@@ -550,7 +555,7 @@ class Workers:
             self._stop_head(worker, "stalled")
         else:
             if used_s >= SLOW_AFTER_S and worker.closing != "slow":
-                self._step_aside(worker)
+                self._demote_slow_worker(worker)
             next_s = item.limit_s - used_s
             if used_s < SLOW_AFTER_S:
                 next_s = min(next_s, SLOW_AFTER_S - used_s)
@@ -563,8 +568,8 @@ class Workers:
         worker.window.popleft()
         self._end(worker, reason)
 
-    def _step_aside(self, worker: _Worker) -> None:
-        """The worker's item is slow: what waits behind it is handed back, and another worker takes its place."""
+    def _demote_slow_worker(self, worker: _Worker) -> None:
+        """The worker's item is slow: hand back the items behind it, and let another worker take its place."""
         head = worker.window.popleft()
         self._hand_back(worker.window)
         worker.window.clear()
@@ -594,7 +599,7 @@ class Workers:
     # ---- the lives of workers
 
     def _fork_missing(self) -> None:
-        """Order what is missing: fast workers up to `size`, and one for each suspect up to `slow_size`."""
+        """Order missing workers: fast ones up to `size`, and one for each suspect up to `slow_size`."""
         while self._link is not None and len(self._fast) < self.size:
             if not self._fork(_Role.FAST, None):
                 return
@@ -617,16 +622,16 @@ class Workers:
             ours.close()
             if solo is not None:
                 self._suspects.appendleft(solo)
-            self._fail(f"the zygote takes no orders: {error}")
+            self._fail(f"the zygote does not accept orders: {error}")
             return False
         self._workers[worker.number] = worker
         (self._fast if role is _Role.FAST else self._slow).add(worker)
         self._watch_zygote()
         return True
 
-    def _hear(self, report: Report, pidfd: int) -> None:
-        if self._link is None:  # this zygote has been given up, and its workers with it
-            handles.close(pidfd)
+    def _on_report(self, report: Report, pidfd: int) -> None:
+        if self._link is None:  # this zygote and its workers have been given up
+            process_handles.close(pidfd)
             return
         match report:
             case Forked(number, pid):
@@ -645,27 +650,30 @@ class Workers:
                 worker = self._workers[number]
                 while not worker.gone and self._receive(worker):  # it may have answered before it died
                     pass
-                if not worker.gone:  # somebody else holds its end open
+                if not worker.gone:  # another process holds its end of the socket open
                     self._lose(worker)
                 del self._workers[number]
                 worker.close()
                 if worker.suspect is not None:
-                    self._charge(worker.suspect, status)
+                    self._count_death(worker.suspect, status)
 
     def _suspect(self, item: _Item) -> None:
         if not item.call.abandoned:
             self._suspects.append(item)
 
     def _lose(self, worker: _Worker) -> None:
-        """The worker died, or talks nonsense: its first item is suspect, until the zygote tells how it ended."""
+        """The worker died, or sent nonsense.
+
+        Its first item is suspect until the zygote reports how the worker ended.
+        """
         if worker.window:
             worker.suspect = worker.window.popleft()
         elif not worker.ready:
             self._fail("a worker ended before it was ready")
         self._end(worker, "crashed")
 
-    def _charge(self, item: _Item, status: int) -> None:
-        """A worker died of this item, in the way `status` says."""
+    def _count_death(self, item: _Item, status: int) -> None:
+        """Count a worker that died of this item; `status` says how it died."""
         item.deaths += 1
         if item.deaths == 1:
             self._suspect(item)
@@ -679,7 +687,10 @@ class Workers:
         item.settle(Exit.CRASHED, f"its worker ended with {how}, and so did another before")
 
     def _end(self, worker: _Worker, reason: str) -> None:
-        """Kill the worker, hand back what it has not begun, and have it replaced. An empty reason is not counted."""
+        """Kill the worker, hand back the items it has not begun, and have it replaced.
+
+        An empty reason is not counted.
+        """
         if worker.gone:
             return
         self._drop(worker)
@@ -697,7 +708,7 @@ class Workers:
         self._fill_all()
 
     def _drop(self, worker: _Worker) -> None:
-        """Kill the worker and hear no more of it; its socket stays until the zygote has reported its end."""
+        """Kill the worker and stop listening to it. Its socket stays until the zygote has reported its end."""
         loop = asyncio.get_running_loop()
         worker.gone = True
         worker.waited_since = loop.time()
@@ -708,8 +719,8 @@ class Workers:
         self._kill(worker)
 
     def _kill(self, worker: _Worker) -> None:
-        """Now, or when its number is known; without a zygote, which is its parent, the kernel does it."""
-        if worker.pidfd != handles.NONE:
+        """Kill now, or as soon as the pid is known. Without the zygote, its parent, the kernel does it."""
+        if worker.pidfd != process_handles.NONE:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(worker.pidfd, signal.SIGKILL)
         elif worker.pid and self._link is not None:
@@ -720,7 +731,7 @@ class Workers:
         if self._on_restart is not None:
             self._on_restart(reason)
 
-    # ---- the zygote, and what to do without
+    # ---- the zygote, and its failures
 
     async def _supervise(self) -> None:
         """Keep a zygote running until cancelled."""
@@ -740,17 +751,17 @@ class Workers:
             return
         try:
             self._link = link
-            link.listen(self._hear)
+            link.listen(self._on_report)
             self._fork_missing()
             await asyncio.shield(link.gone)
             self._failures += 1
             self._count("zygote")
         finally:
             self._link = None
-            await _to_the_end(_close(link, self._give_up_workers()))
+            await _finish_despite_cancellation(_close(link, self._give_up_workers()))
 
     def _give_up_workers(self) -> list[_Worker]:
-        """Without a zygote its workers are dead or dying; their items wait for the next ones."""
+        """Give up all workers of a dead zygote: they are dead or dying. Their items go back to the queues."""
         for timer in (self._retry, self._watch):
             if timer is not None:
                 timer.cancel()
@@ -778,7 +789,7 @@ class Workers:
         return orphans
 
     def _fail(self, message: str) -> None:
-        """A fork or a zygote came to nothing. Try again in a while; after some failures, with calls refused."""
+        """A fork or a zygote failed: try again later. After some failures in a row, refuse calls meanwhile."""
         self._failures += 1
         starting = self._started is not None and not self._started.done()
         if (starting or self._failures >= MAX_FAILURES) and not any(worker.ready for worker in self._fast):
@@ -795,18 +806,18 @@ class Workers:
         self._unavailable = message
         if self._started is not None and not self._started.done():
             self._started.set_exception(WorkersUnavailable(message))
-            self._started.exception()  # `start` may have been cancelled
+            self._started.exception()  # marks it as retrieved: `start` may have been cancelled
         for call in self._calls:
             if not call.done.done():
                 call.done.set_exception(WorkersUnavailable(message))
-                call.done.exception()  # its caller may have been cancelled
+                call.done.exception()  # marks it as retrieved: the caller may have been cancelled
 
     def _watch_zygote(self) -> None:
         if self._watch is None and self._link is not None:
             self._watch = asyncio.get_running_loop().call_later(ZYGOTE_PATIENCE_S, self._check_zygote)
 
     def _check_zygote(self) -> None:
-        """Replace a zygote that has owed us a report for too long."""
+        """Replace a zygote that has owed a report for too long."""
         self._watch = None
         now = asyncio.get_running_loop().time()
         since = [worker.waited_since for worker in self._workers.values() if worker.waited_since is not None]
@@ -823,12 +834,12 @@ async def _close(link: Link, workers: Sequence[_Worker]) -> None:
     await link.close()
     for worker in workers:
         if worker.pid:
-            await handles.orphan_ended(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
+            await process_handles.wait_for_orphan(worker.pid, worker.pidfd, ORPHAN_PATIENCE_S)
         worker.close()
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Await work that cancelling must not leave half done; the cancellation goes on afterwards."""
+async def _finish_despite_cancellation(work: Coroutine[Any, Any, None]) -> None:
+    """Await work that a cancellation must not leave half done; cancel afterwards."""
     task = asyncio.create_task(work)
     cancelled = False
     while not task.done():

@@ -1,4 +1,4 @@
-"""What runs in a worker: read a question, call the function, answer; until the service or a limit ends it."""
+"""The main loop of a worker: reads a question, calls the function, answers; until the service or a limit ends it."""
 
 import os
 import resource
@@ -26,9 +26,9 @@ _RSS_AFTER_CPU_S = 0.001
 def serve(
     connection: socket.socket, functions: Sequence[Function], memory_mb: int, output_bytes: Sequence[int]
 ) -> NoReturn:
-    """Answer questions until the service closes its end. Never returns: a worker ends without clean-up of its own.
+    """Answer questions until the service closes its end. Never returns: a worker exits without any clean-up of its own.
 
-    `output_bytes[i]` bounds what `functions[i]` may return.
+    `output_bytes[i]` bounds the result of `functions[i]`.
     """
     try:
         confine(memory_mb)
@@ -39,7 +39,7 @@ def serve(
         _answer_all(connection, functions, output_bytes)
     except MemoryError:
         os._exit(EXIT_MEMORY)
-    except OSError:  # the service has gone, or wants no more of us
+    except OSError:  # the service is gone, or has closed this connection
         pass
     os._exit(0)
 
@@ -67,7 +67,7 @@ def _answer_all(connection: socket.socket, functions: Sequence[Function], output
                 rss_kb = _peak_rss_kb()
             cpu_s = now_s
             _send(connection, number, CODES[exit_], rss_kb, cpu_s, body)
-            if exit_ is Exit.MEMORY_LIMIT:  # what is left of the heap is not to be trusted with the next item
+            if exit_ is Exit.MEMORY_LIMIT:  # the heap may be in a bad state: it must not run the next item
                 os._exit(EXIT_MEMORY)
         del pending[:start]
 
@@ -83,7 +83,7 @@ def _answer(function: Function, payload: bytes, output_bytes: int) -> tuple[Exit
         if isinstance(value, str | bytes | bytearray) and len(value) > output_bytes:
             return Exit.OUTPUT_LIMIT, b""
         body = msgspec.msgpack.encode(value)
-    except MemoryError:  # so much for a result that had to fit into `output_bytes`
+    except MemoryError:  # the encoded result takes more memory than is left, so more than `output_bytes`
         return Exit.OUTPUT_LIMIT, b""
     except Exception as error:  # noqa: BLE001 - a value's own methods may raise anything; all are reported
         return Exit.RAISED, describe(error)
@@ -93,11 +93,11 @@ def _answer(function: Function, payload: bytes, output_bytes: int) -> tuple[Exit
 
 
 def describe(error: BaseException) -> bytes:
-    """`TypeName: text` and the innermost lines of its traceback, as UTF-8 of bounded length; never fails."""
+    """`TypeName: text` and the innermost lines of the traceback, as UTF-8 of bounded length. Never fails."""
     try:
         text = str(error)[:_MAX_ERROR_CHARS]
     except Exception:  # noqa: BLE001 - __str__ is the error's own code
-        text = "(its text cannot be had)"
+        text = "(its text cannot be read)"
     frames: deque[str] = deque(maxlen=_MAX_FRAMES)
     trace = error.__traceback__
     while trace is not None:

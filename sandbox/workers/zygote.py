@@ -1,7 +1,7 @@
-"""The process workers are forked from: it imports and warms every task once, then forks on request.
+"""The process that workers are forked from: it imports and warms every task once, then forks on request.
 
-It stays single-threaded, never sees untrusted data, and is the only one to reap workers, so that a pid it has
-reported means that worker until it has reported the end too.
+It stays single-threaded and never sees untrusted data. Only the zygote reaps workers, so a pid that it has reported
+means that worker until it has reported the worker's end.
 """
 
 import gc
@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import msgspec
 
-from sandbox import handles
+from sandbox import process_handles
 from sandbox.workers import confine
 from sandbox.workers.frames import END, ORDER, Broken, Ended, Forked, Order, Ready, Refused, Report
 from sandbox.workers.serve import Function, describe, serve
@@ -25,21 +25,21 @@ _MANY_BYTES = 65536
 
 
 def main(control_fd: int, service_pid: int) -> None:
-    """Run until the service closes its end of `control_fd`; the order is read from standard input."""
+    """Run until the service closes its end of `control_fd`. The order is read from standard input."""
     confine.ignore_polite_signals()
-    confine.die_with(service_pid)
+    confine.die_with_parent(service_pid)
     control = socket.socket(fileno=control_fd)
     order = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Order)
-    gc.disable()  # what modules make is there to stay, and looking through it again and again takes a fifth of the time
+    gc.disable()  # objects made at import live on, and repeated collections of them take a fifth of the start
     try:
         functions = _load(order)
-    except BaseException as error:  # noqa: BLE001 - whatever a module does at import, the service must be told
+    except BaseException as error:  # noqa: BLE001 - the service must be told of any error at import
         _report(control, Broken(describe(error).decode("utf-8", "replace")))
         return
     confine.leave_network()
     gc.enable()
-    # Keeps the collector from touching, and so copying, the pages workers share. It is not asked to look through them
-    # before: that takes a tenth of the start, for the few hundred objects that modules leave behind.
+    # Keeps the collector from touching, and so copying, the pages that workers share. There is no collection before it:
+    # it would take a tenth of the start, to free the few hundred objects that modules leave behind.
     gc.freeze()
     _report(control, Ready())
     _Zygote(control, functions, order).run()
@@ -67,7 +67,7 @@ class _Zygote:
         self._poll.register(control, select.POLLIN)
         self._poll.register(self._deaths, select.POLLIN)
         self._workers: dict[int, int] = {}
-        """pid -> number, until it is reaped"""
+        """Worker numbers by pid, until they are reaped."""
 
     def run(self) -> None:
         try:
@@ -83,7 +83,7 @@ class _Zygote:
             self._kill_all()
 
     def _obey(self) -> bool:
-        """Do once as ordered; false when the service has closed its end."""
+        """Follow one order; False when the service has closed its end."""
         packet, fds, _, _ = socket.recv_fds(self._control, ORDER.size, 1, socket.MSG_CMSG_CLOEXEC)
         if not packet:
             return False
@@ -106,15 +106,15 @@ class _Zygote:
             self._become_worker(fd, zygote_pid)
         os.close(fd)
         self._workers[pid] = number
-        pidfd = handles.open_pidfd(pid)
+        pidfd = process_handles.open_pidfd(pid)
         try:
-            _report(self._control, Forked(number, pid), *(() if pidfd == handles.NONE else (pidfd,)))
+            _report(self._control, Forked(number, pid), *(() if pidfd == process_handles.NONE else (pidfd,)))
         finally:
-            handles.close(pidfd)
+            process_handles.close(pidfd)
 
     def _become_worker(self, fd: int, zygote_pid: int) -> NoReturn:
         try:
-            confine.die_with(zygote_pid)
+            confine.die_with_parent(zygote_pid)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             connection = socket.socket(fileno=confine.keep_only(fd))
@@ -132,7 +132,7 @@ class _Zygote:
                     _report(self._control, Ended(self._workers.pop(pid), status))
 
     def _kill(self, number: int) -> None:
-        """By its process number, which is nobody else's as long as it is not reaped."""
+        """Kill by pid: no other process can have that pid until the worker is reaped."""
         for pid, known in self._workers.items():
             if known == number:
                 os.kill(pid, signal.SIGKILL)
@@ -145,7 +145,7 @@ class _Zygote:
 
 
 def _wake_descriptor() -> int:
-    """Becomes readable whenever a child has ended, on kernels without pidfds too."""
+    """A descriptor that becomes readable when a child has ended; works on kernels without pidfds too."""
     readable, writable = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(writable, warn_on_full_buffer=False)

@@ -18,11 +18,11 @@ import structlog
 
 from sandbox import self_check
 from sandbox.base import Built, Program, Run, RunResult, Sandbox, SandboxUnavailable
-from sandbox.boxes import Backend, BoxSize
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend
-from sandbox.pool import Counters, PooledSandbox
-from sandbox.remote import RemoteSandbox, Trust
+from sandbox.boxes.backend import Backend, BoxSize
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import Counters, PooledSandbox
+from sandbox.boxes.remote import RemoteSandbox, TlsFiles
 from service.observe.metrics import Metrics
 from service.settings import Settings
 
@@ -58,10 +58,10 @@ def kinds(settings: Settings) -> list[Kind]:
     """Those that the settings allow, the strongest first.
 
     Raises:
-        BadTrust: certificates for box hosts are named that cannot be used.
+        BadTlsFiles: certificates for box hosts are named that cannot be used.
     """
     if settings.box_hosts:
-        _trust(settings).context()
+        _tls_files(settings).context()
         return [Kind("remote", lambda: _remote(settings), checks_itself=True)]
     known = [
         Kind("docker", lambda: _pooled(settings, _docker(settings))),
@@ -97,12 +97,12 @@ def _remote(settings: Settings) -> RemoteSandbox:
         settings.box_hosts,
         None if key is None else key.get_secret_value(),
         slots=settings.slot_count,
-        trust=_trust(settings),
+        tls_files=_tls_files(settings),
     )
 
 
-def _trust(settings: Settings) -> Trust:
-    return Trust(settings.box_hosts_tls_ca, settings.box_hosts_tls_cert, settings.box_hosts_tls_key)
+def _tls_files(settings: Settings) -> TlsFiles:
+    return TlsFiles(settings.box_hosts_tls_ca, settings.box_hosts_tls_cert, settings.box_hosts_tls_key)
 
 
 def _local(settings: Settings) -> LocalBackend:

@@ -30,9 +30,9 @@ from redis.asyncio import RedisCluster
 from redis.crc import key_slot
 from redis.exceptions import ClusterError, ResponseError
 
-from sandbox import spans
 from service.storage.redis_client import Client, connect, disconnect, parse_redis_url
 from service.system_random import SYSTEM_RANDOM
+from tracing import spans
 
 State = Literal["closed", "open", "half_open"]
 

@@ -7,10 +7,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
-from sandbox import spans
 from service.limits.keys import ANONYMOUS, CALLER, Keys, Scope
 from service.observe import logs
 from service.observe.metrics import Metrics
+from tracing import spans
 
 CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that is being served."""

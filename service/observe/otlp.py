@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from sandbox import spans
+from tracing import spans
 
 QUEUE_SPANS: Final = 16_384
 """About a kilobyte each."""
@@ -94,7 +94,7 @@ def _resource(version: str) -> Resource:
 
 
 class _Span:
-    """`sandbox.spans.Span` of an OpenTelemetry span."""
+    """`tracing.spans.Span` of an OpenTelemetry span."""
 
     __slots__ = ("_headers", "inner", "is_recorded")
 
@@ -133,7 +133,7 @@ class _Span:
 
 
 class _Tracer:
-    """`sandbox.spans.Tracer` of an OpenTelemetry tracer."""
+    """`tracing.spans.Tracer` of an OpenTelemetry tracer."""
 
     def __init__(self, inner: trace.Tracer) -> None:
         self._inner = inner

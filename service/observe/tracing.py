@@ -1,4 +1,4 @@
-"""Traces, where the settings want them (docs/tracing.md): `sandbox.spans` is given a tracer for as long as the service runs.
+"""Traces, where the settings want them (docs/tracing.md): `tracing.spans` is given a tracer for as long as the service runs.
 
 What makes spans is an optional extra, and imported only here and only then.
 """
@@ -8,9 +8,9 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox import spans
 from service.observe.metrics import Metrics
 from service.settings import Settings
+from tracing import spans
 
 
 class CannotTrace(Exception):

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from importlib.metadata import version as distribution_version
 
-from sandbox.remote import BadTrust
+from sandbox.boxes.remote import BadTlsFiles
 from sandbox.workers import Workers
 from service.backends import judges
 from service.backends.boxes import Boxes, kinds, weaknesses
@@ -156,5 +156,5 @@ def _interaction_store(settings: Settings) -> RecordStore:
 def _boxes(settings: Settings) -> Boxes:
     try:
         return Boxes(kinds(settings), weaknesses, slots=settings.slot_count)
-    except BadTrust as error:
+    except BadTlsFiles as error:
         raise CannotStart(f"box_hosts_tls: {error}") from error

@@ -9,7 +9,7 @@ from typing import Final
 
 import grpc
 
-from sandbox.remote.trust import Stamp, stamp
+from sandbox.boxes.remote.tls import Stamp, stamp
 from service.settings import Settings
 
 LOOKS_EVERY_S: Final = 5

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
-from sandbox import spans
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Composition, Part
 from service.scoring.pending_verdict import Layer, PendingVerdict, Place
 from service.scoring.prepared_item import ConfiguredVerifier
 from service.wire import BatchRequest, Result, Summary
+from tracing import spans
 from verifiers.base import Verdict
 
 _DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline")

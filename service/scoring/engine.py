@@ -19,7 +19,6 @@ from typing import Self
 
 import msgspec
 
-from sandbox import spans
 from service.cache.cached_verdict import decode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
@@ -32,6 +31,7 @@ from service.scoring.preparation import Preparation
 from service.scoring.prepared_item import PreparedItem
 from service.scoring.verifier_call import VerifierCalls
 from service.wire import BatchRequest, Result, ScoreItem, Summary
+from tracing import spans
 from verifiers.base import InvalidItem, Verdict
 from verifiers.registry import Registry
 

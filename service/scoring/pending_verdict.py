@@ -13,11 +13,11 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
-from sandbox import spans
 from service.cache.cached_verdict import CachedVerdict
 from service.scoring.composition import Part
 from service.scoring.prepared_item import ConfiguredVerifier, PreparedItem
 from service.wire import CacheMode
+from tracing import spans
 from verifiers.base import Item, Verdict
 
 Place: TypeAlias = int | Part

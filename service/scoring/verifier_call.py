@@ -5,11 +5,11 @@ import logging
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from sandbox import spans
 from service.cache.cached_verdict import encode_verdict
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
 from service.scoring.pending_verdict import Chunk
+from tracing import spans
 from verifiers.base import InvalidItem, Status, Unavailable, Verdict
 from verifiers.registry import Entry
 

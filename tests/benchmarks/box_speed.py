@@ -24,9 +24,9 @@ from typing import Final
 
 from sandbox.base import Call, Execute, Exit, Limits, Program, Run, RunResult, Sandbox, SandboxUnavailable, Tests
 from sandbox.base import TestStyle as Style
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.runner.zygote import COMMON_MODULES
 from tests.benchmarks import load, servers
 from tests.benchmarks.report import Cell, Effort, Report

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from deploy.kubernetes import render
-from sandbox.pool.counters import Reason
+from sandbox.boxes.pool.counters import Reason
 from service.backends.boxes import STATES
 from tests.conftest import Served, serving
 from tests.deploy.manifests import golden, of_kind, of_rewardline

@@ -77,10 +77,10 @@ def test_boxes_hold_against_every_attack_of_the_self_check(runsc: Engine) -> Non
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (WITH_RIGHTS[:-2], "with the rights SYS_ADMIN as well"),
+        (WITH_RIGHTS[:-2], "have the capabilities SYS_ADMIN"),
         (
             ("--user", "65533:65533"),
-            "with the rights SETUID, SETGID, KILL, DAC_OVERRIDE, SYS_CHROOT, SYS_ADMIN as well",
+            "have the capabilities SETUID, SETGID, KILL, DAC_OVERRIDE, SYS_CHROOT, SYS_ADMIN",
         ),
         ((*WITH_RIGHTS, "--read-only=false"), "the root file system of this container must be read-only"),
     ],
@@ -95,8 +95,8 @@ def test_no_boxes_are_made_where_they_could_not_be_closed(runsc: Engine, options
 KILLED = """
 import asyncio, os, signal, subprocess, sys, time
 from pathlib import Path
-from sandbox.boxes import Profile
-from sandbox.local import LocalBackend
+from sandbox.boxes.backend import Profile
+from sandbox.boxes.local import LocalBackend
 STATE = Path("/tmp/state")
 async def main(stays):
     backend = LocalBackend(python="/usr/bin/python3", state_dir=STATE)

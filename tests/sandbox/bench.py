@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sandbox.boxes import Backend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.backend import Backend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from verifiers.base import Item, Resources, Verdict
 from verifiers.code import Code, CodeParams, create

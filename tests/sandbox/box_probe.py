@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from sandbox.boxes import Box, Profile
-from sandbox.local import LocalBackend
-from sandbox.local.backend import Tier
+from sandbox.boxes.backend import Box, Profile
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.local.backend import Tier
 from sandbox.runner.frames import LENGTHS
 
 _PROBE_MODULE = """\
@@ -79,7 +79,7 @@ async def found(box: Box, probe: str) -> dict[str, Any]:
     async with asyncio.timeout(_PATIENCE_S):
         while not answer.endswith(b"\n"):
             piece = await loop.sock_recv(box.connection, 65536)
-            assert piece, await box.words()
+            assert piece, await box.stderr_text()
             answer += piece
     result: dict[str, Any] = json.loads(answer)
     return result

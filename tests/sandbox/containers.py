@@ -6,7 +6,7 @@ from typing import Any
 import docker
 from docker.errors import NotFound
 
-from sandbox.docker.owner import OWNER_LABEL
+from sandbox.boxes.docker.owner import OWNER_LABEL
 
 
 def containers_of(client: docker.APIClient, owner: str) -> list[str]:

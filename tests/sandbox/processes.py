@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sandbox.local import cgroups
+from sandbox.boxes.local import cgroups
 
 
 def is_there(pid: int) -> bool:

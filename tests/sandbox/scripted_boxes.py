@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from sandbox.base import Exit, Isolation, RunResult, SandboxUnavailable
-from sandbox.boxes import Backend, Box, Profile
+from sandbox.boxes.backend import Backend, Box, Profile
 from sandbox.runner.configuration import Configuration
 from sandbox.runner.frames import PROTOCOL
 

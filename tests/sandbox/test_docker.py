@@ -20,10 +20,10 @@ import docker
 import pytest
 
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import Box, BoxSize, Profile
-from sandbox.docker import DockerBackend, Transport
-from sandbox.docker.fitness import best_transport, check_daemon
-from sandbox.docker.owner import OWNER_LABEL, Process, is_left_behind, labels
+from sandbox.boxes.backend import Box, BoxSize, Profile
+from sandbox.boxes.docker import DockerBackend, Transport
+from sandbox.boxes.docker.fitness import best_transport, check_daemon
+from sandbox.boxes.docker.owner import OWNER_LABEL, Process, is_left_behind, labels
 from sandbox.images import recipe
 from sandbox.runner.frames import LENGTHS
 from tests.dockerd import DockerDaemon, NoDocker, bring_small_image
@@ -138,7 +138,7 @@ class Talk:
 
     async def _exactly_or_less(self, count: int) -> bytes:
         data = await self._loop.sock_recv(self.box.connection, count)
-        assert data, f"the box has gone: {await self.box.words()}"
+        assert data, f"the box has gone: {await self.box.stderr_text()}"
         return data
 
 
@@ -261,7 +261,7 @@ async def test_who_asks_for_a_removal_that_is_under_way_is_answered_when_the_box
 async def test_a_box_that_a_slow_daemon_makes_after_all_is_removed(
     own_daemon: DockerDaemon, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox.docker.daemon._PATIENCE_S", 1)
+    monkeypatch.setattr("sandbox.boxes.docker.daemon._PATIENCE_S", 1)
     backend = DockerBackend(image="small", address=own_daemon.address, owner=owner)
     await backend.open()
     with own_daemon.stopped_for_a_while():
@@ -304,7 +304,7 @@ async def test_what_a_killed_service_left_is_removed_and_what_a_living_one_has_i
 ) -> None:
     leave = (
         "import asyncio, os\n"
-        "from sandbox.boxes import Profile\nfrom sandbox.docker import DockerBackend\n"
+        "from sandbox.boxes.backend import Profile\nfrom sandbox.boxes.docker import DockerBackend\n"
         "async def main():\n"
         f"    backend = DockerBackend(address={docker_address!r}, owner={owner!r})\n"
         "    await backend.open()\n    await backend.make(Profile.PLAIN)\n    os.kill(os.getpid(), 9)\n"
@@ -480,7 +480,7 @@ async def test_a_box_whose_runner_failed_says_what_it_wrote_and_did_not_die_of_m
         await talk.send("1 / 0")
         await talk.end()
         assert not await talk.box.died_of_memory()
-        assert "ZeroDivisionError" in await talk.box.words()
+        assert "ZeroDivisionError" in await talk.box.stderr_text()
 
 
 class Passage:

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from sandbox.base import Isolation
-from sandbox.docker import DockerBackend
+from sandbox.boxes.docker import DockerBackend
 from tests.sandbox.bench import SUM, Bench, bench, python
 from verifiers.code.cases import CaseType
 

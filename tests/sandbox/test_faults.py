@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from sandbox.base import SandboxUnavailable
-from sandbox.boxes import Backend, Box, BoxSize, Profile
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend
-from sandbox.local.backend import LocalBox
+from sandbox.boxes.backend import Backend, Box, BoxSize, Profile
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.local.backend import LocalBox
 from tests.conftest import Served, serving
 from tests.dockerd import DockerDaemon
 from tests.processes import children

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.local import gvisor
+from sandbox.boxes.local import gvisor
 
 ROOT = Path(__file__).parents[2]
 needs_mounts = pytest.mark.skipif(
@@ -16,7 +16,7 @@ needs_mounts = pytest.mark.skipif(
 TAKE_DOWN = """
 import os, subprocess, sys
 from pathlib import Path
-from sandbox.local import gvisor
+from sandbox.boxes.local import gvisor
 top, uid = Path(sys.argv[1]), int(sys.argv[2])
 for place in (top / "a box", top / "a box/usr", top.parent / "others"):
     place.mkdir()

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from sandbox.base import Built, Call, Execute, Exit, Limits, Program, Run, RunResult
-from sandbox.docker import DockerBackend
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.pool.pooled import PooledSandbox
 from sandbox.languages import all_languages, cpp, find
-from sandbox.pool.pooled import PooledSandbox
-from sandbox.runner.values import Opaque, decode
+from sandbox.runner.values.encoding import Opaque, decode
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

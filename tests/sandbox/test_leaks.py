@@ -16,9 +16,9 @@ import docker
 import httpx
 import pytest
 
-from sandbox.boxes import Backend, BoxSize
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend, cgroups
+from sandbox.boxes.backend import Backend, BoxSize
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend, cgroups
 from tests.conftest import Served, serving
 from tests.processes import descendants
 from tests.sandbox.bench import RIGHT, Bench, bench

@@ -1,4 +1,4 @@
-"""`sandbox.link` against far sides that say what they should, and ones that say anything else, on both event loops."""
+"""`sandbox.boxes.link` against far sides that say what they should, and ones that say anything else, on both event loops."""
 
 import asyncio
 import socket
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from sandbox.link import MAX_WORDS_BYTES, Link, Malformed, Question
+from sandbox.boxes.link import MAX_STDERR_BYTES, Link, Malformed, Question
 from sandbox.runner.frames import MAX_HEADER_BYTES
 from tests.waiting import PATIENCE_S, turns, until
 
@@ -264,7 +264,7 @@ def test_an_attached_stream_is_taken_apart_at_any_boundary(play_attached: Play) 
             await attached.say(bytes([byte]))
             await turns()
         await attached.until(answers=1)
-        await until(lambda: attached.link.words == "some words")
+        await until(lambda: attached.link.stderr_text == "some words")
         assert attached.heard == [(b"header", b"body of it")]
         assert not attached.lost
 
@@ -276,8 +276,8 @@ def test_only_the_end_of_the_words_is_kept(play_attached: Play) -> None:
         attached.ask()
         await attached.say(streamed(2, b"a" * 100_000 + b"the end") + streamed(1, framed(b"x")))
         await attached.until(answers=1)
-        assert len(attached.link.words) == MAX_WORDS_BYTES
-        assert attached.link.words.endswith("the end")
+        assert len(attached.link.stderr_text) == MAX_STDERR_BYTES
+        assert attached.link.stderr_text.endswith("the end")
 
     play_attached(scene)
 

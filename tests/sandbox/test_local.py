@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from sandbox.base import Isolation, SandboxUnavailable
-from sandbox.boxes import BoxSize, Profile
-from sandbox.local import LocalBackend, backend, cgroups, claim, interpreter, user_ids
-from sandbox.local.backend import Tier
-from sandbox.local.removal import remove_tree
+from sandbox.boxes.backend import BoxSize, Profile
+from sandbox.boxes.local import LocalBackend, backend, cgroups, interpreter, state_directory, user_ids
+from sandbox.boxes.local.backend import Tier
+from sandbox.boxes.local.removal import remove_tree
 from tests.processes import children, descendants
 from tests.sandbox.box_probe import LEAVE_BEHIND, MARKED, found
 from tests.sandbox.processes import groups_of, is_there
@@ -82,7 +82,7 @@ async def until_running(count: int, mark: str) -> None:
     await until(lambda: len(running(mark)) == count, lambda: running(mark))
 
 
-def the_claim(directory: Path) -> Path:
+def the_directory(directory: Path) -> Path:
     (only,) = directory.iterdir()
     return only
 
@@ -286,10 +286,10 @@ async def test_a_box_that_ended_by_itself_did_not_die_of_memory_and_its_words_ar
             with pytest.raises(AssertionError):
                 await found(box, "import os; os.write(2, b'farewell'); os._exit(3)")
             assert not await box.died_of_memory()
-            assert await box.words() == "farewell"
+            assert await box.stderr_text() == "farewell"
         finally:
             await box.destroy()
-        assert await box.words() == "farewell"
+        assert await box.stderr_text() == "farewell"
 
 
 @both_kinds
@@ -329,7 +329,7 @@ async def test_a_box_that_is_gone_says_nothing_of_who_has_its_descriptor_now(sta
         try:
             os.write(writing, b"not for you")
             box._keeper._stderr = reading
-            assert await box.words() == ""
+            assert await box.stderr_text() == ""
             assert os.read(reading, 100) == b"not for you"
         finally:
             os.close(reading)
@@ -365,15 +365,15 @@ async def test_a_destroyed_box_leaves_no_process_group_directory_or_descriptor(
     mark = f"left-by-{os.getpid()}-{tier}"
     async with opened(state_dir, tier=tier) as made:
         await (await made.make(Profile.PLAIN, once=once)).destroy()
-        before, kept = (descriptors(), children()), entries(the_claim(state_dir))
+        before, kept = (descriptors(), children()), entries(the_directory(state_dir))
         box = await made.make(Profile.PLAIN, once=once)
         assert len(children() - before[1]) == 1
         await found(box, f"MARK = {mark!r}\n{LEAVE_BEHIND}")
         await until_running(MARKED, mark)
         await box.destroy()
         assert running(mark) == []
-        assert groups_of(the_claim(state_dir).name) == []
-        assert entries(the_claim(state_dir)) == kept
+        assert groups_of(the_directory(state_dir).name) == []
+        assert entries(the_directory(state_dir)) == kept
         assert (descriptors(), children()) == before
     assert str(state_dir) not in own_mounts()
     assert entries(state_dir) == set()
@@ -390,7 +390,7 @@ async def test_fifty_boxes_leave_nothing(state_dir: Path, once: bool) -> None:
             await asyncio.gather(*(found(box, "found['pid'] = 1") for box in boxes))
             await asyncio.gather(*(box.destroy() for box in boxes))
         assert (descriptors(), children()) == before
-        assert groups_of(the_claim(state_dir).name) == []
+        assert groups_of(the_directory(state_dir).name) == []
     assert entries(state_dir) == set()
 
 
@@ -413,16 +413,16 @@ async def test_boxes_are_made_on_after_what_forks_them_was_killed(state_dir: Pat
     others = children()
     async with opened(state_dir) as made:
         await probed(made, "found['one'] = True", once=True)
-        nursery = children() - others
-        assert len(nursery) == 1
+        forkserver = children() - others
+        assert len(forkserver) == 1
         box = await made.make(Profile.PLAIN, once=True)
-        for pid in nursery:
+        for pid in forkserver:
             os.kill(pid, signal.SIGKILL)
         assert (await found(box, "found['alive'] = True")) == {"alive": True}
         await box.destroy()
         assert await probed(made, "found['another'] = True", once=True) == {"another": True}
         assert len(children() - others) == 1
-        assert not nursery & children()
+        assert not forkserver & children()
     assert children() == others
 
 
@@ -501,7 +501,7 @@ def another_service(state_dir: Path, tier: Tier, mark: str, user: int | None = N
 async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest(state_dir: Path, tier: Tier) -> None:
     mark = f"killed-{os.getpid()}-{tier}"
     with another_service(state_dir, tier, mark) as (service, _):
-        name = the_claim(state_dir).name
+        name = the_directory(state_dir).name
         await until_running(MARKED * 2 + 1, mark)  # and the service
         below = descendants(service.pid)
         assert len(below) > MARKED * 2 + 1
@@ -509,16 +509,16 @@ async def test_boxes_end_with_a_killed_service_and_the_next_one_removes_the_rest
         service.wait()
         await until_running(0, mark)
         await until(lambda: not any(map(is_there, below)))
-    assert the_claim(state_dir).name == name
+    assert the_directory(state_dir).name == name
     async with opened(state_dir, tier=tier):
-        assert the_claim(state_dir).name != name
+        assert the_directory(state_dir).name != name
         assert groups_of(name) == []
 
 
 async def test_a_living_service_is_left_alone_by_another_with_the_same_directory(state_dir: Path) -> None:
     mark = f"living-{os.getpid()}"
     with another_service(state_dir, "namespaces", mark):
-        name = the_claim(state_dir).name
+        name = the_directory(state_dir).name
         async with opened(state_dir):
             assert name in entries(state_dir)
         await until_running(MARKED * 2 + 1, mark)
@@ -593,16 +593,16 @@ def test_a_directory_that_belongs_to_somebody_else_is_not_used(state_dir: Path) 
     if not IS_ROOT:
         pytest.skip("needs root")
     make_for_nobody(state_dir)
-    with pytest.raises(SandboxUnavailable, match="somebody else"):
-        claim.take(state_dir, None)
+    with pytest.raises(SandboxUnavailable, match="another user"):
+        state_directory.acquire(state_dir, None)
 
 
 def test_only_directories_of_dead_services_are_removed(state_dir: Path) -> None:
-    living = claim.take(state_dir, None)
+    living = state_directory.acquire(state_dir, None)
     for name in ("123-456-0123abcd", "somebody's own"):
         (state_dir / name / "deep").mkdir(parents=True)
     (state_dir / "123-456-0123abcd" / "lock").touch()
-    later = claim.take(state_dir, None)
+    later = state_directory.acquire(state_dir, None)
     assert entries(state_dir) == {living.name, later.name, "somebody's own"}
     later.release()
     living.release()
@@ -613,7 +613,7 @@ def test_only_groups_that_stay_empty_and_whose_maker_is_gone_are_removed(
     state_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Folders stand for groups: those cannot be removed either while something is in them."""
-    me = claim.take(state_dir, None)
+    me = state_directory.acquire(state_dir, None)
     groups = tmp_path / "groups"
     ours, reused = f"{me.name}-1", f"{os.getpid()}-1-0123abcd-1"
     gone, coming, others = "999999999-5-0123abcd-1", "999999999-6-0123abcd-1", "somebody's own"
@@ -624,7 +624,7 @@ def test_only_groups_that_stay_empty_and_whose_maker_is_gone_are_removed(
         (groups / coming / "a box of a service out of sight").mkdir()
 
     monkeypatch.setattr("time.sleep", settle)
-    later = claim.take(state_dir, cgroups.Parents(2, dict.fromkeys(("memory", "pids"), groups)))
+    later = state_directory.acquire(state_dir, cgroups.Parents(2, dict.fromkeys(("memory", "pids"), groups)))
     assert {path.name for path in groups.iterdir()} == {ours, coming, others}
     later.release()
     me.release()

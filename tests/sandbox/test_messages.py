@@ -1,4 +1,4 @@
-"""`sandbox.pool.messages`: whatever a box says is understood or refused, never believed."""
+"""`sandbox.boxes.pool.messages`: whatever a box says is understood or refused, never believed."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from sandbox.base import Exit, RunResult, TestOutcome
-from sandbox.link import Malformed
-from sandbox.pool.messages import read_hello, read_loaded, read_result, read_unloaded
-from sandbox.runner.outcomes import seal
+from sandbox.boxes.link import Malformed
+from sandbox.boxes.pool.messages import read_hello, read_loaded, read_result, read_unloaded
+from sandbox.runner.testing.outcomes import seal
 
 KEY = b"the key of these tests"
 RESULT: dict[str, Any] = {

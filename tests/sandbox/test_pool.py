@@ -1,4 +1,4 @@
-"""`sandbox.pool` over boxes that fail as they are told, in virtual time."""
+"""`sandbox.boxes.pool` over boxes that fail as they are told, in virtual time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -20,11 +20,11 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.boxes import Profile
-from sandbox.pool import PooledSandbox, fleet, job, seat
-from sandbox.pool.compile_cache import CompileCache
-from sandbox.pool.counters import Reason
-from sandbox.pool.programs import Plan
+from sandbox.boxes.backend import Profile
+from sandbox.boxes.pool import PooledSandbox, box_pool, job, pooled_box
+from sandbox.boxes.pool.compile_cache import CompileCache
+from sandbox.boxes.pool.counters import Reason
+from sandbox.boxes.pool.programs import Plan
 from tests.sandbox.scripted_boxes import Heard, ScriptedBackend
 from tests.virtual_time import in_virtual_time
 from tests.waiting import PATIENCE_S, turns, until
@@ -343,7 +343,7 @@ async def test_a_runner_that_does_not_answer_is_given_up_twice(backend: Scripted
         with pytest.raises(SandboxUnavailable) as caught:
             await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
     assert caught.value.reason == "box_died"
-    assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + fleet.TICK_S)
+    assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + box_pool.TICK_S)
     assert pool.counters.boxes_ended[Reason.SILENT] == 2
 
 
@@ -405,9 +405,13 @@ async def test_a_box_that_does_not_answer_a_ping_is_replaced(backend: ScriptedBa
         assert pool.counters.boxes_ended[Reason.SILENT] == 0
         backend.made[0].deaf = True
         await until(lambda: backend.made[0].destroyed)
-        asked_and_waited_s = fleet.PING_AFTER_S + fleet.PING_PATIENCE_S
+        asked_and_waited_s = box_pool.PING_AFTER_S + box_pool.PING_PATIENCE_S
         now_s = asyncio.get_running_loop().time()
-        assert 2 * fleet.PING_AFTER_S + asked_and_waited_s <= now_s <= 2 * fleet.PING_AFTER_S + asked_and_waited_s + 2
+        assert (
+            2 * box_pool.PING_AFTER_S + asked_and_waited_s
+            <= now_s
+            <= 2 * box_pool.PING_AFTER_S + asked_and_waited_s + 2
+        )
     assert pool.counters.boxes_ended[Reason.SILENT] == 1
 
 
@@ -466,11 +470,11 @@ async def test_a_box_is_told_whether_it_is_for_one_program(backend: ScriptedBack
 async def test_a_module_that_boxes_do_not_have_is_no_fault_of_the_program(backend: ScriptedBackend) -> None:
     backend.preloaded = ["numpy", "pandas"]
     async with pool_of(backend) as pool:
-        with pytest.raises(SandboxUnavailable, match="no sympy in the boxes"):
+        with pytest.raises(SandboxUnavailable, match="the boxes lack the Python modules sympy"):
             await run(pool, "ok", source="from sympy import Symbol")
         await run(pool, "ok", source="import numpy")
         tests = Tests(TestStyle.ASSERTS, ["import sympy\nassert f(sympy.Symbol('x'))"])
-        with pytest.raises(SandboxUnavailable, match="no sympy in the boxes"):
+        with pytest.raises(SandboxUnavailable, match="the boxes lack the Python modules sympy"):
             await pool.run(Program("def f(x): return x"), [tests])
 
 
@@ -612,7 +616,7 @@ async def test_a_box_that_never_gets_ready_is_a_failure(backend: ScriptedBackend
     pool = PooledSandbox(backend, slots=1)
     with pytest.raises(SandboxUnavailable, match="not ready within"):
         await pool.start()
-    assert asyncio.get_running_loop().time() == seat.START_PATIENCE_S
+    assert asyncio.get_running_loop().time() == pooled_box.START_PATIENCE_S
 
 
 @in_virtual_time

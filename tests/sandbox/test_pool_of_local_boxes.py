@@ -1,4 +1,4 @@
-"""`sandbox.pool` over real boxes."""
+"""`sandbox.boxes.pool` over real boxes."""
 
 import asyncio
 import os
@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 
 from sandbox.base import Call, Execute, Exit, Limits, Program, Tests, TestStyle
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
-from sandbox.pool.counters import Reason
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
+from sandbox.boxes.pool.counters import Reason
 from tests.processes import children
 from tests.sandbox.scripted_boxes import Heard
 from tests.waiting import until

@@ -23,8 +23,8 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.remote import RemoteSandbox, wire
-from sandbox.remote.hosts import Host, Hosts, addresses
+from sandbox.boxes.remote import RemoteSandbox, wire
+from sandbox.boxes.remote.hosts import Host, Hosts, addresses
 from tests.waiting import until
 
 PROGRAM = Program("print(1)", files={"a/b.bin": b"\x00\xff"}, compile_limits=Limits(cpu_s=1.5), needs_pytest=True)
@@ -72,7 +72,7 @@ def test_a_frame_arrives_as_it_was_sent(frame: wire.Frame) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"\xc1", b"\x81\xa7program\x01", b"{}", b"\x80"])
 def test_what_is_no_order_is_said_to_be_none(body: bytes) -> None:
-    with pytest.raises(wire.NotSpoken):
+    with pytest.raises(wire.MalformedFrame):
         wire.decode_order(body)
 
 
@@ -317,8 +317,8 @@ def test_the_isolation_told_is_the_weakest() -> None:
     known = {}
     for kind in (Isolation.GVISOR, Isolation.LANDLOCK, Isolation.DOCKER):
         host = Host(kind)
-        host.take({"state": "ready", "isolation": kind, "slots": 1, "languages": ["python"]})
+        host.update({"state": "ready", "isolation": kind, "slots": 1, "languages": ["python"]})
         known[str(kind)] = host
     assert Hosts([], None, None, known).weakest_isolation() is Isolation.LANDLOCK  # type: ignore[arg-type]  # no session is used
-    known["landlock"].take({"state": "lost", "message": "gone"})
+    known["landlock"].update({"state": "lost", "message": "gone"})
     assert Hosts([], None, None, known).weakest_isolation() is Isolation.DOCKER  # type: ignore[arg-type]

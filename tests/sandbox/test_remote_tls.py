@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from sandbox.base import Built, Execute, Exit, Program, RunResult, SandboxUnavailable
-from sandbox.remote import BadTrust, RemoteSandbox, Trust, wire
-from sandbox.remote.trust import Trusted
+from sandbox.boxes.remote import BadTlsFiles, RemoteSandbox, TlsFiles, wire
+from sandbox.boxes.remote.tls import TlsContext
 from tests.certificates import Authority
 from tests.waiting import until
 
@@ -68,8 +68,8 @@ async def serving(context: ssl.SSLContext) -> AsyncIterator[TlsHost]:
 
 
 @asynccontextmanager
-async def remote(url: str, trust: Trust) -> AsyncIterator[RemoteSandbox]:
-    sandbox = RemoteSandbox([url], None, slots=2, trust=trust)
+async def remote(url: str, tls_files: TlsFiles) -> AsyncIterator[RemoteSandbox]:
+    sandbox = RemoteSandbox([url], None, slots=2, tls_files=tls_files)
     try:
         await sandbox.start()
         yield sandbox
@@ -92,7 +92,7 @@ async def test_a_host_is_known_by_its_name_whichever_address_it_has(authority: A
     pair = authority.issue("by-name", "DNS:localhost")
     async with (
         serving(authority.server(pair)) as host,
-        remote(f"https://localhost:{host.port}", Trust(authority.ca)) as sandbox,
+        remote(f"https://localhost:{host.port}", TlsFiles(authority.ca)) as sandbox,
     ):
         assert await ran(sandbox)
         assert set(host.names) == {"localhost"}
@@ -103,7 +103,7 @@ async def test_an_address_can_be_certified_too(authority: Authority) -> None:
     pair = authority.issue("by-address", "IP:127.0.0.1")
     async with (
         serving(authority.server(pair)) as host,
-        remote(f"https://127.0.0.1:{host.port}", Trust(authority.ca)) as sandbox,
+        remote(f"https://127.0.0.1:{host.port}", TlsFiles(authority.ca)) as sandbox,
     ):
         assert await ran(sandbox)
 
@@ -121,10 +121,10 @@ async def test_whoever_cannot_prove_to_be_the_host_gets_no_program(
     authority: Authority, other: Authority, alternatives: str, trusts: bool, said: str
 ) -> None:
     pair = authority.issue("wrong", alternatives)
-    trust = Trust((authority if trusts else other).ca)
+    tls_files = TlsFiles((authority if trusts else other).ca)
     async with (
         serving(authority.server(pair)) as host,
-        remote(f"https://localhost:{host.port}", trust) as sandbox,
+        remote(f"https://localhost:{host.port}", tls_files) as sandbox,
     ):
         with pytest.raises(SandboxUnavailable, match=said):
             await ran(sandbox)
@@ -134,7 +134,7 @@ async def test_whoever_cannot_prove_to_be_the_host_gets_no_program(
 async def test_without_an_authority_of_its_own_a_private_one_is_not_trusted(authority: Authority) -> None:
     async with (
         serving(authority.server(authority.issue("private"))) as host,
-        remote(f"https://localhost:{host.port}", Trust()) as sandbox,
+        remote(f"https://localhost:{host.port}", TlsFiles()) as sandbox,
     ):
         assert "verify failed" in sandbox.trouble
         assert host.called == []
@@ -144,11 +144,11 @@ async def test_a_host_that_asks_for_a_certificate_is_shown_one(authority: Author
     ours, theirs = authority.issue("front"), other.issue("stranger")
     async with serving(authority.server(authority.issue("mutual"), asks_callers=True)) as host:
         url = f"https://localhost:{host.port}"
-        async with remote(url, Trust(authority.ca, *ours)) as sandbox:
+        async with remote(url, TlsFiles(authority.ca, *ours)) as sandbox:
             assert await ran(sandbox)
         host.called.clear()
-        for trust in (Trust(authority.ca), Trust(authority.ca, *theirs)):
-            async with remote(url, trust) as sandbox:
+        for tls_files in (TlsFiles(authority.ca), TlsFiles(authority.ca, *theirs)):
+            async with remote(url, tls_files) as sandbox:
                 with pytest.raises(SandboxUnavailable, match="no box host is up"):
                     await ran(sandbox)
         assert host.called == []
@@ -157,12 +157,12 @@ async def test_a_host_that_asks_for_a_certificate_is_shown_one(authority: Author
 async def test_certificates_are_exchanged_while_programs_run(
     authority: Authority, other: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox.remote.hosts.PROBE_S", 0.05)
-    monkeypatch.setattr("sandbox.remote.hosts.LOOK_UP_S", 0.05)
+    monkeypatch.setattr("sandbox.boxes.remote.hosts.PROBE_S", 0.05)
+    monkeypatch.setattr("sandbox.boxes.remote.hosts.LOOK_UP_S", 0.05)
     ca = tmp_path / "ca.pem"
     ca.write_bytes(authority.ca.read_bytes())
     context = authority.server(authority.issue("before"))
-    async with serving(context) as host, remote(f"https://localhost:{host.port}", Trust(ca)) as sandbox:
+    async with serving(context) as host, remote(f"https://localhost:{host.port}", TlsFiles(ca)) as sandbox:
         assert await ran(sandbox)
         ca.write_bytes(b"")  # as while a file is being written: the authority from before stays
         asked = len(host.called)
@@ -184,12 +184,12 @@ def test_files_that_are_no_certificates_are_named(authority: Authority, tmp_path
     locked = tmp_path / "locked.key"
     encrypt = ("openssl", "pkcs8", "-topk8", "-in", str(key), "-passout", "pass:secret", "-out", str(locked))
     subprocess.run(encrypt, check=True)
-    for trust in (Trust(broken), Trust(tmp_path / "none"), Trust(None, cert, another)):
-        with pytest.raises(BadTrust, match=re.escape(str(trust.files[-1]))):
-            Trusted(trust)
-    with pytest.raises(BadTrust, match="password"):
-        Trusted(Trust(None, cert, locked))
-    made = Trusted(Trust(authority.ca, cert, key)).context
+    for tls_files in (TlsFiles(broken), TlsFiles(tmp_path / "none"), TlsFiles(None, cert, another)):
+        with pytest.raises(BadTlsFiles, match=re.escape(str(tls_files.files[-1]))):
+            TlsContext(tls_files)
+    with pytest.raises(BadTlsFiles, match="password"):
+        TlsContext(TlsFiles(None, cert, locked))
+    made = TlsContext(TlsFiles(authority.ca, cert, key)).context
     assert made.check_hostname
     assert made.verify_mode is ssl.CERT_REQUIRED
     assert made.minimum_version is ssl.TLSVersion.TLSv1_2
@@ -197,5 +197,5 @@ def test_files_that_are_no_certificates_are_named(authority: Authority, tmp_path
 
 async def test_boxes_do_not_start_with_such_files(tmp_path: Path) -> None:
     with pytest.raises(SandboxUnavailable, match=r"none\.pem"):
-        async with remote("https://localhost:1", Trust(tmp_path / "none.pem")):
+        async with remote("https://localhost:1", TlsFiles(tmp_path / "none.pem")):
             pass

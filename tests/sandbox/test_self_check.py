@@ -24,10 +24,10 @@ from sandbox.base import (
     TestOutcome,
     Tests,
 )
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.self_check import reach
-from sandbox.self_check.attack import heard
+from sandbox.self_check.attack import run_and_parse
 
 NEEDS_ROOT = frozenset() if os.geteuid() == 0 else frozenset({"privileges"})
 """What a program that is run as the service does can do only if that is root."""
@@ -199,7 +199,7 @@ async def test_a_process_of_the_box_that_has_the_neighbours_number_is_no_neighbo
 ) -> None:
     with self_check.outside() as outside:
         for own in ("1", "os.getppid()", *(f"os.getpid() + {n}" for n in range(6))):
-            assert (await heard(boxes, f'FACTS["neighbour"] = {own}\n{source}', outside))[1] == "", own
+            assert (await run_and_parse(boxes, f'FACTS["neighbour"] = {own}\n{source}', outside))[1] == "", own
 
 
 @pytest.mark.boxes

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.base import SandboxUnavailable
-from sandbox.docker import DockerBackend
-from sandbox.docker.fitness import user_ids_of_boxes
-from sandbox.local import LocalBackend, user_ids
-from sandbox.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.docker.fitness import user_ids_of_boxes
+from sandbox.boxes.local import LocalBackend, user_ids
+from sandbox.boxes.user_ids import HIGHEST, LOWEST, RANGE, Range, Ranges
 from tests.dockerd import DockerDaemon
 from tests.sandbox.bench import CASES, RIGHT, WRONG, Bench, bench, python
 

@@ -83,7 +83,7 @@ DEEDS = {
     "huge result": (Exit.MEMORY_LIMIT, ""),
     "many results": (Exit.OUTPUT_LIMIT, ""),
     "raise": (Exit.RAISED, "ValueError: a reason !!!!"),
-    "raise unprintable": (Exit.RAISED, "Spiteful: (its text cannot be had)\n"),
+    "raise unprintable": (Exit.RAISED, "Spiteful: (its text cannot be read)\n"),
     "raise surrogate": (Exit.RAISED, "ValueError: ?\n"),
     "recurse": (Exit.RAISED, "RecursionError: maximum recursion depth exceeded"),
     "return object": (Exit.RAISED, "TypeError: "),

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from sandbox.runner import kernel, seccomp
+from sandbox.runner.isolation import kernel, seccomp
 
 _PIDFD_OPEN = 434
 _ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | errno.ENOSYS

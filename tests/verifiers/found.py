@@ -6,8 +6,8 @@ import threading
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from verifiers import registry
 from verifiers.base import Item, Resources, Verdict

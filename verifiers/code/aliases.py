@@ -24,9 +24,10 @@ import msgspec
 
 from sandbox import languages
 from sandbox.base import TestStyle
-from sandbox.runner import library, values
-from sandbox.runner.specification import MODULES_BY_SHORT_NAME
-from sandbox.runner.workplace import BadPath, checked_path
+from sandbox.runner.process.workspace import BadPath, checked_path
+from sandbox.runner.testing import library
+from sandbox.runner.testing.specification import MODULES_BY_SHORT_NAME
+from sandbox.runner.values import encoding
 from verifiers.base import InvalidItem, clip
 from verifiers.code import analysis, literals
 from verifiers.code.cases import (
@@ -573,7 +574,7 @@ def _call_case(entry: dict[str, Any], position: int, *, wrapped: bool) -> CallCa
 
 def _with_image(plain: Any, keywords: dict[str, Any], positional: list[Any]) -> str:
     """The arguments with their image for Python."""
-    return json.dumps([plain, keywords, json.loads(values.encode(positional))])
+    return json.dumps([plain, keywords, json.loads(encoding.encode(positional))])
 
 
 def _asserts(raw: _Raw, kind: CaseType) -> Suite:

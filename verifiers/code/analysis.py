@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sandbox.runner import library
-from sandbox.runner.specification import is_module_name
+from sandbox.runner.testing import library
+from sandbox.runner.testing.specification import is_module_name
 from verifiers.base import InvalidItem, clip
 from verifiers.code.cases import AssertedCall, Relation
 from verifiers.code.literals import is_json
@@ -144,7 +144,7 @@ def meant_of_library(tree: ast.Module, names: Iterable[str]) -> list[str]:
     return [
         name
         for name in names
-        if name in library.MODULES and library.thing_meant(name, tests, others, of_program) is not None
+        if name in library.MODULES and library.library_object(name, tests, others, of_program) is not None
     ]
 
 

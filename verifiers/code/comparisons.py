@@ -5,7 +5,7 @@ What a program writes is hostile, and the event loop must not stand still for me
 
 from typing import Any
 
-from sandbox.runner import values
+from sandbox.runner.values import encoding
 from verifiers.code import comparators, equality
 from verifiers.code.cases import AssertedCall, Relation
 from verifiers.code.comparators import Comparator
@@ -34,8 +34,8 @@ def is_large_value(got: bytes, comparator: Comparator) -> bool:
 def value_difference(got: bytes, accepted: Any, comparator: Comparator) -> str | None:
     """The difference of a returned value from the first accepted one, or None."""
     try:
-        value = values.decode(got)
-    except values.Undecodable as error:
+        value = encoding.decode(got)
+    except encoding.Undecodable as error:
         return f"the returned value cannot be read: {error}"
     unordered, ignore_case = comparator.unordered, comparator.ignore_case
     for expected in accepted:
@@ -52,8 +52,8 @@ def may_differ_in_python(got: bytes) -> bool:
 def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
     """What an assertion about the returned value has against it, or None."""
     try:
-        value = values.decode(got)
-    except values.Undecodable as error:
+        value = encoding.decode(got)
+    except encoding.Undecodable as error:
         return f"the returned value cannot be read: {error}"
     if call.relation is Relation.EQUALS:
         holds = equality.equal_in_python(value, call.value)
@@ -72,5 +72,5 @@ def compare_in_worker(payload: list[Any]) -> str | None:
     is_value, got, expected, comparator = payload
     said = Comparator.model_validate_json(comparator)
     if is_value:
-        return value_difference(got, values.decode(expected), said)
+        return value_difference(got, encoding.decode(expected), said)
     return output_difference(got, expected, said)

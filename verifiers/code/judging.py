@@ -28,8 +28,8 @@ from sandbox.base import (
     Tests,
     TestStyle,
 )
-from sandbox.runner import values
-from sandbox.runner.outcomes import MISSING, UNTESTABLE
+from sandbox.runner.testing.outcomes import MISSING, UNTESTABLE
+from sandbox.runner.values import encoding
 from sandbox.workers import Outcome as WorkerOutcome
 from sandbox.workers import Task, Workers
 from verifiers.base import InvalidItem, clip
@@ -364,7 +364,7 @@ class _Calls(_Compared):
             return self._ended_badly(position, result)
         accepted, comparator = self._tests.cases[position].accepted, self._terms.comparator
         if comparisons.is_large_value(result.value, comparator):
-            payload = [True, result.value, values.encode(list(accepted)), comparator.model_dump_json()]
+            payload = [True, result.value, encoding.encode(list(accepted)), comparator.model_dump_json()]
             self._large.append((position, result, payload))
             return None
         return self._compared(position, result, comparisons.value_difference(result.value, accepted, comparator))

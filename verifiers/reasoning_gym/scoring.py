@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from sandbox.base import Call, Exit, Limits, Program, RunResult, Sandbox, SandboxUnavailable
-from sandbox.runner.values import Undecodable, decode
+from sandbox.runner.values.encoding import Undecodable, decode
 from verifiers.base import InvalidItem, Unavailable
 from verifiers.reasoning_gym import excerpts
 from verifiers.reasoning_gym.entries import Entry

@@ -19,7 +19,6 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_reflection.v1alpha import reflection
 
-from sandbox import spans
 from service.doors.grpc.health import NAME as HEALTH_SERVICE
 from service.doors.grpc.health import Health
 from service.doors.grpc.messages import (
@@ -44,6 +43,7 @@ from service.observe.readiness import Readiness
 from service.scoring.engine import Engine
 from service.settings import Settings
 from service.wire import BatchRequest, CacheMode, ScoreItem, check_count, encode
+from tracing import spans
 
 log = structlog.get_logger("rewardline.grpc")
 

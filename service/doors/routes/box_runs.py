@@ -1,4 +1,4 @@
-"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.remote` is their side).
+"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.boxes.remote` is their side).
 
 A program and its runs come in, the results go out one by one; hanging up stops the program. Callers wait for their turn as
 long as they like. What comes in here was made by another service of ours, and is checked all the same: the key that may come
@@ -13,7 +13,7 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from sandbox.base import Program, Run, RunResult, Sandbox, SandboxUnavailable
-from sandbox.remote import wire
+from sandbox.boxes.remote import wire
 from service.doors.asgi import asgi_response
 from service.doors.asgi.request_body import cancelled_on_disconnect, read_body
 from service.errors import BadRequest, MethodNotAllowed, Unprocessable
@@ -42,7 +42,7 @@ class BoxRunsDoor:
             body = await read_body(self._settings, headers, receive, permit.reserve_when_possible, media=_MEDIA)
             try:
                 program, runs = wire.decode_order(body)
-            except wire.NotSpoken as error:
+            except wire.MalformedFrame as error:
                 raise BadRequest(f"no order of programs: {error}") from error
             del body
             async with cancelled_on_disconnect(receive), contextlib.aclosing(self._frames(program, runs)) as frames:

@@ -28,10 +28,10 @@ import requests
 
 from sandbox import self_check
 from sandbox.base import Built, Program, Run, RunResult, Sandbox
-from sandbox.boxes import Backend, BoxSize
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.backend import Backend, BoxSize
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from tests.sandbox.hostile import attacks, outside
 from tests.sandbox.hostile.attacks import Attack, Judgement
@@ -51,7 +51,7 @@ _TEMPLATES: Final = 3
 """Of a box with users of its own: the original, the template for the next job, and that of the last until it is buried."""
 _FORKS_FOR_JOBS: Final = 2
 """Where all is one user's: the one that has its turn, and the one that waits for its own."""
-_RUNNERS: Final = ("sandbox.runner.zygote", "sandbox.local.nursery")
+_RUNNERS: Final = ("sandbox.runner.zygote", "sandbox.boxes.local.forkserver")
 """Whose module it was started with, or what it was forked from."""
 
 

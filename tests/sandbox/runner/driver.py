@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sandbox.boxes.bootstrap import command, first_frame
 from sandbox.runner import frames
 from sandbox.runner.configuration import Configuration
-from sandbox.shipment import command, first_frame
 from tests.waiting import PATIENCE_S
 
 LIMITS: Mapping[str, Any] = {

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.runner import candidate, tester
+from sandbox.runner.testing import candidate, tester
 
 _NOBODY = 65534
 _LONG_S = 15

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from sandbox.runner import values
+from sandbox.runner.values import encoding
 from tests.sandbox.runner.driver import LIMITS, Answer, Box
 
 
 def returned(result: Answer) -> object:
     assert result.value is not None, result.err
-    return values.decode(result.parts[2])
+    return encoding.decode(result.parts[2])
 
 
 @pytest.mark.boxes(beyond=5)
@@ -40,7 +40,7 @@ def test_a_value_comes_back_as_it_is(box: Box, source: str, arguments: list[obje
 def test_arguments_may_be_what_json_has_not(box: Box) -> None:
     box.load("def f(x, y): return x[y], {x[y]: y}")
     given: list[object] = [{(1, 2): b"a", 3: {4}}, (1, 2)]
-    body = json.dumps([None, {}, json.loads(values.encode(given))]).encode()
+    body = json.dumps([None, {}, json.loads(encoding.encode(given))]).encode()
     assert returned(box.ask("call", body, function="f", limits=dict(LIMITS))) == (b"a", {b"a": (1, 2)})
 
 
@@ -103,7 +103,7 @@ def test_what_a_program_writes_to_the_channel_itself_is_only_another_claim(box: 
     box.load("import os\ndef f():\n    os.write(4, b'[1, 2]')\n    os._exit(0)")
     assert returned(box.call("f")) == [1, 2]
     box.load("import os\ndef f():\n    os.write(4, b'[1, 2]')\n    return 3")
-    with pytest.raises(values.Undecodable):
+    with pytest.raises(encoding.Undecodable):
         returned(box.call("f"))
 
 

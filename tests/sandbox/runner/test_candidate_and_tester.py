@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner.outcomes import MISSING, UNTESTABLE
+from sandbox.runner.testing.outcomes import MISSING, UNTESTABLE
 from tests.sandbox.runner.split_process import Said, run
 
 

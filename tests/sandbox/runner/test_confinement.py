@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.runner import seccomp
+from sandbox.runner.isolation import seccomp
 from tests.sandbox.runner.driver import Box
 
 HEADERS = {

@@ -180,7 +180,7 @@ def test_a_program_that_is_not_there_is_trouble_of_the_box(make_box: MakeBox) ->
     assert box.hello.programs == ["sh"]
     with pytest.raises(BoxDied) as died:
         box.load("", mode="exec", main="x", argv=["nosuchthing", "{program}/x"])
-    assert died.value.args == (70, "runner: Unclean: this box has no nosuchthing\n")
+    assert died.value.args == (70, "runner: BoxUnusable: this box has no nosuchthing\n")
 
 
 @pytest.mark.parametrize("argv", [["{program}/main"], ["{program}/none"]])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sandbox.runner.dialogue import Kind, Line
-from sandbox.runner.remote_program import Gone, RemoteProgram
+from sandbox.runner.testing.remote_program import Gone, RemoteProgram
+from sandbox.runner.testing.rpc import Kind, RpcChannel
 from tests.sandbox.runner.split_process import run
 
 CASES = ["assert add(17, 25) == 42", "assert add(1000003, -4) == 999999", "assert abs(add(0, 731) - 731) < 1e-6"]
@@ -283,8 +283,8 @@ JSON = st.recursive(
 REPLY = st.tuples(st.sampled_from(["value", "error", "call back"]), JSON, JSON, JSON).map(list) | JSON
 
 
-class Scripted(Line):
-    """A line on which a script is all that ever comes."""
+class Scripted(RpcChannel):
+    """A channel on which a script is all that ever comes."""
 
     def __init__(self, script: bytes) -> None:
         super().__init__(-1, -1)
@@ -308,7 +308,7 @@ def test_any_messages_are_a_value_an_exception_or_the_end(replies: list[object])
     assert program.gone if isinstance(error, Gone) else type(error).__module__ in MODULES
 
 
-MODULES = ("builtins", "sandbox.runner.remote_exceptions")
+MODULES = ("builtins", "sandbox.runner.testing.remote_exceptions")
 
 
 def _error_of(call: Callable[[], object]) -> BaseException | None:

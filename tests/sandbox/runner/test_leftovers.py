@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.runner.cleaning import empty
+from sandbox.runner.process.cleaning import empty
 from tests.sandbox.runner.conftest import MakeBox
 from tests.sandbox.runner.driver import Box
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.boxes import Profile
-from sandbox.runner import frames, landlock
-from sandbox.runner.population import Population
-from sandbox.runner.trouble import Unclean
-from sandbox.runner.turn import Turn
+from sandbox.boxes.backend import Profile
+from sandbox.runner import frames
+from sandbox.runner.errors import BoxUnusable
+from sandbox.runner.isolation import landlock
+from sandbox.runner.process.process_reaper import ProcessReaper
+from sandbox.runner.process.standby import StandbyFork
 from tests.sandbox.runner.conftest import KINDS_WITH_TEMPLATES, SOME_AND_ALL_KINDS, MakeBox
 from tests.sandbox.runner.driver import LIMITS, Answer, Box, BoxDied
 from tests.waiting import eventually
@@ -37,7 +38,7 @@ def test_a_box_for_one_program_runs_one_and_no_second(make_box: MakeBox, kind: s
     assert box.run("print(input())", b"first\n").out == b"first\n"
     with pytest.raises(BoxDied) as death:
         box.load("print(2)")
-    assert death.value.args[0] == frames.EXIT_UNCLEAN
+    assert death.value.args[0] == frames.EXIT_BOX_UNUSABLE
     assert "second program" in death.value.args[1]
 
 
@@ -99,7 +100,7 @@ def test_it_does_not_go_on_after_nonsense(make_box: MakeBox, data: bytes) -> Non
     with pytest.raises(BoxDied) as died:
         box.receive()
     code, words = died.value.args
-    assert code in (0, frames.EXIT_UNCLEAN)
+    assert code in (0, frames.EXIT_BOX_UNUSABLE)
     assert words.count("\n") <= 1
 
 
@@ -177,7 +178,7 @@ def test_without_the_fork_for_the_next_job_it_gives_up(make_box: MakeBox) -> Non
     with pytest.raises(BoxDied) as died:
         box.receive()
     code, words = died.value.args
-    assert code == frames.EXIT_UNCLEAN
+    assert code == frames.EXIT_BOX_UNUSABLE
     assert "ended with -9" in words
 
 
@@ -214,7 +215,7 @@ def test_without_what_programs_are_forked_from_it_gives_up(make_box: MakeBox, ki
     with pytest.raises(BoxDied) as died:
         _run_programs(box, 3)
     code, words = died.value.args
-    assert code == frames.EXIT_UNCLEAN
+    assert code == frames.EXIT_BOX_UNUSABLE
     assert "which programs are forked from, has ended" in words
 
 
@@ -228,7 +229,7 @@ def test_it_gives_up_when_the_template_is_ended_while_it_compiles(make_box: Make
     os.kill(template, signal.SIGKILL)
     with pytest.raises(BoxDied) as died:
         box.receive()
-    assert died.value.args[0] == frames.EXIT_UNCLEAN
+    assert died.value.args[0] == frames.EXIT_BOX_UNUSABLE
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
@@ -258,8 +259,8 @@ def test_tests_in_a_job_that_was_to_have_none_end_a_box_that_has_confined_it_for
     with pytest.raises(BoxDied) as died:
         box.test({"cases": ["assert f() == 1"]})
     code, words = died.value.args
-    assert code == frames.EXIT_UNCLEAN
-    assert "was to have none" in words
+    assert code == frames.EXIT_BOX_UNUSABLE
+    assert "announced without tests" in words
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_TEMPLATES)
@@ -306,15 +307,15 @@ def test_descriptors_and_memory_do_not_grow(box: Box) -> None:
 
 def test_a_runner_refuses_to_be_what_it_is_not() -> None:
     """To kill "all" anywhere but in a PID namespace of its own would end everything on the machine."""
-    with pytest.raises(Unclean):
-        Population(Turn(mmap.mmap(-1, mmap.PAGESIZE)), is_init=True, single_uid=False)
+    with pytest.raises(BoxUnusable):
+        ProcessReaper(StandbyFork(mmap.mmap(-1, mmap.PAGESIZE)), is_init=True, single_uid=False)
 
 
 def test_it_says_so_when_the_box_is_not_as_it_was_told(make_box: MakeBox) -> None:
     with pytest.raises(BoxDied) as died:
         make_box("landlock", init=True)
     code, words = died.value.args
-    assert code == frames.EXIT_UNCLEAN
+    assert code == frames.EXIT_BOX_UNUSABLE
     assert "not the first one" in words
 
 

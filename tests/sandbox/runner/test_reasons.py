@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.runner.measures import OomCounter
-from sandbox.runner.supervision import Reason, decide
+from sandbox.runner.process.measures import OomCounter
+from sandbox.runner.process.supervision import Reason, reason_of_end
 
 END: dict[str, Any] = {
     "has_started": True,
@@ -41,4 +41,4 @@ END: dict[str, Any] = {
 def test_reasons_have_their_order(
     code: int, ours: Reason | None, changes: dict[str, Any], reason: Reason | None
 ) -> None:
-    assert decide(code, ours, **{**END, **changes}) == reason
+    assert reason_of_end(code, ours, **{**END, **changes}) == reason

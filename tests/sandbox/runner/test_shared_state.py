@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sandbox.runner.outcomes import UNTESTABLE
+from sandbox.runner.testing.outcomes import UNTESTABLE
 from tests.sandbox.runner.split_process import run
 
 _PROGRAM = """

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.runner.tables import TABLE_BUILDERS, image_of_table
-from sandbox.runner.values import FAITHFUL_BUILDERS, Decoder, Encoder, Undecodable, dumped, opaque
+from sandbox.runner.values.encoding import FAITHFUL_BUILDERS, Decoder, Encoder, Undecodable, dumped, opaque
+from sandbox.runner.values.tables import TABLE_BUILDERS, image_of_table
 from tests.sandbox.runner.split_process import run
 
 _DECODER = Decoder({**FAITHFUL_BUILDERS, **TABLE_BUILDERS})

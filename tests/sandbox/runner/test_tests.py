@@ -170,7 +170,7 @@ def test_a_tester_that_is_killed_before_it_has_the_tests_ends_the_box(make_box: 
     os.kill(tester, signal.SIGKILL)
     with pytest.raises(BoxDied) as died:
         box.receive()
-    assert died.value.args == (70, "runner: Unclean: the tests were not taken\n")
+    assert died.value.args == (70, "runner: BoxUnusable: the tester did not read all of the tests\n")
 
 
 def _process_of(box: Box, first_uid: int) -> int:

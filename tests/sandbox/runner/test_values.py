@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.runner import values
-from sandbox.runner.values import Opaque, Undecodable, decode, encode
+from sandbox.runner.values import encoding
+from sandbox.runner.values.encoding import Opaque, Undecodable, decode, encode
 
 SCALARS = st.one_of(
     st.none(),
@@ -267,7 +267,7 @@ def test_a_value_that_contains_itself_ends() -> None:
     while isinstance(back, list):
         back, depth = back[0], depth + 1
     assert isinstance(back, Opaque)
-    assert depth > values.MAX_DEPTH
+    assert depth > encoding.MAX_DEPTH
 
 
 @pytest.mark.bombs
@@ -377,7 +377,7 @@ def test_any_bytes_are_a_value_or_undecodable(data: bytes) -> None:
         return
 
 
-TAGS = [*values.PLAIN_BUILDERS, "object", "callable"]
+TAGS = [*encoding.PLAIN_BUILDERS, "object", "callable"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(TAGS), inner, min_size=1, max_size=2),

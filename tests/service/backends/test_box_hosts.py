@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from sandbox.base import Execute, Program
-from sandbox.remote import wire
+from sandbox.boxes.remote import wire
 from tests.certificates import Authority
 from tests.conftest import Serve, Served, serving
 from tests.waiting import eventually

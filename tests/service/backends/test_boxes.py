@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from sandbox.base import Execute, Isolation, Program, RunResult, Sandbox, SandboxUnavailable
-from sandbox.boxes import Box, Profile
-from sandbox.docker import DockerBackend
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.backend import Box, Profile
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from service.backends.boxes import Boxes, Kind, kinds
 from service.settings import Settings
 from tests.waiting import turns, until

@@ -20,13 +20,13 @@ import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from sandbox import spans
 from service.doors.grpc.pb import rewardline_pb2 as pb
 from service.observe.otlp import QUEUE_SPANS, Exporter, url_of
 from service.settings import Settings, SettingsError, read
 from tests.conftest import ROOT, Serve, Served, serving
 from tests.service.redis_server import RedisServer
 from tests.waiting import PATIENCE_S, eventually
+from tracing import spans
 
 KEY = "0123456789abcdef-boxes"
 JSON = dict[str, Any]
@@ -412,7 +412,7 @@ def test_without_the_extra_the_service_says_what_to_install() -> None:
 def test_without_the_setting_nothing_of_opentelemetry_is_imported_for_it() -> None:
     """FastAPI and redis-py import what they find of it by themselves; what sends traces is not there."""
     program = (
-        "import sys, sandbox.workers, sandbox.pool, sandbox.remote, verifiers.judge\n"
+        "import sys, sandbox.workers, sandbox.boxes.pool, sandbox.boxes.remote, verifiers.judge\n"
         "assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
         "from service.run import server; from service.observe import tracing; from service.settings import Settings\n"
         "with tracing.opened(Settings(), '0') as nothing: assert nothing is None\n"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from sandbox.base import Program, Sandbox
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from verifiers.base import Item, Resources, Verdict
 from verifiers.code import Code, CodeParams, aliases, create, judging

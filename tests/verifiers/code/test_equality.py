@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.runner.values import Opaque
+from sandbox.runner.values.encoding import Opaque
 from verifiers.code.equality import Tolerance, equal, equal_in_python, find_difference
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
 from sandbox.workers import Workers
 from verifiers import code_quality
 from verifiers.base import Item, Resources, Status, Verdict

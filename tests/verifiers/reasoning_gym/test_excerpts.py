@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.base import Call, Program, RunResult, Sandbox
-from sandbox.local import LocalBackend
-from sandbox.pool import PooledSandbox
-from sandbox.runner.values import decode
+from sandbox.boxes.local import LocalBackend
+from sandbox.boxes.pool import PooledSandbox
+from sandbox.runner.values.encoding import decode
 from tests.verifiers.reasoning_gym.rows import ROWS, Row
 from verifiers.reasoning_gym import excerpts, tasks
 from verifiers.reasoning_gym.tasks import ALLOWED, DATASET, REFUSED, Task

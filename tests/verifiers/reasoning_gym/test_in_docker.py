@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from sandbox.docker import DockerBackend
-from sandbox.pool.pooled import PooledSandbox
+from sandbox.boxes.docker import DockerBackend
+from sandbox.boxes.pool.pooled import PooledSandbox
 from sandbox.workers import Workers
 from tests.verifiers.reasoning_gym.rows import ROWS, row_of
 from verifiers.base import Item, Resources, Status, Verdict

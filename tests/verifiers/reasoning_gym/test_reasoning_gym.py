@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.absent import NoSandbox
+from sandbox.boxes.absent import NoSandbox
 from sandbox.workers import Workers
 from tests.verifiers.found import Found
 from tests.verifiers.reasoning_gym.rows import ROWS, Row, row_of

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from sandbox import spans
+from tracing import spans
 from verifiers.judge.endpoints.balancing import Dispatcher, NoEndpoint, Wanted
 from verifiers.judge.endpoints.config import PoolConfig
 from verifiers.judge.endpoints.endpoint import Endpoint, Lease

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import aiohttp
 
-from sandbox import spans
+from tracing import spans
 from verifiers.judge.endpoints.config import EndpointConfig
 from verifiers.judge.endpoints.faults import Fault, Retry, quoted
 

@@ -1,0 +1,524 @@
+"""Builds a box around itself, then becomes the program that runs in it.
+
+This is a program of its own: `python -I -S enter.py DESCRIPTOR PLAN`, in a fresh interpreter with only the standard
+library. DESCRIPTOR is the box's end of the control socket, PLAN a `Plan` as JSON.
+
+    service ──► keeper ──────────────────────► process 1 of the box ──► its programs
+                ends the box when it gets      is killed when the
+                SIGTERM, which it also gets    keeper ends
+                when the service ends; exits
+                after the last process of the box
+
+With namespaces, process 1 sees a root directory made only of read-only system folders, its own /proc and /dev, and file
+systems in memory. When process 1 ends, the kernel kills everything in the box. gVisor has no mount namespace: there
+that root is mounted where the service sees it too, process 1 enters it for good (chroot), and the keeper unmounts it.
+Without namespaces, the keeper adopts the processes that programs leave behind, and kills them. The numbers are from the
+kernel's headers (mount.h, sched.h, prctl.h, capability.h, the system call tables).
+"""
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, NoReturn, TypedDict
+
+CONTROL: Final = 3
+"""The control socket's descriptor in the box."""
+MEMORY_EVENTS: Final = 20
+"""The descriptor of the counter of out-of-memory kills, if the plan names one. It is above the descriptors that a
+runner gives to the programs it starts.
+"""
+EXIT_NOT_BUILT: Final = 71
+BOX_UID: Final = 1000
+"""The user id in the boxes of a service that may not map several user ids."""
+
+
+class Plan(TypedDict):
+    """What the service wants a box to be."""
+
+    service: int
+    """Its process id."""
+    namespaces: bool
+    uids: tuple[int, int] | None
+    """First id outside, and how many. None: the service's own id is the only one available."""
+    mount_point: str
+    """An empty directory. The box's root covers it in the box's own mount namespace."""
+    root: str | None
+    """An empty directory of this box alone, for its root within gVisor, where there is no mount namespace."""
+    visible: list[tuple[str, str]]
+    """What can be read in the box: path outside, path inside."""
+    disk_mb: int
+    cgroups: list[str]
+    """Directories of the control groups to join."""
+    memory_events: str | None
+    command: list[str]
+    environment: dict[str, str]
+
+
+class _Source(TypedDict):
+    """A path outside that is to appear in the box."""
+
+    path: str
+    target: str
+    is_directory: bool
+    tree: int | None
+    """A detached copy of the mount. Using it needs no permission to reach its path."""
+
+
+_PR_SET_PDEATHSIG: Final = 1
+_PR_CAPBSET_DROP: Final = 24
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_PR_SET_NO_NEW_PRIVS: Final = 38
+_PR_CAP_AMBIENT: Final = 47
+_PR_CAP_AMBIENT_CLEAR_ALL: Final = 4
+
+_DAC_OVERRIDE, _KILL, _SETGID, _SETUID, _SYS_ADMIN = 1, 5, 6, 7, 21
+_RUNNER_CAPABILITIES: Final = frozenset({_DAC_OVERRIDE, _KILL, _SETGID, _SETUID})
+_LAST_CAPABILITY: Final = 63
+_CAPABILITIES_VERSION: Final = 0x20080522
+
+_NEW_USER: Final = 0x10000000
+_NEW_MOUNT: Final = 0x00020000
+_NEW_CGROUP: Final = 0x02000000
+_NEW_UTS: Final = 0x04000000
+_NEW_IPC: Final = 0x08000000
+_NEW_PID: Final = 0x20000000
+_NEW_NET: Final = 0x40000000
+
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
+_MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 32, 4096, 16384, 1 << 18
+_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_NODEV = 1, 2, 4
+_MNT_DETACH: Final = 2
+_AT_FDCWD: Final = -100
+_AT_RECURSIVE: Final = 0x8000
+_OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC = 1, 0x80000
+_MOVE_MOUNT_F_EMPTY_PATH: Final = 4
+_KEYCTL_JOIN_SESSION_KEYRING: Final = 1
+
+_SYS_OPEN_TREE, _SYS_MOVE_MOUNT, _SYS_MOUNT_SETATTR = 428, 429, 442
+_SYS_PIVOT_ROOT: Final = {"x86_64": 155, "aarch64": 41}
+_SYS_KEYCTL: Final = {"x86_64": 250, "aarch64": 219}
+
+_COVERED: Final = "/usr"
+"""Where the box's root is built when every mount it shows is cloned already: this path exists and is reachable
+everywhere.
+"""
+_DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+_DEVICE_LINKS: Final = {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}
+_PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
+_PROC_HIDDEN: Final = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list", "latency_stats", "sched_debug")
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> NoReturn:
+    """Build the box by the plan in the command line."""
+    build(json.loads(sys.argv[2]), int(sys.argv[1]))
+
+
+def build(plan: Plan, control: int, entry: Callable[[], NoReturn] | None = None) -> NoReturn:
+    """Build the box, and keep it until it has ended.
+
+    Args:
+        plan: What the box is to be.
+        control: The box's end of the control socket.
+        entry: What process 1 runs once the box is built, with that socket as `CONTROL`; None: it executes the plan's
+            command.
+    """
+    control = fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, 100)
+    try:
+        _die_with_service(plan["service"])
+        os.umask(0o022)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        events = _join_cgroups(plan)
+        sources = _unshare_namespaces(plan) if plan["namespaces"] else []
+        _run_keeper(plan, control, events, sources, entry)
+    except OSError as error:
+        os.write(2, f"no box: {error}\n".encode())
+    os._exit(EXIT_NOT_BUILT)
+
+
+def _die_with_service(service: int) -> None:
+    """Make the kernel end this process with the service. A change of user id clears this."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != service:
+        os._exit(0)
+
+
+def _join_cgroups(plan: Plan) -> int | None:
+    for directory in plan["cgroups"]:
+        with open(f"{directory}/cgroup.procs", "w") as file:
+            file.write("0")
+    if plan["memory_events"] is None:
+        return None
+    return fcntl.fcntl(os.open(plan["memory_events"], os.O_RDONLY), fcntl.F_DUPFD_CLOEXEC, 100)
+
+
+def _unshare_namespaces(plan: Plan) -> list[_Source]:
+    return _unshare(plan) if plan["root"] is None else _unshare_in_gvisor(plan)
+
+
+def _unshare_in_gvisor(plan: Plan) -> list[_Source]:
+    """Like `_unshare`, with what gVisor has.
+
+    Root stays the container's root: in a user namespace it could mount nothing.
+    """
+    _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET), "unshare")
+    return [_source(path, target, can_clone=False) for path, target in _paths_to_show(plan)]
+
+
+def _paths_to_show(plan: Plan) -> list[tuple[str, str]]:
+    return [*plan["visible"], *((f"/dev/{name}", f"/dev/{name}") for name in _DEVICES)]
+
+
+def _unshare(plan: Plan) -> list[_Source]:
+    """Leave the namespaces of the service. The next child is process 1 of the new ones."""
+    can_clone = plan["uids"] is not None and _has_capability(_SYS_ADMIN)
+    sources = [_source(path, target, can_clone) for path, target in _paths_to_show(plan)]
+    if plan["uids"] is None:
+        _enter_user_namespace_as_one()
+    else:
+        _enter_user_namespace_as_root(*plan["uids"])
+    _check(_libc.unshare(_NEW_MOUNT | _NEW_PID | _NEW_IPC | _NEW_UTS | _NEW_NET | _NEW_CGROUP), "unshare")
+    _die_with_service(plan["service"])
+    return sources
+
+
+def _source(path: str, target: str, can_clone: bool) -> _Source:
+    tree = None
+    if can_clone:
+        flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | _AT_RECURSIVE
+        tree = _check(_libc.syscall(_SYS_OPEN_TREE, _AT_FDCWD, path.encode(), flags), f"open_tree {path}")
+    return {"path": path, "target": target, "is_directory": os.path.isdir(path), "tree": tree}
+
+
+def _enter_user_namespace_as_one() -> None:
+    uid, gid = os.geteuid(), os.getegid()
+    _check(_libc.unshare(_NEW_USER), "unshare a user namespace")
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{BOX_UID} {uid} 1\n")
+    _write("/proc/self/gid_map", f"{BOX_UID} {gid} 1\n")
+
+
+def _enter_user_namespace_as_root(first: int, count: int) -> None:
+    """Enter a user namespace with `count` ids, as its root.
+
+    Only a process outside the namespace may map ids that are not its own. So a child stays outside and does that.
+    """
+    unshared, tell = os.pipe()
+    keeper = os.getpid()
+    mapper = os.fork()
+    if mapper == 0:
+        os.close(tell)
+        _map_ids(keeper, unshared, f"0 {first} {count}\n")
+    os.close(unshared)
+    _check(_libc.unshare(_NEW_USER), "unshare a user namespace")
+    os.write(tell, b"1")
+    os.close(tell)
+    if os.waitpid(mapper, 0)[1] != 0:
+        raise OSError("the user ids could not be mapped")
+    os.setgroups([])
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+
+
+def _map_ids(keeper: int, unshared: int, mapping: str) -> NoReturn:
+    try:
+        if os.read(unshared, 1):
+            _write(f"/proc/{keeper}/uid_map", mapping)
+            _write(f"/proc/{keeper}/gid_map", mapping)
+    except OSError as error:
+        os.write(2, f"{error}\n".encode())
+        os._exit(1)
+    os._exit(0)
+
+
+def _run_keeper(
+    plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
+) -> NoReturn:
+    signals = {signal.SIGTERM, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    if not plan["namespaces"]:
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    first = os.fork()
+    if first == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        _become_first_process(plan, control, events, sources, entry)
+    os.closerange(3, 1024)
+    while True:
+        if signal.sigwait(signals) == signal.SIGTERM:
+            os.kill(first, signal.SIGKILL)
+        status = _reap(first)
+        if status is not None:
+            if not plan["namespaces"]:
+                _kill_adopted()
+            if plan["root"] is not None:
+                _libc.umount2(
+                    plan["root"].encode(), _MNT_DETACH
+                )  # with everything below it; the service checks the result
+            os._exit(status)
+
+
+def _reap(wanted: int) -> int | None:
+    """Reap children that have ended. Returns the exit code of the wanted one, or 128 plus the signal that killed it."""
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+            if ended[0] == wanted:
+                code = os.waitstatus_to_exitcode(ended[1])
+                return code if code >= 0 else 128 - code
+    return None
+
+
+def _kill_adopted() -> None:
+    """Kill children until there are none. The children of a killed process are adopted and killed next."""
+    while True:
+        for child in _children():
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> list[int]:
+    me = os.getpid()
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == me]
+
+
+def _parent(process: str) -> int | None:
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def _become_first_process(
+    plan: Plan, control: int, events: int | None, sources: list[_Source], entry: Callable[[], NoReturn] | None
+) -> NoReturn:
+    try:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if plan["root"] is not None:
+            _build_root_in_gvisor(plan["root"], plan["disk_mb"], sources)
+        elif plan["namespaces"]:
+            _build_root(plan, sources)
+        _give_up_privileges(_RUNNER_CAPABILITIES if plan["uids"] else frozenset())
+        os.dup2(control, CONTROL)
+        os.closerange(CONTROL + 1, MEMORY_EVENTS + 1)
+        if events is not None:
+            os.dup2(events, MEMORY_EVENTS)
+        os.closerange(MEMORY_EVENTS + 1, 1024)
+        if entry is not None:
+            entry()
+        os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
+    except OSError as error:
+        os.write(2, f"no box: {error}\n".encode())
+    os._exit(EXIT_NOT_BUILT)
+
+
+def _build_root(plan: Plan, sources: list[_Source]) -> None:
+    root = plan["mount_point"] if any(source["tree"] is None for source in sources) else _COVERED
+    _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    _check(_libc.sethostname(b"box", 3), "sethostname")
+    _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755,nr_inodes=2k")
+    _fill_etc(f"{root}/etc")
+    _mount_scratch(root, plan["disk_mb"])
+    for source in sources:
+        _mount_source(source, root + source["target"])
+    _link_system_folders(root)
+    _make_dev_read_only(f"{root}/dev")
+    _mount_proc(root, 0 if plan["uids"] else BOX_UID)
+    os.chdir(root)
+    _check(_libc.syscall(_SYS_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
+    _check(_libc.umount2(b".", _MNT_DETACH), "umount the old root")
+    os.chdir("/")
+    _mount(None, "/", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+
+
+def _build_root_in_gvisor(root: str, disk_mb: int, sources: list[_Source]) -> None:
+    """Like `_build_root`, with the calls that gVisor has.
+
+    gVisor accepts the flag for read-only, but ignores it: so everything shown must be read-only already.
+    """
+    with suppress(OSError):  # works on releases with mount namespaces
+        _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    _check(_libc.sethostname(b"box", 3), "sethostname")
+    _mount("tmpfs", root, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=1m,mode=755")
+    _fill_etc(f"{root}/etc")
+    _mount_scratch(root, disk_mb, count_files=False)
+    for source in sources:
+        target = root + source["target"]
+        _make_mount_point(source, target)
+        _mount(source["path"], target, None, _MS_BIND | _MS_RDONLY)
+        if source["is_directory"]:
+            _require_read_only(target)
+    _link_system_folders(root)
+    _link_dev(f"{root}/dev")
+    os.mkdir(f"{root}/proc")
+    _mount("proc", f"{root}/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+    os.chroot(root)
+    os.chdir("/")
+
+
+def _require_read_only(directory: str) -> None:
+    """Check that a directory is read-only: a program could otherwise write there, and others would find it.
+
+    Raises:
+        OSError: it can be written to.
+    """
+    probe = f"{directory}/.{os.urandom(8).hex()}"
+    try:
+        os.mkdir(probe)
+    except OSError as error:
+        if error.errno == errno.EROFS:
+            return
+        raise
+    os.rmdir(probe)
+    raise OSError(f"{directory} can be written: the root file system of this container must be read-only")
+
+
+def _fill_etc(directory: str) -> None:
+    os.mkdir(directory)
+    _write(f"{directory}/passwd", f"root:x:0:0::/:/bin/false\nbox:x:{BOX_UID}:{BOX_UID}::/box:/bin/sh\n")
+    _write(f"{directory}/group", f"root:x:0:\nbox:x:{BOX_UID}:\n")
+    _write(f"{directory}/hosts", "127.0.0.1 localhost box\n")
+
+
+def _mount_scratch(root: str, disk_mb: int, *, count_files: bool = True) -> None:
+    quarter_mb = max(1, disk_mb // 4)
+    for path, options, files in (
+        ("/box", f"size={disk_mb}m,mode=711", "16k"),
+        ("/tmp", f"size={quarter_mb}m,mode=1777", "8k"),  # noqa: S108 - the box's own
+        ("/dev", "size=64k,mode=755", "64"),
+        ("/dev/shm", f"size={quarter_mb}m,mode=1777", "4k"),  # noqa: S108 - the box's own
+    ):
+        os.mkdir(root + path)
+        most = f",nr_inodes={files}" if count_files else ""
+        _mount("tmpfs", root + path, "tmpfs", _MS_NOSUID | _MS_NODEV, options + most)
+
+
+def _mount_source(source: _Source, target: str) -> None:
+    """Mount a path in the box, read-only with everything mounted below it."""
+    _make_mount_point(source, target)
+    if source["tree"] is None:
+        _mount(source["path"], target, None, _MS_BIND | _MS_REC)
+    else:
+        moved = _libc.syscall(
+            _SYS_MOVE_MOUNT, source["tree"], b"", _AT_FDCWD, target.encode(), _MOVE_MOUNT_F_EMPTY_PATH
+        )
+        _check(moved, f"move_mount {target}")
+    is_device = source["path"].startswith("/dev/")
+    _make_read_only(target, _MOUNT_ATTR_NOSUID | (0 if is_device else _MOUNT_ATTR_NODEV))
+
+
+def _make_mount_point(source: _Source, target: str) -> None:
+    if source["is_directory"]:
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        _write(target, "")
+
+
+def _link_system_folders(root: str) -> None:
+    """Make /bin and the like, on systems where they are links into /usr."""
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        if os.path.islink(f"/{name}"):
+            os.symlink(os.readlink(f"/{name}"), f"{root}/{name}")
+
+
+def _link_dev(directory: str) -> None:
+    for name, rest in _DEVICE_LINKS.items():
+        os.symlink(f"/proc/self/fd{rest}", f"{directory}/{name}")
+
+
+def _make_dev_read_only(directory: str) -> None:
+    _link_dev(directory)
+    _mount(None, directory, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+
+
+def _mount_proc(root: str, visible_to_gid: int) -> None:
+    """Mount /proc with the box's own processes. Only the runner's group sees those of other users."""
+    proc = f"{root}/proc"
+    os.mkdir(proc)
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+    _mount("proc", proc, "proc", flags, f"hidepid=2,gid={visible_to_gid}")
+    _forbid_more_namespaces(f"{proc}/sys/user")
+    for name in _PROC_READ_ONLY:
+        if os.path.lexists(f"{proc}/{name}"):
+            _mount(f"{proc}/{name}", f"{proc}/{name}", None, _MS_BIND | _MS_REC)
+            _make_read_only(f"{proc}/{name}", _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV)
+    for name in _PROC_HIDDEN:
+        if os.path.lexists(f"{proc}/{name}"):
+            _mount(f"{root}/dev/null", f"{proc}/{name}", None, _MS_BIND)
+
+
+def _forbid_more_namespaces(directory: str) -> None:
+    """Set the limits on new namespaces to 0, in this user namespace only. Seccomp denies new namespaces too."""
+    for name in os.listdir(directory):
+        if name.endswith("_namespaces"):
+            with suppress(OSError):
+                _write(f"{directory}/{name}", "0")
+
+
+def _give_up_privileges(kept: frozenset[int]) -> None:
+    for capability in range(_LAST_CAPABILITY + 1):
+        if capability not in kept:
+            _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails for numbers the kernel does not know
+    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    left = _capabilities() & sum(1 << capability for capability in kept)
+    header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)
+    sets = struct.pack("6I", left, left, 0, 0, 0, 0)  # effective, permitted, inheritable; then their upper halves
+    _check(_libc.capset(header, sets), "capset")
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _libc.syscall(_SYS_KEYCTL[os.uname().machine], _KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
+def _has_capability(capability: int) -> bool:
+    return bool(_capabilities() >> capability & 1)
+
+
+def _capabilities() -> int:
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1], 16) for line in file if line.startswith("CapEff:"))
+
+
+def _make_read_only(path: str, attributes: int) -> None:
+    wanted = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY | attributes, 0, 0, 0)
+    done = _libc.syscall(
+        _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), _AT_RECURSIVE, wanted, ctypes.c_size_t(len(wanted))
+    )
+    _check(done, f"mount_setattr {path}")
+
+
+def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    texts = [text if text is None else text.encode() for text in (source, target, kind)]
+    data = options if options is None else options.encode()
+    _check(_libc.mount(*texts, ctypes.c_ulong(flags), data), f"mount {kind or source or ''} on {target}")
+
+
+def _prctl(option: int, value: int) -> None:
+    _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()

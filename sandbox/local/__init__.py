@@ -1,5 +1,0 @@
-"""Boxes without a daemon, made by the service itself."""
-
-from sandbox.local.backend import LocalBackend
-
-__all__ = ["LocalBackend"]

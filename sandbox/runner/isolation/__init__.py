@@ -1,0 +1,1 @@
+"""Isolation of a judged program: the user ids, files and system calls that its process gives up before it starts."""

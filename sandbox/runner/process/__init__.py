@@ -1,0 +1,1 @@
+"""The processes of a box: forking, watching, limiting and killing them."""

@@ -1,0 +1,92 @@
+"""Proxies in the judged program for objects of the tests' own classes. The objects themselves stay with the tests.
+
+`sandbox.runner.testing.object_server` is the other end. As far as a program can see, a proxy has the class that the
+tests have: the class makes instances, and `isinstance` recognises them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+_NUMBER: Final = "_rewardline_number"
+_ASK: Final = "_rewardline_ask"
+"""Names of the proxy's own attributes; all other names are looked up in the tests."""
+
+Ask = Callable[..., Any]
+"""Makes the tests do something with one of their objects: `ask(number, action, ...)`."""
+
+
+class ProxyClass(type):
+    """A proxy for a class of the tests."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return _ask_of(cls)(number_of(cls), "make", *arguments, **named)
+
+    def __getattr__(cls, name: str) -> Any:
+        return _ask_of(cls)(number_of(cls), "get", name)
+
+
+class _Proxy:
+    __slots__ = ("__weakref__", _NUMBER)
+
+    def __getattr__(self, name: str) -> Any:
+        return _ask_of(type(self))(number_of(self), "get", name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _ask_of(type(self))(number_of(self), "set", name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _ask_of(type(self))(number_of(self), "delete", name)
+
+    def __copy__(self) -> Any:
+        return _ask_of(type(self))(number_of(self), "copy")
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "deepcopy")
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError("objects of the tests cannot be pickled")
+
+
+def proxy_class(number: int, name: str, specials: list[str], ask: Ask) -> ProxyClass:
+    methods = {special: _iterate if special == "__iter__" else _computed(special) for special in specials}
+    return ProxyClass(name, (_Proxy,), {"__slots__": (), "__module__": "tests", **methods, _NUMBER: number, _ASK: ask})
+
+
+def new_proxy(number: int, kind: ProxyClass) -> Any:
+    made: object = object.__new__(kind)  # type: ignore[arg-type]  # any type will do
+    _number_slot.__set__(made, number)
+    return made
+
+
+def is_proxy(value: object) -> bool:
+    return type(value) is ProxyClass or type(type(value)) is ProxyClass
+
+
+def number_of(proxy: object) -> int:
+    """The number by which the tests know the object."""
+    if type(proxy) is ProxyClass:
+        number: int = type.__dict__["__dict__"].__get__(proxy)[_NUMBER]
+        return number
+    known: int = _number_slot.__get__(proxy)
+    return known
+
+
+def _ask_of(kind: type) -> Ask:
+    ask: Ask = type.__dict__["__dict__"].__get__(kind)[_ASK]
+    return ask
+
+
+_number_slot: Final[Any] = _Proxy.__dict__[_NUMBER]
+
+
+def _computed(special: str) -> Callable[..., Any]:
+    def method(self: object, *operands: object) -> Any:
+        return _ask_of(type(self))(number_of(self), "compute", special, *operands)
+
+    return method
+
+
+def _iterate(self: object) -> Iterator[Any]:
+    step = _ask_of(type(self))(number_of(self), "go through")
+    while (item := step()) is not None:
+        yield item[0]

@@ -1,0 +1,121 @@
+"""Serves objects of the tests' own classes to the judged program: they stay here, and the program sends its operations.
+
+When tests make a linked list or a tree of a class that they define, the program gets numbers instead of the objects.
+Each operation of the program comes back as a call of `ServedObject`: to get or set an attribute, to compare, to
+iterate.
+
+The program may do with them what any program can, but nothing that would let it judge itself. Names with two
+underscores are refused, because everything in the tests can be reached through them. So are replacing a method and
+changing a class. A value that the program stores in an attribute is plain data, or an object known by a number, which
+equals no plain value.
+"""
+
+import copy
+import operator
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+SPECIAL: Final[Mapping[str, Callable[..., Any]]] = {
+    **{f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "getitem")},
+    **{f"__{name}__": getattr(operator, name) for name in ("setitem", "delitem", "add", "sub", "mul", "neg")},
+    "__len__": len,
+    "__bool__": bool,
+    "__hash__": hash,
+    "__str__": str,
+    "__repr__": repr,
+}
+"""Operations that programs may use on objects whose class defines them, besides iteration."""
+
+NAMESPACE: Final = "tests"
+"""The module name of tests that are not files."""
+
+
+class ServedObject:
+    """Performs the program's operations on an object or class of the tests. It is called back like a function."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __call__(self, action: str, /, *operands: Any, **named: Any) -> Any:
+        return _ACTIONS[action](self.thing, *operands, **named)
+
+
+def is_of_tests(kind: type) -> bool:
+    """Whether the tests define the class and it is plain: everything in it comes from the tests or from `object`."""
+    if type(kind) is not type or kind is object:
+        return False
+    return all(base is object or _is_defined_by_tests(base) for base in kind.__mro__)
+
+
+def specials_of(kind: type) -> list[str]:
+    """The special methods that a class has and does not inherit from `object`."""
+    has = [name for name in (*SPECIAL, "__iter__") if getattr(kind, name, None) is not getattr(object, name, None)]
+    return [name for name in has if getattr(kind, name) is not None]
+
+
+def _is_defined_by_tests(kind: type) -> bool:
+    if kind.__module__ == NAMESPACE:
+        return True
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return type(file) is str and file.startswith(os.path.join(os.getcwd(), ""))
+
+
+def _checked_name(name: Any) -> str:
+    if type(name) is not str or name.startswith("__"):
+        raise AttributeError(f"{name!r} of the tests' objects cannot be read by the program")
+    return name
+
+
+def _get(thing: Any, name: Any) -> Any:
+    return getattr(thing, _checked_name(name))
+
+
+def _set(thing: Any, name: Any, value: Any) -> None:
+    if isinstance(thing, type) or callable(getattr(type(thing), _checked_name(name), None)):
+        raise AttributeError(f"{name!r} of the tests' objects cannot be replaced by the program")
+    setattr(thing, name, value)
+
+
+def _delete(thing: Any, name: Any) -> None:
+    if isinstance(thing, type):
+        raise AttributeError(f"{name!r} of the tests' objects cannot be deleted by the program")
+    delattr(thing, _checked_name(name))
+
+
+def _make(thing: Any, /, *arguments: Any, **named: Any) -> Any:
+    if not isinstance(thing, type):
+        raise TypeError("not a class")
+    return thing(*arguments, **named)
+
+
+def _compute(thing: Any, name: Any, *operands: Any) -> Any:
+    if isinstance(thing, type) or name not in specials_of(type(thing)):
+        raise TypeError(f"{name!r} of the tests' objects cannot be computed by the program")
+    return SPECIAL[name](thing, *operands)
+
+
+def _iterate(thing: Any) -> Callable[[], tuple[Any] | None]:
+    """A function that returns the next item each time it is called."""
+    iterator = iter(thing)
+    return lambda: _next_of(iterator)
+
+
+def _next_of(iterator: Iterator[Any]) -> tuple[Any] | None:
+    try:
+        return (next(iterator),)
+    except StopIteration:
+        return None
+
+
+_ACTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "get": _get,
+    "set": _set,
+    "delete": _delete,
+    "make": _make,
+    "compute": _compute,
+    "go through": _iterate,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}

@@ -1,0 +1,401 @@
+"""The tester's side of the messages: a proxy for the judged program.
+
+The candidate can send only values, and exceptions of known kinds. Numbers that were never given out, and any other
+nonsense, break the connection for good (`Gone`).
+"""
+
+import builtins
+import io
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Collection
+from typing import Any, Final, NoReturn
+
+from sandbox.runner.testing import remote_exceptions
+from sandbox.runner.testing.arguments import copy_changes
+from sandbox.runner.testing.object_server import ServedObject, is_of_tests, specials_of
+from sandbox.runner.testing.remote_objects import REMOTES, Remote, awaited, number_of
+from sandbox.runner.testing.rpc import Broken, Kind, RpcChannel
+from sandbox.runner.testing.seeding import Seeds
+from sandbox.runner.testing.strict_zip import Absent
+from sandbox.runner.values.encoding import (
+    FAITHFUL_BUILDERS,
+    MAX_BYTES,
+    Decoder,
+    Encoder,
+    Image,
+    TooLarge,
+    Undecodable,
+    dumped,
+)
+from sandbox.runner.values.tables import TABLE_BUILDERS, image_of_table
+
+_INPUT: Final = builtins.input
+_MAX_CLASSES: Final = 1000
+_MAX_TEXT_CHARS: Final = 2000
+_MAX_NAME_CHARS: Final = 100
+_TOO_LARGE: Final = "the value is too large to be passed to the program"
+_NONSENSE: Final = (
+    Broken,
+    Undecodable,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+
+
+class Gone(BaseException):
+    """The program has ended, or sends nonsense. Not an `Exception`: a test that expects one must not pass by it.
+
+    Its name is part of the outcomes' format: the message of a test that found no program begins with `Gone: `.
+    """
+
+
+class Untestable(BaseException):
+    """The tests need something that is impossible with the program in another process; says nothing about the program.
+
+    Not an `Exception`, for the same reason as above.
+    """
+
+
+class RemoteProgram:
+    """The program in one candidate process.
+
+    Args:
+        channel: To that process.
+        objects: Whether its objects may be compared and computed with.
+        hidden_names: Returns the names that `from solution import *` must not bring, whatever the program defines. It
+            is called late, because few tests need it, and most sources would have to be parsed for it.
+    """
+
+    def __init__(
+        self, channel: RpcChannel, *, objects: bool = False, hidden_names: Callable[[], Collection[str]] = tuple
+    ) -> None:
+        self.forwarded = 0
+        self.gone = False
+        self.untestable = False
+        """The last test needed something that is impossible here."""
+        self.shares_process = False
+        """The last test changed its own process, and the program would have to be in the same process to notice."""
+        self.mocks: list[Any] = []
+        """Objects of `unittest.mock` that the last test gave to the program."""
+        self.seeds: Seeds | None = None
+        """For tests that seed global generators."""
+        self._channel = channel
+        self._objects = objects
+        self._hidden_names = hidden_names
+        self._lock = threading.RLock()
+        self._open_requests = 0
+        self._failed_callback: BaseException | None = None
+        self._callables: list[Callable[..., object]] = []
+        self._callable_numbers: dict[int, int] = {}
+        self._served: dict[int, ServedObject] = {}
+        """By the id of the object, which is valid as long as the object is held here."""
+        self._raised: list[BaseException] = []
+        self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
+        self._classes: dict[int, type[BaseException]] = {}
+        self._encoder = Encoder(self._foreign)
+        self._decoder = Decoder(
+            {
+                **FAITHFUL_BUILDERS,
+                **TABLE_BUILDERS,
+                "object": self._to_remote,
+                "exception class": self._to_exception_class,
+                "exception": lambda _, content: self._to_exception(content),
+                "builtin": lambda _, content: remote_exceptions.builtin_class(content),
+                "callable": lambda _, content: self._callables[_number(content)],
+                "lent": lambda _, content: self._to_served(content),
+            }
+        )
+        if objects:
+            self._keep_classes()
+
+    def public_names(self) -> list[str]:
+        """The names that `from solution import *` brings."""
+        names = self._ask(["names"])
+        if type(names) is not list:
+            return []
+        hidden = self._hidden_names()
+        return [name for name in names if type(name) is str and not name.startswith("_") and name not in hidden]
+
+    def get(self, target: int, name: str) -> Any:
+        """An attribute of an object, or of the program's module, which is number 0."""
+        return self._value(self._ask(["get", target, name]))
+
+    def set(self, target: int, name: str, value: object) -> None:
+        self._ask(["set", target, name, self._image(value)])
+
+    def delete(self, target: int, name: str) -> None:
+        self._ask(["delete", target, name])
+
+    def call(self, target: int, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call an object. Arguments that it changes in place are changed here too."""
+        image = self._image
+        request = [
+            "call",
+            target,
+            [image(argument) for argument in arguments],
+            {name: image(argument) for name, argument in keywords.items()},
+        ]
+        passed = (*arguments, *keywords.values())
+        result = self._ask(request, passed)
+        if type(result) is dict and "argument" in result:
+            try:
+                return passed[_number(result["argument"])]
+            except _NONSENSE as error:
+                raise self._broken() from error
+        return self._value(result)
+
+    def operate(self, operator: str, target: int, *operands: object) -> Any:
+        """Run an operator in the program. Its result is an answer, not a judgement."""
+        return self._value(self._ask(["operate", operator, target, [self._image(operand) for operand in operands]]))
+
+    def compute(self, operator: str, target: int, *operands: object) -> Any:
+        """Run an operator in the program. Its result may decide a test.
+
+        Raises:
+            TypeError: the task does not allow it.
+        """
+        self.allow_judging()
+        return self.operate(operator, target, *operands)
+
+    def give_up(self, reason: str) -> NoReturn:
+        """End the test as untestable.
+
+        Raises:
+            Untestable: always; the tests need something impossible.
+        """
+        self.untestable = True
+        raise Untestable(reason)
+
+    def allow_judging(self) -> None:
+        """Count that the program decides something, if the task allows it.
+
+        Raises:
+            TypeError: the task does not allow it.
+        """
+        if not self._objects:
+            raise TypeError(
+                "tests of this task may not compare or compute with objects of the program; set `objects` to allow it"
+            )
+        self.forwarded += 1
+
+    def hash_of(self, target: int) -> int:
+        """The object's own hash, if the task lets the object decide what it equals; otherwise its number."""
+        return int(self.compute("hash", target)) if self._objects else target
+
+    # Requests.
+
+    def _keep_classes(self) -> None:
+        try:
+            self._ask(["keep classes"])
+        except Gone:
+            return  # each test will fail with this error itself
+
+    def _ask(self, request: list[Any], passed: tuple[Any, ...] = ()) -> Image:
+        self.shares_process |= type(sys.stdin) is io.StringIO or builtins.input is not _INPUT
+        with self._lock:
+            text = self._text(request)
+            self._open_requests += 1
+            try:
+                is_error, content = self._exchange(text, passed)
+            finally:
+                self._open_requests -= 1
+        if self._failed_callback is not None and not self._open_requests:
+            failed, self._failed_callback = self._failed_callback, None
+            raise failed
+        if is_error:
+            raise content
+        return content
+
+    def _exchange(self, request: bytes, passed: tuple[Any, ...]) -> tuple[bool, Any]:
+        """Send a request and handle all callbacks. Returns (True, the error) or (False, the image of the answer)."""
+        if self.gone:
+            raise Gone("the program has ended")
+        try:
+            self._send_seeds()
+            self._channel.send_text(request)
+            while (message := self._channel.receive())[0] == "call back":
+                self._call_back(*message[1:])
+            said, content, changed, printed = message
+            if said not in ("value", "error"):
+                raise Undecodable("not an answer")
+            _replay(printed)
+            for position, image in changed or ():
+                copy_changes(passed[_number(position)], self._decoder.value(image))
+            return (True, self._to_exception(content)) if said == "error" else (False, content)
+        except _NONSENSE as error:
+            raise self._broken() from error
+
+    def _send_seeds(self) -> None:
+        if self.seeds is not None and self._open_requests == 1 and (state := self.seeds.changed_state()) is not None:
+            self._channel.send(["seed", *state])
+
+    def _call_back(self, number: int, images: list[Image], keyword_images: dict[str, Image], printed: Any) -> None:
+        _replay(printed)
+        function = self._callables[_number(number)]
+        arguments = self._decoder.value(images)
+        keywords = {name: self._decoder.value(image) for name, image in keyword_images.items()}
+        try:
+            reply = self._text(["value", self._image(function(*arguments, **keywords))])
+        except Gone:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the program may handle what a test's function raises
+            if isinstance(error, AssertionError) or not isinstance(error, Exception):
+                self._failed_callback = error
+            reply = self._text(["error", self._error_image(error)])
+        self._channel.send_text(reply)
+
+    def _broken(self) -> Gone:
+        self.gone = True
+        return Gone("the program has ended, or speaks nonsense")
+
+    # Values.
+
+    def _image(self, value: object) -> Image:
+        try:
+            return self._encoder.image(value)
+        except TooLarge:
+            self._refuse(ValueError(_TOO_LARGE))
+
+    def _text(self, message: list[Any]) -> bytes:
+        text = dumped(message)
+        if len(text) > MAX_BYTES:
+            self._refuse(ValueError(_TOO_LARGE))
+        return text
+
+    def _value(self, image: Image) -> Any:
+        try:
+            return self._decoder.value(image)
+        except _NONSENSE as error:
+            raise self._broken() from error
+
+    def _foreign(self, value: Any) -> Image:
+        """The image of a value that is not plain data."""
+        if isinstance(value, Remote):  # an object that the program returned
+            return {"object": [number_of(value)]}
+        if isinstance(value, BaseException):  # ValueError("no")
+            return {"exception": self._error_image(value)}
+        if isinstance(value, Absent):  # a missing item of a short answer
+            raise AssertionError("the answer is shorter than expected")
+        table = image_of_table(self._encoder, value)
+        if table is not None:  # pandas.DataFrame({"a": [1]})
+            return table
+        there = remote_exceptions.class_number(value)
+        if there is not None:  # an exception class of the program
+            return {"object": [there]}
+        name = getattr(value, "__name__", None)
+        if type(name) is str and vars(builtins).get(name) is value:  # len
+            return {"builtin": name}
+        if isinstance(value, type) and is_of_tests(value):  # class Node, defined by the tests
+            return {"lent class": self._served_class(value)}
+        if callable(value):  # lambda x: x + 1
+            if type(value).__module__ == "unittest.mock":
+                self.mocks.append(value)
+            return {"callable": self._callable_number(value)}
+        if is_of_tests(type(value)):  # Node(1)
+            return {"lent": [self._served_number(value), self._served_class(type(value))]}
+        return self._refuse(
+            TypeError(f"an object of the tests cannot be passed to the program: {type(value).__name__}")
+        )
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        """Refuse to pass something to the program.
+
+        Raises:
+            Untestable: the tests need something impossible.
+            Exception: the error itself, in a call back: what it is for is the program's own matter.
+        """
+        if self._open_requests:
+            raise error
+        self.give_up(str(error))
+
+    def _callable_number(self, function: Callable[..., object]) -> int:
+        number = self._callable_numbers.get(id(function))
+        if number is None:
+            number = self._callable_numbers[id(function)] = len(self._callables)
+            self._callables.append(function)
+        return number
+
+    def _served_class(self, kind: type) -> Image:
+        return [self._served_number(kind), kind.__name__, specials_of(kind)]
+
+    def _served_number(self, thing: Any) -> int:
+        served = self._served.get(id(thing))
+        if served is None:
+            served = self._served[id(thing)] = ServedObject(thing)
+        return self._callable_number(served)
+
+    def _to_served(self, content: Any) -> Any:
+        served = self._callables[_number(content)]
+        if type(served) is not ServedObject:
+            raise Undecodable("the number of something that was not lent")
+        return served.thing
+
+    def _to_remote(self, _: Decoder, content: Any) -> Any:
+        number, type_name, kind = content
+        remote = self._remotes.get(_number(number))
+        if remote is None:
+            remote = REMOTES[kind](self, number, str(type_name)[:_MAX_NAME_CHARS])
+            self._remotes[number] = remote
+        return awaited(remote) if kind == Kind.COROUTINE else remote
+
+    # Exceptions.
+
+    def _to_exception_class(self, _: Decoder, content: Any) -> type[BaseException]:
+        number, name, module, bases = content
+        if _number(number) not in self._classes:
+            if len(self._classes) >= _MAX_CLASSES:
+                raise Undecodable("too many classes")
+            parents = tuple(dict.fromkeys(self._to_class(base) for base in bases)) or (Exception,)
+            self._classes[number] = remote_exceptions.named_class(self, number, name, module, parents)
+        return self._classes[number]
+
+    def _to_class(self, image: Image) -> type[BaseException]:
+        kind = self._decoder.part(image)
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise Undecodable("not the class of an exception")
+        return remote_exceptions.harmless(kind)
+
+    def _to_exception(self, content: dict[str, Any]) -> BaseException:
+        if "raised" in content:
+            return self._raised[_number(content["raised"])]
+        return remote_exceptions.instance(
+            self._to_class(content["class"]),
+            [self._decoder.part(argument) for argument in content["arguments"]],
+            str(content["text"])[:_MAX_TEXT_CHARS],
+            self,
+            _number(content["number"]),
+        )
+
+    def _error_image(self, error: BaseException) -> Image:
+        self._raised.append(error)
+        known = (kind for kind in type(error).__mro__ if _is_known_there(kind))
+        return {
+            "class": self._foreign(next(known)),
+            "arguments": [argument for argument in error.args if type(argument) in (str, bool, int, float)],
+            "text": str(error)[:_MAX_TEXT_CHARS],
+            "raised": len(self._raised) - 1,
+        }
+
+
+def _is_known_there(kind: type) -> bool:
+    return remote_exceptions.class_number(kind) is not None or kind.__module__ == "builtins"
+
+
+def _number(content: Any) -> int:
+    """Check a number that was given out before."""
+    if type(content) is not int or content < 0:
+        raise Undecodable("a number that was never given out")
+    return content
+
+
+def _replay(printed: Any) -> None:
+    if printed is None:
+        return
+    for text, stream in zip(printed, (sys.stdout, sys.stderr), strict=True):
+        stream.write(str(text).encode("utf-8", "backslashreplace").decode())

@@ -1,0 +1,119 @@
+"""The messages between tests and the judged program, each in a process of its own, with two pipes between them.
+
+    tester                                               candidate
+    ["get", target, name]
+    ["set", target, name, value]
+    ["delete", target, name]
+    ["call", target, [argument, ...], {name: argument}]
+    ["operate", operator, target, [operand, ...]]
+    ["names"]
+    ["keep classes"]                             ──►
+                                                 ◄──     ["value", value, changed, printed]
+                                                 ◄──     ["error", error, changed, printed]
+                                                 ◄──     ["call back", number, [argument, ...], {...}, printed]
+    ["value", value] | ["error", error]          ──►     answers a call back; requests may come before it
+
+A message is a big-endian u32 length and that many bytes of JSON. Values are images as in
+`sandbox.runner.values.encoding`, with a few more tags. An object that cannot be copied stays where it is, and is known
+by a number; the candidate's number 0 is its module:
+
+    object: [number, type name, kind]                            the candidate's; kind is one of `Kind`
+    exception class: [number, name, module, [class, ...]]        the candidate's, with its bases
+    exception: error                                             an instance
+    builtin: name                                                a class; towards the candidate also a function
+    callable: number                                             the tester's, to be called back
+    lent: [number, class]    lent class: [number, name, [special method, ...]]
+                                                                 an object of the tester's own classes, or such a class;
+                                                                 called back too. From the candidate: lent: number
+    argument: position                                           of a result: the argument at this position itself
+
+`changed` is a list of [position, value] for the arguments that a call has changed; keyword arguments are counted after
+the positional ones. `printed` is [standard output, standard error], or null. An error is
+
+    {"class": class, "arguments": [value, ...], "text": str(error), "number": its own}   or
+    {"raised": number}                                an exception that a call back raised in the tester, sent back
+"""
+
+import os
+import struct
+from enum import StrEnum
+from typing import Any, Final
+
+from sandbox.runner.values.encoding import MAX_BYTES, Image, Undecodable, dumped, parsed
+
+_LENGTH: Final = struct.Struct("!I")
+_PIECE_BYTES: Final = 1 << 16
+
+
+class Kind(StrEnum):
+    """What can be done with an object that is known by a number."""
+
+    CLASS = "class"
+    CALLABLE = "callable"
+    ITERATOR = "iterator"
+    COROUTINE = "coroutine"
+    OTHER = "other"
+
+
+class Broken(Exception):
+    """The other side is gone, or sends something else than messages."""
+
+
+class RpcChannel:
+    """Messages over two blocking descriptors."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+        self._received = bytearray()
+
+    def send(self, message: Image) -> None:
+        """Send one message.
+
+        Raises:
+            Broken: no process reads it.
+        """
+        self.send_text(dumped(message))
+
+    def send_text(self, text: bytes) -> None:
+        """Send a message that is encoded as JSON already."""
+        rest = memoryview(_LENGTH.pack(len(text)) + text)
+        try:
+            while rest:
+                rest = rest[os.write(self._sink, rest) :]
+        except OSError as error:
+            raise Broken("no process reads any more") from error
+
+    def receive(self) -> list[Any]:
+        """The next message: a list of anything.
+
+        Raises:
+            Broken: there is none, or something else came.
+        """
+        (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
+        if length > MAX_BYTES:
+            raise Broken(f"a message of {length} bytes; at most {MAX_BYTES} are allowed")
+        try:
+            message = parsed(self._exactly(length))
+        except Undecodable as error:
+            raise Broken("not a message") from error
+        if type(message) is not list:
+            raise Broken("not a message")
+        return message
+
+    def _exactly(self, count: int) -> bytes:
+        received = self._received
+        while len(received) < count:
+            received += self._piece()
+        data = bytes(received[:count])
+        del received[:count]
+        return data
+
+    def _piece(self) -> bytes:
+        try:
+            piece = os.read(self._source, _PIECE_BYTES)
+        except OSError as error:
+            raise Broken("no process writes any more") from error
+        if not piece:
+            raise Broken("no process writes any more")
+        return piece

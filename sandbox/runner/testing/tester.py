@@ -1,0 +1,59 @@
+"""Runs tests that are programs themselves, in a process that the judged program cannot touch.
+
+    Specification ──► one of the styles ──► Outcomes
+                            │  `solution` and the names that the tests do not define
+                            ▼
+                      RemoteProgram ◄──messages (rpc)──► the candidate's process
+
+The tests' text is trusted; what the candidate sends is not.
+"""
+
+import sys
+from typing import Any, Final
+
+from sandbox.runner.testing import assert_tests, check_tests, pytest_tests, unittest_tests
+from sandbox.runner.testing.empty_comparisons import patch_numpy_comparisons
+from sandbox.runner.testing.outcomes import Outcomes
+from sandbox.runner.testing.remote_objects import RemoteModule
+from sandbox.runner.testing.remote_program import RemoteProgram
+from sandbox.runner.testing.rpc import RpcChannel
+from sandbox.runner.testing.seeding import seeds_of
+from sandbox.runner.testing.shared_state import detect_sharing
+from sandbox.runner.testing.specification import Specification
+from sandbox.runner.testing.strict_zip import make_comparisons_strict
+
+_STYLES: Final = {
+    "asserts": assert_tests.run,
+    "check": check_tests.run,
+    "unittest": unittest_tests.run,
+    "pytest": pytest_tests.run,
+}
+
+
+def run(spec: dict[str, Any], requests: int, replies: int, outcomes: int) -> None:
+    """Run all tests of a specification.
+
+    Args:
+        spec: The fields of `sandbox.base.Tests` without the limits; and `seal`, the key of the lines, in hexadecimal.
+        requests: A blocking descriptor to write to the candidate.
+        replies: A blocking descriptor to read from it.
+        outcomes: A blocking descriptor for the outcomes, see `sandbox.runner.testing.outcomes`.
+    """
+    specification = Specification(
+        style=spec["style"],
+        cases=tuple(spec.get("cases", ())),
+        setup=spec.get("setup", ""),
+        entry_point=spec.get("entry_point", ""),
+        files=dict(spec.get("files", {})),
+    )
+    program = RemoteProgram(
+        RpcChannel(replies, requests), objects=spec.get("objects", False), hidden_names=specification.own_names
+    )
+    sys.modules["solution"] = RemoteModule(program)
+    patch_numpy_comparisons(specification)
+    detect_sharing(specification, program)
+    program.seeds = seeds_of(specification)
+    specification = make_comparisons_strict(specification)
+    told = Outcomes(outcomes, program, bytes.fromhex(spec.get("seal", "")))
+    _STYLES[specification.style](specification, program, told)
+    told.complete()

@@ -1,0 +1,1 @@
+"""Encoding of values that leave a judged program, and their decoding elsewhere."""

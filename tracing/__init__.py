@@ -1,0 +1,1 @@
+"""Tracing spans for all other packages. This package imports none of them."""
