@@ -27,7 +27,7 @@ class BackgroundJobs:
         self._counters = counters
 
     async def drain(self) -> None:
-        """Let go of what others will finish; wait for what nobody else can."""
+        """Release jobs that another process can finish, and wait for those that none can."""
         try:
             if isinstance(self.store, MemoryJobStore):
                 await self.store.all_ended(_COLLECTING_S)

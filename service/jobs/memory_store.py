@@ -27,7 +27,7 @@ class _Held:
     summary: bytes | None = None
     size: int = 0
     is_collected: bool = False
-    """Whether somebody has all of its results."""
+    """Whether a caller has fetched all of its results."""
 
 
 class MemoryJobStore:

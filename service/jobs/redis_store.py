@@ -38,7 +38,7 @@ log = logging.getLogger("rewardline.jobs")
 _STEPS = Path(__file__).with_name("redis_store.lua").read_text(encoding="utf-8")
 _PREFIX = "rl1:{jobs}:"
 _LOOK_S = 5.0
-"""How often is looked for jobs of which nobody tells, those of dead processes; oftener if `claim_idle_s` is short."""
+"""How often jobs of dead processes are looked for; more often if `claim_idle_s` is short."""
 _TEND_S = 5.0
 _SUM_BYTES = 4
 

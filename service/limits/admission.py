@@ -81,7 +81,7 @@ class Admission:
         self._items_per_s += 0.1 * (rate - self._items_per_s)
 
     def check_room(self, items: int) -> None:
-        """Refuse what does not fit before it is read. Holds nothing: who only announces items must hold up nobody.
+        """Refuse what does not fit before it is read. Holds nothing: a caller that only announces items must not keep others out.
 
         Raises:
             Overloaded

@@ -19,7 +19,7 @@ class OpenCalls:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.is_over = False
-        """Nobody waits for calls any more; whoever comes is refused."""
+        """The service no longer waits for calls; new ones are refused."""
 
     def track(self) -> "OpenCall":
         """A call from its head to its answer; use it as a context manager around all that its task does.

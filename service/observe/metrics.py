@@ -84,17 +84,17 @@ class Metrics:
         self.watch_gauges(name, about, lambda: {state: float(state == read()) for state in states}, "state")
 
     def watch_total(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """A counter that somebody else keeps, read when scraped."""
+        """A counter that another part keeps, read when scraped."""
         self.registry.register(_Read(lambda: CounterMetricFamily(f"rewardline_{name}", about, value=read())))
 
     def watch_totals(self, name: str, about: str, read: Callable[[], Mapping[Label, float]], label: str) -> None:
-        """Counters that somebody else keeps, read when scraped: one per key of `read()`."""
+        """Counters that another part keeps, read when scraped: one per key of `read()`."""
         self.registry.register(_Read(lambda: _totals(name, about, label, read())))
 
     def watch_pairs(
         self, name: str, about: str, read: Callable[[], Mapping[tuple[str, str], float]], labels: tuple[str, str]
     ) -> None:
-        """Counters that somebody else keeps, with two labels."""
+        """Counters that another part keeps, with two labels."""
 
         def made() -> CounterMetricFamily:
             family = CounterMetricFamily(f"rewardline_{name}", about, labels=labels)

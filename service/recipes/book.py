@@ -38,7 +38,7 @@ class Book:
         self.recipes = dict(sorted(recipes.items()))
         self.routes = routes
         self.labels = frozenset(route.pattern for _, route in routes)
-        """Labels that routes name; the patterns among them are nobody's."""
+        """Labels that routes name; a pattern among them is no label of a row, and does no harm."""
         self.unavailable = unavailable
         self._tables = tables
         self.as_json = msgspec.json.encode(self.describe())

@@ -124,7 +124,7 @@ class Composition:
         return self._recipe.checks
 
     def _pass_gates(self, position: int) -> list[Part]:
-        """Begin or skip what waits for this check. Without its verdict nobody knows, so what waits is missing too."""
+        """Begin or skip what waits for this check. Without its verdict what waits is missing, too."""
         begun: list[Part] = []
         for at, check in enumerate(self._checks):
             if check.gate is None or check.gate.on != position:

@@ -42,7 +42,7 @@ class RetryingScorer:
         observe_again: Callable[[int], None],
         may_have_boxes: Callable[[], bool],
     ) -> None:
-        """`observe_again(items)` counts what is asked again; without boxes for good, nobody waits for one."""
+        """`observe_again(items)` counts what is asked again. Where there are no boxes for good, no item waits for one."""
         self._engine = engine
         self._admission = admission
         self._observe_again = observe_again

@@ -5,7 +5,7 @@
     GET  /readyz      200 while new work should come here; else 503, with the reasons
     GET  /metrics     Prometheus
     GET  /drain       (or POST) for a preStop hook: readiness turns false at once; answers when callers had time to notice and
-                      nothing is under way, or after `drain_timeout_s`. Until SIGTERM whoever comes is still served.
+                      nothing is under way, or after `drain_timeout_s`. Until SIGTERM new callers are still served.
 
 The same paths but `/drain` and `/startupz` are on the public door too, where `/metrics` needs a key with the scope `admin`.
 """

@@ -28,7 +28,7 @@ _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
 _BLOCK_BYTES: Final = 1 << 20
 _FORGOTTEN_S: Final = 3600
-"""What is half packed and older than this is nobody's any more."""
+"""A half packed file older than this was left by a process that has ended."""
 
 
 class Archive:
