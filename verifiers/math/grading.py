@@ -33,7 +33,7 @@ _MAX_WORDS = 10
 
 
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
-    """Judge one answer: `(references, answer, packed Options)`, where an answer of None asks for the first step only.
+    """Judge one answer: `(references, answer, packed Options)`; an answer of None asks for what references take alone.
 
     The result's `outcome` is one of
         unparseable_reference, reference_too_complex   with `message`: the item's author must mend it
@@ -50,6 +50,8 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
             return {"outcome": known.reason, "message": f"reference {reference[:200]!r}: {known.message}"}
         read_references.append(known)
     if answer is None:
+        for reference in read_references:
+            Comparison(options).exhaust(reference.node)
         return {"outcome": "different", "method": "reference"}
     answer = localized(answer, options)
     wanted = plain(answer)
