@@ -47,7 +47,7 @@ from service.reloading import reloading
 from service.settings import Settings
 from service.tls import BadCertificate, Certificates
 from service.tracing import CannotTrace, Tracing
-from verifiers import registry
+from verifiers import commitment, registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
 from verifiers.judge.endpoints import BadKey
@@ -134,6 +134,7 @@ async def core(settings: Settings) -> AsyncIterator[Core]:
         except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
         verifiers = registry.load(Resources(workers, boxes, panel))
+        commitment.load()
         book = recipes.load(verifiers, settings.recipes_file)
         stack.push_async_callback(boxes.stop)
         await boxes.start()
