@@ -25,7 +25,7 @@ from service.settings import Settings
 from service.storage.memory_records import MemoryRecords
 from service.storage.record_store import RecordStore
 from service.storage.redis_records import RedisRecords
-from verifiers import registry
+from verifiers import commitment, registry
 from verifiers.base import Resources
 from verifiers.judge.config import BadJudges
 from verifiers.judge.endpoints import BadKey
@@ -90,6 +90,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         except (BadJudges, BadKey, BrokenPrompt) as error:
             raise CannotStart(str(error)) from error
         verifiers = registry.load(Resources(workers, boxes, panel))
+        commitment.load()
         book = recipes.load(verifiers, settings.recipes_file)
         stack.push_async_callback(boxes.stop)
         await boxes.start()

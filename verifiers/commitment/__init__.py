@@ -76,6 +76,7 @@ __all__ = [
     "final_segment",
     "fold",
     "last_digit_end",
+    "load",
     "names_alternatives",
     "stated",
     "uncorrected",
@@ -86,6 +87,11 @@ __all__ = [
     "without_html",
     "without_struck",
 ]
+
+
+def load() -> None:
+    """Read the lexicons and build what finds their phrases, which takes a third of a second that no response should wait for."""
+    extract(r"Then the answer is 5. So it is \boxed{5}, not 6.", ExtractionParams(), MATH_CHANNELS)
 
 
 def extract(

@@ -6,7 +6,7 @@ from itertools import islice
 from verifiers.commitment.cues import Kind, cues, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
-from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, sentence_at, sentences
 
 _MAX_CHARS = 300
 _LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；-]|\\[\])]|</answer>){0,16}")
@@ -27,7 +27,7 @@ def is_denied(text: str, start: int, span: tuple[int, int], end: int) -> bool:
         return True
     if sentence.bounds(span):
         return True
-    return not sentence.asks and sentence.stance(span) is Stance.DENIED
+    return not sentence.asks and sentence.denies(span)
 
 
 def is_doubted(text: str, start: int, span: tuple[int, int], end: int) -> bool:

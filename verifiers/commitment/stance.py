@@ -166,6 +166,12 @@ class Sentence:
         is_open = self._is_conditional() or any(cue.kind is Kind.OTHER and cue.stop <= first for cue in self.cues)
         return Stance.STATED if led is Stance.CONCLUDED and is_open else led
 
+    def denies(self, span: Span) -> bool:
+        """Whether the stance is DENIED: asked of marks, whose sentences mostly hold nothing that could deny them."""
+        if self.kinds.isdisjoint(_DENIES) and self.place(span)[1] > _MAX_ENTRY_WORDS:
+            return False
+        return self.stance(span) is Stance.DENIED
+
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, of which nothing behind its comma is said: "No, it is not"."""
         is_word = any(cue.kind in (Kind.YES, Kind.NO) and (cue.first, cue.stop) == (first, stop) for cue in self.cues)
@@ -514,6 +520,8 @@ class Sentence:
 
     def bounds(self, span: Span) -> bool:
         """Whether a mention is a limit: "at least 3"."""
+        if Kind.BOUND not in self.kinds:
+            return False
         place = self.place(span)[0]
         while place and self.words[place - 1].text in _OPENS:
             place -= 1
@@ -590,6 +598,7 @@ def _is_sign(cue: Cue, said: Sequence[Word]) -> bool:
     return not said[cue.first].text.isalnum()
 
 
+_DENIES = frozenset([Kind.NOT, Kind.BAD, Kind.DOUBT, Kind.WRONG, Kind.FALSE, Kind.NO])
 _GOES_ON = frozenset([Kind.BECAUSE, Kind.NOT, Kind.BUT, Kind.SO, Kind.GUESS, Kind.OR, Kind.JOINS])
 _DENIAL = frozenset([Kind.RESULT, Kind.NOT, Kind.IS, Kind.THE, Kind.RIGHT, Kind.ANSWER, Kind.NOUN, Kind.FITS])
 _STOPS = frozenset(",.;:!?…—–-，。；：！？、()（）[|/")

@@ -1,10 +1,7 @@
 r"""Whether the final answer of a response equals the reference, as mathematics or as words.
 
-    response ──first look──► answer ─┬─ as the reference is written, or two plain numbers         (first_look.py)
-                                     └─ anything else: read and compared in a worker   (groups.py, grading.py)
-
-The first look is cheap and safe. A few short responses get it here, many or long ones in a worker; of those that have
-to be read, different answers to the same reference go to a worker together, and equal ones once.
+    response ──► judging.py ─┬─ first_look.py   its answer, and the verdict where the text alone gives it
+                             └─ grading.py      anything else: read and compared, in a worker
 
 Nothing that could grow is evaluated in the service process, and sympy is never imported there. In the worker the
 reference comes first: if it cannot be read, is too large, or does not equal itself, the item is `invalid`, whatever the
@@ -19,9 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier
-from verifiers.math.memory import KnownLooks, SoundReferences
+from verifiers.math.judging import Judging
 from verifiers.math.params import MathParams
-from verifiers.math.sitting import Sitting
 from verifiers.math.solutions import final_answer
 from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, SECOND, TASK
 from verifiers.own_answers import written
@@ -39,8 +35,6 @@ class Math(Verifier[MathParams]):
 
     def __init__(self, resources: Resources) -> None:
         self._workers = resources.workers
-        self._looks = KnownLooks()
-        self._sound = SoundReferences()
 
     async def score(self, items: Sequence[Item[MathParams]]) -> Sequence[Verdict]:
         verdicts: dict[int, Verdict] = {}
@@ -48,7 +42,7 @@ class Math(Verifier[MathParams]):
         return [verdicts[index] for index in range(len(items))]
 
     async def score_each(self, items: Sequence[Item[MathParams]], deliver: Callable[[int, Verdict], None]) -> None:
-        await Sitting(self._workers, self._looks, self._sound, items, deliver).judge()
+        await Judging(self._workers, items, deliver).judge()
 
     def own_answer(self, params: MathParams) -> str | None:
         options = params.options

@@ -1,6 +1,7 @@
 """Whether two answers that were read are the same answer."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from verifiers.math import algebra, huge, members, relations, symbolic, values
 from verifiers.math.canonical import canonical
@@ -35,6 +36,7 @@ from verifiers.math.shapes import (
 )
 from verifiers.math.tree import Node, TooComplex, replace_names
 from verifiers.math.values import NoValue
+from verifiers.math.values.comparing import check
 
 _NAMED_SETS = {"all real numbers": Node("sym", leaf="mathbb R"), "all integers": Node("sym", leaf="mathbb Z")}
 
@@ -51,21 +53,34 @@ class Comparison:
         """Whether a value was met that is beyond what is computed."""
 
     def checks(self, reference: Node) -> bool:
-        """Whether a reference can be compared with at all: every value in it is computed once.
+        """Whether a reference can be compared with at all: every value in it is computed at one point.
 
         Raises:
-            TooComplex: a value is beyond the limits, or sympy cannot evaluate it.
+            TooComplex: sympy cannot evaluate it.
             Unreadable: it holds a sum or an integral that sympy does not read.
         """
         for part in outermost_values(reference):
             try:
                 if symbolic.is_big(part):
                     symbolic.check_value(part)
-                elif not self._same_value(part, part):
-                    return False
+                else:
+                    self._check_value(part)
             except NoValue:
                 continue
         return self.equal(reference, reference)
+
+    def exhaust(self, reference: Node) -> None:
+        """Compute a reference at all points, as comparing it with an equal answer does: to see what that takes."""
+        for part in outermost_values(reference):
+            if not symbolic.is_big(part):
+                with suppress(NoValue, TooComplex, RecursionError):
+                    self._same_value(part, part)
+
+    def _check_value(self, part: Node) -> None:
+        try:
+            check(part)
+        except TooComplex:
+            self.is_large = True
 
     def equal(self, reference: Node, answer: Node) -> bool:
         """Whether the two are the same answer.

@@ -18,6 +18,8 @@ from verifiers.commitment import (
     MATH_CHANNELS,
     Channel,
     ExtractionParams,
+    OnConflict,
+    Think,
     extract,
     stated,
     uncorrected,
@@ -94,13 +96,25 @@ def look_in_worker(packed: bytes) -> bytes:
 class FirstLook:
     """The first look by the same terms."""
 
-    __slots__ = ("_is_numeric", "_is_plain", "_params", "_references", "_tolerance", "terms")
+    __slots__ = (
+        "_is_numeric",
+        "_is_plain",
+        "_params",
+        "_references",
+        "_tolerance",
+        "is_sound",
+        "packed_options",
+        "terms",
+    )
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
+        self.packed_options = terms.options.packed()
+        self.is_sound = all(map(is_number, terms.references))
+        """Whether the references are known to be sound: a number is, anything else when a worker has read it."""
         self._references = terms.references
         self._is_plain = terms.options.is_plain
-        self._is_numeric = all(map(is_number, terms.references)) and terms.options.unit is None
+        self._is_numeric = self.is_sound and terms.options.unit is None
         self._tolerance = terms.options.tolerance
         self._params = _extraction_params(terms.extraction)
 
@@ -170,6 +184,12 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
         names = [word]
     unit = next((name for name in names if (key := units.key(name)) is not None and units.is_known(key)), "")
     return rf" \text{{ {unit}}}" if unit else ""
+
+
+@lru_cache(maxsize=256)
+def packed_extraction(think: Think, extract: Any, on_conflict: OnConflict) -> str:
+    """Parameters of extraction as they travel."""
+    return ExtractionParams(think=think, extract=extract, on_conflict=on_conflict).model_dump_json()
 
 
 @lru_cache(maxsize=256)

@@ -1,6 +1,7 @@
 """What a caller asks of a comparison beside the reference: tolerances, units, order, form."""
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any, Literal
 
 from verifiers.math.exact import Tolerance
@@ -39,7 +40,7 @@ class Options:
         return cls(*packed)
 
     def packed(self) -> list[Any]:
-        return list(astuple(self))
+        return [*_FIELDS(self)]
 
     @property
     def tolerance(self) -> Tolerance:
@@ -60,4 +61,5 @@ class Options:
         return replace(self, abs_tol=0.0, rel_tol=0.0)
 
 
+_FIELDS = attrgetter(*(field.name for field in fields(Options)))
 DEFAULT = Options()

@@ -1,12 +1,15 @@
 """What a caller says of an item: the reference, and how exactly the answer has to be it."""
 
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from verifiers.base import Params
 from verifiers.commitment import ExtractionParams
+from verifiers.long_texts import sendable
 from verifiers.math import units
+from verifiers.math.first_look import FirstLook, Terms, packed_extraction
 from verifiers.math.options import ConstantPolicy, Form, Locale, Options, PercentPolicy, SecondOpinion, UnitPolicy
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS
 
@@ -69,6 +72,12 @@ class MathParams(ExtractionParams):
     hundredth, so that only 0.1 is."""
     constant: ConstantPolicy = "required"
     """The constant of integration. required: x^2 is not x^2 + C; optional: an answer may leave it out."""
+
+    @cached_property
+    def look(self) -> FirstLook:
+        """How responses are looked at by these parameters. It is kept with them, as all samples of a prompt share them."""
+        references = [sendable(reference) for reference in self.references]
+        return FirstLook(Terms(references, self.options, packed_extraction(self.think, self.extract, self.on_conflict)))
 
     @property
     def options(self) -> Options:

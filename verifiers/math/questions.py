@@ -6,11 +6,9 @@ from typing import Any
 
 from sandbox.workers import Exit, Outcome
 from verifiers.base import Status, Verdict
-from verifiers.math.first_look import FirstLook, Found, Terms
+from verifiers.math.first_look import FirstLook, Found
 from verifiers.math.limits import MAX_READ_CHARS
 
-_GROUP_ANSWERS = 8
-"""So many answers may wait for each other in one worker."""
 INVALID = ("unparseable_reference", "reference_too_complex")
 """Outcomes that are the reference's fault."""
 
@@ -57,23 +55,29 @@ class Question:
 class GivenAnswer:
     """One answer to the same references, and everybody who gave it."""
 
-    terms: Terms
+    look: FirstLook
     text: str | None
     """None to ask for the references alone: there is no answer, or one that is too long to be read."""
     questions: list[Question]
 
+    @property
+    def payload(self) -> list[Any]:
+        """What a worker is asked."""
+        return [self.look.terms.references, self.text, self.look.packed_options]
 
-def grouped(questions: Sequence[Question]) -> list[list[GivenAnswer]]:
-    """Answers that are graded together: each once, those to the same references next to each other."""
+    @property
+    def payload_without(self) -> list[Any]:
+        """The same about the references alone."""
+        return [self.look.terms.references, None, self.look.packed_options]
+
+
+def distinct(questions: Sequence[Question]) -> list[GivenAnswer]:
+    """The answers that are to be graded: each once, those to the same references next to each other."""
     by_look: dict[FirstLook, dict[str | None, GivenAnswer]] = {}
     for question in questions:
         text = question.found.answer
         if text is not None and len(text) > MAX_READ_CHARS:
             text = None
         answers = by_look.setdefault(question.look, {})
-        answers.setdefault(text, GivenAnswer(question.look.terms, text, [])).questions.append(question)
-    return [
-        list(answers.values())[start : start + _GROUP_ANSWERS]
-        for answers in by_look.values()
-        for start in range(0, len(answers), _GROUP_ANSWERS)
-    ]
+        answers.setdefault(text, GivenAnswer(question.look, text, [])).questions.append(question)
+    return [answer for answers in by_look.values() for answer in answers.values()]

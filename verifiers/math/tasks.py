@@ -19,8 +19,8 @@ TASK = Task(module="verifiers.math.grading", function="grade", time_limit_s=TIME
 """Reads one answer and its references, and compares them."""
 REFERENCE_ALONE = replace(TASK, time_limit_s=TIME_LIMIT_S / 2)
 """A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
-GROUP = Task(module="verifiers.math.groups", function="grade_all", time_limit_s=TIME_LIMIT_S / 4)
-"""Answers that take longer together are asked one by one, so that none bears for another."""
+GROUP = Task(module="verifiers.math.grading", function="grade_several", time_limit_s=TIME_LIMIT_S / 4)
+"""The same for several answers. Those that take longer are asked one by one, so that none bears for another."""
 LOOK = Task(module="verifiers.math.first_look", function="look_in_worker", time_limit_s=10.0)
 """The limit is several times what the longest response allowed by default takes."""
 

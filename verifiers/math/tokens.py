@@ -1,7 +1,8 @@
 """Cuts a prepared text into tokens: numbers, letters, commands, words, units and signs."""
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from verifiers.commitment.latex import any_of, split
 from verifiers.math import units, words
@@ -9,8 +10,7 @@ from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """`kind` is num, id, cmd, word, text, unit, or the character itself."""
 
     kind: str

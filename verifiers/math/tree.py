@@ -1,8 +1,9 @@
 """What reading an answer gives: a tree of nodes, or one of two refusals."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
+
+import msgspec
 
 
 class Unreadable(Exception):
@@ -16,18 +17,18 @@ class TooComplex(Exception):
 Leaf = Fraction | str | int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True, cache_hash=True):
     """One part of what was read; equal nodes were written alike, up to spacing and synonyms."""
 
     kind: str
     args: tuple["Node", ...] = ()
     leaf: Leaf = None
-    depth: int = field(default=1, init=False, compare=False, repr=False)
+    depth: int = 1
+    """How many levels it has; follows from the others."""
 
     def __post_init__(self) -> None:
         if self.args:
-            object.__setattr__(self, "depth", 1 + max(arg.depth for arg in self.args))
+            msgspec.structs.force_setattr(self, "depth", 1 + max(arg.depth for arg in self.args))
 
     def walk(self) -> Iterator["Node"]:
         yield self

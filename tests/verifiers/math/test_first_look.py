@@ -10,7 +10,8 @@ import pytest
 from sandbox.workers import Exit, Outcome, Task, Workers
 from verifiers.base import Item, Resources, Status, Verdict
 from verifiers.long_texts import INLINE_CHARS
-from verifiers.math import Math, MathParams, create
+from verifiers.math import Math, MathParams, create, grading
+from verifiers.math.options import DEFAULT
 from verifiers.math.tasks import GROUP, LOOK, TASK
 
 DATA = Path(__file__).parents[2] / "data" / "math"
@@ -20,11 +21,13 @@ HARD_TO_INTEGRATE = r"\boxed{\int_0^\infty \frac{\sin(x^3+\cos x)}{x+\ln(x+2)} d
 class Recording(Workers):
     """A pool that remembers what it was asked, and can be made to fail or to look busy."""
 
-    def __init__(self) -> None:
-        super().__init__(1)
+    def __init__(self, size: int = 2) -> None:
+        super().__init__(size)
         self.asked: list[tuple[str, Sequence[Any]]] = []
         self.ends: dict[str, Exit] = {}
         """How items of a function end, where they must not be run."""
+        self.here: dict[str, Callable[[Any], Any]] = {}
+        """What is called in this process instead of a worker, by the function's name."""
         self.waiting = 0
 
     @property
@@ -35,9 +38,13 @@ class Recording(Workers):
         self, task: Task, payloads: Sequence[Any], on_outcome: Callable[[int, Outcome], None] | None = None
     ) -> list[Outcome]:
         self.asked.append((task.function, payloads))
-        if task.function not in self.ends:
+        if task.function not in self.ends and task.function not in self.here:
             return await super().map(task, payloads, on_outcome)
         assert on_outcome is not None
+        if (function := self.here.get(task.function)) is not None:
+            for index, payload in enumerate(payloads):
+                on_outcome(index, Outcome(Exit.OK, function(payload)))
+            return []
         for index in range(len(payloads)):
             on_outcome(index, Outcome(self.ends[task.function], message="why"))
         return []
@@ -49,6 +56,13 @@ class Recording(Workers):
 @pytest.fixture
 async def workers() -> AsyncIterator[Recording]:
     workers = Recording()
+    yield workers
+    await workers.stop()
+
+
+@pytest.fixture
+async def lone_worker() -> AsyncIterator[Recording]:
+    workers = Recording(1)
     yield workers
     await workers.stop()
 
@@ -123,15 +137,47 @@ async def test_a_worker_that_fails_over_short_responses_costs_them_nothing(worke
     assert (verdicts[-1].status, verdicts[-1].reason) == (Status.FAILED, "worker_crashed")
 
 
-async def test_answers_to_one_reference_are_graded_together_and_equal_ones_once(
-    workers: Recording, verifier: Math
-) -> None:
-    items = items_of("x+1", "1+x", "x+2", "1+x", "x+1") + items_of("y", "z")
-    assert scores(await verifier.score(items)) == [1.0, 0.0, 1.0, 1.0, 0.0]
+async def test_a_lone_worker_is_sent_no_short_responses(lone_worker: Recording) -> None:
+    made = create(Resources(lone_worker))
+    await lone_worker.start()
+    assert scores(await made.score(items_of("7", *"789" * 8))) == [1.0, 0.0, 0.0] * 8
+    assert lone_worker.functions() == []
+
+
+async def test_answers_are_graded_together_and_equal_ones_once(lone_worker: Recording) -> None:
+    made = create(Resources(lone_worker))
+    await lone_worker.start()
+    items = items_of("x+1", "1+x", "x+2", "1+x") + items_of("y", "z") + items_of("x-1", *"abcdef")
+    assert scores(await made.score(items)) == [1.0, 0.0, 1.0, *[0.0] * 7]
+    ((function, (first, second)),) = lone_worker.asked
+    assert function == GROUP.function
+    assert [payload[:2] for payload in first[:3]] == [[["x+1"], "1+x"], [["x+1"], "x+2"], [["y"], "z"]]
+    assert [len(first), [payload[1] for payload in second]] == [8, ["f"]]
+
+
+async def test_a_lone_answer_goes_to_its_worker_alone(workers: Recording, verifier: Math) -> None:
+    assert scores(await verifier.score(items_of("x+1", "1+x", "1+x"))) == [1.0, 1.0]
     assert [(function, [payload[1] for payload in payloads]) for function, payloads in workers.asked] == [
-        (GROUP.function, [["1+x", "x+2", "x+1"]]),
-        (TASK.function, ["z"]),
+        (TASK.function, ["1+x"])
     ]
+
+
+def test_answers_behind_one_that_takes_long_are_left_for_another_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.01, 0.03])
+    monkeypatch.setattr(grading, "process_time", lambda: next(clock))
+    payloads = [[["x"], answer, DEFAULT.packed()] for answer in "xyz"]
+    assert [result["outcome"] for result in grading.grade_several(payloads)] == ["equal", "different"]
+
+
+async def test_every_answer_is_graded_however_few_each_trip_gets_to(
+    lone_worker: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "_TRIP_S", -1.0)
+    made = create(Resources(lone_worker))
+    lone_worker.here[GROUP.function] = grading.grade_several
+    await lone_worker.start()
+    assert scores(await made.score(items_of("x+1", "1+x", "x+2", "x+3", "x+4"))) == [1.0, 0.0, 0.0, 0.0]
+    assert lone_worker.functions() == [GROUP.function] * 3 + [TASK.function]
 
 
 @pytest.mark.chaos(beyond=2)

@@ -30,6 +30,17 @@ def same(reference: Node, answer: Node) -> bool:
     return _agree(reference, answer, None)
 
 
+def check(node: Node) -> None:
+    """Compute one value of an expression, as a comparison with any answer would.
+
+    Raises:
+        NoValue: it has none that we can compute.
+        TooComplex: all values that were tried are beyond the limits.
+    """
+    if exact(node) is None and same_product(node, node) is None:
+        next(pairs(node, node, None), None)
+
+
 def order(left: Node, right: Node) -> int:
     """-1, 0 or 1: how two real constants, or infinities, lie on the line.
 

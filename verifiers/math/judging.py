@@ -1,0 +1,274 @@
+"""From responses to verdicts: the path of one call, in the order of the methods of `Judging`.
+
+    responses
+        │ look          the answer of each is found, here or in a worker                 first_look.py
+        ├─────────────► settled by its text alone ────────────────────────────┐
+        │ grade         answers are read and compared, several on one trip     │         grading.py
+        ├─────────────► a result ──────────────────────────────────────────────┤         questions.py
+        │ grade alone   those of a trip that broke a limit                     │
+        ├─────────────► a result ──────────────────────────────────────────────┤
+        │ blame         which is at fault for a limit: reference or answer      │
+        └──────────────────────────────────────────────────────────────────────┴─► verdict ─► delivered
+                                      a second opinion, an explanation: for those who ask
+
+Verdicts are delivered as soon as they stand. README.md says what each piece of this buys.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from verifiers.base import MAX_DETAIL_TEXT_CHARS, Item, Status, Unavailable, Verdict
+from verifiers.long_texts import INLINE_CHARS, sendable, trouble
+from verifiers.math.first_look import Batch, FirstLook, Looks, decode_looks, encode
+from verifiers.math.params import MathParams
+from verifiers.math.questions import INVALID, GivenAnswer, Question, distinct
+from verifiers.math.tasks import DIAGNOSE, GROUP, LOOK, REFERENCE_ALONE, SECOND, TASK
+
+log = logging.getLogger("rewardline.math")
+_FEW_ITEMS = 24
+"""Fewer short responses are looked at here: that takes less than sending them to a worker."""
+_TRIP_ANSWERS = 8
+"""So many answers may wait for each other in one worker."""
+_DIAGNOSED_CHARS = 200_000
+"""Longer responses are not looked through for patterns: only their answers are."""
+_QUESTION_CHARS = 8_000
+"""So much of the beginning of a prompt is looked through for numbers."""
+_LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT)
+
+
+class Judging:
+    """One call of the verifier."""
+
+    def __init__(
+        self, workers: Workers, items: Sequence[Item[MathParams]], deliver: Callable[[int, Verdict], None]
+    ) -> None:
+        self._workers = workers
+        self._items = items
+        self._hand_out = deliver
+        self._unread: list[Question] = []
+        """Those whose answers have to be read."""
+        self._doubtful: list[tuple[Question, Verdict]] = []
+        self._unexplained: list[tuple[int, Verdict]] = []
+
+    async def judge(self) -> None:
+        await self._look()
+        alone = await self._grade(distinct(self._unread))
+        await self._blame(await self._grade_alone(alone))
+        await self._ask_somebody_else()
+        await self._explain()
+
+    # look
+
+    async def _look(self) -> None:
+        here, parts = self._divided()
+        for index in here:
+            self._look_here(index)
+
+        def take(position: int, outcome: Outcome) -> None:
+            if outcome.exit is Exit.OK:
+                self._take_looks(parts[position], decode_looks(outcome.value))
+                return
+            for index in parts[position]:
+                if len(self._items[index].response) > INLINE_CHARS:
+                    self._deliver(index, trouble(outcome))
+                else:
+                    self._look_here(index)
+
+        await self._ask(LOOK, [self._packed(part) for part in parts], take)
+
+    def _divided(self) -> tuple[Sequence[int], list[Sequence[int]]]:
+        """The items to look at here, and those that are sent to workers, by which go together.
+
+        Long ones are sent, since workers can be killed. Many short ones are sent so that several cores share the work, but
+        only to workers that have nothing else to do: what can be decided at once never waits for what cannot.
+        """
+        short: list[int] = []
+        apart: list[Sequence[int]] = []
+        chars = 0
+        for index, item in enumerate(self._items):
+            if len(item.response) > INLINE_CHARS:
+                apart.append([index])
+            else:
+                short.append(index)
+                chars += len(item.response)
+        if len(short) < _FEW_ITEMS and chars <= INLINE_CHARS:
+            return short, apart
+        if self._workers.size == 1 or self._workers.queued or not self._workers.ready:
+            return short, apart
+        return [], [short, *apart]
+
+    def _look_here(self, index: int) -> None:
+        item = self._items[index]
+        look = item.params.look
+        found = look.find(sendable(item.response), item.explain)
+        verdict = look.settle(found) if look.is_sound else None
+        if verdict is not None:
+            self._deliver(index, verdict)
+        else:
+            self._unread.append(Question(index, look, found))
+
+    def _packed(self, part: Sequence[int]) -> bytes:
+        items = [self._items[index] for index in part]
+        places: dict[FirstLook, int] = {}
+        which = [places.setdefault(item.params.look, len(places)) for item in items]
+        return encode(
+            Batch(
+                [look.terms for look in places],
+                [look.is_sound for look in places],
+                which,
+                [sendable(item.response) for item in items],
+                [item.explain for item in items],
+            )
+        )
+
+    def _take_looks(self, part: Sequence[int], seen: Looks) -> None:
+        found = iter(seen.found)
+        for index, verdict in zip(part, seen.verdicts, strict=True):
+            if verdict is not None:
+                self._deliver(index, verdict)
+            else:
+                self._unread.append(Question(index, self._items[index].params.look, next(found)))
+
+    # grade
+
+    async def _grade(self, answers: Sequence[GivenAnswer]) -> Sequence[GivenAnswer]:
+        """Have answers graded, several on one trip to a worker; those that are left are to be graded alone."""
+        alone: list[GivenAnswer] = []
+        while len(answers) > 1:
+            answers = await self._make_trips(answers, alone)
+        return [*alone, *answers]
+
+    async def _make_trips(self, answers: Sequence[GivenAnswer], alone: list[GivenAnswer]) -> list[GivenAnswer]:
+        """The answers that no trip got to; `alone` gets those of trips that broke a limit."""
+        count = min(_TRIP_ANSWERS, -(-len(answers) // self._workers.size))
+        trips = [answers[start : start + count] for start in range(0, len(answers), count)]
+        later: list[GivenAnswer] = []
+
+        def take(position: int, outcome: Outcome) -> None:
+            trip = trips[position]
+            if outcome.exit is not Exit.OK:
+                alone.extend(trip)
+                return
+            for answer, result in zip(trip, outcome.value, strict=False):
+                self._take_result(answer, result)
+            later.extend(trip[len(outcome.value) :])
+
+        await self._ask(GROUP, [[answer.payload for answer in trip] for trip in trips], take)
+        return later
+
+    async def _grade_alone(self, answers: Sequence[GivenAnswer]) -> list[GivenAnswer]:
+        """Have the answers graded one by one, and leave those that break a limit."""
+        broke: list[GivenAnswer] = []
+
+        def take(position: int, outcome: Outcome) -> None:
+            if outcome.exit is Exit.OK:
+                self._take_result(answers[position], outcome.value)
+            elif outcome.exit in _LIMITS:
+                broke.append(answers[position])
+            else:
+                self._fail(answers[position], outcome)
+
+        await self._ask(TASK, [answer.payload for answer in answers], take)
+        return broke
+
+    def _take_result(self, answer: GivenAnswer, result: dict[str, Any]) -> None:
+        self._learn(answer, result)
+        for question in answer.questions:
+            verdict = question.verdict(result)
+            if question.found.answer is not None and _is_doubtful(verdict, self._items[question.index].params):
+                self._doubtful.append((question, verdict))
+            else:
+                self._deliver(question.index, verdict)
+
+    def _learn(self, answer: GivenAnswer, result: dict[str, Any]) -> None:
+        """That the references are sound: from now on they need not be read where an answer is written like one of them."""
+        if result["outcome"] not in INVALID:
+            answer.look.is_sound = True
+
+    def _fail(self, answer: GivenAnswer, outcome: Outcome) -> None:
+        if outcome.exit is Exit.RAISED:
+            log.error("grading raised: %s", outcome.message)
+        for question in answer.questions:
+            self._deliver(question.index, trouble(outcome))
+
+    # blame
+
+    async def _blame(self, broke: Sequence[GivenAnswer]) -> None:
+        """Of each answer that broke a limit: whether its reference does so alone, or it was the answer."""
+
+        def take(position: int, outcome: Outcome) -> None:
+            if outcome.exit is not Exit.OK and outcome.exit not in _LIMITS:
+                self._fail(broke[position], outcome)
+                return
+            if outcome.exit is Exit.OK:
+                self._learn(broke[position], outcome.value)
+            for question in broke[position].questions:
+                self._deliver(question.index, question.blamed(outcome))
+
+        await self._ask(REFERENCE_ALONE, [answer.payload_without for answer in broke], take)
+
+    # a second opinion
+
+    async def _ask_somebody_else(self) -> None:
+        """Of Math-Verify only an acceptance counts."""
+
+        def take(position: int, outcome: Outcome) -> None:
+            question, verdict = self._doubtful[position]
+            if outcome.exit is Exit.OK and outcome.value:
+                detail = {**question.found.detail, "method": "second_opinion"}
+                verdict = Verdict.correct(question.found.answer, **detail)
+            self._deliver(question.index, verdict)
+
+        payloads = [[question.look.terms.references, question.found.answer] for question, _ in self._doubtful]
+        await self._ask(SECOND, payloads, take)
+
+    # deliver and explain
+
+    def _deliver(self, index: int, verdict: Verdict) -> None:
+        if self._items[index].explain and verdict.status is Status.OK:
+            self._unexplained.append((index, verdict))
+        else:
+            self._hand_out(index, verdict)
+
+    async def _explain(self) -> None:
+        """Both sides as read, and what kind of error it is, for those who asked."""
+
+        def take(position: int, outcome: Outcome) -> None:
+            index, verdict = self._unexplained[position]
+            more = outcome.value if outcome.exit is Exit.OK else {}
+            self._hand_out(index, msgspec.structs.replace(verdict, detail={**verdict.detail, **more}))
+
+        await self._ask(DIAGNOSE, [self._to_diagnose(index, verdict) for index, verdict in self._unexplained], take)
+
+    def _to_diagnose(self, index: int, verdict: Verdict) -> list[Any]:
+        item = self._items[index]
+        terms = item.params.look.terms
+        answer = verdict.extracted
+        if answer is not None and len(answer) >= MAX_DETAIL_TEXT_CHARS:
+            answer = None
+        response = sendable(item.response) if len(item.response) <= _DIAGNOSED_CHARS else None
+        question = None if item.prompt is None else sendable(item.prompt[:_QUESTION_CHARS])
+        steps = [sendable(step) for step in item.params.steps]
+        case = [terms.references, answer, terms.options.packed(), verdict.reason]
+        return [*case, response, question, steps, terms.extraction]
+
+    async def _ask(self, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
+        if not payloads:
+            return
+        try:
+            await self._workers.map(task, payloads, take)
+        except WorkersUnavailable as error:
+            raise Unavailable("workers_unavailable", str(error)) from error
+
+
+def _is_doubtful(verdict: Verdict, params: MathParams) -> bool:
+    """Whether somebody else is asked before this verdict goes out; never where more is asked than that values be equal."""
+    if params.second_opinion == "never" or not params.options.is_plain or params.ordered:
+        return False
+    if verdict.reason == "wrong_answer":
+        return params.second_opinion == "always" and verdict.detail.get("method") != "exact"
+    return verdict.reason in ("unparseable", "unparseable_reference")
