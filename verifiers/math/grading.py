@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from verifiers.math import limits, readings, units
+from verifiers.math import blame, limits, readings, units
 from verifiers.math.comparison import Comparison
 from verifiers.math.exact import plain, unwrap
 from verifiers.math.forms import fits
@@ -25,7 +25,7 @@ from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read, read_apart
 from verifiers.math.readings import Reading
 from verifiers.math.solutions import final_answer
-from verifiers.math.tree import Node, TooComplex, Unreadable, show
+from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
 _MAX_WORDS = 10
@@ -39,7 +39,7 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
         unparseable_reference, reference_too_complex   with `message`: the item's author must mend it
         equal, different, wrong_form                   with `method` and both sides as read
         unparseable, too_complex                       the answer is nothing that could equal the reference
-        undecided                                      with `message`: it could, but the reference is too large to tell
+        undecided                                      with `message`: it could, but that does not come out (`blame`)
     """
     references, answer, packed = payload
     options = Options.unpacked(packed)
@@ -130,10 +130,13 @@ def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict
                 outcome = "equal" if fits(given.node, options.form) else "wrong_form"
                 return {"outcome": outcome, "method": comparison.method, **shown, "reference": _shown(reference)}
         except (TooComplex, RecursionError) as error:
-            outcome = "undecided" if reference.is_large else "too_complex"
+            is_large = isinstance(error, TooComplex) and not isinstance(error, Undecided)
+            is_ours = reference.is_large or (not is_large and blame.is_ours([reference.text], given.text))
+            outcome = "undecided" if is_ours or outcome == "undecided" else "too_complex"
             shown["message"] = str(error)
         except Unreadable as error:
-            outcome, shown["message"] = "unparseable", str(error)
+            outcome = "undecided" if outcome == "undecided" else "unparseable"
+            shown["message"] = str(error)
     return {"outcome": outcome, "method": comparison.method, **shown}
 
 
@@ -169,6 +172,8 @@ def _equal(comparison: Comparison, reference: Reading, given: Reading) -> bool:
                 return True
         if (both := readings.both_apart(reference, given, read_apart)) is not None:
             return comparison.equal(*both)
+    except Undecided:
+        raise
     except (Unreadable, TooComplex, RecursionError):
         return False
     return False
