@@ -19,6 +19,7 @@ from tests.accuracy.real_data import (
     peers,
     probes,
     reports,
+    sentences,
 )
 from tests.accuracy.rewrites import ANNOUNCED, Rewrite
 from tests.conftest import Served
@@ -60,7 +61,7 @@ LEAST = {"Math-Verify's own tests": 0.8, "Inspect's own tests": 0.9, "reports: m
 
 
 @pytest.mark.accuracy
-@pytest.mark.parametrize("rows", [*peers(), *reports()], ids=lambda rows: rows.name)
+@pytest.mark.parametrize("rows", [*peers(), sentences(), *reports()], ids=lambda rows: rows.name)
 def test_what_other_graders_test_and_what_was_reported_is_judged(served: Served, tmp_path: Path, rows: Rows) -> None:
     outcome = judge(rows, WAYS[0], served, tmp_path)
     assert outcome.failed.total() == 0

@@ -18,11 +18,16 @@ _PARAMS = ExtractionParams()
 
 
 def final_answer(text: str) -> str:
-    """The answer that a worked solution marks or announces, as in a response; all of a text that does not."""
+    """The answer that a worked solution marks or announces, as in a response; all of a text that does not.
+
+    A solution takes nothing back, and what a response would leave open are its parts: all of its boxes are the answer then.
+    """
     bare = unwrap(text)
     if not any(mark in bare for mark in ("boxed", "####", "</")) and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
     found = extract(bare, _PARAMS, _MARKED)
+    if found.answer is None and found.channel is Channel.BOXED and found.candidates:
+        return ", ".join(dict.fromkeys(candidate.text for candidate in found.candidates))
     return text if found.answer is None else found.answer
 
 
