@@ -28,6 +28,7 @@ from verifiers.math import units
 from verifiers.math.exact import decide, is_number
 from verifiers.math.limits import MAX_READ_CHARS
 from verifiers.math.options import Options
+from verifiers.math.said import said_last
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
@@ -109,6 +110,8 @@ class FirstLook:
         response = without_html(without_struck(response))
         extraction = uncorrected(response, extract(response, self._params, MATH_CHANNELS))
         answer = extraction.answer
+        if answer is None and (words := said_last(response, self._references, self._params, extraction)) is not None:
+            return Found(words, "found", extraction.detail(explain))
         if answer is not None and extraction.channel in _SAID and extraction.span is not None:
             answer = response[slice(*stated(response, *extraction.span))]
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
