@@ -24,12 +24,10 @@ from verifiers.math.forms import fits
 from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read, read_apart
 from verifiers.math.readings import Reading
-from verifiers.math.solutions import final_answer
+from verifiers.math.solutions import MAX_WORDS, final_answer
 from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
-_MAX_WORDS = 10
-"""A reference of more words is prose, which no response repeats."""
 
 
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
@@ -94,7 +92,7 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
         return Fault(reason, "too long, nested too deeply, or more like code than like an answer")
     try:
         node = _with_unit(read(text), unit)
-        if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > _MAX_WORDS:
+        if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > MAX_WORDS:
             return Fault(
                 "unparseable_reference", "prose in which no answer is marked or announced: give the answer alone"
             )
