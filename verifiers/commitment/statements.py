@@ -146,7 +146,7 @@ def _spelled(sentence: Sentence) -> Span | None:
     """A number of several words behind a verb, with all the figures of its sentence: "is minus 7", "are three quarters"."""
     places = {place for place, word in enumerate(sentence.words) if word.text[0].isdigit()}
     for cue in sentence.cues:
-        if cue.kind is not Kind.IS or cue.stop >= len(sentence.words):
+        if cue.kind not in (Kind.IS, Kind.HAS) or cue.stop >= len(sentence.words):
             continue
         for stop in range(min(cue.stop + _MOST_WORDS, len(sentence.words)), cue.stop + 1, -1):
             span = sentence.words[cue.stop].start, sentence.words[stop - 1].end
@@ -172,7 +172,7 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     """The formula or the few bold words that end a sentence, behind its last verb, colon or conclusion."""
     text = sentence.text
     leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
-    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS]  # "has length √2"
+    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
     leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":：是为"]
     leads += [0] if text[start] == "$" or text.startswith("\\(", start) else []
     for lead in sorted({*leads}, reverse=True):
@@ -183,6 +183,11 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
         if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
             return found
     return None
+
+
+def _is_noun(sentence: Sentence, place: int) -> bool:
+    """Whether a word may be what a value is of: the length of "has length √2", not the x of "gives x = 4"."""
+    return place < len(sentence.words) and len(word := sentence.words[place].text) > 2 and word.isalpha()
 
 
 def _with_nouns(sentence: Sentence, start: int, end: int) -> Span | None:

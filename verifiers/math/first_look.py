@@ -159,6 +159,8 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
 
     Units only where the reference may have one: else it is left aside anyway, and reading it would only take time.
     """
+    if with_units and response.startswith("°", end) and is_number(answer):
+        return "°"
     match = _BEHIND.match(response, end)
     if match is None or not is_number(answer):
         return ""

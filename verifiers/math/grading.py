@@ -61,13 +61,14 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d
 _GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 
 
-_EATEN = str.maketrans({"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"})
+_EATEN = re.compile(r"\\?([\a\b\f\v])")
 """What a programming language made of commands in a string: no text has a form feed before `rac{1}{2}`."""
+_COMMANDS = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
 
 
 def localized(text: str, options: Options) -> str:
     """A text with its commands whole, and its numbers in the usual notation: 1234.5 for 1.234,5."""
-    text = text.translate(_EATEN)
+    text = _EATEN.sub(lambda sign: _COMMANDS[sign[1]], text)
     if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
         return text
     text = _DECIMAL_COMMA.sub(lambda number: f"{number[1].replace('.', '')}.{number[2]}", text)

@@ -33,8 +33,8 @@ def said_last(response: str, references: Sequence[str], params: ExtractionParams
 
 
 def _words(reference: str) -> list[str] | None:
-    bare = unwrap(reference)
-    words = bare.casefold().split() if len(bare) >= _LEAST_CHARS and as_words(bare) is not None else []
+    node = as_words(unwrap(reference)) if len(reference) <= _CHARS else None
+    words = str(node.leaf).split() if node is not None and len(str(node.leaf)) >= _LEAST_CHARS else []
     return words if 0 < len(words) <= _MOST_WORDS and all(map(str.isalpha, words)) else None
 
 

@@ -67,6 +67,7 @@ SAME = [
     ("14916", "14 {, }916"),
     ("12 and 13", '\\"$12 $ and $13 $\\"'),
     (r"(\frac{1}{2}, 1)", "(\frac{1}{2}, 1)"),
+    (r"(-\frac{1}{2}, 1)", "(-\\\frac{1}{2}, 1)"),
     # a value that is said of something with a formula in its name
     ("19", "the largest value of $f(x)$ is $19$"),
     ("19 cm", "the length of $AB$ is 19 cm"),
