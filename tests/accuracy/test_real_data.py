@@ -56,8 +56,14 @@ def test_references_are_right_answers_to_themselves(
     assert outcome.invalid <= 0.005 * len(rows.items), outcome.disagreements[:20]
 
 
-LEAST = {"Math-Verify's own tests": 0.8, "Inspect's own tests": 0.9, "reports: math": 0.75}
-"""Decimal commas and names of variables, which the peers pass over, are policies here. All other sets are judged as labelled."""
+LEAST = {
+    "Math-Verify's own tests": 0.97,
+    "Inspect's own tests": 0.93,
+    "answers in sentences": 0.92,
+    "reports: math": 0.99,
+}
+"""Names of variables, which the peers pass over, are policies here; decimal commas and rounding are parameters of the rows. All
+other sets are judged as labelled."""
 
 
 @pytest.mark.accuracy
