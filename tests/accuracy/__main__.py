@@ -31,6 +31,7 @@ from tests.accuracy.real_data import (
     peers,
     probes,
     reports,
+    sentences,
 )
 from tests.accuracy.rewrites import Rewrite
 from tests.conftest import serving
@@ -74,7 +75,7 @@ def main() -> None:
 
 def _tasks(probes_file: Path, golds_file: Path) -> Iterator[_Task]:
     yield _Task(probes(probes_file), WAYS, most_by_rival=_ALL)
-    for rows in peers():
+    for rows in (*peers(), sentences()):
         yield _Task(rows, most_by_rival=_ALL)
     for rows in reports():
         is_math = all(item["verifier"] == "math" for item in rows.items)

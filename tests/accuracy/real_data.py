@@ -161,9 +161,15 @@ def peers() -> Sequence[Rows]:
     return [_labelled(name, _read(DATA / f"{file}.jsonl")) for name, file in files.items()]
 
 
+def sentences() -> Rows:
+    """Answers stated in sentences, of all kinds of values and in several languages."""
+    return _labelled("answers in sentences", _read(DATA / "sentences.jsonl"))
+
+
 def _labelled(name: str, rows: Sequence[Json]) -> Rows:
-    kept = [row for row in rows if row["gold"].strip()]
-    items = [_item(row["gold"], row["response"]) for row in kept]
+    """Rows with `math` as their parameters; without those that a careful reader would not label so (`doubt` says why)."""
+    kept = [row for row in rows if row["gold"].strip() and "doubt" not in row]
+    items = [{**_item(row["gold"], row["response"]), "params": row.get("math", {})} for row in kept]
     return Rows(name, items, [row["expected"] for row in kept], left_out=len(rows) - len(kept))
 
 
@@ -208,7 +214,11 @@ def judge(rows: Rows, way: str, served: Served, folder: Path) -> Outcome:
 def judge_as(rival: str, rows: Rows, served: Served, folder: Path) -> Outcome:
     """Have rows for `math` judged as one of `RIVALS` does."""
     other = RIVALS[rival]
-    items = [{**item, **other, "params": {**item.get("params", {}), **other["params"]}} for item in rows.items]
+    is_math = "verifier" not in other
+    own = [item.get("params", {}) if is_math else {} for item in rows.items]
+    items = [
+        {**item, **other, "params": {**params, **other["params"]}} for item, params in zip(rows.items, own, strict=True)
+    ]
     return replace(judge(replace(rows, items=items), WAYS[0], served, folder), way=rival)
 
 

@@ -19,6 +19,7 @@ from tests.accuracy.real_data import (
     peers,
     probes,
     reports,
+    sentences,
 )
 from tests.accuracy.rewrites import ANNOUNCED, Rewrite
 from tests.conftest import Served
@@ -55,12 +56,18 @@ def test_references_are_right_answers_to_themselves(
     assert outcome.invalid <= 0.005 * len(rows.items), outcome.disagreements[:20]
 
 
-LEAST = {"Math-Verify's own tests": 0.8, "Inspect's own tests": 0.9, "reports: math": 0.75}
-"""Decimal commas and names of variables, which the peers pass over, are policies here. All other sets are judged as labelled."""
+LEAST = {
+    "Math-Verify's own tests": 0.97,
+    "Inspect's own tests": 0.93,
+    "answers in sentences": 0.92,
+    "reports: math": 0.99,
+}
+"""Names of variables, which the peers pass over, are policies here; decimal commas and rounding are parameters of the rows. All
+other sets are judged as labelled."""
 
 
 @pytest.mark.accuracy
-@pytest.mark.parametrize("rows", [*peers(), *reports()], ids=lambda rows: rows.name)
+@pytest.mark.parametrize("rows", [*peers(), sentences(), *reports()], ids=lambda rows: rows.name)
 def test_what_other_graders_test_and_what_was_reported_is_judged(served: Served, tmp_path: Path, rows: Rows) -> None:
     outcome = judge(rows, WAYS[0], served, tmp_path)
     assert outcome.failed.total() == 0

@@ -42,7 +42,12 @@ def committed(text: str, channel: Channel, offers: Offers, on_conflict: OnConfli
 
 
 def _joined(text: str, group: Sequence[Offer]) -> str:
-    """The parts of an answer with their units; with their names too, if there are several and each has one."""
+    """The parts of an answer with their units; with their names too, if there are several and each has one.
+
+    What stands with nothing but a comma between stays so: it may be a decimal.
+    """
+    if len(group) == 2 and text[group[0].end : group[1].start] == ",":
+        return text[group[0].start : group[0].end] + "," + _written(text, group[1])
     named = len(group) > 1 and all(each.name for each in group)
     return ", ".join((f"{each.name}=" if named else "") + _written(text, each) for each in group)
 

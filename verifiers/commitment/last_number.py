@@ -42,6 +42,10 @@ _SIGNS = "-−－+＋"
 _DASH_BEFORE = re.compile(r"(?:^|\n|[A-Za-z]{2,}|\d)[ ]?$")
 _TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
 _DASH_ENDS = re.compile(r"[A-Za-z]{2,}[ ][-−][ ]$")
+_CLOCK = re.compile(
+    r"(?<![\d:.,])\d{1,2}:[0-5]\d(?::[0-5]\d)?(?![\d:]|[.,]\d)(?:\s?[ap](?:\.\s?m\.|m(?![A-Za-z])))?", re.IGNORECASE
+)
+_CLOCK_CHARS = 12
 _RANGE = re.compile(r"\s?(?:[-−–—~～]|to|until|through|bis|至|到)\s?|:", re.IGNORECASE)
 
 
@@ -51,12 +55,16 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
     if not offers or last_digit is None or offers[-1].end < last_digit:
         return NO_OFFERS
+    clock = _CLOCK.search(text, max(start, last_digit - _CLOCK_CHARS), min(end, last_digit + _CLOCK_CHARS))
+    is_time = clock is not None and clock.start() <= offers[-1].start < clock.end()
+    if clock is not None and is_time:
+        offers = [Offer(*clock.span(), *clock.span())]
     if len(offers) > 1 and _RANGE.fullmatch(text, offers[-2].end, offers[-1].start):
         return Offers(offers, "conflicting_answers")
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         offers.pop()
     last = offers[-1]
-    if _is_part(text, start, end, last):
+    if not is_time and _is_part(text, start, end, last):
         return NO_OFFERS
     restated = any(text[each.start : each.end] == text[last.start : last.end] for each in offers[:-1])
     if is_label(text, start, end, last) or (not restated and is_doubted(text, start, (last.start, last.end), end)):

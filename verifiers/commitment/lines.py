@@ -97,6 +97,8 @@ def _stop(text: str, start: int, limit: int, has_verb: bool) -> int:
         stop = match.start()
         if match[0] != "!":
             return stop
+        if text.startswith("\\", stop - 1):  # a thin space
+            continue
         first = start + len(text[start:stop].rstrip("!"))
         if not takes_factorial(text, start, first, stop):
             return first

@@ -1,7 +1,7 @@
 """How two offers in a row belong together: as parts of one answer, as alternatives, or as one that replaces another."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from verifiers.commitment.cues import Kind, cues, words
@@ -26,6 +26,8 @@ _RELATION = re.compile(r"[=<>≤≥∈≠]|\\(?:le|ge|leq|geq|lt|gt|in|neq)(?![A
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|\n\s*\n")
 _PART_LABEL = re.compile(r"\s*[.,;]?\s*\(?(?:[b-h]|i{2,3}|iv)\)[:.]?\s*", re.IGNORECASE)
 _NAME_AT_END = re.compile(r"\\?[A-Za-z]\w{0,11}\s{0,2}=\s*$")
+_MAX_NAME_WORDS = 5
+_OF_NOUNS = frozenset([Kind.JOINS, Kind.THE, Kind.NOUN, Kind.LABEL, Kind.COMPLEMENT])
 _JOINTS = frozenset(",，،;；؛、&")
 _CLAUSE_BEGINS = frozenset(",;:，：；。(")
 _CORRECTS = frozenset([Kind.BUT, Kind.BACK, Kind.NO, Kind.WRONG])
@@ -46,7 +48,7 @@ def link_of_offers(text: str, start: int, end: int) -> Link:
         return Link.ALTERNATIVES if gap.is_case() else Link.APART
     if _PARTED.search(text, start, end) and not gap.begins_with_or():
         return Link.APART
-    if gap.is_joint():
+    if gap.is_joint() or gap.names_parts():
         return Link.PARTS
     if not any(char.isalnum() or char in "=+" for char in gap.text) or gap.is_or() or gap.is_case():
         return Link.ALTERNATIVES
@@ -90,9 +92,20 @@ class _Gap:
         """Whether it only joins parts of one answer: a comma, "and", ", and y =", "(b)"."""
         if _PART_LABEL.fullmatch(self.text) and self.text.strip():
             return True
+        joints = self._joints()
+        return bool(joints) and all(joints)
+
+    def names_parts(self) -> bool:
+        """Whether a few words without a verb stand before the joint: "papers and", "for part (a) and"."""
+        joints = self._joints()
+        is_noun = bool(joints) and joints[-1] and joints.count(False) <= _MAX_NAME_WORDS
+        return is_noun and all(cue.kind in _OF_NOUNS for cue in self.cues)
+
+    def _joints(self) -> Sequence[bool]:
+        """Of each word and sign, whether it joins."""
         said = words(_NAME_AT_END.sub("", self.text))
         joining = {place for cue in self.cues if cue.kind is Kind.JOINS for place in range(cue.first, cue.stop)}
-        return bool(said) and all(word.text in _JOINTS or place in joining for place, word in enumerate(said))
+        return [word.text in _JOINTS or place in joining for place, word in enumerate(said)]
 
     def begins_with_or(self) -> bool:
         first = next((place for place, word in enumerate(self.words) if word.text.isalnum()), 0)

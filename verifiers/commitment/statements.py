@@ -5,6 +5,7 @@ A number alone is left to `last_number`.
 """
 
 import re
+from itertools import pairwise
 
 from verifiers import numerals
 from verifiers.commitment.bare import read_bare
@@ -25,11 +26,14 @@ _SOLUTIONS = re.compile(
     re.I,
 )
 _FORMULA = re.compile(r"\$[^$\n]{1,300}\$|\\\((?:(?!\\\)).){1,300}\\\)|\*\*[^*\n]{1,80}\*\*")
-_ONLY_NUMBER = re.compile(rf"\s?{NUMBER}\s?[°%]?\s?(?:[A-Za-z]{{1,16}})?")
-_ROOTS = re.compile(
-    rf"^(?:[A-Za-z]{{2,12}},?\s)?(?P<all>\$?(?P<name>[a-z])\s?=\s?{NUMBER}\$?(?:,?\s?(?:or|and|,)\s\$?(?P=name)\s?=\s?{NUMBER}\$?){{1,4}})$",
-    re.I,
+_ONLY_NUMBER = re.compile(rf"\s?{NUMBER}\s?[°%]?\s?(?:(?!pi(?![A-Za-z]))[A-Za-z]{{1,16}})?")
+_SIDE = r"[-−+]?(?:[\d.,]*[\d√π]|[\w{}\\^/().√π]{1,40}(?<![.]))"
+_CASE = re.compile(
+    rf"\$?(?<![A-Za-z\\])(?P<name>[a-zA-Z])(?:_\d)?\s?(?:[=<>≤≥]|\\(?:leq?|geq?|lt|gt)(?![a-z]))\s?{_SIDE}\$?"
 )
+"""That a name has a value, or lies on one side of it."""
+_GROUP = re.compile(r"(?<![^\s$])\$?(?P<group>[\[(]{1,2}[-−+\w\s,;./^√π∞\\()\[\]{}]{1,120}[\])]{1,2})\$?$")
+_NAMES = re.compile(r"(?<!\\)[^\W\d_]{2,}")
 _OPEN = frozenset([Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.FIND, Kind.OR, Kind.WRONG])
 _VERBS = frozenset([Kind.IS, Kind.SO, Kind.CHOOSE])
 
@@ -71,8 +75,8 @@ def _stated(sentence: Sentence) -> Span | None:
     shown = text[start:end]
     if solutions := _SOLUTIONS.search(shown):
         return None if _is_open(sentence, start) else (start + solutions.start("word"), start + solutions.end("word"))
-    if roots := _ROOTS.search(shown):
-        return start + roots.start("all"), start + roots.end("all")
+    if cases := _cases(sentence, start, end):
+        return cases
     if _is_open(sentence, start):
         return None
     for option in _OPTION.finditer(text, start, end):
@@ -80,16 +84,55 @@ def _stated(sentence: Sentence) -> Span | None:
             return option.span()
     if (truth := _TRUTH.search(shown)) and sentence.ends_in(_VERBS, sentence.place((start + truth.start(), end))[0]):
         return start + truth.start("word"), start + truth.end("word")
-    if (counted := _in_words(sentence)) is not None:
-        return counted
+    if (said := _in_words(sentence) or _group(sentence, start, end)) is not None:
+        return said
     formulas = list(_FORMULA.finditer(text, start, end))
     if len(formulas) == 1 and sentence.stance(formulas[0].span()) is Stance.ANNOUNCED and formulas[0].end() < end:
         return unwrap(text, *formulas[0].span())
     return _behind_verb(sentence, start, end)
 
 
+def _cases(sentence: Sentence, start: int, end: int) -> Span | None:
+    """The cases of one name that end a sentence: `x = 1 or x = -1`, `x < -1 or x > 4`; nothing before them is open."""
+    found = list(_CASE.finditer(sentence.text, start, end))
+    if len(found) < 2 or found[-1].end() < end or len({case["name"] for case in found}) > 1:
+        return None
+    for one, other in pairwise(found):
+        first, stop = sentence.place((one.end(), other.start()))
+        joined = {place for cue in sentence.cues if cue.kind in _JOINTS for place in range(cue.first, cue.stop)}
+        if any(place not in joined and sentence.words[place].text not in ",$" for place in range(first, stop)):
+            return None
+    first = sentence.place((found[0].start(), end))[0]
+    if any(cue.kind in _OPEN and cue.stop <= first for cue in sentence.cues):
+        return None
+    return found[0].start(), end
+
+
+_JOINTS = frozenset([Kind.OR, Kind.JOINS])
+
+
+def _group(sentence: Sentence, start: int, end: int) -> Span | None:
+    """An interval, point or matrix that ends a sentence in which no other figures stand: "increasing on (2, ∞)"."""
+    group = _GROUP.search(sentence.text, start, end)
+    if (
+        group is None
+        or "," not in group["group"]
+        or any(name not in _INFINITE for name in _NAMES.findall(group["group"]))
+    ):
+        return None
+    if any(map(str.isdigit, sentence.text[start : group.start()])) or not any(map(str.isdigit, group["group"])):
+        return None
+    first = sentence.place(group.span("group"))[0]
+    return group.span("group") if any(cue.kind in _VERBS and cue.stop <= first for cue in sentence.cues) else None
+
+
+_INFINITE = frozenset(["inf", "infty", "infinity"])
+
+
 def _in_words(sentence: Sentence) -> Span | None:
     """The one number in words that a sentence without figures tells: "There are two objects left"."""
+    if (spelled := _spelled(sentence)) is not None:
+        return spelled
     if any(word.text[0].isdigit() for word in sentence.words):
         return None
     found = [place for place, word in enumerate(sentence.words) if _counts(word.text)]
@@ -97,6 +140,23 @@ def _in_words(sentence: Sentence) -> Span | None:
         return None
     word = sentence.words[found[0]]
     return word.start, word.end
+
+
+def _spelled(sentence: Sentence) -> Span | None:
+    """A number of several words behind a verb, with all the figures of its sentence: "is minus 7", "are three quarters"."""
+    places = {place for place, word in enumerate(sentence.words) if word.text[0].isdigit()}
+    for cue in sentence.cues:
+        if cue.kind not in (Kind.IS, Kind.HAS) or cue.stop >= len(sentence.words):
+            continue
+        for stop in range(min(cue.stop + _MOST_WORDS, len(sentence.words)), cue.stop + 1, -1):
+            span = sentence.words[cue.stop].start, sentence.words[stop - 1].end
+            is_apart = places <= set(range(cue.stop, stop)) and not sentence.text[span[0]].isdigit()
+            if is_apart and numerals.value(sentence.text[slice(*span)]) is not None:
+                return span
+    return None
+
+
+_MOST_WORDS = 8
 
 
 def _counts(word: str) -> bool:
@@ -112,6 +172,7 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     """The formula or the few bold words that end a sentence, behind its last verb, colon or conclusion."""
     text = sentence.text
     leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
+    leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
     leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":：是为"]
     leads += [0] if text[start] == "$" or text.startswith("\\(", start) else []
     for lead in sorted({*leads}, reverse=True):
@@ -119,8 +180,25 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
             continue
         first = strip(text, sentence.words[lead].start if lead else start, end)[0]
         first = _past_emphasis(text, start, first)
-        if (found := _expression(text, first, end)) is not None:
+        if (found := _expression(text, first, end) or _with_nouns(sentence, first, end)) is not None:
             return found
+    return None
+
+
+def _is_noun(sentence: Sentence, place: int) -> bool:
+    """Whether a word may be what a value is of: the length of "has length √2", not the x of "gives x = 4"."""
+    return place < len(sentence.words) and len(word := sentence.words[place].text) > 2 and word.isalpha()
+
+
+def _with_nouns(sentence: Sentence, start: int, end: int) -> Span | None:
+    r"""A formula with the word or two of what it counts or measures: `$\frac{2\pi}{5}$ radians`, `10^6 ways`."""
+    for place in range(len(sentence.words) - 1, len(sentence.words) - 3, -1):
+        word = sentence.words[place] if place > 0 else None
+        if word is None or word.start <= start or len(word.text) < 2 or not word.text.isalpha() or sentence.at(place):
+            return None
+        formula = start, strip(sentence.text, start, word.start)[1]
+        if "=" not in sentence.text[slice(*formula)] and _expression(sentence.text, *formula) is not None:
+            return start, end
     return None
 
 
@@ -147,7 +225,9 @@ def _expression(text: str, start: int, end: int) -> Span | None:
     return inner if "$" not in shown and read_bare(text, *inner).items else None
 
 
-_SIGNS = re.compile(r"[=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d")
+_SIGNS = re.compile(
+    r"(?<![A-Za-z])(?:sqrt|log|ln|exp|sin|cos|tan)\s?\(|(?<![A-Za-z])pi(?![A-Za-z])|∞|[=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d"
+)
 
 
 def narrowed(text: str, start: int, end: int) -> Span:

@@ -9,7 +9,7 @@ and sizes are looked at before anything is computed: `9**9**9` is `too_complex`.
 if they come to the same.
 
 What cannot be evaluated is wrong, with the reason (`unparseable`, `no_value`, `wrong_units`, `too_complex`); a reference that
-cannot is `invalid`. What is evaluated and is not the reference is wrong too: `partial_credit` pays for it only if its
+cannot is `invalid`; where a worker's time ends, `math.blame` says whose fault that is. What is evaluated and is not the reference is wrong too: `partial_credit` pays for it only if its
 author says so, and then only an expression that computes with two numbers of the prompt and comes to the right kind of
 quantity.
 """
@@ -24,7 +24,8 @@ from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
 from verifiers.commitment import ExtractionParams
 from verifiers.expression.comparison import Nearness
-from verifiers.long_texts import sendable, trouble, verdict_of
+from verifiers.long_texts import INLINE_CHARS, sendable, trouble, verdict_of
+from verifiers.math.blame import is_ours
 from verifiers.math.options import UnitPolicy
 from verifiers.math.params import Answers, FinalAnswer
 
@@ -71,7 +72,7 @@ _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
 class Expression(Verifier[ExpressionParams]):
     name = "expression"
-    version = "10"
+    version = "11"
     params = ExpressionParams
     summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
     uses_prompt = True
@@ -89,21 +90,22 @@ class Expression(Verifier[ExpressionParams]):
     async def score_each(
         self, items: Sequence[Item[ExpressionParams]], deliver: Callable[[int, Verdict], None]
     ) -> None:
-        broke: list[int] = []
+        broke: list[tuple[int, Outcome]] = []
 
         def take(index: int, outcome: Outcome) -> None:
             if outcome.exit is Exit.OK:
                 deliver(index, verdict_of(outcome.value))
             elif outcome.exit in _LIMITS:
-                broke.append(index)
+                broke.append((index, outcome))
             else:
                 deliver(index, trouble(outcome))
 
         def blame(position: int, outcome: Outcome) -> None:
-            deliver(broke[position], _blamed(outcome, items[broke[position]]))
+            index, broken = broke[position]
+            deliver(index, _blamed(broken, outcome, items[index]))
 
         await self._ask(GRADE, [_payload(item, item.response) for item in items], take)
-        await self._ask(_REFERENCE_ALONE, [_payload(items[index], None) for index in broke], blame)
+        await self._ask(_REFERENCE_ALONE, [_payload(items[index], None) for index, _ in broke], blame)
 
     async def _ask(self, task: Task, payloads: Sequence[Any], take: Callable[[int, Outcome], None]) -> None:
         if not payloads:
@@ -133,15 +135,24 @@ def _payload(item: Item[ExpressionParams], response: str | None) -> list[Any]:
 _QUESTION_CHARS = 8_000
 
 
-def _blamed(outcome: Outcome, item: Item[ExpressionParams]) -> Verdict:
-    """The verdict after a limit was broken; `outcome` is that of the reference alone."""
+def _blamed(broken: Outcome, outcome: Outcome, item: Item[ExpressionParams]) -> Verdict:
+    """The verdict after a limit was broken; `outcome` is that of the reference alone.
+
+    To find the answer in a long response may have taken the time.
+    """
     if outcome.exit in _LIMITS:
         message = f"reference {item.params.references[0][:100]!r} takes more than a worker may spend: {outcome.exit}"
         return Verdict.invalid("reference_too_complex", message)
     if outcome.exit is not Exit.OK:
         return trouble(outcome)
     verdict = verdict_of(outcome.value)
-    return verdict if verdict.status is not Status.OK else Verdict.wrong("too_complex")
+    if verdict.status is not Status.OK:
+        return verdict
+    if len(item.response) > INLINE_CHARS:
+        return trouble(broken)
+    if is_ours(item.params.references, item.response):
+        return Verdict.failed("too_complex", "to evaluate the answer takes more than a worker may spend")
+    return Verdict.wrong("too_complex")
 
 
 def create(resources: Resources) -> Expression:

@@ -5,8 +5,8 @@ r"""Whether the final answer of a response equals the reference, as mathematics 
 
 Nothing that could grow is evaluated in the service process, and sympy is never imported there. In the worker the
 reference comes first: if it cannot be read, is too large, or does not equal itself, the item is `invalid`, whatever the
-response says. Then the answer is compared as text, and only then read. An answer that is no mathematics, or so large
-that comparing it would cost more than a worker may spend, is wrong (`unparseable`, `too_complex`).
+response says. Then the answer is compared as text, and only then read. An answer that is no mathematics, or larger than
+its reference can justify, is wrong (`unparseable`, `too_complex`); whose fault a limit is says `blame`.
 
 Decimals are exact: 0.333 is not 1/3 unless a tolerance says so. A unit on one side only is left aside, two different
 units have to say the same quantity. Tuples are ordered; sets and lists are not.
@@ -27,7 +27,7 @@ __all__ = ["EXAMPLES", "Math", "MathParams", "create"]
 
 class Math(Verifier[MathParams]):
     name = "math"
-    version = "18"
+    version = "19"
     params = MathParams
     summary = "The final answer equals the reference: numbers, expressions, sets, intervals, equations, words"
     concurrency = None

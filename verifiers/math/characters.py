@@ -56,7 +56,7 @@ _COLOUR = re.compile(
     rf"|\\{any_of(['underline', 'emph', 'ensuremath'])}(?=\s*\{{)"
 )
 _BOX = re.compile(r"\\f?boxed\s*(?=\{)|\\fbox\s*(?=\{)")
-_BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?:\{,\}|,\\! ?|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
+_BREAKING_THOUSANDS = re.compile(r"(?<![\d.])([1-9]\d{0,2}(?:(?: ?\{ ?, ?\} ?|,\\! ?|\\,|\\ |'|\\;)\d{3})+)(?!\d)")
 _DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _NOT_DIGIT = re.compile(r"\D")
 _OPEN_CLOSE_BRACKETS = re.compile(r"^ ?(?:\\left)? ?([\]\[])(.*?)(?:\\right)?\s*([\]\[])\s*$", re.DOTALL)

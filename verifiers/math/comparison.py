@@ -320,7 +320,9 @@ class Comparison:
             return self._by_position(left, right)
         items = self._without_common_names(left, right)
         one, two = (
-            members.without_repetitions(found, self.equal) if held.kind in ("brace", "or") else found
+            members.without_repetitions(found, self.equal)
+            if held.kind in ("brace", "or") or _are_points(found)
+            else found
             for held, found in zip((left, right), items, strict=True)
         )
         return members.match_in_any_order(one, two, self.equal)
@@ -476,6 +478,11 @@ class Comparison:
         if reference.kind in _SYMMETRIC and self._in_order(reference.args, answer.args[::-1]):
             return True
         return self._in_order(reference.args, answer.args)
+
+
+def _are_points(items: Sequence[Node]) -> bool:
+    """Solutions or points in a list: one that is written twice is still one."""
+    return all(item.kind in TUPLES for item in items)
 
 
 _SYMMETRIC = ("parallel", "perp", "sim", "iff")

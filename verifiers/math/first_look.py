@@ -30,6 +30,7 @@ from verifiers.math import units
 from verifiers.math.exact import decide, is_number
 from verifiers.math.limits import MAX_READ_CHARS
 from verifiers.math.options import Options
+from verifiers.math.said import said_last
 
 
 class Terms(msgspec.Struct, array_like=True, frozen=True):
@@ -123,6 +124,8 @@ class FirstLook:
         response = without_html(without_struck(response))
         extraction = uncorrected(response, extract(response, self._params, MATH_CHANNELS))
         answer = extraction.answer
+        if answer is None and (words := said_last(response, self._references, self._params, extraction)) is not None:
+            return Found(words, "found", extraction.detail(explain))
         if answer is not None and extraction.channel in _SAID and extraction.span is not None:
             answer = response[slice(*stated(response, *extraction.span))]
         if answer is not None and extraction.channel in _CUT_OUT and extraction.span is not None:
@@ -156,7 +159,7 @@ _OK = Status.OK
 _SAID = (Channel.ANSWER_LINE, Channel.ANSWER_TAG)
 _CUT_OUT = (Channel.BOXED, Channel.LAST_NUMBER)
 _BEHIND = re.compile(
-    r"[\s}$*\\)]{0,6}([^\W\d_]{1,16}(?:/[^\W\d_]{1,8})?)(?![^\W\d_])|[\s}$*\\)]{0,6}([\u3400-\u9fff]{1,5})"
+    r"[\s}$*\\)]{0,6}(?:([^\W\d_]{1,16}(?:/[^\W\d_]{1,8}| per [a-z]{1,8}(?: squared)?)?)(?![^\W\d_])|([\u3400-\u9fff]{1,5}))"
 )
 _SCALES = frozenset(["hundred", "thousand", "million", "billion", "trillion", "dozen", "万", "亿", "千万", "百万"])
 _PLAIN_WORDS = frozenset(
@@ -170,18 +173,20 @@ def behind(response: str, answer: str, end: int, with_units: bool) -> str:
 
     Units only where the reference may have one: else it is left aside anyway, and reading it would only take time.
     """
+    if with_units and response.startswith("°", end) and is_number(answer):
+        return "°"
     match = _BEHIND.match(response, end)
     if match is None or not is_number(answer):
         return ""
     word = match[1] or match[2]
-    if word in _SCALES:
-        return f" {word}"
+    if (scale := word.partition(" ")[0]) in _SCALES:
+        return f" {scale}"
     if not with_units or word in _PLAIN_WORDS:
         return ""
     if match[2] is not None or not word.isascii():
         names = [word[:length] for length in range(min(len(word), _MAX_HAN), 0, -1)]
     else:
-        names = [word]
+        names = [word, scale]
     unit = next((name for name in names if (key := units.key(name)) is not None and units.is_known(key)), "")
     return rf" \text{{ {unit}}}" if unit else ""
 

@@ -18,19 +18,17 @@ from functools import lru_cache
 from time import process_time
 from typing import Any
 
-from verifiers.math import limits, readings, units
+from verifiers.math import blame, limits, readings, units
 from verifiers.math.comparison import Comparison
 from verifiers.math.exact import plain, unwrap
 from verifiers.math.forms import fits
 from verifiers.math.options import DEFAULT, Options
 from verifiers.math.reader import read, read_apart
 from verifiers.math.readings import Reading
-from verifiers.math.solutions import final_answer
-from verifiers.math.tree import Node, TooComplex, Unreadable, show
+from verifiers.math.solutions import MAX_WORDS, final_answer
+from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable, show
 
 _MAX_SHOWN_CHARS = 300
-_MAX_WORDS = 10
-"""A reference of more words is prose, which no response repeats."""
 
 
 def grade_several(payloads: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
@@ -55,7 +53,7 @@ def grade(payload: Sequence[Any]) -> dict[str, Any]:
         unparseable_reference, reference_too_complex   with `message`: the item's author must mend it
         equal, different, wrong_form                   with `method` and both sides as read
         unparseable, too_complex                       the answer is nothing that could equal the reference
-        undecided                                      with `message`: it could, but the reference is too large to tell
+        undecided                                      with `message`: it could, but that does not come out (`blame`)
     """
     references, answer, packed = payload
     options = Options.unpacked(packed)
@@ -81,8 +79,14 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d
 _GROUPS_BY_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 
 
+_EATEN = re.compile(r"\\?([\a\b\f\v])")
+"""What a programming language made of commands in a string: no text has a form feed before `rac{1}{2}`."""
+_COMMANDS = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\v": r"\v"}
+
+
 def localized(text: str, options: Options) -> str:
-    """A text with its numbers in the usual notation: 1234.5 for 1.234,5."""
+    """A text with its commands whole, and its numbers in the usual notation: 1234.5 for 1.234,5."""
+    text = _EATEN.sub(lambda sign: _COMMANDS[sign[1]], text)
     if not options.has_decimal_comma or len(text) > limits.MAX_EQUAL_TEXT_CHARS:
         return text
     text = _DECIMAL_COMMA.sub(lambda number: f"{number[1].replace('.', '')}.{number[2]}", text)
@@ -107,7 +111,7 @@ def read_reference(text: str, unit: str | None) -> Reading | Fault:
         return Fault(reason, "too long, nested too deeply, or more like code than like an answer")
     try:
         node = _with_unit(read(text), unit)
-        if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > _MAX_WORDS:
+        if sum(len(str(part.leaf).split()) for part in node.walk() if part.kind == "text") > MAX_WORDS:
             return Fault(
                 "unparseable_reference", "prose in which no answer is marked or announced: give the answer alone"
             )
@@ -148,10 +152,13 @@ def _grade(references: Sequence[Reading], answer: str, options: Options) -> dict
                 outcome = "equal" if fits(given.node, options.form) else "wrong_form"
                 return {"outcome": outcome, "method": comparison.method, **shown, "reference": _shown(reference)}
         except (TooComplex, RecursionError) as error:
-            outcome = "undecided" if reference.is_large else "too_complex"
+            is_large = isinstance(error, TooComplex) and not isinstance(error, Undecided)
+            is_ours = reference.is_large or (not is_large and blame.is_ours([reference.text], given.text))
+            outcome = "undecided" if is_ours or outcome == "undecided" else "too_complex"
             shown["message"] = str(error)
         except Unreadable as error:
-            outcome, shown["message"] = "unparseable", str(error)
+            outcome = "undecided" if outcome == "undecided" else "unparseable"
+            shown["message"] = str(error)
     return {"outcome": outcome, "method": comparison.method, **shown}
 
 
@@ -187,6 +194,8 @@ def _equal(comparison: Comparison, reference: Reading, given: Reading) -> bool:
                 return True
         if (both := readings.both_apart(reference, given, read_apart)) is not None:
             return comparison.equal(*both)
+    except Undecided:
+        raise
     except (Unreadable, TooComplex, RecursionError):
         return False
     return False

@@ -19,7 +19,7 @@ from mpmath import mp
 
 from verifiers.math import values
 from verifiers.math.tree import Node, TooComplex, replace_names
-from verifiers.math.values import NoValue, Number
+from verifiers.math.values import BARE_LOG, NoValue, Number
 
 _FIRST_BITS = 320
 _SPARE_BITS = 600
@@ -124,8 +124,13 @@ def _logarithm(node: Node) -> Logarithm:
     if rule is not None and _is_large(node):
         return rule(*node.args)
     if node.kind == "fn" and node.leaf == "exp":
-        return _power(Node("const", leaf="e"), node.args[0])
+        return _power(_E, node.args[0])
+    if node.kind == "fn" and node.leaf == "ln" and _is_large(node):
+        return _log(_E, node.args[0])
     return _small(node)
+
+
+_E = Node("const", leaf="e")
 
 
 def _is_large(node: Node) -> bool:
@@ -188,6 +193,17 @@ def _value(node: Node) -> Number:
     return found.sign * mpmath.exp(found.log) if _is_large(node) else values.at(node, {})
 
 
+def _log(base: Node, inner: Node) -> Logarithm:
+    """The logarithm of a large number: an ordinary one."""
+    foot = mpmath.log(10) if base == BARE_LOG else mpmath.log(values.at(base, {}))
+    found = _logarithm(inner)
+    if found.sign < 0 or mpmath.im(foot) != 0 or foot == 0 or found.log == 0:
+        raise NoValue("no real logarithm other than 0")
+    value = found.log / foot
+    log = mpmath.log(abs(value))
+    return Logarithm(1 if value > 0 else -1, log, max(_bits(log), found.bits))
+
+
 def _root(base: Node, degree: Node) -> Logarithm:
     inner = _logarithm(base)
     order = values.at(degree, {})
@@ -244,5 +260,6 @@ _RULES: Mapping[str, Callable[..., Logarithm]] = {
     "root": _root,
     "!": _factorial,
     "binom": _binomial,
+    "log": _log,
     "+": _sum,
 }

@@ -165,13 +165,25 @@ def _meaning(parts: list[_Part], read_formula: ReadFormula) -> Node:
         taken = read_formula(parts[1].text.strip(" .,;"))
         items = taken.args if taken.kind in ("list", "or") else (taken.args[1],) if taken.kind == "=" else (taken,)
         return Node("setminus", (Node("sym", leaf="mathbb R"), Node("brace", items)))
-    if len(parts) == 2 and first.is_words and _states(first.text):
-        return read_formula(parts[1].text.strip(" .,;"))
-    if len(parts) == 3 and first.is_words and parts[2].is_words and _states(first.text):
-        unit = units.key(parts[2].text.strip(" .,;"))
-        if unit is not None:
-            return Node("quantity", (read_formula(parts[1].text.strip(" .,;")),), unit)
-    return _whole(parts, read_formula)
+    return _stated(parts, read_formula) or _whole(parts, read_formula)
+
+
+def _stated(parts: Sequence[_Part], read_formula: ReadFormula) -> Node | None:
+    """The value that is said of something, with its unit: `The area is 5 cm`, `the largest value of $f(x)$ is 19`."""
+    unit = units.key(parts[-1].text.strip(" .,;")) if parts[-1].is_words else None
+    subject = parts[: -1 if unit is None else -2]
+    if not subject or parts[len(subject)].is_words or not subject[-1].is_words:
+        return None
+    if not subject[0].is_words or any(part.is_words and _has_verb(part.text) for part in subject[:-1]):
+        return None
+    if not _states(" ".join(part.text if part.is_words else _VALUE for part in subject)):
+        return None
+    value = read_formula(parts[len(subject)].text.strip(" .,;"))
+    return value if unit is None else Node("quantity", (value,), unit)
+
+
+def _has_verb(text: str) -> bool:
+    return any(cue.kind in (Kind.IS, Kind.HAS) for cue in cues(commitment_words(text)))
 
 
 def _is_opening(text: str) -> bool:

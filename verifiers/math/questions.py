@@ -6,6 +6,7 @@ from typing import Any
 
 from sandbox.workers import Exit, Outcome
 from verifiers.base import Status, Verdict
+from verifiers.math import blame
 from verifiers.math.first_look import FirstLook, Found
 from verifiers.math.limits import MAX_READ_CHARS
 
@@ -36,6 +37,8 @@ class Question:
         verdict = self.verdict(outcome.value)
         if verdict.status is not Status.OK:
             return verdict
+        if blame.is_ours(self.look.terms.references, self.found.answer or ""):
+            return Verdict.failed("too_complex", "to compare the answer takes more than a worker may spend")
         return Verdict.wrong("too_complex", self.found.answer, **self._detail())
 
     def _judged(self, result: dict[str, Any]) -> Verdict:
@@ -43,7 +46,9 @@ class Question:
         if result["outcome"] == "equal":
             return Verdict.correct(self.found.answer, **detail)
         if result["outcome"] == "undecided":
-            return Verdict.failed("too_complex", f"the reference is too large to tell: {result['message']}")
+            return Verdict.failed(
+                "too_complex", f"it cannot be told whether it equals the reference: {result['message']}"
+            )
         reason = "wrong_answer" if result["outcome"] == "different" else result["outcome"]
         return Verdict.wrong(reason, self.found.answer, **detail)
 

@@ -1,11 +1,13 @@
-"""References that are worked solutions: where their answer stands, and the calculations that GSM8K annotates in them."""
+"""What kinds of references there are, and of worked solutions where the answer stands and what GSM8K annotates in them."""
 
 import re
 from collections.abc import Sequence
+from enum import StrEnum
 from itertools import islice
 
 from verifiers.commitment import Channel, ExtractionParams, extract
 from verifiers.math.exact import unwrap
+from verifiers.math.words import split_option
 
 MAX_STEPS = 64
 MAX_STEP_CHARS = 300
@@ -17,12 +19,54 @@ _MARKED = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE
 _PARAMS = ExtractionParams()
 
 
+class ReferenceKind(StrEnum):
+    """How a data set gives a right answer."""
+
+    ALTERNATIVES = "alternatives"
+    """A list, of which each is right."""
+    BOXED = "boxed"
+    r"""A worked solution with its answer in `\boxed{}`."""
+    HASH4 = "hash4"
+    """One with its answer behind `####`."""
+    ANNOUNCED = "announced"
+    """One that announces its answer, or has it in a tag."""
+    OPTION = "option"
+    """The letter of an option with its text."""
+    PROSE = "prose"
+    """Many words, none of which is marked or announced as the answer; refused."""
+    PLAIN = "plain"
+    """The answer alone."""
+
+
+MAX_WORDS = 10
+"""A reference of more words, in which no answer is marked or announced, is prose, which no response repeats."""
+_OF_CHANNELS = {Channel.BOXED: ReferenceKind.BOXED, Channel.HASH4: ReferenceKind.HASH4}
+
+
+def kind_of(references: Sequence[str]) -> ReferenceKind:
+    """The kind of what a caller gave as the right answer."""
+    if len(references) > 1:
+        return ReferenceKind.ALTERNATIVES
+    bare = unwrap(references[0])
+    if final_answer(bare) != bare:
+        channel = extract(bare, _PARAMS, _MARKED).channel
+        return ReferenceKind.ANNOUNCED if channel is None else _OF_CHANNELS.get(channel, ReferenceKind.ANNOUNCED)
+    if split_option(bare) is not None:
+        return ReferenceKind.OPTION
+    return ReferenceKind.PROSE if len(_WORD.findall(bare)) > MAX_WORDS else ReferenceKind.PLAIN
+
+
 def final_answer(text: str) -> str:
-    """The answer that a worked solution marks or announces, as in a response; all of a text that does not."""
+    """The answer that a worked solution marks or announces, as in a response; all of a text that does not.
+
+    A solution takes nothing back, and what a response would leave open are its parts: all of its boxes are the answer then.
+    """
     bare = unwrap(text)
     if not any(mark in bare for mark in ("boxed", "####", "</")) and len(_WORD.findall(bare)) < _LEAST_WORDS:
         return text
     found = extract(bare, _PARAMS, _MARKED)
+    if found.answer is None and found.channel is Channel.BOXED and found.candidates:
+        return ", ".join(dict.fromkeys(candidate.text for candidate in found.candidates))
     return text if found.answer is None else found.answer
 
 

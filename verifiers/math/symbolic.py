@@ -6,7 +6,7 @@ r"""Sums, products, integrals and limits (`big`): what two expressions with them
     anything else ──► sympy, which proves equality or evaluates both
 
 What cannot be evaluated in any of these ways says nothing about the answer: a reference like that is refused when it is
-checked, unless it is about unknown functions, which only notation can compare; an answer like that is too complex.
+checked, unless it is about unknown functions, which only notation can compare; an answer like that is undecided.
 """
 
 import os
@@ -24,7 +24,7 @@ from verifiers.math import quadrature, values
 from verifiers.math.binders import is_finite, same_notation, unfolded, with_elements
 from verifiers.math.points import BOUND, letters, names, points
 from verifiers.math.quadrature import Unreliable
-from verifiers.math.tree import Node, TooComplex, Unreadable
+from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable
 from verifiers.math.values import NoValue
 
 _DIGITS = (30, 60)
@@ -63,7 +63,8 @@ def same(reference: Node, answer: Node) -> bool:
 
     Raises:
         Unreadable: the answer is not what sympy's grammar reads.
-        TooComplex: the answer cannot be evaluated, or not be compared.
+        TooComplex: the answer asks for more terms than are written out.
+        Undecided: nothing here evaluates it, or compares the two.
     """
     if reference == answer:
         return True
@@ -132,15 +133,23 @@ def _same_by_numbers(left: Node, right: Node) -> bool | None:
 
 
 def _same_for_sympy(reference: Node, answer: Node) -> bool:
-    left, right = _to_sympy(reference), _to_sympy(answer)
+    try:
+        left, right = _to_sympy(reference), _to_sympy(answer)
+    except Unreadable as error:
+        if all(part.kind in _OF_VALUES for part in answer.walk()):
+            raise Undecided(str(error)) from error
+        raise
     _check_terms(right)
     if left == right:
         return True
     try:
         if left.free_symbols or right.free_symbols:
-            if sympy.simplify((left - right).doit()) == 0:
+            gap = (left - right).doit()
+            if sympy.simplify(gap) == 0:
                 return True
-            raise TooComplex("sympy cannot prove it, and does not say that it is false")
+            if _differs_somewhere(gap):
+                return False
+            raise Undecided("sympy cannot prove it, and does not say that it is false")
         one, two = _evaluated(left), _evaluated(right)
         if sympy.oo in (abs(one[0]), abs(two[0])):
             return bool(one == two)
@@ -151,10 +160,25 @@ def _same_for_sympy(reference: Node, answer: Node) -> bool:
             for gap, scale, digits in zip(gaps, scales, _DIGITS, strict=True)
         )
     except (_Unevaluated, *_SYMPY_FAILS) as error:
-        raise TooComplex("sympy cannot evaluate it") from error
+        raise Undecided("sympy cannot evaluate it") from error
 
 
-_SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError)
+def _differs_somewhere(gap: Any) -> bool:
+    """Whether a difference with letters in it, nothing of which is left undone, is a number other than 0 somewhere."""
+    if gap.atoms(*_UNDONE):
+        return False
+    names = sorted(gap.free_symbols, key=str)
+    for shift in range(_ENOUGH_POINTS):
+        point = {name: sympy.Rational(7 + 4 * place + 3 * shift, 5) for place, name in enumerate(names)}
+        value = sympy.N(gap.subs(point), _DIGITS[0])
+        if value.is_number and value.is_finite and abs(value) > sympy.Rational(10) ** -8:
+            return True
+    return False
+
+
+_OF_VALUES = frozenset([*values.NUMERIC, *BOUND, "num", "sym", "const", "based", "fn", "apply"])
+"""What makes an expression; anything else stands for no value, which is no limit of ours."""
+_SYMPY_FAILS = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
 """What sympy raises, among others, where it knows no way."""
 
 

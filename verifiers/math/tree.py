@@ -14,6 +14,10 @@ class TooComplex(Exception):
     """This is larger than what we read or compute."""
 
 
+class Undecided(TooComplex):
+    """Whether two expressions are equal does not come out, by any way there is here; neither need be large."""
+
+
 Leaf = Fraction | str | int | None
 
 

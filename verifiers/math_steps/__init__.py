@@ -29,6 +29,7 @@ from verifiers import math
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict
 from verifiers.long_texts import sendable, trouble
 from verifiers.math import Math, MathParams
+from verifiers.math.blame import is_ours
 from verifiers.math.params import Answers, FinalAnswer
 from verifiers.math.solutions import MAX_STEP_CHARS, MAX_STEPS, annotated_steps
 
@@ -107,7 +108,7 @@ _NOT_COMMITTED = "conflicting_answers"
 
 class MathSteps(Math):
     name = "math_steps"
-    version = f"{Math.version}.2"
+    version = f"{Math.version}.3"
     params = MathStepsParams
     summary = "The final answer equals the reference, or the steps to it are those of the reference as far as they go"
 
@@ -140,7 +141,7 @@ class MathSteps(Math):
         def blame(position: int, outcome: Outcome) -> None:
             index, final = broke[position]
             if outcome.exit is Exit.OK:
-                deliver(index, _verdict(items[index], final, {**outcome.value, "steps_reason": "too_complex"}))
+                deliver(index, _without_steps(items[index], final, outcome.value))
             elif outcome.exit in _LIMITS:
                 message = f"the reference's steps take more than a worker may spend: {outcome.exit}"
                 deliver(index, Verdict.invalid("reference_too_complex", message))
@@ -164,7 +165,11 @@ def _needs_steps(item: Item[Any], final: Verdict) -> bool:
     params: MathStepsParams = item.params
     if final.status is not Status.OK or not params.weighted_steps:
         return False
-    if item.explain or params.mode == "weighted":
+    return item.explain or _are_paid(params, final)
+
+
+def _are_paid(params: MathStepsParams, final: Verdict) -> bool:
+    if params.mode == "weighted":
         return True
     return params.mode == "partial_if_wrong" and not final.score and final.reason != _NOT_COMMITTED
 
@@ -187,6 +192,22 @@ def _verdict(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
         reason = "partly_correct"
     detail = {**final.detail, "final": right, "final_reason": final.reason, **found}
     return msgspec.structs.replace(final, score=score, reason=reason, detail=detail)
+
+
+def _without_steps(item: Item[Any], final: Verdict, found: dict[str, Any]) -> Verdict:
+    """The verdict where comparing the steps came to no end; `found` is what none of them are worth.
+
+    The steps that a caller only asked to see change no score.
+    """
+    verdict = _verdict(item, final, {**found, "steps_reason": "too_complex"})
+    steps = "\n".join(text for text, _ in item.params.weighted_steps)
+    if _are_paid(item.params, final) and is_ours([steps], item.response, _ORDINARY_CHARS):
+        return Verdict.failed("too_complex", "to compare the steps takes more than a worker may spend")
+    return verdict
+
+
+_ORDINARY_CHARS = 4_000
+"""A way to the answer that is no longer is no attempt to exhaust anybody."""
 
 
 def _credit(params: MathStepsParams, found: dict[str, Any]) -> float:

@@ -24,6 +24,8 @@ from service.scoring.planning import Filled, Planner
 from service.scoring.prepared_item import configure
 from service.wire import ABSENT, BatchRequest, Result, ScoreItem
 from verifiers.base import InvalidItem
+from verifiers.math.params import MathParams
+from verifiers.math.solutions import ReferenceKind, kind_of
 
 SEGMENT_ROWS: Final = 256
 _DEADLINE_S: Final = 3600.0
@@ -60,6 +62,8 @@ class Report:
     unjudged: int = 0
     findings: list[Finding] = field(default_factory=list)
     recipes: Counter[str] = field(default_factory=Counter)
+    references: Counter[str] = field(default_factory=Counter)
+    """Those of mathematics, by the kind in which they are given (`verifiers.math.solutions.ReferenceKind`)."""
 
     def by_reason(self) -> Counter[tuple[str, str]]:
         """Findings by verifier and reason."""
@@ -75,6 +79,7 @@ class Report:
             "own_answers": self.own_answers,
             "unjudged": self.unjudged,
             "recipes": dict(self.recipes.most_common()),
+            "references": dict(self.references.most_common()),
             "by_reason": reasons,
             "findings": [asdict(finding) for finding in self.findings],
         }
@@ -89,6 +94,7 @@ class _Probe:
     response: str
     expects: float | None
     """The score it must have; None: only that the reference can be judged against."""
+    kind: ReferenceKind | None = None
 
     def item(self) -> ScoreItem:
         fields = dict(self.filled.fields)
@@ -138,7 +144,9 @@ def _probes(planner: Planner, row: Row, report: Report) -> list[_Probe]:
         if "reference" not in each.check.entry.verifier.params.model_fields:
             continue
         try:
-            probes.append(_probe(row, each))
+            probe = _probe(row, each)
+            probes.append(probe)
+            report.references.update([] if probe.kind is None else [probe.kind])
         except InvalidItem as error:
             report.checks += 1
             report.findings.append(_finding(row, each, error.reason, str(error)))
@@ -157,7 +165,8 @@ def _probe(row: Row, filled: Filled) -> _Probe:
             return _Probe(row, filled, _NOTHING, None)
         return _Probe(row, filled, _fenced(row.solution), 1.0)
     answer = verifier.own_answer(params)
-    return _Probe(row, filled, answer or "", None if answer is None else 1.0)
+    kind = kind_of(params.references) if isinstance(params, MathParams) else None
+    return _Probe(row, filled, answer or "", None if answer is None else 1.0, kind)
 
 
 def _fenced(solution: str) -> str:

@@ -72,6 +72,9 @@ def _show(file: Path, report: Report) -> None:
                 _say(f"    {_line(finding.told['reference'])}")
         if len(report.findings) > _MAX_SHOWN:
             _say(f"... and {len(report.findings) - _MAX_SHOWN} more; --report writes all of them.")
+    if report.references:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in report.references.most_common())
+        _say(f"References of mathematics: {kinds}.")
     recipes = ", ".join(f"{name} ({count})" for name, count in report.recipes.most_common(8))
     _say(
         f"{file}: {report.rows} rows; {len({finding.row for finding in report.findings})} with findings. "

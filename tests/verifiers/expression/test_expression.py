@@ -9,10 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from sandbox.workers import Exit, Outcome
 from tests.verifiers.found import Found
 from verifiers import expression
 from verifiers.base import Item, Status, Verdict
 from verifiers.expression import ExpressionParams
+from verifiers.long_texts import fields_of
 
 Judge = Callable[..., Verdict]
 TRIP = "A car drives 3 hours at 60 km/h. How far does it come?"
@@ -136,6 +138,19 @@ def test_what_takes_too_long_is_wrong_and_no_trouble_of_ours(judge: Judge, monke
     slow = "+".join(rf"\sin({n}^{{{n}}})" for n in range(2, 250))
     verdict = judge("1", rf"\boxed{{{slow}}}")
     assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 0.0, "too_complex")
+
+
+@pytest.mark.parametrize("exit_", [Exit.TIME_LIMIT, Exit.MEMORY_LIMIT])
+def test_a_limit_of_ours_is_no_wrong_answer(exit_: Exit) -> None:
+    def blamed(reference: str, response: str) -> tuple[Status, float | None, str]:
+        item = Item(response, ExpressionParams(reference=reference))
+        fine = Outcome(Exit.OK, fields_of(Verdict.wrong("no_answer")))
+        verdict = expression._blamed(Outcome(exit_), fine, item)
+        return verdict.status, verdict.score, verdict.reason
+
+    assert blamed("2", r"\boxed{\sin(1)}") == (Status.OK, 0.0, "too_complex")
+    assert blamed(r"\sqrt{2}", r"\boxed{\sin(1)}") == (Status.FAILED, None, "too_complex")
+    assert blamed("2", "so " * 20_000 + r"\boxed{2}") == (Status.FAILED, None, f"worker_{exit_}")
 
 
 @pytest.mark.parametrize("params", [{"partial_credit": 1}, {"partial_credit": -0.1}, {"rel_tol": 1}, {"sig_figs": 0}])

@@ -60,6 +60,19 @@ SAME = [
     ("She pays 3*6 = 18. #### 18", "18"),
     (r"The final answer is $\frac{1}{2}$. I hope it is correct.", "0.5"),
     ("<answer>7</answer>", "7"),
+    (r"It lies between $\boxed{12\text{ and }13}$. To be more precise, $\sqrt{50}>7$, but we can say more.", "12, 13"),
+    (r"\boxed{1} papers and \boxed{2} bins", "1, 2"),
+    (r"\boxed{1}\boxed{2}", "1, 2"),
+    # what quoting and escaping left
+    ("14916", "14 {, }916"),
+    ("12 and 13", '\\"$12 $ and $13 $\\"'),
+    (r"(\frac{1}{2}, 1)", "(\frac{1}{2}, 1)"),
+    (r"(-\frac{1}{2}, 1)", "(-\\\frac{1}{2}, 1)"),
+    # a value that is said of something with a formula in its name
+    ("19", "the largest value of $f(x)$ is $19$"),
+    ("19 cm", "the length of $AB$ is 19 cm"),
+    # solutions that are listed twice
+    ("(3,37),(17,3)", "(17,3),(3,37),(17,3)"),
     ("C: 25", "25"),
     ("C: 25", "C"),
     ("western blot", "Western Blot"),
@@ -88,6 +101,11 @@ DIFFERENT = [
     ("A", "b"),
     ("p=5,q=2;p=7,q=2", "(5,2),(2,7)"),
     ("C: 25", "B"),
+    ("2,2,3", "2,3"),
+    ("(3,37),(17,3)", "(17,3),(17,3)"),
+    ("19", "the largest value of $f(x)$ is not $19$"),
+    ("19", "$f(0)$ is 3 and $f(1)$ is $19$"),
+    (r"\boxed{1} papers and \boxed{2} bins", "2"),
 ]
 PROSE = [
     "We know the child climbs twice as fast, and so on.",

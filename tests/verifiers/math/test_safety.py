@@ -294,8 +294,10 @@ async def test_trouble_of_ours_is_no_score(exit_: Exit, reason: str) -> None:
 @pytest.mark.parametrize("exit_", [Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT])
 async def test_a_broken_limit_is_charged_to_whoever_broke_it(exit_: Exit) -> None:
     fine = Outcome(Exit.OK, {"outcome": "different", "method": "reference"})
-    (answers,) = await _ending(Outcome(exit_), fine)
+    (answers,) = await _ending(Outcome(exit_), fine, reference="5")
     assert (answers.status, answers.score, answers.reason) == (Status.OK, 0.0, "too_complex")
+    (nobodys,) = await _ending(Outcome(exit_), fine)
+    assert (nobodys.status, nobodys.score, nobodys.reason) == (Status.FAILED, None, "too_complex")
     (references,) = await _ending(Outcome(exit_), Outcome(exit_))
     assert (references.status, references.score) == (Status.INVALID, None)
     assert references.reason == "reference_too_complex"
@@ -303,9 +305,9 @@ async def test_a_broken_limit_is_charged_to_whoever_broke_it(exit_: Exit) -> Non
     assert (neither.status, neither.score) == (Status.FAILED, None)
 
 
-async def _ending(*outcomes: Outcome) -> list[Verdict]:
+async def _ending(*outcomes: Outcome, reference: str = "y") -> list[Verdict]:
     made = create(Resources(workers=Ending(*outcomes)))  # type: ignore[arg-type] # the three methods used are there
-    return list(await made.score([Item(r"\boxed{x}", MathParams(reference="y"))]))
+    return list(await made.score([Item(r"\boxed{x}", MathParams(reference=reference))]))
 
 
 async def test_a_pool_that_is_not_there_is_no_verdict() -> None:

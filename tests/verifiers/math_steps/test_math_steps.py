@@ -122,6 +122,17 @@ def test_a_response_whose_steps_take_too_long_loses_them_only(judge: Judge, monk
     assert (verdict.status, verdict.score) == (Status.OK, 0.7)
 
 
+def test_ordinary_steps_that_take_too_long_leave_no_score_where_they_are_paid(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(math_steps, "GRADE", dataclasses.replace(math_steps.GRADE, time_limit_s=0.1))
+    slow = "\n".join(rf"3x=\sin({n}x)+\cos(x^{n})\tan({n}x)" for n in range(100))
+    verdict = judge(EQUATION, slow + "\nx=3, so \\boxed{4}")
+    assert (verdict.status, verdict.score, verdict.reason) == (Status.FAILED, None, "too_complex")
+    verdict = judge(EQUATION, slow + "\nso \\boxed{3}", explain=True)
+    assert (verdict.status, verdict.score) == (Status.OK, 1.0)
+
+
 @pytest.mark.parametrize(
     "reference",
     [

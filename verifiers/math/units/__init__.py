@@ -17,8 +17,10 @@ unit, 2015 resolution B2 for the parsec, and its symbols of the sun's mass, lumi
 nothing as they are measured; so is the dalton. kB, MB and so on convert into nothing, as some count them in
 1000s and some in 1024s.
 
-No units library: pint, the usual one, counts in floats unless told otherwise and is much to load for a table; and it
-leaves open what this module is mostly about, which words are no unit.
+No units library: pint 0.25 counting in fractions takes 0.4 s of CPU and 19 MB in each process and 150 us for a conversion, has
+50 digits for pi where angles and the parsec here are exact, a month of 30.4 days, and no Chinese name; its definitions would
+replace some 110 lines. What this module is mostly about it leaves open, which words are no unit: there `units` are micronits,
+`Rs` ronnaseconds, `as` attoseconds, `C` is never a degree, and what it does not know raises.
 
     definitions  units and what one of each is   names    their names, in English, Chinese and as symbols
     nouns        what else is counted            notation text as tokens, and atoms as text

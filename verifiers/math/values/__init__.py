@@ -33,9 +33,11 @@ from verifiers.math.values.comparing import constant_difference, order, proporti
 from verifiers.math.values.constants import approximate, at, close, measured, settled
 from verifiers.math.values.evaluation import Evaluation
 from verifiers.math.values.numbers import ONE, ZERO, NoValue, Number, OutsideDomain, as_number
+from verifiers.math.values.operations import NUMERIC
 from verifiers.math.values.rational import exact, exact_or_none
+from verifiers.math.values.traits import BARE_LOG
 
 __all__ = [
-    "ONE", "ZERO", "Evaluation", "NoValue", "Number", "OutsideDomain", "approximate", "as_number", "at", "close",
+    "BARE_LOG", "NUMERIC", "ONE", "ZERO", "Evaluation", "NoValue", "Number", "OutsideDomain", "approximate", "as_number", "at", "close",
     "constant_difference", "exact", "exact_or_none", "measured", "names", "order", "proportional", "same", "settled",
 ]  # fmt: skip

@@ -169,7 +169,18 @@ NUMERIC: Mapping[str, Callable[..., Number]] = {
     "log": logarithm,
 }
 """What a kind of node does to the values of its parts."""
-SPECIAL: Mapping[str, Callable[[Number], Number]] = {r"\Gamma": mpmath.gamma, r"\zeta": mpmath.zeta}
+SPECIAL: Mapping[str, Callable[[Number], Number]] = {
+    r"\Gamma": mpmath.gamma,
+    r"\zeta": mpmath.zeta,
+    "erf": mpmath.erf,
+    "erfc": mpmath.erfc,
+    "erfi": mpmath.erfi,
+    "Ei": mpmath.ei,
+    "Si": mpmath.si,
+    "Ci": mpmath.ci,
+    "li": mpmath.li,
+    "Li_2": lambda value: mpmath.polylog(2, value),
+}
 """Functions that are read as names applied to something."""
 
 

@@ -137,3 +137,20 @@ async def test_the_command_tells_by_its_exit_code_and_a_report(tmp_path: Path) -
     assert told["by_reason"] == [{"verifier": "", "reason": "unroutable", "rows": 1}]
     assert run(write(tmp_path / "code.jsonl", [{"test_cases": CASES}]), "--verifier", "code").returncode == 3
     assert run(good, "--recipe", "nosuch").returncode == 1
+
+
+async def test_references_of_mathematics_are_counted_by_their_kind(engine: Engine, tmp_path: Path) -> None:
+    kinds: dict[str, list[Any]] = {
+        "boxed": [r"There are $\boxed{4}$ such integers.", r"\boxed{1} papers and \boxed{2} bins"],
+        "hash4": ["She pays 3*6 = 18.\n#### 18"],
+        "announced": ["We add them. The final answer is $7$. I hope it is correct.", "<answer>7</answer>"],
+        "option": ["(C) 25", r"\textbf{(B)}\ 42"],
+        "alternatives": [["1/2", "0.5"]],
+        "prose": ["We know the child climbs twice as fast as the other one and gets there first."],
+        "plain": ["5", r"$\frac{1}{2}$", "western blot"],
+    }
+    rows = [{"answer": reference} for references in kinds.values() for reference in references]
+    report = await audited(engine, tmp_path / "data.jsonl", *rows, verifier="math")
+    assert report.references == {kind: len(references) for kind, references in kinds.items()}
+    assert [finding.reason for finding in report.findings] == ["unparseable_reference"]
+    assert report.plain()["references"]["boxed"] == 2

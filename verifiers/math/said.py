@@ -1,0 +1,70 @@
+"""Answers of one or two words that a response only says in its last sentence: "so the triangle is isosceles".
+
+Which word of a sentence is its answer shows only where the reference is known, as with the texts of options. The sentence
+has to state it: behind a verb or a conclusion, as its end or before a last noun, without a doubt, a question or an "or".
+"""
+
+from collections.abc import Sequence
+
+from verifiers.commitment import Extraction, ExtractionParams, final_segment
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.stance import UNMADE, Sentence, sentences
+from verifiers.math.exact import unwrap
+from verifiers.math.words import as_words
+
+_LEAST_CHARS = 4
+"""Shorter words, such as "no" and "one", say too many things."""
+_MOST_WORDS = 2
+_VERBS = frozenset([Kind.IS, Kind.SO])
+_OPEN = frozenset([Kind.OR, Kind.NOT, Kind.DOUBT, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.WRONG, Kind.BUT, Kind.HAS])
+_CHARS = 300
+
+
+def said_last(response: str, references: Sequence[str], params: ExtractionParams, found: Extraction) -> str | None:
+    """The reference that the last sentence states, as it stands there; None where anything else was found or marked."""
+    wanted = [words for reference in references if (words := _words(reference)) is not None]
+    if not wanted or found.channel is not None or found.reason != "no_answer" or params.extract != "auto":
+        return None
+    segment = final_segment(response, params.think)
+    told = list(sentences(response, max(segment.start, segment.end - _CHARS), segment.end))
+    return (
+        next((answer for words in wanted if (answer := _stated(told[-1], words)) is not None), None) if told else None
+    )
+
+
+def _words(reference: str) -> list[str] | None:
+    node = as_words(unwrap(reference)) if len(reference) <= _CHARS else None
+    words = str(node.leaf).split() if node is not None and len(str(node.leaf)) >= _LEAST_CHARS else []
+    return words if 0 < len(words) <= _MOST_WORDS and all(map(str.isalpha, words)) else None
+
+
+def _stated(sentence: Sentence, wanted: Sequence[str]) -> str | None:
+    said = [word.text for word in sentence.words]
+    if sentence.asks or not _OPEN.isdisjoint(sentence.kinds) or any(word[0].isdigit() for word in said):
+        return None
+    end = len(said) - (not said[-1][0].isalnum()) if said else 0
+    for stop in (end, end - 1):
+        first = stop - len(wanted)
+        if first > 0 and said[first:stop] == wanted:
+            span = sentence.words[first].start, sentence.words[stop - 1].end
+            return (
+                sentence.text[slice(*span)]
+                if _is_led(sentence, first) and sentence.stance(span) not in UNMADE
+                else None
+            )
+    return None
+
+
+def _is_led(sentence: Sentence, first: int) -> bool:
+    """Whether one verb with a short subject, or a conclusion, leads to a word; else the sentence is about more."""
+    verbs = [cue for cue in sentence.cues if cue.kind in _VERBS and cue.stop <= first]
+    copulas = [cue for cue in verbs if cue.kind is Kind.IS]
+    if not verbs or len(copulas) > 1:
+        return False
+    lead = copulas[0].first if copulas else first
+    concluded = max((cue.stop for cue in verbs if cue.kind is Kind.SO), default=0)
+    is_sought = any(cue.kind is Kind.FIND and cue.first < lead for cue in sentence.cues)
+    return lead - concluded <= _MOST_SUBJECT_WORDS and not is_sought
+
+
+_MOST_SUBJECT_WORDS = 4
