@@ -9,7 +9,7 @@ import re2
 
 from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def spoken(kind: Kind) -> Iterator[str]:
@@ -27,7 +27,7 @@ def openings(*kinds: Kind) -> frozenset[str]:
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
     """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
-    readable = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    readable = text if text.isascii() else SURROGATE.sub("\ufffd", text)
     return [each.start() for each in _finder(kind).finditer(readable, start, end)]
 
 
