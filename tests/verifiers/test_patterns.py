@@ -34,6 +34,9 @@ def written(node: ast.expr) -> str:
 def expressions(source: str) -> Iterator[tuple[int, str, str]]:
     """The regular expressions of a module and their parts: line, what is written, and with names of what is put in."""
     for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call | ast.Assign):
+            continue
+        found: ast.expr | None = None
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re" | "re2"), attr=name), args=[first, *_]):
                 found = first if name in CALLS else None
@@ -41,8 +44,6 @@ def expressions(source: str) -> Iterator[tuple[int, str, str]]:
                 found = first
             case ast.Assign(value=ast.Constant() | ast.JoinedStr() | ast.BinOp() as value):
                 found = value if PARTS.search(written(value)) else None
-            case _:
-                found = None
         if found is not None and written(found):
             yield node.lineno, written(found), ast.unparse(found)
 

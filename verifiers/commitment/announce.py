@@ -95,7 +95,9 @@ _CLAUSES = frozenset(",;—–，；、")
 def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     """Behind which word an announcement is over, and whether it has a verb; None where it announces nothing."""
     said, place = sentence.words, noun.stop
-    if said[place - 1].text in _VERBS:
+    if any(
+        cue.kind in (Kind.IS, Kind.CHOOSE) and noun.first <= cue.first and cue.stop == place for cue in sentence.cues
+    ):
         place += place < len(said) and said[place].text in ":："
         is_label = place < len(said) and sentence.text[said[place].start : said[place].end].isupper()
         return (place, True) if is_label else None
@@ -143,7 +145,6 @@ def _is_value(sentence: Sentence, place: int) -> bool:
     )
 
 
-_VERBS = frozenset("选選择擇")
 _CLOSING = frozenset("\"'”’)]】»」")
 
 

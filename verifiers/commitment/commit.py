@@ -17,6 +17,7 @@ from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
+from verifiers.commitment.wording import ends_with
 
 Names = frozenset[Any]
 """What a text names: one value, several where several are wanted; none where it contradicts itself."""
@@ -79,6 +80,8 @@ _MAX_MENTIONS = 32
 """Of one sentence; earlier ones are not looked at."""
 _MAX_FOLLOWING = 8
 _MAX_SHORT_CHARS = 600
+_SHORT_CHARS = 16
+_ABBREVIATION_CHARS = 3
 _STRONG = {Stance.ANNOUNCED: 4, Stance.CONCLUDED: 3, Stance.CALLED: 2, Stance.TRUE: 1}
 _MARK = 5
 
@@ -155,11 +158,8 @@ _FIELD = re.compile(
 _KEY = re.compile(r"\"\w{1,20}\"\s?:")
 
 
-_SENTENCE_BEGINS = re.compile(r"\$?\s+(?:The|My|So|Thus|Hence|Therefore)\s")
 _TAGGED = re.compile(r"\s*<(?P<name>\w{1,20})>(?P<inner>[^<>]{1,200})</(?P=name)>\s*")
-_NUMBERED = re.compile(
-    r"(?:(?:question|answer|ans|problem|no|q)\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)", re.I
-)
+_NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d_]{1,12})\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)")
 """Before an answer to the one question that has a number: "1. C"."""
 _ENTRY = re.compile(r".?[)\].:]\s")
 _MAY_BE_FORMULA = re.compile(r"[\\$\d]")
@@ -238,10 +238,16 @@ class _Reader:
                 yield from sentences(self._text, start, mark.start)
                 yield Sentence(self._text, mark.start, mark.end, "\n")
                 start = mark.end
-            elif mark.channel == "boxed" and _SENTENCE_BEGINS.match(self._text, mark.end):
+            elif mark.channel == "boxed" and self._begins_sentence(mark.end):
                 yield from sentences(self._text, start, mark.end)
                 start = mark.end
         yield from sentences(self._text, start, len(self._text))
+
+    def _begins_sentence(self, place: int) -> bool:
+        """Whether a capital begins a sentence behind a place without a stop: "The …", "So …"."""
+        begin = self._text.find(" ", place, place + 2)
+        rest = self._text[begin : begin + _SHORT_CHARS].lstrip() if begin >= 0 else ""
+        return rest[:1].isupper() and Sentence(rest, 0, len(rest), "").begins(_BEGINS, 0)
 
     def offers(self) -> list[Offer]:
         found: list[Offer] = []
@@ -616,6 +622,9 @@ class _Reader:
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
         numbered = _NUMBERED.match(text, 0, end)
+        noun = (numbered and numbered["noun"]) or ""
+        if len(noun) > _ABBREVIATION_CHARS and not ends_with(noun, Kind.LABEL, Kind.ANSWER):
+            numbered = None
         if numbered and len(lines) == 1 and (named := values.named(text[numbered.end() : end])) is not None:
             return self._found(named, "bare", (numbered.end(), end))
         named_lines = [values.named(line[0].strip()) for line in lines]
@@ -716,6 +725,7 @@ class _Reader:
 
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
+_BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.behind import is_doubted
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
@@ -42,7 +42,7 @@ _SIGNS = "-−－+＋"
 _DASH_BEFORE = re.compile(r"(?:^|\n|[A-Za-z]{2,}|\d)[ ]?$")
 _TERM_BEFORE = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][ ]?$|[)}][ ]?$")
 _DASH_ENDS = re.compile(r"[A-Za-z]{2,}[ ][-−][ ]$")
-_RANGE = re.compile(r"\s?(?:[-−–—~～]|to|until|through|bis|至|到)\s?|:", re.IGNORECASE)
+_RANGE_SIGNS = frozenset("-−–—~～")
 
 
 def read_numbers(text: str, start: int, end: int) -> Offers:
@@ -51,7 +51,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     offers = [] if last_digit is None else _numbers(text, start, end, last_digit)
     if not offers or last_digit is None or offers[-1].end < last_digit:
         return NO_OFFERS
-    if len(offers) > 1 and _RANGE.fullmatch(text, offers[-2].end, offers[-1].start):
+    if len(offers) > 1 and _is_range(text, offers[-2].end, offers[-1].start):
         return Offers(offers, "conflicting_answers")
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         offers.pop()
@@ -67,6 +67,14 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
+
+
+def _is_range(text: str, start: int, end: int) -> bool:
+    """Whether nothing stands between two numbers but a dash, a colon or a word for "to"."""
+    if text[start:end] == ":":
+        return True
+    said = words(text, start, end) if end - start < _MAX_RANGE_CHARS else []
+    return len(said) == 1 and (said[0].text in listed("ranges") or said[0].text in _RANGE_SIGNS)
 
 
 def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
@@ -129,6 +137,7 @@ def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bo
 
 
 _MAX_CONTRAST_CHARS = 48
+_MAX_RANGE_CHARS = 16
 _MAX_BEHIND_CHARS = 32
 _MIN_WORDS = 3
 

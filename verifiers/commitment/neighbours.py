@@ -11,7 +11,7 @@ from verifiers.commitment.offers import Offer
 from verifiers.commitment.wording import ends_in
 
 _BESIDE_CHARS = 48
-_OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "是", "为", "≈", ",", ";", "，", "。", "；", ".")
+_OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "≈", ",", ";", "，", "。", "；", ".")
 """With one of these before it, a box has no neighbour on its left."""
 _BINDS_LEFT = frozenset("+/^<>≤≥≠√∛×·÷±∓∑∏∫")
 _BINDS_IN_MATH = frozenset("-−*_|")

@@ -299,10 +299,12 @@ class Sentence:
 
     def _is_whole(self, cue: Cue) -> bool:
         """Whether a predicate is one: "is not" alone is where the clause ends behind it."""
-        last = self.words[cue.stop - 1].text
-        if last in listed("adjectives") and cue.stop - cue.first == 1:
+        if self.words[cue.stop - 1].text in listed("adjectives") and cue.stop - cue.first == 1:
             return self.ends(cue.stop)
-        return self.ends(cue.stop) is not (last == "too") if last in ("not", "n't", "nicht", "too") else True
+        last = {other.kind for other in self._by_stop.get(cue.stop, ()) if other.stop - other.first == 1}
+        if Kind.NOT in last:
+            return self.ends(cue.stop)
+        return Kind.ALSO not in last or not self.ends(cue.stop)
 
     def list_end(self, stop: int, others: Sequence[Span]) -> int:
         """Where a list ends that goes on behind a mention."""
@@ -310,16 +312,16 @@ class Sentence:
         for begin, end in others:
             if begin >= stop and self.is_list(stop, begin, ()):
                 joint = {word.text for word in self.words[stop:begin]}
-                is_joint = not joint.isdisjoint("、/&和与及") or any(
+                is_joint = not joint.isdisjoint("、/") or any(
                     cue.kind in (Kind.OR, Kind.JOINS) and stop <= cue.first < begin for cue in self.cues
                 )
                 if is_joint or joint <= {","}:
                     stop, count = end, count + 1
                     joined = stop if is_joint or count > 1 else joined
         verb = self.words[stop].text if stop < len(self.words) else ""
-        if verb in ("are", "were"):
+        if verb in listed("plural"):
             return stop
-        return begun if verb in ("is", "was", "'s", "has", "does") and not self.has(Kind.OR, begun, stop) else joined
+        return begun if verb in listed("singular") and not self.has(Kind.OR, begun, stop) else joined
 
     def _is_denial(self, place: int) -> bool:
         """Whether a clause from a "not" on denies that something is right."""
@@ -414,7 +416,7 @@ class Sentence:
         inner = [other for other in self.cues if cue.stop <= other.first and other.stop <= first]
         if any(other.kind in _ENDS_SCOPE for other in inner):
             return False
-        if cue.kind is Kind.IF and any(word == "then" or word[0].isdigit() for word in between):
+        if cue.kind is Kind.IF and any(word in listed("then") or word[0].isdigit() for word in between):
             return False
         if cue.kind is Kind.NOT and any(other.kind is Kind.WRONG for other in inner):
             return False

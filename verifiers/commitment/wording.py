@@ -7,7 +7,7 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, alone, cues, languages, listed, phrases, words
 
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -17,6 +17,12 @@ def spoken(kind: Kind) -> Iterator[str]:
     for lexicon in languages().values():
         for entry in lexicon.get(kind.value, ()):
             yield from phrases(entry)
+
+
+@cache
+def single(*kinds: Kind) -> frozenset[str]:
+    """The phrases of some kinds that are one word, in all languages."""
+    return frozenset().union(*(alone(kind, language) for kind in kinds for language in languages()))
 
 
 @cache
