@@ -109,8 +109,10 @@ def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
                 return None
             if stop < len(said) and said[stop].text in ",，" and (aside := _aside(sentence, stop)) is not None:
                 stop = aside
-            while stop < len(said) and said[stop].text in adverbs() and _is_value(sentence, stop + 1):
-                stop += 1
+            value = stop
+            while value < len(said) and said[value].text in adverbs():
+                value += 1
+            stop = value if _is_value(sentence, value) else stop
             return (stop + 1, True) if stop < len(said) and said[stop].text in ":：" else (stop, True)
         if said[place].text in ":：=—" or (said[place].text in "-–" and place > noun.stop - 1):
             return place + 1, False

@@ -27,8 +27,8 @@ _MIN_EXPLAINING_WORDS = 4
 _EDGES = " \t\n.。!！…"
 _AROUND = _EDGES + ",:;،，、：；—–-*_`\"'“”«»()（）"
 _SIGNS = frozenset(",:;.!…—–-،，、。：；！(（[")
-_GREETS = frozenset([Kind.GREETS, Kind.CERTAINLY, Kind.BUT, Kind.YES])
-_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO, Kind.CERTAINLY])
+_GREETS = frozenset([Kind.GREETS, Kind.GUESS, Kind.BUT, Kind.YES])
+_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO])
 _NOUNS = frozenset([Kind.ANSWER, Kind.RESULT, Kind.ASKED])
 _OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.IF, Kind.SAID, Kind.OR, Kind.NEUTRAL])
 _MORE = frozenset(
@@ -67,11 +67,6 @@ def apart(answer: str, references: Sequence[str]) -> str:
         if is_announced and not _is_heading(head, told[0].span[0]):
             answer = answer[told[0].span[0] :].lstrip()
             head = _sentence(answer[:_MAX_LEAD_CHARS])
-    sure = max([cue.stop for cue in head.cues if cue.kind is Kind.CERTAINLY and cue.first == 0], default=0)
-    if 0 < sure < len(head.words) and not any(cue.kind is Kind.NOT and cue.first == sure for cue in head.cues):
-        word = answer[: head.words[sure - 1].end].lower()
-        if not any(part.lower().startswith(word) for part in references):
-            answer = answer[head.words[sure].start :]
     if answer.isascii():
         return answer
     tail = Sentence(answer, max(0, len(answer) - _MAX_LEAD_CHARS), len(answer.rstrip(_EDGES)), "")
@@ -168,7 +163,8 @@ def _leads(said: Sentence, place: int, asks_truth: bool) -> Iterator[int]:
     denied = {cue.first for cue in said.cues if cue.kind in (Kind.NOT, Kind.NO)}
     bounds = {cue.first for cue in said.cues if cue.kind in (Kind.BOUND, Kind.PART)}
     for cue in said.cues:
-        if cue.kind is Kind.RATHER and place < cue.first < place + _MAX_ASIDE_WORDS:
+        is_native = not said.words[cue.first].text.isascii()
+        if cue.kind is Kind.WRONG and is_native and place < cue.first < place + _MAX_ASIDE_WORDS:
             yield cue.stop
         if cue.first != place:
             continue
@@ -283,7 +279,7 @@ def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
     match cue.kind:
         case Kind.ENDS | Kind.CALLED | Kind.FITS:
             is_end = is_last
-        case Kind.GUESS | Kind.CERTAINLY | Kind.GREETS:
+        case Kind.GUESS | Kind.GREETS:
             is_end = is_last and is_apart
         case Kind.NOT | Kind.NO:
             is_set_off = is_apart or first < cue.first or cue.stop - first > 1
