@@ -447,15 +447,25 @@ class _Reader:
             return refused
         if last.strength < 3 and len(distinct) > 1:
             return refused
+        if on_conflict != "reject":
+            last = self._corrected(last)
         if self._is_unmade(last) or self._are_alternatives(last):
             return refused
         return Commitment(last.names, "found", last.channel, last.span, seen)
+
+    def _corrected(self, last: Offer) -> Offer:
+        """What is put in the place of an offer directly behind it, with words that it is wrong."""
+        other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
+        names = self._values.named(other.value) if other and other.corrects else None
+        if not other or not names:
+            return last
+        return Offer(names, other.span, self._sentence_at(other.span[0]), last.strength, last.channel)
 
     def _is_unmade(self, last: Offer) -> bool:
         """Whether what follows takes an offer back, or lets another one stand."""
         told = self._told
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
-        if other is not None and self._values.named(other) != last.names:
+        if other is not None and self._values.named(other.value) != last.names:
             return True
         for place in range(last.sentence, min(len(told), last.sentence + _MAX_FOLLOWING)):
             sentence, mentions = told[place]
@@ -500,7 +510,8 @@ class _Reader:
 
     def _last_turn(self, last: Offer) -> int:
         """The last sentence before an offer, or its own if it concludes, that begins with a turn; -1 where none does."""
-        concludes = any(cue.kind is Kind.SO for cue in self._told[last.sentence].sentence.cues)
+        own = self._told[last.sentence].sentence
+        concludes = Kind.SO in own.kinds or own.corrects()
         for place in range(last.sentence - (not concludes), -1, -1):
             if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].sentence.cues):
                 return place

@@ -536,6 +536,13 @@ class Sentence:
                 break
         return place
 
+    def corrects(self) -> bool:
+        """Whether the words with which the sentence begins call what was said before wrong, and state: "wait, no, it's"."""
+        turns = self.opening()
+        kinds = {cue.kind for cue in self.cues if cue.stop <= turns}
+        is_denial = any(word.text in listed("untruth") for word in self.words[:turns])
+        return Kind.IS in kinds and (is_denial or not kinds.isdisjoint([Kind.BACK, Kind.NO]))
+
     def takes_back(self, stop: int, kinds: frozenset[Kind] = frozenset([Kind.BACK])) -> bool:
         """Whether the sentence goes on to take back what it says up to a word; from 0 on, what was said before it."""
         found = [cue for cue in self.cues if cue.kind in kinds]

@@ -18,9 +18,9 @@ from verifiers.commitment import (
     MATH_CHANNELS,
     Channel,
     ExtractionParams,
+    corrected,
     extract,
     stated,
-    uncorrected,
     without_html,
     without_struck,
 )
@@ -107,7 +107,7 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """The answer of a response."""
         response = without_html(without_struck(response))
-        extraction = uncorrected(response, extract(response, self._params, MATH_CHANNELS))
+        extraction = corrected(response, extract(response, self._params, MATH_CHANNELS), self._params.on_conflict)
         answer = extraction.answer
         if answer is not None and extraction.channel in _SAID and extraction.span is not None:
             answer = response[slice(*stated(response, *extraction.span))]

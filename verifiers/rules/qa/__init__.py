@@ -180,7 +180,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return Verdict.invalid(*fault)
     extraction = commitment.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
     if params.metric not in _LIKENESS:
-        extraction = commitment.uncorrected(response, extraction)
+        extraction = commitment.corrected(response, extraction, params.on_conflict)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
