@@ -71,7 +71,7 @@ _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
 class Expression(Verifier[ExpressionParams]):
     name = "expression"
-    version = "10"
+    version = "11"
     params = ExpressionParams
     summary = "The expression or quantity with a unit that is the answer evaluates to the reference"
     uses_prompt = True

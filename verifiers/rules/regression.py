@@ -41,7 +41,7 @@ class RegressionParams(commitment.ExtractionParams):
 
 class Regression(Verifier[RegressionParams]):
     name = "regression"
-    version = "15"
+    version = "16"
     params = RegressionParams
     summary = "The one committed number, graded by its distance to the reference"
 
