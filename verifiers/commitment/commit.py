@@ -209,8 +209,8 @@ class _Reader:
         if here:
             found = self._values.mentions(text, start, end, here)
             mentions = [one for one in found if not _within(one, self._marks) and not _is_neutral(sentence, one)]
-        if is_last and self._values.has_formulas and not inside and not mentions:
-            mentions = self._with_formula(sentence)
+        if is_last and self._values.has_formulas and not inside:
+            mentions = self._with_formula(sentence, mentions)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
             for mark in inside
@@ -218,17 +218,23 @@ class _Reader:
         ]
         return Read(sentence, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ())
 
-    def _with_formula(self, sentence: Sentence) -> list[Mention]:
-        """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
+    def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
+        """What a formula, or all behind a verb or a colon, names otherwise than it is written; its parts name nothing then."""
         if not _MAY_BE_FORMULA.search(sentence.text, sentence.start, sentence.end):
-            return []
+            return mentions
         places = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
         leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
             n + 1 for n, word in enumerate(sentence.words) if word.text == ":"
         ]
         places += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
-        found = [(place, self._values.one(sentence.text[slice(*place)])) for place in places]
-        return [Mention(frozenset({label}), *place) for place, label in found[-1:] if label]
+        found = [(place, label) for place in places if (label := self._values.one(sentence.text[slice(*place)]))]
+        if not found:
+            return mentions
+        whole = Mention(frozenset({found[-1][1]}), *found[-1][0])
+        parts = [each for each in mentions if whole.start <= each.start and each.end <= whole.end]
+        if mentions and all(each.value == whole.value for each in parts):
+            return mentions
+        return [*(each for each in mentions if each not in parts), whole]
 
     def _sentences(self) -> Iterator[Sentence]:
         """The sentences; a tag is one of its own."""
@@ -312,7 +318,10 @@ class _Reader:
             names |= {"", "?"}
         is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
         if not is_false and first.value in {
-            each.value for each, stance in zip(mentions, stances, strict=True) if stance is Stance.DENIED
+            each.value
+            for each, stance in zip(mentions, stances, strict=True)
+            if stance is Stance.DENIED
+            and not sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(each.span)[0]))
         }:
             names |= {"", "?"}
         if (
@@ -388,7 +397,8 @@ class _Reader:
         places = [sentence.place(each.span) for each in mentions]
         if sentence.is_list(first, stop, places):
             behind = sentence.ends(sentence.list_end(sentence.place(right.span)[1], places))
-            return not behind and all(word.text in ",;，；" for word in sentence.words[first:stop])
+            is_set_out = any(each.value == right.value and left.end <= each.start < right.start for each in mentions)
+            return not behind and (is_set_out or all(word.text in ",;，；" for word in sentence.words[first:stop]))
         kinds = (Kind.BECAUSE, Kind.SO, Kind.BUT)
         if any(cue.kind in kinds and first <= cue.first < stop for cue in sentence.cues):
             return True
@@ -736,6 +746,7 @@ class _Reader:
 
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
+_LEFT_OUT = frozenset([Kind.EXCEPT])
 _BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])

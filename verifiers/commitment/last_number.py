@@ -154,7 +154,7 @@ def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer 
         and not is_bound_to_words(text, sentence.start, each)
         and sentence.stance((each.start, each.end)) not in UNMADE
     ]
-    plain = sum(len(word.text) > 1 and word.text.isalpha() for word in sentence.words)
+    plain = sum(word.text.isalpha() and (len(word.text) > 1 or not word.text.isascii()) for word in sentence.words)
     is_told = len(free) == 1 and plain >= _MIN_WORDS and not _goes_on(text, free[0].end, end)
     is_told = is_told and not begins_with(text, free[0].end, sentence.end, Kind.PART)
     return free[0] if is_told and "=" not in text[sentence.start : sentence.end] and not sentence.asks else None

@@ -310,7 +310,9 @@ class Sentence:
         """Where a list ends that goes on behind a mention."""
         begun, joined, count = stop, stop, 0
         for begin, end in others:
-            if begin >= stop and self.is_list(stop, begin, ()):
+            earlier = [(begun - (end - begin), begun), *(other for other in others if other[1] <= begin)]
+            is_repeated = any(self._shown(begin, end) == self._shown(*other) for other in earlier)
+            if begin >= stop and not is_repeated and self.is_list(stop, begin, ()):
                 joint = {word.text for word in self.words[stop:begin]}
                 is_joint = not joint.isdisjoint("、/") or any(
                     cue.kind in (Kind.OR, Kind.JOINS) and stop <= cue.first < begin for cue in self.cues
@@ -322,6 +324,9 @@ class Sentence:
         if verb in listed("plural"):
             return stop
         return begun if verb in listed("singular") and not self.has(Kind.OR, begun, stop) else joined
+
+    def _shown(self, first: int, stop: int) -> str:
+        return " ".join(word.text for word in self.words[first:stop])
 
     def _is_denial(self, place: int) -> bool:
         """Whether a clause from a "not" on denies that something is right."""

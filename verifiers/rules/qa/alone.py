@@ -15,6 +15,7 @@ from functools import lru_cache
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.cues import Cue, Kind, listed
 from verifiers.commitment.stance import Sentence, Stance, sentences
+from verifiers.commitment.wording import single
 from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
 from verifiers.rules.qa.words import LETTERS
 
@@ -379,14 +380,14 @@ def _truth(text: str) -> str | None:
 _ACRONYM = re.compile(
     r"(?P<name>[^()]{3,120}?)\s\((?P<short>[A-Z][A-Za-z.]{1,9})\)|(?P<short2>[A-Z][A-Z.]{1,9})\s\((?P<name2>[^()]{3,120})\)"
 )
-_SMALL = frozenset(["of", "the", "and", "for", "in", "on", "de", "la"])
+_SMALL = (Kind.THE, Kind.COMPLEMENT, Kind.JOINS)
 
 
 def _of_acronym(found: re.Match[str]) -> Iterator[str]:
     """A name and the letters it is abbreviated to, where those begin its words."""
     name, short = found["name"] or found["name2"], found["short"] or found["short2"]
     said = LETTERS.findall(name)
-    initials = "".join(word[0] for word in said if word[0].isupper() or word not in _SMALL)
+    initials = "".join(word[0] for word in said if word[0].isupper() or word not in single(*_SMALL) | listed("places"))
     capitals = "".join(word[0] for word in said if word[0].isupper())
     if short.replace(".", "").upper() in (initials.upper(), capitals.upper()):
         yield name
