@@ -88,10 +88,12 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
         return None
     given, other = _plain(answer), _plain(value["value"])
-    if given == other or given.startswith(f"{other} "):
+    stance = stating.stance(value.span("value"))
+    if given == other or given.startswith(f"{other} ") or stance is Stance.DENIED:
         return None
     shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
-    return Replacement(shown, (value.start("value"), value.start("value") + len(shown)), sentence.corrects())
+    span = value.start("value"), value.start("value") + len(shown)
+    return Replacement(shown, span, stance not in UNMADE and sentence.corrects())
 
 
 _VERDICTS = frozenset([Kind.YES, Kind.NO])
