@@ -162,7 +162,7 @@ _TAGGED = re.compile(r"\s*<(?P<name>\w{1,20})>(?P<inner>[^<>]{1,200})</(?P=name)
 _NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d_]{1,12})\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)")
 """Before an answer to the one question that has a number: "1. C"."""
 _ENTRY = re.compile(r".?[)\].:]\s")
-_MAY_BE_FORMULA = re.compile(r"[\\$\d]")
+_MAY_BE_FORMULA, _SIGN_OF_FORMULA = re.compile(r"[\\$\d]"), re.compile(r"[\\$]")
 _FORMULA = re.compile(r"\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)")
 _FONT = re.compile(r"\\(?:bf|rm|it|sf|tt|left|right)(?![A-Za-z])")
 _WRAPPER = re.compile(r"\\(?:text\w{0,6}|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|operatorname|[mh]box)\s?\{([^{}]*)\}")
@@ -220,7 +220,8 @@ class _Reader:
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """What a formula, or all behind a verb or a colon, names otherwise than it is written; its parts name nothing then."""
-        if not _MAY_BE_FORMULA.search(sentence.text, sentence.start, sentence.end):
+        sign = _SIGN_OF_FORMULA if mentions else _MAY_BE_FORMULA
+        if not sign.search(sentence.text, sentence.start, sentence.end):
             return mentions
         places = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
         leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
@@ -710,8 +711,6 @@ class _Reader:
             return none
         for place in (0,) if is_led else (len(told) - 1, 0):
             sentence, mentions = told[place]
-            if sentence.asks:
-                continue
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
                 first, stop = sentence.place(each.span)
                 if stop < len(sentence.words) and sentence.words[stop].text in ":：":

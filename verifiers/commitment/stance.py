@@ -123,6 +123,10 @@ class Sentence:
         """Whether a cue of one of these kinds begins at a word."""
         return any(cue.kind in kinds for cue in self.at(place))
 
+    def past_cue(self, place: int, *kinds: Kind) -> int:
+        """The place behind the longest cue of some kinds that begins at a word; the same place without one."""
+        return max([cue.stop for cue in self.at(place) if cue.kind in kinds], default=place)
+
     def has(self, kind: Kind, first: int, stop: int) -> bool:
         return kind in self.kinds and any(
             cue.kind is kind and first <= cue.first and cue.stop <= stop for cue in self.cues
