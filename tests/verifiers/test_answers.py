@@ -18,11 +18,11 @@ from verifiers.commitment import (
     Channel,
     Extraction,
     ExtractionParams,
+    corrected,
     extract,
     final_segment,
     fold,
     names_alternatives,
-    uncorrected,
     without_citations,
 )
 from verifiers.commitment.segment import _OTHER_THINK_TAG, _THINK_TAG
@@ -1070,7 +1070,7 @@ def test_what_is_denied_before_says_nothing_of_the_answer(response: str) -> None
 
 
 def stood_by(response: str) -> str | None:
-    return uncorrected(response, extract(response, ExtractionParams())).answer
+    return corrected(response, extract(response, ExtractionParams())).answer
 
 
 @table("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
@@ -1083,6 +1083,7 @@ def stood_by(response: str) -> str | None:
         "Oops, it's 13.",
         "My mistake, 13.",
         "I'm wrong; 13.",
+        "Wait, no, 13.",
         "Hmm, maybe 13.",
         "Either that or 13.",
         "Scratch that.",
@@ -1098,13 +1099,30 @@ def test_an_answer_that_is_turned_from_directly_behind_it_is_none(told: str, beh
     assert stood_by(f"{told} {behind}") is None
 
 
+@table("told", ["The answer is 12.", "Answer: 12.", "\\boxed{12}", "<answer>12</answer>"])
+@table(
+    "behind",
+    [
+        "No, it's 13.",
+        "Wait, no, it is 13.",
+        "Moment, nein, es ist 13.",
+        "Non, attendez, c'est 13.",
+        "No, espera, es 13.",
+        "等等，不对，是13。",
+        "No, it's 14. Wait, no, it's 13.",
+    ],
+)
+def test_a_correction_that_calls_an_answer_wrong_is_the_answer(told: str, behind: str) -> None:
+    assert stood_by(f"{told} {behind}") == "13"
+    extraction = extract(f"{told} {behind}", ExtractionParams())
+    assert corrected(f"{told} {behind}", extraction, "reject").answer is None
+
+
 @table("told", ["12.", "So x = 12.", "Therefore $n = 12$.", "It's 12.", "We get 12."])
 @table("behind", ["Scratch that.", "I take it back.", "Not really.", "No, that's wrong."])
 def test_a_last_number_that_is_taken_back_is_none(told: str, behind: str) -> None:
     assert in_math(told) == "12"
-    assert (
-        uncorrected(f"{told} {behind}", extract(f"{told} {behind}", ExtractionParams(), MATH_CHANNELS)).answer is None
-    )
+    assert corrected(f"{told} {behind}", extract(f"{told} {behind}", ExtractionParams(), MATH_CHANNELS)).answer is None
 
 
 @table(
@@ -1130,7 +1148,7 @@ def test_what_only_begins_like_a_correction_corrects_nothing(behind: str) -> Non
 )
 def test_looking_for_a_correction_takes_as_long_as_a_text_is(unit: str) -> None:
     extraction = extract("\\boxed{12} " + unit, ExtractionParams())
-    assert stays_in_proportion(lambda text: uncorrected("\\boxed{12} " + text, extraction), unit, 200_000)
+    assert stays_in_proportion(lambda text: corrected("\\boxed{12} " + text, extraction), unit, 200_000)
 
 
 @pytest.mark.growth(beyond=1)

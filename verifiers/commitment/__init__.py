@@ -72,6 +72,7 @@ __all__ = [
     "Reason",
     "Segment",
     "Think",
+    "corrected",
     "extract",
     "final_segment",
     "fold",
@@ -79,7 +80,6 @@ __all__ = [
     "load",
     "names_alternatives",
     "stated",
-    "uncorrected",
     "without_citations",
     "without_citations_at_end",
     "without_confidence",
@@ -176,17 +176,25 @@ def stated(response: str, start: int, end: int) -> tuple[int, int]:
 _MAX_STATED_CHARS = 400
 
 
-def uncorrected(response: str, extraction: Extraction) -> Extraction:
-    """The same; without the answer where it is taken back, or another one put in its place, directly behind it."""
-    if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:
-        return extraction
-    end = extraction.span[1]
-    may_go_on = extraction.channel in _MARKS
-    if is_taken_back(response, end) or (may_go_on and replacement(response, end, extraction.answer) is not None):
-        return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
-    return extraction
+def corrected(response: str, extraction: Extraction, on_conflict: OnConflict = "last") -> Extraction:
+    """The same, but for what stands directly behind the answer: one that is put in its place, or none where it is taken back.
+
+    A correction counts that calls the answer wrong and states another ("Wait, no, it's 12."); "Or 12." leaves both standing.
+    """
+    for _ in range(_MAX_CORRECTIONS):
+        if extraction.answer is None or extraction.span is None or len(response) - extraction.span[1] < _MIN_CHARS:
+            return extraction
+        end = extraction.span[1]
+        other = replacement(response, end, extraction.answer) if extraction.channel in _MARKS else None
+        if other is None and not is_taken_back(response, end):
+            return extraction
+        if other is None or not other.corrects or on_conflict == "reject":
+            break
+        extraction = msgspec.structs.replace(extraction, answer=other.value, span=other.span)
+    return msgspec.structs.replace(extraction, answer=None, span=None, reason="conflicting_answers")
 
 
+_MAX_CORRECTIONS = 3
 _MIN_CHARS = len(" no 3")
 
 

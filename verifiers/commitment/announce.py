@@ -51,18 +51,15 @@ def _announcement(sentence: Sentence, place: int, end: int) -> Announcement | No
     ):
         return None
     stance = sentence.led_stance(noun.first, begin)
-    if stance is Stance.ANNOUNCED and any(
-        cue.kind in (Kind.DOUBT, Kind.MAYBE) and cue.first == begin for cue in sentence.cues
-    ):
+    if stance is Stance.ANNOUNCED and sentence.past_cue(begin, Kind.DOUBT, Kind.MAYBE) > begin:
         stance = Stance.HEDGED
-    if any(cue.kind is Kind.NOT and cue.first == begin for cue in sentence.cues):
-        denied = max(cue.stop for cue in sentence.cues if cue.kind is Kind.NOT and cue.first == begin)
-        is_led = any(cue.kind in (Kind.THE, Kind.NOUN) and cue.first == denied for cue in sentence.cues)
+    if (denied := sentence.past_cue(begin, Kind.NOT)) > begin:
+        is_led = sentence.past_cue(denied, Kind.THE, Kind.NOUN) > denied
         if _is_value(sentence, denied) or is_led:
             stance = Stance.DENIED
         elif has_verb:
             return None
-        is_doubt = any(cue.kind is Kind.DOUBT and cue.first == begin for cue in sentence.cues)
+        is_doubt = sentence.past_cue(begin, Kind.DOUBT) > begin
         swap = [
             cue.stop
             for cue in sentence.cues
@@ -95,27 +92,29 @@ _CLAUSES = frozenset(",;—–，；、")
 def _told(sentence: Sentence, noun: Cue) -> tuple[int, bool] | None:
     """Behind which word an announcement is over, and whether it has a verb; None where it announces nothing."""
     said, place = sentence.words, noun.stop
-    if said[place - 1].text in _VERBS:
+    if any(
+        cue.kind in (Kind.IS, Kind.CHOOSE) and noun.first <= cue.first and cue.stop == place for cue in sentence.cues
+    ):
         place += place < len(said) and said[place].text in ":："
         is_label = place < len(said) and sentence.text[said[place].start : said[place].end].isupper()
         return (place, True) if is_label else None
     while place < len(said):
-        here = [cue for cue in sentence.cues if cue.first == place]
-        if verbs := [cue.stop for cue in here if cue.kind is Kind.IS]:
-            stop = max(verbs)
+        if (stop := sentence.past_cue(place, Kind.IS)) > place:
             if said[place].text == "'s" and not _is_value(sentence, stop):
                 return None
             if stop < len(said) and said[stop].text in ",，" and (aside := _aside(sentence, stop)) is not None:
                 stop = aside
-            while stop < len(said) and said[stop].text in adverbs() and _is_value(sentence, stop + 1):
-                stop += 1
+            value = stop
+            while value < len(said) and said[value].text in adverbs():
+                value += 1
+            stop = value if _is_value(sentence, value) else stop
             return (stop + 1, True) if stop < len(said) and said[stop].text in ":：" else (stop, True)
         if said[place].text in ":：=—" or (said[place].text in "-–" and place > noun.stop - 1):
             return place + 1, False
-        if any(cue.kind is Kind.NOT for cue in here):
+        if sentence.past_cue(place, Kind.NOT) > place:
             return place, True
-        if led := [cue.stop for cue in here if cue.kind in (Kind.RIGHT, Kind.BAD)]:
-            place = max(led)
+        if (led := sentence.past_cue(place, Kind.RIGHT, Kind.BAD)) > place:
+            place = led
         elif said[place].text in _CLOSING:
             place += 1
         elif (aside := _aside(sentence, place)) is not None:
@@ -143,7 +142,6 @@ def _is_value(sentence: Sentence, place: int) -> bool:
     )
 
 
-_VERBS = frozenset("选選择擇")
 _CLOSING = frozenset("\"'”’)]】»」")
 
 
@@ -151,9 +149,9 @@ def _aside(sentence: Sentence, place: int) -> int | None:
     """Where what an answer is to, or an aside, is over: "to the question", ", in this case,", "(in cm)"."""
     said = sentence.words
     word = said[place].text
-    if any(cue.kind is Kind.COMPLEMENT and cue.first == place for cue in sentence.cues):
+    if sentence.past_cue(place, Kind.COMPLEMENT) > place:
         for stop in range(place + 1, min(len(said), place + _MAX_ASIDE_WORDS)):
-            if said[stop].text in ":：=" or any(cue.kind is Kind.IS and cue.first == stop for cue in sentence.cues):
+            if said[stop].text in ":：=" or sentence.past_cue(stop, Kind.IS) > stop:
                 return stop
             if said[stop].text in ".;":
                 return None
@@ -162,7 +160,7 @@ def _aside(sentence: Sentence, place: int) -> int | None:
     if closing is None:
         return None
     for stop in range(place + 1, min(len(said), place + _MAX_ASIDE_WORDS)):
-        if any(cue.first == stop and cue.kind is Kind.OR for cue in sentence.cues):
+        if sentence.past_cue(stop, Kind.OR) > stop:
             return None
         if said[stop].text == closing:
             return stop + 1

@@ -2,11 +2,12 @@
 
 import re
 from itertools import islice
+from typing import NamedTuple
 
 from verifiers.commitment.cues import Kind, cues, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
-from verifiers.commitment.stance import UNMADE, Sentence, sentence_at, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentence_at, sentences
 
 _MAX_CHARS = 300
 _LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；-]|\\[\])]|</answer>){0,16}")
@@ -14,7 +15,7 @@ _NAME = r"[A-Z][^\W\d_]{0,30}(?:\s[A-Z][^\W\d_]{0,30}){0,3}"
 _OVER = r"\s{0,4}(?:[.!](?=[\s<]|\Z)|[。！\n]|\Z)"
 _VALUE = re.compile(
     rf"[$*_\"“(]{{0,4}}(?P<value>{NUMBER}|{_NAME}|[\u30a0-\u30ff\u3400-\u9fff]{{1,12}})"
-    rf"(?:\s?(?:[a-z]{{1,12}}|[%°]))?[$*_\"”)]{{0,4}}{_OVER}"
+    rf"(?P<unit>(?:\s?(?:[a-z]{{1,12}}|[%°]))?)[$*_\"”)]{{0,4}}{_OVER}"
 )
 
 
@@ -55,42 +56,53 @@ def is_affirmed(text: str, place: int, end: int) -> bool:
 
 def is_taken_back(text: str, end: int) -> bool:
     """Whether what follows an answer directly says that it is none."""
-    first = _LEAD.match(text, end)
-    begin = first.end() if first else end
-    for sentence in islice(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), 1):
-        return sentence.opens_with(Kind.BACK)
-    return False
-
-
-def replacement(text: str, end: int, answer: str) -> str | None:
-    """The other answer that is given directly behind one, with a word that takes that back."""
-    first = _LEAD.match(text, end)
-    begin = first.end() if first else end
+    begin = _behind(text, end)
     sentence = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
+    return sentence is not None and sentence.opens_with(Kind.BACK)
+
+
+class Replacement(NamedTuple):
+    """The other answer that is given directly behind one."""
+
+    value: str
+    span: Span
+    corrects: bool
+    """Whether a sentence calls the one before wrong and states this one: "Wait, no, it's 12". Otherwise both may stand: "Or 12"."""
+
+
+def replacement(text: str, end: int, answer: str) -> Replacement | None:
+    """The other answer that is given directly behind one, with words that turn from that."""
+    limit = min(len(text), _behind(text, end) + _MAX_CHARS)
+    told = sentences(text, _behind(text, end), limit)
+    sentence = next(told, None)
     if sentence is None or not (turns := sentence.opening()):
         return None
-    if (
-        turns == 1
-        and turns < len(sentence.words)
-        and turns == max(cue.stop for cue in sentence.cues if cue.first == 0 and cue.stop <= turns)
-    ):
+    is_all = turns >= len(sentence.words)
+    if turns == 1 and not is_all and any(cue.stop == 1 for cue in sentence.at(0)):
         return None
-    place = sentence.words[turns].start if turns < len(sentence.words) else sentence.end
-    value = _VALUE.match(text, place)
-    if value is None:
-        following = next(sentences(text, sentence.end + 1, min(len(text), begin + _MAX_CHARS)), None)
-        place = (
-            following.start
-            + len(text[following.start : following.end])
-            - len(text[following.start : following.end].lstrip())
-            if following
-            else place
-        )
-        value = _VALUE.match(text, place) if following and turns >= len(sentence.words) else None
-    if value is None or any(cue.kind in (Kind.YES, Kind.NO) for cue in cues(words(value["value"]))):
+    stating = next(told, None) if is_all else sentence
+    if stating is None:
+        return None
+    start = stating.words[turns].start if not is_all else stating.words[0].start if stating.words else limit
+    value = _VALUE.match(text, start)
+    if value is None or any(cue.kind in _VERDICTS for cue in cues(words(value["value"]))):
         return None
     given, other = _plain(answer), _plain(value["value"])
-    return None if given == other or given.startswith(f"{other} ") else value["value"]
+    stance = stating.stance(value.span("value"))
+    if given == other or given.startswith(f"{other} ") or stance is Stance.DENIED:
+        return None
+    shown = value["value"] + value["unit"] if value["value"][-1:].isdigit() else value["value"]
+    span = value.start("value"), value.start("value") + len(shown)
+    return Replacement(shown, span, stance not in UNMADE and sentence.corrects())
+
+
+_VERDICTS = frozenset([Kind.YES, Kind.NO])
+
+
+def _behind(text: str, end: int) -> int:
+    """The place behind the signs that close an answer."""
+    closing = _LEAD.match(text, end)
+    return closing.end() if closing else end
 
 
 def _plain(text: str) -> str:

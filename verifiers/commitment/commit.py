@@ -17,6 +17,7 @@ from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
+from verifiers.commitment.wording import ends_with
 
 Names = frozenset[Any]
 """What a text names: one value, several where several are wanted; none where it contradicts itself."""
@@ -79,6 +80,8 @@ _MAX_MENTIONS = 32
 """Of one sentence; earlier ones are not looked at."""
 _MAX_FOLLOWING = 8
 _MAX_SHORT_CHARS = 600
+_SHORT_CHARS = 16
+_ABBREVIATION_CHARS = 3
 _STRONG = {Stance.ANNOUNCED: 4, Stance.CONCLUDED: 3, Stance.CALLED: 2, Stance.TRUE: 1}
 _MARK = 5
 
@@ -155,14 +158,11 @@ _FIELD = re.compile(
 _KEY = re.compile(r"\"\w{1,20}\"\s?:")
 
 
-_SENTENCE_BEGINS = re.compile(r"\$?\s+(?:The|My|So|Thus|Hence|Therefore)\s")
 _TAGGED = re.compile(r"\s*<(?P<name>\w{1,20})>(?P<inner>[^<>]{1,200})</(?P=name)>\s*")
-_NUMBERED = re.compile(
-    r"(?:(?:question|answer|ans|problem|no|q)\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)", re.I
-)
+_NUMBERED = re.compile(r"(?:(?P<noun>[^\W\d_]{1,12})\.?\s?#?)?\d{1,3}\s?[.):]\s(?=\W{0,4}[A-Z]\W{0,4}\Z)")
 """Before an answer to the one question that has a number: "1. C"."""
 _ENTRY = re.compile(r".?[)\].:]\s")
-_MAY_BE_FORMULA = re.compile(r"[\\$\d]")
+_MAY_BE_FORMULA, _SIGN_OF_FORMULA = re.compile(r"[\\$\d]"), re.compile(r"[\\$]")
 _FORMULA = re.compile(r"\$[^$\n]{1,200}\$|\\\([^\n]{1,200}?\\\)")
 _FONT = re.compile(r"\\(?:bf|rm|it|sf|tt|left|right)(?![A-Za-z])")
 _WRAPPER = re.compile(r"\\(?:text\w{0,6}|math(?:bf|rm|it|sf|tt)|boldsymbol|bm|operatorname|[mh]box)\s?\{([^{}]*)\}")
@@ -209,8 +209,8 @@ class _Reader:
         if here:
             found = self._values.mentions(text, start, end, here)
             mentions = [one for one in found if not _within(one, self._marks) and not _is_neutral(sentence, one)]
-        if is_last and self._values.has_formulas and not inside and not mentions:
-            mentions = self._with_formula(sentence)
+        if is_last and self._values.has_formulas and not inside:
+            mentions = self._with_formula(sentence, mentions)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
             for mark in inside
@@ -218,17 +218,24 @@ class _Reader:
         ]
         return Read(sentence, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ())
 
-    def _with_formula(self, sentence: Sentence) -> list[Mention]:
-        """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
-        if not _MAY_BE_FORMULA.search(sentence.text, sentence.start, sentence.end):
-            return []
+    def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
+        """What a formula, or all behind a verb or a colon, names otherwise than it is written; its parts name nothing then."""
+        sign = _SIGN_OF_FORMULA if mentions else _MAY_BE_FORMULA
+        if not sign.search(sentence.text, sentence.start, sentence.end):
+            return mentions
         places = [formula.span() for formula in _FORMULA.finditer(sentence.text, sentence.start, sentence.end)]
         leads = [cue.stop for cue in sentence.cues if cue.kind is Kind.IS] + [
             n + 1 for n, word in enumerate(sentence.words) if word.text == ":"
         ]
         places += [(sentence.words[lead].start, sentence.end) for lead in leads if lead < len(sentence.words)]
-        found = [(place, self._values.one(sentence.text[slice(*place)])) for place in places]
-        return [Mention(frozenset({label}), *place) for place, label in found[-1:] if label]
+        found = [(place, label) for place in places if (label := self._values.one(sentence.text[slice(*place)]))]
+        if not found:
+            return mentions
+        whole = Mention(frozenset({found[-1][1]}), *found[-1][0])
+        parts = [each for each in mentions if whole.start <= each.start and each.end <= whole.end]
+        if mentions and all(each.value == whole.value for each in parts):
+            return mentions
+        return [*(each for each in mentions if each not in parts), whole]
 
     def _sentences(self) -> Iterator[Sentence]:
         """The sentences; a tag is one of its own."""
@@ -238,10 +245,16 @@ class _Reader:
                 yield from sentences(self._text, start, mark.start)
                 yield Sentence(self._text, mark.start, mark.end, "\n")
                 start = mark.end
-            elif mark.channel == "boxed" and _SENTENCE_BEGINS.match(self._text, mark.end):
+            elif mark.channel == "boxed" and self._begins_sentence(mark.end):
                 yield from sentences(self._text, start, mark.end)
                 start = mark.end
         yield from sentences(self._text, start, len(self._text))
+
+    def _begins_sentence(self, place: int) -> bool:
+        """Whether a capital begins a sentence behind a place without a stop: "The …", "So …"."""
+        begin = self._text.find(" ", place, place + 2)
+        rest = self._text[begin : begin + _SHORT_CHARS].lstrip() if begin >= 0 else ""
+        return rest[:1].isupper() and Sentence(rest, 0, len(rest), "").begins(_BEGINS, 0)
 
     def offers(self) -> list[Offer]:
         found: list[Offer] = []
@@ -306,7 +319,10 @@ class _Reader:
             names |= {"", "?"}
         is_false = any(cue.kind is Kind.FALSE for cue in sentence.cues)
         if not is_false and first.value in {
-            each.value for each, stance in zip(mentions, stances, strict=True) if stance is Stance.DENIED
+            each.value
+            for each, stance in zip(mentions, stances, strict=True)
+            if stance is Stance.DENIED
+            and not sentence.ends_in(_LEFT_OUT, sentence.skipped(sentence.place(each.span)[0]))
         }:
             names |= {"", "?"}
         if (
@@ -382,7 +398,8 @@ class _Reader:
         places = [sentence.place(each.span) for each in mentions]
         if sentence.is_list(first, stop, places):
             behind = sentence.ends(sentence.list_end(sentence.place(right.span)[1], places))
-            return not behind and all(word.text in ",;，；" for word in sentence.words[first:stop])
+            is_set_out = any(each.value == right.value and left.end <= each.start < right.start for each in mentions)
+            return not behind and (is_set_out or all(word.text in ",;，；" for word in sentence.words[first:stop]))
         kinds = (Kind.BECAUSE, Kind.SO, Kind.BUT)
         if any(cue.kind in kinds and first <= cue.first < stop for cue in sentence.cues):
             return True
@@ -441,15 +458,25 @@ class _Reader:
             return refused
         if last.strength < 3 and len(distinct) > 1:
             return refused
+        if on_conflict != "reject":
+            last = self._corrected(last)
         if self._is_unmade(last) or self._are_alternatives(last):
             return refused
         return Commitment(last.names, "found", last.channel, last.span, seen)
+
+    def _corrected(self, last: Offer) -> Offer:
+        """What is put in the place of an offer directly behind it, with words that it is wrong."""
+        other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
+        names = self._values.named(other.value) if other and other.corrects else None
+        if not other or not names:
+            return last
+        return Offer(names, other.span, self._sentence_at(other.span[0]), last.strength, last.channel)
 
     def _is_unmade(self, last: Offer) -> bool:
         """Whether what follows takes an offer back, or lets another one stand."""
         told = self._told
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
-        if other is not None and self._values.named(other) != last.names:
+        if other is not None and self._values.named(other.value) != last.names:
             return True
         for place in range(last.sentence, min(len(told), last.sentence + _MAX_FOLLOWING)):
             sentence, mentions = told[place]
@@ -494,7 +521,8 @@ class _Reader:
 
     def _last_turn(self, last: Offer) -> int:
         """The last sentence before an offer, or its own if it concludes, that begins with a turn; -1 where none does."""
-        concludes = any(cue.kind is Kind.SO for cue in self._told[last.sentence].sentence.cues)
+        own = self._told[last.sentence].sentence
+        concludes = Kind.SO in own.kinds or own.corrects()
         for place in range(last.sentence - (not concludes), -1, -1):
             if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].sentence.cues):
                 return place
@@ -616,6 +644,9 @@ class _Reader:
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
         numbered = _NUMBERED.match(text, 0, end)
+        noun = (numbered and numbered["noun"]) or ""
+        if len(noun) > _ABBREVIATION_CHARS and not ends_with(noun, Kind.LABEL, Kind.ANSWER):
+            numbered = None
         if numbered and len(lines) == 1 and (named := values.named(text[numbered.end() : end])) is not None:
             return self._found(named, "bare", (numbered.end(), end))
         named_lines = [values.named(line[0].strip()) for line in lines]
@@ -680,8 +711,6 @@ class _Reader:
             return none
         for place in (0,) if is_led else (len(told) - 1, 0):
             sentence, mentions = told[place]
-            if sentence.asks:
-                continue
             for each, stance in zip(mentions, self._stances(sentence, mentions, place), strict=True):
                 first, stop = sentence.place(each.span)
                 if stop < len(sentence.words) and sentence.words[stop].text in ":：":
@@ -716,6 +745,8 @@ class _Reader:
 
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
+_LEFT_OUT = frozenset([Kind.EXCEPT])
+_BEGINS = frozenset([Kind.SO, Kind.THE, Kind.RIGHT])
 _CLOSING = frozenset(')]*_"”$')
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
 

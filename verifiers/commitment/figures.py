@@ -9,11 +9,10 @@ _POWER = (
     r"(?:[eE][-+−]?\d{1,9}|\s?(?:\\times|\\cdot|[x×*·])\s?10\s?(?:\^\s?\{?\s?[-+−]?\d{1,9}\s?\}?|[⁻⁺]?[⁰¹²³⁴-⁹]{1,9}))?"
 )
 _LATEX_FRACTION = r"\\[dt]?frac\s?(?:\{\s?-?\d+\s?\}\s?\{\s?-?\d+\s?\}|\d\d)"
-NUMBER = (
-    rf"[-+−－＋]?\s?(?:[$€£¥￥₹]|\\\$)?\s?[-−]?"
-    rf"(?:(?:\d+\s?)?{_LATEX_FRACTION}|\d+[ \u00a0]\d+\s?[/⁄]\s?\d+|\d*\s?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
-    rf"|(?:{_DIGITS}){_POWER}(?:\s?[/⁄]\s?(?:{_DIGITS}))?)(?:\s?(?:\\?%|％))?"
-)
+_SIGN = r"[-+−－＋]?\s?(?:[$€£¥￥₹]|\\\$)?\s?[-−]?"
+_FRACTION = rf"(?:\d+\s?)?{_LATEX_FRACTION}|\d+[ \u00a0]\d+\s?[/⁄]\s?\d+|\d*\s?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]"
+_QUOTIENT = rf"(?:{_DIGITS}){_POWER}(?:\s?[/⁄]\s?(?:{_DIGITS}))?"
+NUMBER = rf"{_SIGN}(?:{_FRACTION}|{_QUOTIENT})(?:\s?(?:\\?%|％))?"
 """A number as it stands in text: sign, currency, thousands separators, decimals, powers of ten, fractions, percent."""
 ANY_DIGIT = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]+")
 """A run of digits, or of fractions that are one character."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from verifiers.commitment.behind import is_doubted
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed, words
 from verifiers.commitment.factorials import is_factorial
 from verifiers.commitment.figures import NUMBER, last_digit_end
 from verifiers.commitment.latex import OPERATORS, command_at, command_before, split
@@ -46,7 +46,7 @@ _CLOCK = re.compile(
     r"(?<![\d:.,])\d{1,2}:[0-5]\d(?::[0-5]\d)?(?![\d:]|[.,]\d)(?:\s?[ap](?:\.\s?m\.|m(?![A-Za-z])))?", re.IGNORECASE
 )
 _CLOCK_CHARS = 12
-_RANGE = re.compile(r"\s?(?:[-−–—~～]|to|until|through|bis|至|到)\s?|:", re.IGNORECASE)
+_RANGE_SIGNS = frozenset("-−–—~～")
 
 
 def read_numbers(text: str, start: int, end: int) -> Offers:
@@ -59,7 +59,7 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     is_time = clock is not None and clock.start() <= offers[-1].start < clock.end()
     if clock is not None and is_time:
         offers = [Offer(*clock.span(), *clock.span())]
-    if len(offers) > 1 and _RANGE.fullmatch(text, offers[-2].end, offers[-1].start):
+    if len(offers) > 1 and _is_range(text, offers[-2].end, offers[-1].start):
         return Offers(offers, "conflicting_answers")
     if len(offers) > 1 and _is_contrast(text, start, end, offers[-2], offers[-1]):
         offers.pop()
@@ -75,6 +75,14 @@ def read_numbers(text: str, start: int, end: int) -> Offers:
     if _is_one_of_a_list(text, start, end, last):
         return Offers(offers, "conflicting_answers")
     return Offers(_whole(text, start, end, offers))
+
+
+def _is_range(text: str, start: int, end: int) -> bool:
+    """Whether nothing stands between two numbers but a dash, a colon or a word for "to"."""
+    if text[start:end] == ":":
+        return True
+    said = words(text, start, end) if end - start < _MAX_RANGE_CHARS else []
+    return len(said) == 1 and (said[0].text in listed("ranges") or said[0].text in _RANGE_SIGNS)
 
 
 def _numbers(text: str, start: int, end: int, last_digit: int) -> list[Offer]:
@@ -137,6 +145,7 @@ def _is_contrast(text: str, start: int, end: int, one: Offer, last: Offer) -> bo
 
 
 _MAX_CONTRAST_CHARS = 48
+_MAX_RANGE_CHARS = 16
 _MAX_BEHIND_CHARS = 32
 _MIN_WORDS = 3
 
@@ -153,7 +162,7 @@ def _counted(text: str, start: int, end: int, offers: Sequence[Offer]) -> Offer 
         and not is_bound_to_words(text, sentence.start, each)
         and sentence.stance((each.start, each.end)) not in UNMADE
     ]
-    plain = sum(len(word.text) > 1 and word.text.isalpha() for word in sentence.words)
+    plain = sum(word.text.isalpha() and (len(word.text) > 1 or not word.text.isascii()) for word in sentence.words)
     is_told = len(free) == 1 and plain >= _MIN_WORDS and not _goes_on(text, free[0].end, end)
     is_told = is_told and not begins_with(text, free[0].end, sentence.end, Kind.PART)
     return free[0] if is_told and "=" not in text[sentence.start : sentence.end] and not sentence.asks else None

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 
 _BEFORE = re.compile(r"\\([A-Za-z]+)(?:\[[^\]]{0,9}\])?\s{0,3}$")
-_AT = re.compile(r"\\([A-Za-z]+)")
+COMMAND = re.compile(r"\\([A-Za-z]+)")
+"""A command by its name."""
 
 
 def split(names: str) -> frozenset[str]:
@@ -31,5 +32,5 @@ def command_before(text: str) -> str:
 
 def command_at(text: str, place: int) -> str:
     """The name of the command that begins at a place; empty where there is none."""
-    found = _AT.match(text, place)
+    found = COMMAND.match(text, place)
     return found[1] if found else ""

@@ -139,8 +139,9 @@ def _has_digit(said: Sequence[Word]) -> bool:
 
 
 def _is_contrast(sentence: Sentence, place: int) -> bool:
-    word = sentence.words[place].text
-    return word in ("rather", "instead") or (word == "not" and sentence.words[place - 1].text in ",，")
+    """Whether a denial is set off from what stands before it, or a phrase: "12, not 15", "12 instead of 15"."""
+    is_phrase = any(cue.kind is Kind.NOT and cue.stop > place + 1 for cue in sentence.at(place))
+    return is_phrase or sentence.words[place - 1].text in ",，"
 
 
 def _before(sentence: Sentence, place: int) -> int:
@@ -151,14 +152,15 @@ def _before(sentence: Sentence, place: int) -> int:
 
 def _is_remark(sentence: Sentence) -> bool:
     """Whether what is said of an answer gives none."""
+    first = sentence.words[0] if sentence.words else None
     if (
-        sentence.words
-        and sentence.text.startswith("in", sentence.words[0].start)
-        and sentence.words[0].text == "in"
-        and not any(word.text[0].isdigit() for word in sentence.words)
+        first
+        and first.text in listed("places")
+        and sentence.text[first.start].islower()
+        and not _has_digit(sentence.words)
     ):
         return True
-    return any(cue.kind is Kind.REMARK and cue.first == 0 for cue in sentence.cues)
+    return any(cue.kind is Kind.REMARK for cue in sentence.at(0))
 
 
 def _is_open(sentence: Sentence) -> bool:
@@ -188,7 +190,11 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
         return spelled.span("figures")
     if gloss := _GLOSS.search(text, max(start, end - 100), end):
         inner = Sentence(text, *gloss.span("gloss"), "")
-        if not any(char.isdigit() for char in gloss["gloss"]) or (inner.words and inner.words[0].text in _POINTS):
+        if (
+            not any(char.isdigit() for char in gloss["gloss"])
+            or inner.begins(_POINTS, 0)
+            or inner.words[0].text in listed("glosses")
+        ):
             return start, gloss.start()
     for cue in sentence.cues:
         if cue.kind is Kind.ENDS and cue.stop == len(sentence.words) and cue.first:
@@ -196,6 +202,5 @@ def _without_gloss(sentence: Sentence, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_POINTS = frozenset(
-    ["see", "cf", "from", "by", "as", "per", "using", "shown", "rounded", "approximately", "since", "because", "at"]
-)
+_POINTS = frozenset([Kind.LABEL, Kind.BY, Kind.AT, Kind.ASIDE, Kind.ABOUT, Kind.BECAUSE])
+"""How an aside begins that says where a number is from, or how exact it is."""

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.wording import single
+
 _FAMILIES: Final[tuple[Mapping[str, int], ...]] = (
     {
         "years?|yrs?|年": 365 * 86_400,
@@ -44,8 +47,9 @@ _ANY_UNIT = "|".join(names for family in _FAMILIES for names in family)
 _AMOUNT = r"\d{1,12}(?:\.\d{1,12})?"
 _PLAIN = re.compile(_AMOUNT)
 _UNIT_BEHIND = re.compile(rf"[ \u00a0-]?({_ANY_UNIT})(?![A-Za-z])", re.IGNORECASE)
+_JOINTS = "|".join(map(re.escape, sorted(single(Kind.JOINS) | listed("besides"))))
 _PART_BEFORE = re.compile(
-    rf"(?<![A-Za-z0-9_.,])(?P<amount>{_AMOUNT})[ \u00a0-]?(?P<unit>{_ANY_UNIT})(?![A-Za-z])[,，]?\s?(?:(?:and|und|et|y|e|和|又|零)\s?)?\Z",
+    rf"(?<![A-Za-z0-9_.,])(?P<amount>{_AMOUNT})[ \u00a0-]?(?P<unit>{_ANY_UNIT})(?![A-Za-z])[,，]?\s?(?:(?:{_JOINTS})\s?)?\Z",
     re.IGNORECASE,
 )
 _PART_CHARS = 48

@@ -11,7 +11,7 @@ from verifiers.commitment.offers import Offer
 from verifiers.commitment.wording import ends_in
 
 _BESIDE_CHARS = 48
-_OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "是", "为", "≈", ",", ";", "，", "。", "；", ".")
+_OPENINGS = ("\\(", "\\[", "$", "=", ":", "：", "≈", ",", ";", "，", "。", "；", ".")
 """With one of these before it, a box has no neighbour on its left."""
 _BINDS_LEFT = frozenset("+/^<>≤≥≠√∛×·÷±∓∑∏∫")
 _BINDS_IN_MATH = frozenset("-−*_|")
@@ -27,10 +27,8 @@ _TOUCHES_RIGHT = re.compile(r"[\dπ(]|[a-bijknp-rt-zIXYZ](?![A-Za-z])")
 SPAN_ENDS = ("$", "\\)", "\\]", ".", ",", "\n", "}", ":")
 """With one of these behind it, a box has no neighbour on its right, nor a unit."""
 _NAME = re.compile(r"(?:^|[\s,;$({&\[])(\\?[A-Za-z]+(?:_\{?\w{1,4}\}?)?)\s{0,2}=[\s$]{0,3}$")
-_NAMED_UNIT = (
-    r"\\(?:text|mathrm|textrm|mbox)\s?\{[~\s]*(?P<name>[A-Za-z]{1,4})(?:/[A-Za-z]{1,4})?(?:\^?\{?[23²³]\}?)?\s?\}"
-    r"(?:\^\{?[23]\}?)?"
-)
+_UNIT_NAME = r"(?P<name>[A-Za-z]{1,4})(?:/[A-Za-z]{1,4})?(?:\^?\{?[23²³]\}?)?"
+_NAMED_UNIT = rf"\\(?:text|mathrm|textrm|mbox)\s?\{{[~\s]*{_UNIT_NAME}\s?\}}(?:\^\{{?[23]\}}?)?"
 _UNIT_BEHIND = re.compile(
     rf"(?:\s|\\[,;:! ]){{0,3}}(?P<unit>\\?%|％|\^\s?(?:\\circ|\{{\s?\\circ\s?\}})(?![A-Za-z])|°|{_NAMED_UNIT})"
 )

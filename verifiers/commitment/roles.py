@@ -6,12 +6,13 @@ answer.
 
 import re
 
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.latex import FUNCTIONS, command_before, split
 from verifiers.commitment.offers import Offer
+from verifiers.commitment.stance import Sentence
 from verifiers.commitment.wording import ends_with
 
-_SIGNED = re.compile(r"\beqs?\.[ ]?[(#]?$|(?<!#)#$", re.IGNORECASE)
+_ABBREVIATION_CHARS = 4
 _OPTION_ENDS = frozenset(".)")
 _ITEM_AFTER = re.compile(r"\s?[.)、]\**$")
 _OPTION_BEFORE = re.compile(r"(?:^|\n)[\s*(]{0,6}[A-H][.)][\s$*]{0,4}$")
@@ -22,11 +23,9 @@ _LABEL_ENDS = re.compile(r"\s[a-z]")
 def is_label(text: str, start: int, end: int, number: Offer) -> bool:
     """Whether a number says which (step 3, equation (42), item 3 of a list), or what an option says, not how much."""
     before = text[max(start, number.start - 24) : number.start]
-    last = before.rstrip(" (*$")[-1:]
-    is_labelled = (last in "#." and _SIGNED.search(before)) or ends_with(before.rstrip(" (#*$"), Kind.LABEL)
-    if is_labelled and not _LABEL_ENDS.match(text, number.end, end):
+    if _is_labelled(before) and not _LABEL_ENDS.match(text, number.end, end):
         return True
-    if last in _OPTION_ENDS and _OPTION_BEFORE.search(before):
+    if before.rstrip(" (*$")[-1:] in _OPTION_ENDS and _OPTION_BEFORE.search(before):
         return True
     value = text[number.start : number.end]
     if before.endswith("\n") and value.isdecimal() and len(value) < 4 and _ITEM_AFTER.match(text, number.end, end):
@@ -34,47 +33,91 @@ def is_label(text: str, start: int, end: int, number: Offer) -> bool:
     return False
 
 
-_SHARE = re.compile(
-    r"\b\d{1,12}\s?\\?%?\s(?:of(?:\s[a-z]{2,5})?|in|r(?:em(?:ainder)?)?|(?:[a-z]{1,6}\s)?by)[\s$*(]{0,4}$",
-    re.IGNORECASE,
-)
-"""A number before it makes both parts of something: "2 in 6", "5 feet by 6", "20% of"."""
+def _is_labelled(before: str) -> bool:
+    """Whether the words before a number call it by a noun: "step", "eq. (", "#"."""
+    head = before.rstrip(" (*$")
+    if before.endswith("#") and not before.endswith("##"):
+        return True
+    is_short = head.endswith(".") and len(head.split()[-1]) <= _ABBREVIATION_CHARS
+    return ends_with(head[:-1] if is_short else head.rstrip(" #"), Kind.LABEL)
+
+
 _SIGN = re.compile(r"[√∛≤≥≠≡^²³|±∓][ $*(]{0,3}$|[<>!]=[ $]{0,3}$|[A-Za-z]\($|\b[a-z]\s?(?:→|\\to)[ ]?$")
 _COMMANDS = FUNCTIONS | split("equiv mod pmod bmod")
 _MULTIPLE = r"\d[ ]?[abcefijknpqrtuvwxyz]"
-_POWER = r"[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])|\b(?:squared|cubed|doubled)"
+_POWER = r"[A-Za-z)\]}][ ]?(?:\^[ ]?\{?[ ]?\w{1,3}[ ]?\}?|[²³⁰¹⁴-⁹ⁿ])"
 _FUNCTION = r"(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)(?:[ ]?[({]\w{1,3}[)}]|[ ]\w{1,3}|[xyzθαβ\d]\w?)|√\w+"
-_EQUALS = r"[ $]{0,3}(?:=|\bequals|\bis[ ]equal[ ]to)[ $*]{0,4}$"
-_SIDE = re.compile(rf"(?:{_MULTIPLE}|{_POWER}|\|(?-i:[^|\nA-Z]{{1,20}})\||{_FUNCTION}){_EQUALS}", re.IGNORECASE)
+_SIDE = re.compile(rf"(?:{_MULTIPLE}|{_POWER}|\|(?-i:[^|\nA-Z]{{1,20}})\||{_FUNCTION})\Z", re.IGNORECASE)
 """A side of an equation that is not a name or a sum but a multiple, a power or a function of what may be asked."""
-_SUPPOSED = re.compile(
-    r"\b(?:where|let|if|when|suppose|assume|setting|substitut\w+)\s\$?[A-Za-z]\s?=[\s$]{0,3}$", re.IGNORECASE
-)
-_STATED = r"(?:\b(?:is|are|was|of|equals|be)|[=:])[\s$*]{1,3}[-−]?\d[\d.,/]{0,12}[$*]{0,3},?\s"
-_ATTAINED = re.compile(rf"{_STATED}(?:[a-z]{{2,12}}\s){{0,3}}?(?:at|for)\s\$?[A-Za-z]\s?=[\s$]{{0,3}}$")
-"""Where something has the value that was stated before: "the minimum is 3 at x = 4"."""
-_ONE_OF_TWO = re.compile(r"\d[ ][A-Za-z]{2,12}[ ]and[ ]$")
+_MAX_APART_WORDS = 4
+_EDGES = " $*("
 
 
 def is_bound_to_words(text: str, start: int, number: Offer) -> bool:
     """Whether what precedes a number makes it a bound, an operand, one count of two, or a value of something else."""
     before = text[max(start, number.start - 40) : number.start].rpartition("\n")[2]
-    head = before.rstrip(" $*(")
-    last = head[-1:]
-    if last == "=":
-        return head.endswith(("<=", ">=", "!=")) or _is_other_side(before)
+    head = before.rstrip(_EDGES)
+    if head.endswith("="):
+        return head.endswith(("<=", ">=", "!=")) or _is_other_side(head[:-1])
     if command_before(before.rstrip(" ({$")) in _COMMANDS:
         return True
-    if _SIGN.search(before) or _SHARE.search(before) or ends_with(head, Kind.BOUND, Kind.PART):
+    if _SIGN.search(before) or ends_with(head, Kind.BOUND, Kind.PART):
         return True
-    word = head.rpartition(" ")[2].lower()
-    if word in ("equals", "to") and _is_other_side(before):
-        return True
-    return word == "and" and "=" not in before and _ONE_OF_TWO.search(before) is not None
+    said = Sentence(head, 0, len(head), "")
+    return _is_of_two(said) or _is_equated(said)
 
 
-def _is_other_side(before: str) -> bool:
-    """Whether the left side of an equation is not what is asked (`x^2 = 9`), or only supposed (`where x = 4`)."""
-    if before.rstrip(" $*=")[-1:].isdecimal() and not any(char in before[-24:] for char in "^√\\|("):
+def _is_of_two(said: Sentence) -> bool:
+    """Whether a number before it makes both parts of something: "2 in 6", "5 feet by 6", "20% of", "3 birds and"."""
+    place = len(said.words)
+    if place and (said.words[-1].text in listed("determiners") or said.ends_in(frozenset([Kind.THE]), place)):
+        place -= 1
+    last = said.words[place - 1].text if place > 1 else ""
+    before = place - 2
+    while before > 0 and said.words[before].text in "%\\":
+        before -= 1
+    if last in listed("shares"):
+        return said.words[before].text[0].isdigit()
+    is_counted = before > 0 and said.words[before].text.isalpha() and said.words[before - 1].text[0].isdigit()
+    if last in listed("across"):
+        return is_counted or said.words[before].text[0].isdigit()
+    joins = place == len(said.words) and said.ends_in(frozenset([Kind.JOINS]), place) is not None
+    return joins and is_counted and all(word.text != "=" for word in said.words)
+
+
+def _is_equated(said: Sentence) -> bool:
+    """Whether words for a sign of equality end a text behind what is the other side of it: "x^2 is equal to"."""
+    place = len(said.words)
+    if place > 1 and said.words[place - 2].text in listed("equals"):
+        place -= 1
+    if not place or said.words[place - 1].text not in listed("equals"):
         return False
-    return (_SIDE.search(before) or _SUPPOSED.search(before) or _ATTAINED.search(before)) is not None
+    verb = said.ends_in(frozenset([Kind.IS]), place - 1)
+    first = verb.first if verb else place - 1
+    return _is_other_side(said.text[: said.words[first].start])
+
+
+def _is_other_side(left: str) -> bool:
+    """Whether a side of an equation is not what is asked (`x^2 = 9`), or only supposed (`where x = 4`)."""
+    left = left.rstrip(_EDGES)
+    if left[-1:].isdecimal() and not any(char in left[-24:] for char in "^√\\|("):
+        return False
+    return bool(_SIDE.search(left)) or ends_with(left, Kind.MADE) or _is_supposed(Sentence(left, 0, len(left), ""))
+
+
+def _is_supposed(said: Sentence) -> bool:
+    """Whether a side is a name for which a value is supposed, or where something has the value that was stated before."""
+    place = len(said.words) - 1
+    if place < 1 or len(said.words[place].text) > 1 or not said.words[place].text.isalpha():
+        return False
+    place -= said.words[place - 1].text == "$"
+    lead = said.words[place - 1].text if place > 0 else ""
+    if said.ends_in(frozenset([Kind.IF]), place) or lead in listed("supposes"):
+        return True
+    if lead not in listed("attained"):
+        return False
+    stated = [at for at in range(max(1, place - _MAX_APART_WORDS - 1), place - 1) if said.words[at].text[0].isdigit()]
+    return any(said.words[at - 1].text in "=:" or said.ends_in(_STATES, at) is not None for at in stated)
+
+
+_STATES = frozenset([Kind.IS, Kind.COMPLEMENT])

@@ -123,6 +123,10 @@ class Sentence:
         """Whether a cue of one of these kinds begins at a word."""
         return any(cue.kind in kinds for cue in self.at(place))
 
+    def past_cue(self, place: int, *kinds: Kind) -> int:
+        """The place behind the longest cue of some kinds that begins at a word; the same place without one."""
+        return max([cue.stop for cue in self.at(place) if cue.kind in kinds], default=place)
+
     def has(self, kind: Kind, first: int, stop: int) -> bool:
         return kind in self.kinds and any(
             cue.kind is kind and first <= cue.first and cue.stop <= stop for cue in self.cues
@@ -305,27 +309,34 @@ class Sentence:
 
     def _is_whole(self, cue: Cue) -> bool:
         """Whether a predicate is one: "is not" alone is where the clause ends behind it."""
-        last = self.words[cue.stop - 1].text
-        if last in listed("adjectives") and cue.stop - cue.first == 1:
+        if self.words[cue.stop - 1].text in listed("adjectives") and cue.stop - cue.first == 1:
             return self.ends(cue.stop)
-        return self.ends(cue.stop) is not (last == "too") if last in ("not", "n't", "nicht", "too") else True
+        last = {other.kind for other in self._by_stop.get(cue.stop, ()) if other.stop - other.first == 1}
+        if Kind.NOT in last:
+            return self.ends(cue.stop)
+        return Kind.ALSO not in last or not self.ends(cue.stop)
 
     def list_end(self, stop: int, others: Sequence[Span]) -> int:
         """Where a list ends that goes on behind a mention."""
         begun, joined, count = stop, stop, 0
         for begin, end in others:
-            if begin >= stop and self.is_list(stop, begin, ()):
+            earlier = [(begun - (end - begin), begun), *(other for other in others if other[1] <= begin)]
+            is_repeated = any(self._shown(begin, end) == self._shown(*other) for other in earlier)
+            if begin >= stop and not is_repeated and self.is_list(stop, begin, ()):
                 joint = {word.text for word in self.words[stop:begin]}
-                is_joint = not joint.isdisjoint("、/&和与及") or any(
+                is_joint = not joint.isdisjoint("、/") or any(
                     cue.kind in (Kind.OR, Kind.JOINS) and stop <= cue.first < begin for cue in self.cues
                 )
                 if is_joint or joint <= {","}:
                     stop, count = end, count + 1
                     joined = stop if is_joint or count > 1 else joined
         verb = self.words[stop].text if stop < len(self.words) else ""
-        if verb in ("are", "were"):
+        if verb in listed("plural"):
             return stop
-        return begun if verb in ("is", "was", "'s", "has", "does") and not self.has(Kind.OR, begun, stop) else joined
+        return begun if verb in listed("singular") and not self.has(Kind.OR, begun, stop) else joined
+
+    def _shown(self, first: int, stop: int) -> str:
+        return " ".join(word.text for word in self.words[first:stop])
 
     def _is_denial(self, place: int) -> bool:
         """Whether a clause from a "not" on denies that something is right."""
@@ -420,7 +431,7 @@ class Sentence:
         inner = [other for other in self.cues if cue.stop <= other.first and other.stop <= first]
         if any(other.kind in _ENDS_SCOPE for other in inner):
             return False
-        if cue.kind is Kind.IF and any(word == "then" or word[0].isdigit() for word in between):
+        if cue.kind is Kind.IF and any(word in listed("then") or word[0].isdigit() for word in between):
             return False
         if cue.kind is Kind.NOT and any(other.kind is Kind.WRONG for other in inner):
             return False
@@ -541,6 +552,13 @@ class Sentence:
             else:
                 break
         return place
+
+    def corrects(self) -> bool:
+        """Whether the words with which the sentence begins call what was said before wrong, and state: "wait, no, it's"."""
+        turns = self.opening()
+        kinds = {cue.kind for cue in self.cues if cue.stop <= turns}
+        is_denial = any(word.text in listed("untruth") for word in self.words[:turns])
+        return Kind.IS in kinds and (is_denial or not kinds.isdisjoint([Kind.BACK, Kind.NO]))
 
     def takes_back(self, stop: int, kinds: frozenset[Kind] = frozenset([Kind.BACK])) -> bool:
         """Whether the sentence goes on to take back what it says up to a word; from 0 on, what was said before it."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from verifiers import numerals
 from verifiers.commitment.bare import read_bare
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.offers import NO_OFFERS, Offer, Offers
 from verifiers.commitment.spans import strip, trim, unwrap
@@ -19,8 +19,7 @@ _CHARS = 400
 _OPTION_LINE = re.compile(r"[*_\s]{0,4}\(?[A-H](?:\)?[*_\s]{0,4}|[.)][*_\s]{0,4}(?:\S[^\n]{0,100})?)")
 _OPTION_ITEM = re.compile(r"[*_\s-]{0,4}\(?[A-H][.)]")
 _OPTION = re.compile(r"\(?(?<![^\W_])[A-H](?![^\W_])\)?")
-_WORD = re.compile(r"[*_\s]{0,4}(?P<word>yes|no|true|false)\b(?:[*_.,:;]{0,4}$|[*_]{0,3}[.,:;—–][*_]{0,3}\s)", re.I)
-_TRUTH = re.compile(r"(?<![^\W_])[*_]{0,3}(?P<word>true|false)[*_]{0,3}$", re.IGNORECASE)
+_WORD_ENDS = re.compile(r"[*_.,:;]{0,4}\Z|[*_]{0,3}[.,:;—–][*_]{0,3}\s")
 _SOLUTIONS = re.compile(
     r"\b(?:has|have|is|are|exists?)\s[*_]{0,3}(?P<word>(?:no|infinitely\smany)\s(?:[a-z]{3,9}\s)?solutions?)[*_]{0,3}$",
     re.I,
@@ -58,13 +57,20 @@ def _option_line(text: str, start: int, line_start: int, end: int) -> Span | Non
 
 def _yes_or_no(text: str, line_start: int, end: int) -> Span | None:
     """The word that begins a last line without a number, a doubt or its opposite in it."""
-    word = _WORD.match(text, line_start, end)
-    if word is None:
+    word = next(iter(words(text, line_start, min(end, line_start + _MAX_WORD_CHARS))), None)
+    if word is None or not _is_truth(word.text) or not _WORD_ENDS.match(text, word.end, end):
         return None
-    rest = Sentence(text, word.end(), end, "")
-    said = [cue.kind for cue in rest.cues]
-    is_open = any(kind in (Kind.BUT, Kind.BACK, Kind.YES, Kind.NO) for kind in said) or "?" in text[word.end() : end]
-    return None if is_open or any(map(str.isdigit, text[word.end() : end])) else word.span("word")
+    rest = Sentence(text, word.end, end, "")
+    is_open = not rest.kinds.isdisjoint(_REVISES) or "?" in text[word.end : end]
+    return None if is_open or any(map(str.isdigit, text[word.end : end])) else (word.start, word.end)
+
+
+_REVISES = frozenset([Kind.BUT, Kind.BACK, Kind.YES, Kind.NO])
+_MAX_WORD_CHARS = 24
+
+
+def _is_truth(word: str) -> bool:
+    return word in listed("truth") or word in listed("untruth")
 
 
 def _stated(sentence: Sentence) -> Span | None:
@@ -82,8 +88,9 @@ def _stated(sentence: Sentence) -> Span | None:
     for option in _OPTION.finditer(text, start, end):
         if sentence.stance(option.span()) in (Stance.ANNOUNCED, Stance.CALLED, Stance.CONCLUDED):
             return option.span()
-    if (truth := _TRUTH.search(shown)) and sentence.ends_in(_VERBS, sentence.place((start + truth.start(), end))[0]):
-        return start + truth.start("word"), start + truth.end("word")
+    last = sentence.words[-1] if sentence.words else None
+    if last and _is_truth(last.text) and sentence.ends_in(_VERBS, len(sentence.words) - 1):
+        return last.start, last.end
     if (said := _in_words(sentence) or _group(sentence, start, end)) is not None:
         return said
     formulas = list(_FORMULA.finditer(text, start, end))
@@ -173,7 +180,7 @@ def _behind_verb(sentence: Sentence, start: int, end: int) -> Span | None:
     text = sentence.text
     leads = [cue.stop for cue in sentence.cues if cue.kind in _VERBS]
     leads += [cue.stop + 1 for cue in sentence.cues if cue.kind is Kind.HAS and _is_noun(sentence, cue.stop)]
-    leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":：是为"]
+    leads += [place + 1 for place, word in enumerate(sentence.words) if word.text in ":："]
     leads += [0] if text[start] == "$" or text.startswith("\\(", start) else []
     for lead in sorted({*leads}, reverse=True):
         if lead >= len(sentence.words):

@@ -7,9 +7,9 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, alone, cues, languages, listed, phrases, words
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def spoken(kind: Kind) -> Iterator[str]:
@@ -20,6 +20,12 @@ def spoken(kind: Kind) -> Iterator[str]:
 
 
 @cache
+def single(*kinds: Kind) -> frozenset[str]:
+    """The phrases of some kinds that are one word, in all languages."""
+    return frozenset().union(*(alone(kind, language) for kind in kinds for language in languages()))
+
+
+@cache
 def openings(*kinds: Kind) -> frozenset[str]:
     """The words with which phrases of some kinds begin."""
     return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
@@ -27,7 +33,7 @@ def openings(*kinds: Kind) -> frozenset[str]:
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
     """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
-    readable = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    readable = text if text.isascii() else SURROGATE.sub("\ufffd", text)
     return [each.start() for each in _finder(kind).finditer(readable, start, end)]
 
 

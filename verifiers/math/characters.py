@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import groupby
 
+from verifiers.commitment.cues import Cue, Kind, Word, cues, words
 from verifiers.commitment.latex import any_of, split
 from verifiers.math.exact import unwrap
 from verifiers.math.words import TEXT
@@ -31,9 +33,6 @@ _CHARACTERS = str.maketrans(
         "∣": "|", "、": ",", "،": ",", "؛": ";", "٬": ",", "٫": ".", "。": ".", "＄": "$",
     }
 )  # fmt: skip
-_INTRODUCTION = re.compile(
-    r"\s*(?:\\text\s*\{\s*)?(?:the\s+)?(?:final\s+)?(?:answer|result|solution)\s*(?:is|:|=)\s*:?\s*(\})?", re.IGNORECASE
-)
 _LAYOUT_COMMANDS = split(
     "checkmark therefore because square blacksquare Box qed strut newline tiny small normalsize large Large LARGE huge Huge "
     "displaystyle textstyle scriptstyle limits nolimits bigl bigr biggl biggr Bigl Bigr Biggl Biggr big Big bigg Bigg "
@@ -97,7 +96,6 @@ _DECIMAL_GROUPS = re.compile(r"(?<=\d)\.\d{3}(?:(?:\\,| |~)\d{1,3})+(?!\d)")
 _WHOLE_GROUPS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:(?:\\,|~)\d{3})+(?!\d)")
 _PER_MILLE = re.compile(r"(\d)\s*(?:‰|\\text\s*\{\s*‰\s*\}|\\permil)")
 _MIXED_IN_CHINESE = re.compile(r"(\d{1,9})又(\d{1,9})/(\d{1,9})|(\d{1,9})又\\frac")
-_CHINESE_LEAD = re.compile(r"^\s*(?:一共|总共|共有|共|大约|约为|约|等于|为|是|有)\s*(?=[-−\d$\\])")
 _BELOW_ZERO = re.compile(r"零下\s*(?=\d)")
 _MODULUS = re.compile(r"\(\s*(?:\\(?:text|mathrm)\s*\{\s*mod\s*\}|\\[bp]?mod|mod)\s*(?:\\[ ,])?\s*([^()]{1,40})\)")
 _LOG_BASE = re.compile(r"(?<![a-zA-Z\\])log(\d{1,4})(?=\s*\()")
@@ -165,9 +163,7 @@ def prepare(text: str) -> str:
     text = _BOX.sub("", _COLOUR.sub("", text))
     text = _SIZES.sub("", text)
     text = _BLANKS.sub(" ", _LAYOUT.sub(" ", _SPACING.sub(" ", text.replace(r"\!", ""))))
-    if introduction := _INTRODUCTION.match(text):
-        after = text[introduction.end() :]
-        text = after if introduction[1] or "\\text" not in introduction[0] else text
+    text = _without_introduction(text)
     text = _FULL_STOP.sub("", unwrap(text)).strip(" ,;:")
     if ordinal := _ORDINAL.fullmatch(text):
         return ordinal[1]
@@ -201,7 +197,7 @@ def _spelled_out(text: str) -> str:
     for groups in (_WHOLE_GROUPS, _DECIMAL_GROUPS):
         text = groups.sub(lambda run: _GAP.sub("", run[0]), text)
     text = _MIXED_IN_CHINESE.sub(lambda m: f"{m[4]}\\frac" if m[4] else rf"{m[1]}\frac{{{m[2]}}}{{{m[3]}}}", text)
-    text = _BELOW_ZERO.sub("-", _CHINESE_LEAD.sub("", _PER_MILLE.sub(r"\1\\cdot\\frac{1}{1000}", text)))
+    text = _BELOW_ZERO.sub("-", _without_lead(_PER_MILLE.sub(r"\1\\cdot\\frac{1}{1000}", text)))
     text = _LOG_BASE.sub(r"\\log_{\1}", _MODULUS.sub(r"\\pmod{\1}", text))
     text = _CALLS.sub(lambda call: f"|{call[2]}|" if call[1] == "abs" else rf"\sqrt[3]{{{call[2]}}}", text)
     if money := _PREFIX_CURRENCY.fullmatch(text.strip(" .")):
@@ -231,6 +227,57 @@ def _unit_words(match: re.Match[str]) -> str:
     if "{" not in match[1] and "^" not in match[1]:
         return match[0]
     return _WORD.sub(r"\\text{ \g<0>}", match[1])
+
+
+def _without_introduction(text: str) -> str:
+    """Without the words that announce an answer, in braces of their own or not: "The final answer is"."""
+    said, found = _lead(text)
+    place = _past(found, _NOUNS, _past(found, _BEFORE_NOUNS, 0, again=True))
+    if not any(cue.kind in _NOUNS and cue.stop == place for cue in found):
+        return text
+    verb = _past(found, _VERBS, place)
+    verb += verb < len(said) and said[verb].text in ":=" and (verb == place or said[verb].text == ":")
+    if verb == place:
+        return text
+    end = said[verb - 1].end
+    after = text[end:].lstrip()
+    if after.startswith("}"):
+        return after[1:]
+    return text if "\\text" in text[:end] else after
+
+
+def _without_lead(text: str) -> str:
+    """Without what says in other scripts that there is so much, before a number or a formula: 一共, 约为."""
+    said, found = ([], []) if text.isascii() else _lead(text)
+    place = _past(found, _TELLING, 0, again=True)
+    is_led = 0 < place < len(said) and not text[said[0].start].isascii()
+    return text[said[place].start :] if is_led and _BEGINS_VALUE.match(said[place].text) else text
+
+
+_LEAD_CHARS = 60
+_NOUNS, _BEFORE_NOUNS = frozenset([Kind.ANSWER, Kind.RESULT]), frozenset([Kind.THE, Kind.RIGHT])
+_VERBS, _TELLING = frozenset([Kind.IS]), frozenset([Kind.IS, Kind.ABOUT, Kind.HAS])
+_BEGINS_VALUE = re.compile(r"[-−\d$\\]")
+
+
+def _lead(text: str) -> tuple[Sequence[Word], Sequence[Cue]]:
+    """The words with which a text begins, if it begins with words."""
+    if not _BEGINS_WITH_WORDS.match(text):
+        return (), ()
+    said = words(text, 0, _LEAD_CHARS)
+    return said, cues(said)
+
+
+_BEGINS_WITH_WORDS = re.compile(r"\s*(?:\\text|[^\W\d_]{2}|[^\x00-\x7f])")
+
+
+def _past(found: Sequence[Cue], kinds: frozenset[Kind], place: int, again: bool = False) -> int:
+    """The place behind the longest phrase of some kinds that begins at a place, or behind several of them."""
+    while stops := [cue.stop for cue in found if cue.first == place and cue.kind in kinds]:
+        place = max(stops)
+        if not again:
+            break
+    return place
 
 
 def _higher_root(match: re.Match[str]) -> str:

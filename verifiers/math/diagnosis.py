@@ -8,7 +8,7 @@ verdict is made before and is not changed by anything found here.
 from collections.abc import Sequence
 from typing import Any
 
-from verifiers.commitment import MATH_CHANNELS, ExtractionParams, extract, uncorrected, without_html, without_struck
+from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, extract, without_html, without_struck
 from verifiers.math.grading import localized, read_answer, read_reference
 from verifiers.math.options import Options
 from verifiers.math.patterns import find
@@ -61,7 +61,8 @@ def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
 
 def _of_response(response: str, question: str | None, extraction: str) -> list[Pattern]:
     response = without_html(without_struck(response))
-    found = uncorrected(response, extract(response, ExtractionParams.model_validate_json(extraction), MATH_CHANNELS))
+    params = ExtractionParams.model_validate_json(extraction)
+    found = corrected(response, extract(response, params, MATH_CHANNELS), params.on_conflict)
     return [*of_extraction(found, response), *of_writing(response, question)]
 
 

@@ -20,9 +20,9 @@ from verifiers.commitment import (
     ExtractionParams,
     OnConflict,
     Think,
+    corrected,
     extract,
     stated,
-    uncorrected,
     without_html,
     without_struck,
 )
@@ -122,7 +122,7 @@ class FirstLook:
     def find(self, response: str, explain: bool) -> Found:
         """The answer of a response."""
         response = without_html(without_struck(response))
-        extraction = uncorrected(response, extract(response, self._params, MATH_CHANNELS))
+        extraction = corrected(response, extract(response, self._params, MATH_CHANNELS), self._params.on_conflict)
         answer = extraction.answer
         if answer is None and (words := said_last(response, self._references, self._params, extraction)) is not None:
             return Found(words, "found", extraction.detail(explain))

@@ -12,7 +12,7 @@ from verifiers.math.words import split_option
 MAX_STEPS = 64
 MAX_STEP_CHARS = 300
 
-_ANNOTATION = re.compile(r"<<([^<>\n]{1,300})>>")
+ANNOTATION = re.compile(r"<<([^<>\n]{1,300})>>")
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}")
 _LEAST_WORDS = 3
 _MARKED = (Channel.ANSWER_TAG, Channel.BOXED, Channel.HASH4, Channel.ANSWER_LINE)
@@ -72,4 +72,4 @@ def final_answer(text: str) -> str:
 
 def annotated_steps(text: str) -> Sequence[str]:
     """The calculations that are annotated, in their order."""
-    return [match[1].strip() for match in islice(_ANNOTATION.finditer(text), MAX_STEPS)]
+    return [match[1].strip() for match in islice(ANNOTATION.finditer(text), MAX_STEPS)]

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from verifiers.commitment.latex import any_of, split
+from verifiers.commitment.latex import COMMAND, any_of, split
 from verifiers.math import units, words
 from verifiers.math.limits import MAX_NODES
 from verifiers.math.tree import TooComplex, Unreadable
@@ -30,7 +30,6 @@ _NUMBER = rf"(?P<num>{_POINT_LAST}|\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _TOKEN = re.compile(
     rf"(?P<space>\s+)|{_TEXT}|{_ENVIRONMENT}|{_COMMAND}|{_NUMERAL}|{_NUMBER}|(?P<word>[^\W\d_]+)|(?P<char>.)", re.DOTALL
 )
-_STYLE = re.compile(r"\\([A-Za-z]+)")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _DIFFERENTIAL = re.compile(r"d[xyztuvwrsθ]")
 _FUNCTION_OF_LETTER = re.compile(r"([a-z]?)(sin|cos|tan|cot|sec|csc|ln|log)([a-zA-Z])")
@@ -174,7 +173,7 @@ def _tokens(kind: str, value: str, spaced: bool, match: re.Match[str]) -> list[T
     if kind in ("num", "numeral"):
         return [Token("num", value.replace(",", ""), spaced)]
     if kind in ("text", "bare"):
-        style = _STYLE.match(match[0])
+        style = COMMAND.match(match[0])
         return _styled(style[1] if style else "text", value, spaced)
     if kind == "word":
         return _letters(value, spaced)

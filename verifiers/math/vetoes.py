@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_COMMAND = re.compile(r"\\([a-zA-Z]+)")
+from verifiers.commitment.latex import COMMAND
+
 _WORD = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]+")
 _WRITING = re.compile(
     r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|operatorname|mbox|left|right|displaystyle|,|;|!|:| )\*?"
@@ -81,7 +82,7 @@ def _bare(text: str) -> str:
 
 def _names(text: str) -> tuple[frozenset[str], Sequence[str]]:
     """The letters, and the words in their order."""
-    names = _WORD.findall(_COMMAND.sub(" ", _bare(text)))
+    names = _WORD.findall(COMMAND.sub(" ", _bare(text)))
     return frozenset(names), [name for name in names if len(name) > 1]
 
 
@@ -101,7 +102,7 @@ def _ratio(text: str) -> str | None:
 
 
 def _marks(text: str) -> frozenset[str]:
-    return frozenset(_COMMAND.findall(_bare(text))) - _ARITHMETIC | frozenset(re.findall("['′!]{1,9}", text))
+    return frozenset(COMMAND.findall(_bare(text))) - _ARITHMETIC | frozenset(re.findall("['′!]{1,9}", text))
 
 
 def _relations(text: str) -> Counter[str]:

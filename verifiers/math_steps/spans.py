@@ -13,6 +13,7 @@ from enum import Enum, auto
 
 from verifiers.commitment import Think, final_segment
 from verifiers.commitment.latex import split
+from verifiers.math.solutions import ANNOTATION
 
 MAX_TEXT_CHARS = 60_000
 """So much of the end of a response is looked through for steps."""
@@ -73,15 +74,14 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 _BESIDE = 32
-_ANNOTATION = re.compile(r"<<([^<>\n]{1,300})>>")
 
 
 def _lines(text: str) -> Iterator[Piece]:
     for line in text.split("\n"):
         if "<<" in line:
-            for match in _ANNOTATION.finditer(line):
+            for match in ANNOTATION.finditer(line):
                 yield Piece(Kind.ANNOTATION, match[1])
-            line = _ANNOTATION.sub("", line)
+            line = ANNOTATION.sub("", line)
         if line.strip():
             yield Piece(Kind.LINE, line)
 

@@ -164,7 +164,7 @@ def find(
     is_whole: Callable[[A], bool] = lambda _: True,
 ) -> Found[A]:
     """The one answer that a response commits to."""
-    extraction = commitment.extract(item.response, item.params, auto)
+    extraction = commitment.corrected(item.response, commitment.extract(item.response, item.params, auto), "reject")
     detail = extraction.detail(item.explain)
     if extraction.answer is None:
         return Found(None, extraction.reason, None, detail)

@@ -33,7 +33,7 @@ class ZebraParams(PuzzleParams):
 
 class Zebra(PuzzleVerifier[ZebraParams]):
     name = "zebra"
-    version = "9"
+    version = "10"
     params = ZebraParams
     summary = "A table of houses and their attributes equals the solution, as a whole or by its cells (ZebraLogic)"
 

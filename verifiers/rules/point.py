@@ -69,7 +69,7 @@ class PointParams(commitment.ExtractionParams):
 
 class Point(Verifier[PointParams]):
     name = "point"
-    version = "8"
+    version = "9"
     params = PointParams
     summary = "The one committed point lies in a reference box, or is graded by its distance to a reference point"
 
@@ -87,6 +87,7 @@ def create(resources: Resources) -> Point:
 
 def judge(response: str, params: PointParams, explain: bool = False) -> Verdict:
     extraction = commitment.extract(response, params, (Channel.ANSWER_TAG, Channel.WHOLE))
+    extraction = commitment.corrected(response, extraction, "reject")
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)

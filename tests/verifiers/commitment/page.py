@@ -11,6 +11,8 @@ VERIFIERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "math": ("12", "13", {"reference": "12"}),
     "numeric": ("12", "13", {"reference": 12}),
     "expression": ("12", "13", {"reference": "12"}),
+    "regression": ("12", "13", {"reference": 12}),
+    "countdown": ("3 * 4", "3 + 4", {"reference": {"nums": [3, 4], "target": 12}}),
     "multiple_choice": ("C", "B", {"reference": "C", "choices": CHOICES}),
     "qa": ("12", "13", {"reference": "12", "in_sentences": True}),
 }
@@ -38,8 +40,12 @@ RULES = (
     ),
     (
         "Different answers in one breath commit to none",
-        "In paragraphs of their own, or with a correction between them, the later one counts; with `on_conflict` set to `reject` none does.",
-        ["\\boxed{{right}} or \\boxed{{wrong}}", "\\boxed{{wrong}}\n\n\\boxed{{right}}"],
+        "In paragraphs of their own, or behind words that call the earlier one wrong, the later one counts; with `on_conflict` set to `reject` none does.",
+        [
+            "\\boxed{{right}} or \\boxed{{wrong}}",
+            "\\boxed{{wrong}}\n\n\\boxed{{right}}",
+            "The answer is {wrong}. Wait, no, it's {right}.",
+        ],
     ),
     (
         "Without a mark the last sentence counts that states exactly one answer",

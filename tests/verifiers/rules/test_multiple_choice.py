@@ -739,3 +739,37 @@ def test_space_in_a_formula_says_nothing(choices: list[str], response: str, expe
     for label in "ABC":
         params = MultipleChoiceParams(reference=label, choices=tuple(choices))
         assert judge(response, params).score == float(label == expected)
+
+
+@table(
+    ("response", "reference"),
+    [
+        ("The answer is $\\frac{2}{4}$.", "B"),
+        ("The answer is \\frac{1}{2}.", "B"),
+        ("So not $\\frac{1}{2}$ but 2.", "C"),
+        ("The answer is C because $\\frac{1}{2}$ is too small.", "C"),
+    ],
+)
+def test_what_stands_within_a_formula_is_no_option_of_its_own(response: str, reference: str) -> None:
+    params = MultipleChoiceParams(reference=reference, choices=("1/3", "1/2", "2", "4"))
+    assert judge(response, params).score == 1.0
+
+
+@table(
+    "response",
+    [
+        "Between C and D, C makes more sense.",
+        "Between B and C, C makes more sense.",
+        "A or C. Best: C",
+        "Il ne reste que C.",
+        "Solo queda C.",
+        "Остаётся только C.",
+        "只剩C。",
+        "Everything but C is in the north, so C.",
+        "The answer is C. It isn't B.",
+        "The answer is B. No, that's wrong, it's C.",
+    ],
+)
+def test_what_is_set_out_for_a_choice_or_left_is_chosen(response: str) -> None:
+    params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
+    assert judge(response, params).score == 1.0

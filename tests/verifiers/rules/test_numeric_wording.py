@@ -334,7 +334,7 @@ def test_a_flood_of_words_is_over_soon(unit: str) -> None:
 @table(
     "response",
     [
-        "The answer is 12. Wait, no, it's 13.",
+        "The answer is 12. Wait, no, 13.",
         "The answer is 12. Actually, 13.",
         "The answer is 12... no wait, 13.",
         "The answer is 12. No, 13.",

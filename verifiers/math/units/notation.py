@@ -4,12 +4,11 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from verifiers.commitment.latex import any_of, split
+from verifiers.commitment.latex import COMMAND, any_of, split
 
 _SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]{1,3}")
 _LAYOUT_COMMANDS = split("text textrm textbf mathrm mathsf mathbf mathit operatorname mbox rm left right unit si")
 _LAYOUT = re.compile(rf"\\{any_of(_LAYOUT_COMMANDS)}(?![A-Za-z])|\\[,;:!> ]|~")
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _COMMANDS = {
     "circ": "°", "degree": "°", "celsius": "°C", "mu": "μ", "Omega": "Ω", "ohm": "Ω", "AA": "Å", "cdot": "·",
     "dollar": "$", "textdollar": "$", "euro": "€", "pounds": "£", "yen": "¥", "prime": "'",
@@ -44,7 +43,7 @@ def plain(text: str) -> str:
     text = _SUPERSCRIPT.sub(lambda run: "^{" + run[0] + "}", text)
     text = unicodedata.normalize("NFKC", text.replace("″", '"').replace("´", "'")).translate(_SIGNS)
     text = _MATH_EXPONENT.sub(r"\1", text)
-    text = _COMMAND.sub(lambda name: _COMMANDS.get(name[1], name[0]), _LAYOUT.sub(" ", text))
+    text = COMMAND.sub(lambda name: _COMMANDS.get(name[1], name[0]), _LAYOUT.sub(" ", text))
     text = _RAISED_DEGREE.sub("°", BLANKS.sub(" ", text))
     text = _RAISED_PRIMES.sub(lambda run: (run[1] or run[2]).replace(" ", ""), text).replace("' '", "''")
     text = _PREFIXED_SIGN.sub(lambda sign: sign[1] or sign[2], _DEGREE_SCALE.sub(_scale_sign, text))

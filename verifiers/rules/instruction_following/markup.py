@@ -164,10 +164,9 @@ def _official_sections(text: Text, section_spliter: str, num_sections: int) -> b
     return patterns.keyword(section_spliter, r"\s?", r"\s?\d+\s?", ignore_case=False).count(text.raw) >= num_sections
 
 
-_LABEL = (
-    r"(?:\d{1,4}|[ivxlc]{1,7}|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)"
-)
+_CARDINALS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+_LABEL = rf"(?:\d{{1,4}}|[ivxlc]{{1,7}}|[a-z]|{_CARDINALS}|{_ORDINALS})"
 
 
 def sections(text: Text, splitter: str) -> list[tuple[str, bool]]:

@@ -11,6 +11,7 @@ import re2
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
+from verifiers.commitment.wording import SURROGATE
 from verifiers.math.exact import number, plain
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
@@ -145,7 +146,7 @@ class Options:
     # --- a longer one
 
     def places(self, text: str) -> Sequence[int]:
-        return [match.start() for match in self._sights.finditer(_SURROGATE.sub("\ufffd", text))]
+        return [match.start() for match in self._sights.finditer(SURROGATE.sub("\ufffd", text))]
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
@@ -355,7 +356,6 @@ def _spaced(pieces: Sequence[str]) -> str:
 
 
 _MAY_BE_FORMULA = re.compile(r"[\d\\^=]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: bool) -> Any:

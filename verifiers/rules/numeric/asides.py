@@ -4,6 +4,7 @@
 
 import re
 
+from verifiers.commitment.cues import Kind, adverbs, cues, words
 from verifiers.rules.numeric.reading import read
 from verifiers.rules.numeric.values import Number
 
@@ -16,23 +17,22 @@ _CALCULATION = re.compile(
 )
 _COUNTED_BEFORE = re.compile(r"\d(?:\s?[^\W\d_]{1,12}){0,2}[$*°%]{0,3}\Z")
 _AGAIN = re.compile(
-    rf"(?<![\w.,/])(?P<value>{_VALUE})(?P<aside>,?\s(?:or|i\.e\.,?|that\sis,?)\s(?:(?:equivalently|simply)\s)?(?P<again>{_VALUE})){_END}"
+    rf"(?<![\w.,/])(?P<value>{_VALUE})(?P<aside>(?P<lead>,?\s[^\W\d][^\n\d]{{1,24}}?)(?P<again>{_VALUE})){_END}"
 )
-_AGAIN_SIGNS = (" or ", " i.e.", " that is")
+_SAME = frozenset([Kind.OR, Kind.CHOOSE, Kind.BECAUSE])
+"""Of words that lead to the same value again."""
 
 
 def without_asides(text: str) -> str:
     """A text of the same length without the asides at its end."""
     first = max(0, len(text) - _CHARS)
-    tail = text[first:].lower()
-    if ")" in tail[-_BRACKET_CHARS:]:
+    if ")" in text[-_BRACKET_CHARS:]:
         made = _CALCULATION.search(text, max(first, text.rfind("(") - 1))
         if made and _COUNTED_BEFORE.search(text, first, made.start()):
             text = _blank(text, *made.span())
-    if any(sign in tail for sign in _AGAIN_SIGNS):
-        again = _AGAIN.search(text, first)
-        return _blank(text, *again.span("aside")) if again and _is_same(again["value"], again["again"]) else text
-    return text
+    again = _AGAIN.search(text, first)
+    is_same = again and _is_lead(again["lead"]) and _is_same(again["value"], again["again"])
+    return _blank(text, *again.span("aside")) if again and is_same else text
 
 
 _BRACKET_CHARS = 24
@@ -41,6 +41,15 @@ _BRACKET_CHARS = 24
 
 def _blank(text: str, start: int, end: int) -> str:
     return text[:start] + " " * (end - start) + text[end:]
+
+
+def _is_lead(text: str) -> bool:
+    """Whether all words are such as "or", "that is", "equivalently"."""
+    said = words(text)
+    told = {place for cue in cues(said) if cue.kind in _SAME for place in range(cue.first, cue.stop)}
+    return bool(told) and all(
+        place in told or word.text in adverbs() for place, word in enumerate(said) if word.text.isalpha()
+    )
 
 
 def _is_same(value: str, again: str) -> bool:

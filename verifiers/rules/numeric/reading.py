@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from verifiers import numerals
+from verifiers.commitment.cues import Kind, listed
+from verifiers.commitment.wording import single
 from verifiers.numerals.chinese import HAN_NUMBER
 from verifiers.rules.numeric import bounds, currencies, notation, scales, values
 from verifiers.rules.numeric.values import Number, Unreadable
@@ -38,7 +40,7 @@ _DIVIDED = re.compile(rf"\s?[/⁄]\s?(?P<divisor>{_DECIMAL})")
 _PERCENT = re.compile(r"\s?%")
 _GOES_ON = re.compile(r"[\d^!]")
 _MORE_BEHIND = re.compile(r"\s?[多余餘](?![于於])")
-_SEVERAL = re.compile(r"\s?(?:-|–|—|~|to|and|or|,|;|،|؛|、|或|和|至|到)\s?", re.IGNORECASE)
+_SEVERAL = re.compile(r"[-–—~,;،؛、]")
 PERCENT_BEHIND = re.compile(r"\s?(?:percent|per\scent|pct)(?![A-Za-z])", re.IGNORECASE)
 _PERCENT_BEFORE = re.compile(r"百分之\s?$")
 _PERCENT_WORD = re.compile(r"per\s?cent|百分之", re.IGNORECASE)
@@ -214,7 +216,7 @@ def _is_counted(text: str, counted: str) -> bool:
     if bounds.is_bounded(text, 0, len(text) - len(counted)) or _MORE_BEHIND.match(counted) or not _is_unit(counted):
         return False
     words, is_scaled = _WORD.findall(counted), scales.scale_behind(counted, False)[0] != 1
-    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in ("of", "second"):
+    if not words or is_scaled or len(words) > _MAX_COUNTED_WORDS or words[0].lower() in listed("no_amount"):
         return False
     if not counted.isascii():
         is_article, is_clock = text.startswith("一" + counted[:1]), "点" in text and counted[0] in "分钟"
@@ -228,8 +230,10 @@ _MAX_COUNTED_HAN = 6
 
 def _several(text: str, found: Sequence[_Figure]) -> bool:
     gaps = (text[left.end : right.start] for left, right in pairwise(found))
+    joints = single(Kind.OR, Kind.JOINS) | listed("ranges")
     return all(
-        _SEVERAL.search(gap) or not gap.strip() or max(map(len, _WORD.findall(gap)), default=0) > 1 for gap in gaps
+        _SEVERAL.search(gap) or not gap.strip() or any(len(word) > 1 or word in joints for word in _WORD.findall(gap))
+        for gap in gaps
     )
 
 

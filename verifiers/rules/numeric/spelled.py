@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verifiers import numerals
+from verifiers.commitment.cues import adverbs, listed, words
 from verifiers.numerals.english import CARDINALS, number_of, number_words
 
 _TAIL_CHARS = 300
@@ -22,21 +23,8 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _PERCENT = re.compile(r"\s?(?:percent|%)$", re.IGNORECASE)
-_NO_AMOUNT_BEHIND = re.compile(r"\s?-\s?[a-z]|\s(?:of|second|way|another|thing)\b", re.IGNORECASE)
-_DETERMINERS = frozenset(
-    ["the", "these", "those", "this", "that", "both", "all", "other", "any", "every", "each", "no", "which", "last",
-     "next", "only", "my", "our", "its", "his", "their", "same", "some", "not", "than", "twice", "thrice",
-     "half", "double", "triple"]
-)  # fmt: skip
-"""Before words that mean no amount: "the two"."""
-_EQUATES = frozenset(
-    ["is", "are", "was", "were", "equal", "equals", "make", "makes", "give", "gives", "total", "totals", "become",
-     "becomes"]
-)  # fmt: skip
-_HAS = _EQUATES | frozenset(["has", "have", "had", "get", "gets", "got", "need", "needs", "leave", "leaves"])
-_WORDS_BEFORE = re.compile(
-    r"(?:(?P<there>there)\s)?(?P<verb>[a-z]+|=|:)\s?(?:(?:exactly|only|just|then)\s)?[*_$\"]{0,3}\Z", re.I
-)
+_HYPHEN_BEHIND = re.compile(r"\s?-\s?[A-Za-z]")
+_WORD_BEHIND = re.compile(r"\s([A-Za-z]+)")
 _WORD_BEFORE = re.compile(r"(?P<word>[A-Za-z]+)\s\Z")
 _ONE = frozenset(["one", "minus one", "negative one"])
 _HAN_RUN = re.compile(
@@ -95,32 +83,39 @@ def _english(sentence: str, earlier: str, has_figures: bool) -> tuple[int, int, 
         end = percent.start()
     number = number_of(number_words(sentence[start:end], every_word=True)[0])
     before, behind = sentence[:start], sentence[end:]
-    if number is None or behind[:1].isalnum() or _NO_AMOUNT_BEHIND.match(behind) or _is_determined(before):
+    if number is None or behind[:1].isalnum() or _means_no_amount(behind) or _is_determined(before):
         return None
     ends_there, is_one = not behind.strip(_AROUND), sentence[start:end].lower() in _ONE
-    if (is_one or has_figures) and not (ends_there and _is_said(before, _EQUATES)):
+    if (is_one or has_figures) and not (ends_there and _is_said(before, "equates")):
         return None
-    if _is_said(before, _HAS):
+    if _is_said(before, "equates", "possesses"):
         is_committed = all(_is_determined(sentence[:other]) for other, _ in runs[:-1])
     else:
         is_committed = len(runs) == 1 and _START.search(earlier) is None
     return (start, end, number) if is_committed else None
 
 
+def _means_no_amount(behind: str) -> bool:
+    word = _WORD_BEHIND.match(behind)
+    return _HYPHEN_BEHIND.match(behind) is not None or (word is not None and word[1].lower() in listed("no_amount"))
+
+
 def _is_determined(before: str) -> bool:
     word = _WORD_BEFORE.search(before[-_MAX_WORD_CHARS:])
-    return word is not None and word["word"].lower() in _DETERMINERS
+    return word is not None and word["word"].lower() in listed("determiners")
 
 
-def _is_said(before: str, verbs: frozenset[str]) -> bool:
-    """Whether a text ends in one of these verbs, or in a sign for one."""
-    led = _WORDS_BEFORE.search(before[-_MAX_WORD_CHARS:])
-    if led is None:
+def _is_said(before: str, *verbs: str) -> bool:
+    """Whether a text ends in a verb of some lists, or in a sign for one; "there is one" says less than "it is one"."""
+    said = words(before[-_MAX_WORD_CHARS:].rstrip('*_$" '))
+    while said and said[-1].text in adverbs():
+        said = said[:-1]
+    if not said:
         return False
-    is_there = led["there"] is not None and verbs is _EQUATES
-    return (
-        led["verb"] == "=" or (led["verb"] == ":" and verbs is _HAS) or (led["verb"].lower() in verbs and not is_there)
-    )
+    verb, is_all = said[-1].text, len(verbs) > 1
+    if any(verb in listed(name) for name in verbs):
+        return is_all or len(said) < 2 or said[-2].text not in listed("impersonal")
+    return verb == "=" or (verb == ":" and is_all)
 
 
 _MAX_WORD_CHARS = 40

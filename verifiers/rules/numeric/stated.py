@@ -105,7 +105,9 @@ def _of(scene: _Scene, params: commitment.ExtractionParams, decimal_comma: bool,
 
 def _scene(response: str, params: commitment.ExtractionParams) -> _Scene:
     segment = commitment.final_segment(response, params.think)
-    extraction = commitment.uncorrected(response, commitment.extract(response, params, segment=segment))
+    extraction = commitment.corrected(
+        response, commitment.extract(response, params, segment=segment), params.on_conflict
+    )
     if segment.reason == "found" and extraction.channel in (None, Channel.LAST_NUMBER):
         said = commitment.without_courtesy(response, segment.start, segment.end)
         segment = commitment.Segment(segment.start, said, "found")

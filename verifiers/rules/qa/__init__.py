@@ -28,6 +28,8 @@ from sandbox.workers import Workers
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel
+from verifiers.commitment.cues import Kind
+from verifiers.commitment.stance import Sentence
 from verifiers.long_texts import INLINE_CHARS, judge_all
 from verifiers.own_answers import written
 from verifiers.rules.qa import alone, drop, overlap, similarity, translation, typed
@@ -112,7 +114,7 @@ class QaParams(commitment.ExtractionParams):
 
 class Qa(Verifier[QaParams]):
     name = "qa"
-    version = "15"
+    version = "16"
     params = QaParams
     summary = (
         "A text against one or many references: exact, F1, contains, DROP, WER, ROUGE, BLEU, chrF, list, bool, date"
@@ -180,7 +182,7 @@ def judge(response: str, params: QaParams, explain: bool = False) -> Verdict:
         return Verdict.invalid(*fault)
     extraction = commitment.extract(response, params, _AUTO_LIKENESS if params.metric in _LIKENESS else _AUTO)
     if params.metric not in _LIKENESS:
-        extraction = commitment.uncorrected(response, extraction)
+        extraction = commitment.corrected(response, extraction, params.on_conflict)
     detail = extraction.detail(explain)
     if extraction.answer is None:
         return Verdict.wrong(extraction.reason, **detail)
@@ -253,9 +255,8 @@ def _untexted(answer: str) -> str:
     return _TEXT_COMMAND.sub(r"\1", answer).strip() if "\\" in answer else answer
 
 
-_DESCRIBED = re.compile(
-    r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?:the|an?|which|who|located|because|since)\s[^*?]*"
-)
+_DESCRIBED = re.compile(r"(?:\*\*)?(?P<answer>[^*\n]{1,200})\*\*(?:[,—–]\s?|\s[—–-]\s|\s\()(?P<description>[^*?]*)")
+_DESCRIBES = frozenset([Kind.THE, Kind.BECAUSE])
 
 
 def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str, ...]]) -> str:
@@ -270,7 +271,8 @@ def _alone(answer: str, channel: Channel | None, references: Sequence[tuple[str,
     if not any("onfiden" in part for parts in references for part in parts):
         answer = commitment.without_confidence(answer, 0, len(answer)).rstrip()
     if "**" in answer and (described := _DESCRIBED.fullmatch(answer)):
-        answer = described["answer"]
+        is_said = Sentence(described["description"], 0, len(described["description"]), "").begins(_DESCRIBES, 0)
+        answer = described["answer"] if is_said else answer
     if any("[" in part or part.strip().isdigit() for parts in references for part in parts):
         return answer
     return commitment.without_citations_at_end(answer)

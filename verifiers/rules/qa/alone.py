@@ -15,6 +15,7 @@ from functools import lru_cache
 from verifiers.commitment.announce import announcements
 from verifiers.commitment.cues import Cue, Kind, listed
 from verifiers.commitment.stance import Sentence, Stance, sentences
+from verifiers.commitment.wording import single
 from verifiers.rules.qa.truths import IN_PART, NO, YES, leading
 from verifiers.rules.qa.words import LETTERS
 
@@ -27,15 +28,14 @@ _MIN_EXPLAINING_WORDS = 4
 _EDGES = " \t\n.。!！…"
 _AROUND = _EDGES + ",:;،，、：；—–-*_`\"'“”«»()（）"
 _SIGNS = frozenset(",:;.!…—–-،，、。：；！(（[")
-_GREETS = frozenset([Kind.GREETS, Kind.CERTAINLY, Kind.BUT, Kind.YES])
-_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO, Kind.CERTAINLY])
+_GREETS = frozenset([Kind.GREETS, Kind.GUESS, Kind.BUT, Kind.YES])
+_VERBS = frozenset([Kind.IT, Kind.GUESS, Kind.CHOOSE, Kind.SO])
 _NOUNS = frozenset([Kind.ANSWER, Kind.RESULT, Kind.ASKED])
 _OPEN = frozenset([Kind.NOT, Kind.BAD, Kind.OTHER, Kind.MAYBE, Kind.DOUBT, Kind.IF, Kind.SAID, Kind.OR, Kind.NEUTRAL])
 _MORE = frozenset(
     [Kind.OR, Kind.MAYBE, Kind.BUT, Kind.DOUBT, Kind.BACK, Kind.ALSO, Kind.IF, Kind.WRONG, Kind.OTHER, Kind.BAD]
 )
 """Another answer, a doubt, or what takes an answer back."""
-_ARTICLES = frozenset([Kind.THE, Kind.RIGHT])
 _TOLD = frozenset([Kind.THE, Kind.SOURCE, Kind.BECAUSE, Kind.EXPLAINS])
 _YEARS = re.compile(r"\s?\(\d{4}\s?[-–]\s?\d{4}\)\Z")
 
@@ -61,17 +61,12 @@ _ASKS = ("?", "？", "؟", "吗")
 def apart(answer: str, references: Sequence[str]) -> str:
     """An answer without what announces it, how sure it is, and the verb behind it; what a reference begins or ends with stays."""
     head = _sentence(answer[:_MAX_LEAD_CHARS])
-    if any(cue.kind is Kind.ANSWER for cue in head.cues):
+    if Kind.ANSWER in head.kinds:
         told = announcements(head.text, 0, head.end)
         is_announced = len(told) == 1 and told[0].stance is Stance.ANNOUNCED and told[0].start <= _MAX_BEFORE_CHARS
         if is_announced and not _is_heading(head, told[0].span[0]):
             answer = answer[told[0].span[0] :].lstrip()
             head = _sentence(answer[:_MAX_LEAD_CHARS])
-    sure = max([cue.stop for cue in head.cues if cue.kind is Kind.CERTAINLY and cue.first == 0], default=0)
-    if 0 < sure < len(head.words) and not any(cue.kind is Kind.NOT and cue.first == sure for cue in head.cues):
-        word = answer[: head.words[sure - 1].end].lower()
-        if not any(part.lower().startswith(word) for part in references):
-            answer = answer[head.words[sure].start :]
     if answer.isascii():
         return answer
     tail = Sentence(answer, max(0, len(answer) - _MAX_LEAD_CHARS), len(answer.rstrip(_EDGES)), "")
@@ -168,7 +163,8 @@ def _leads(said: Sentence, place: int, asks_truth: bool) -> Iterator[int]:
     denied = {cue.first for cue in said.cues if cue.kind in (Kind.NOT, Kind.NO)}
     bounds = {cue.first for cue in said.cues if cue.kind in (Kind.BOUND, Kind.PART)}
     for cue in said.cues:
-        if cue.kind is Kind.RATHER and place < cue.first < place + _MAX_ASIDE_WORDS:
+        is_native = not said.words[cue.first].text.isascii()
+        if cue.kind is Kind.WRONG and is_native and place < cue.first < place + _MAX_ASIDE_WORDS:
             yield cue.stop
         if cue.first != place:
             continue
@@ -200,13 +196,13 @@ def _counts(said: Sentence, place: int) -> bool:
 
 def _names(said: Sentence, place: int) -> bool:
     """Whether a name or a figure follows, maybe behind an article."""
-    place = max([cue.stop for cue in said.cues if cue.first == place and cue.kind is Kind.THE], default=place)
+    place = said.past_cue(place, Kind.THE)
     return _counts(said, place) or (place < len(said.words) and said.text[said.words[place].start].isupper())
 
 
 def _past_heading(said: Sentence, place: int, denied: set[int]) -> Iterator[int]:
     """Behind what announces an answer: "the answer to this is", "Year:", "the city is"."""
-    begin = max([cue.stop for cue in said.cues if cue.first == place and cue.kind in _ARTICLES], default=place)
+    begin = said.past_cue(place, Kind.THE, Kind.RIGHT)
     here = [cue for cue in said.cues if cue.first in (place, begin)]
     nouns = [(cue.stop, cue.kind is not Kind.ASKED) for cue in here if cue.kind in _NOUNS]
     if any(cue.kind is Kind.BAD for cue in here):
@@ -214,10 +210,10 @@ def _past_heading(said: Sentence, place: int, denied: set[int]) -> Iterator[int]
     if not nouns and (begin == place or any(cue.kind in _OPEN | {Kind.LABEL} for cue in here)):
         return
     at, is_answer = max(nouns, default=(begin + 1, False))
-    if is_answer and _has(said, Kind.COMPLEMENT, at):
+    if is_answer and said.begins(frozenset([Kind.COMPLEMENT]), at):
         signs = [place for place in range(at, len(said.words)) if said.words[place].text in ":："]
         at = min([cue.first for cue in said.cues if cue.kind is Kind.IS and cue.first > at] + signs, default=at)
-    verb = max([cue.stop for cue in said.cues if cue.kind is Kind.IS and cue.first == at], default=at)
+    verb = said.past_cue(at, Kind.IS)
     if verb > at and verb not in denied:
         yield verb
     if nouns and at < len(said.words) and (said.words[at].text in ":：=→" or _text_at(said, at).startswith("->")):
@@ -277,13 +273,13 @@ _BEHIND = _EDGES + ",:;،，、：；—–-(（*_"
 
 def _end(said: Sentence, cue: Cue, start: int, stop: int) -> int | None:
     """Where an answer ends before what a cue begins, if that is said of the answer, to the end."""
-    first = cue.first - _has(said, Kind.JOINS, cue.first - 1)
+    first = cue.first - said.begins(frozenset([Kind.JOINS]), cue.first - 1)
     before = said.words[first - 1].text if first else ""
     is_last, is_apart = said.past(cue.stop, _CLOSING) >= stop, before in _SIGNS or before == "-"
     match cue.kind:
         case Kind.ENDS | Kind.CALLED | Kind.FITS:
             is_end = is_last
-        case Kind.GUESS | Kind.CERTAINLY | Kind.GREETS:
+        case Kind.GUESS | Kind.GREETS:
             is_end = is_last and is_apart
         case Kind.NOT | Kind.NO:
             is_set_off = is_apart or first < cue.first or cue.stop - first > 1
@@ -320,22 +316,22 @@ def _offers_another(said: Sentence, behind: Cue, stop: int, name: str) -> bool:
     name = name.strip(_AROUND).lower()
     for place in range(behind.stop, stop):
         before, is_alone = said.words[place - 1].text, said.ends(place + 1) or said.ends(place + 2)
-        joins = before in ",;/&，、；" or (before == "." and is_alone) or _has(said, Kind.JOINS, place - 1)
+        joins = (
+            before in ",;/&，、；" or (before == "." and is_alone) or said.begins(frozenset([Kind.JOINS]), place - 1)
+        )
         is_said = any(cue.kind is Kind.IS and cue.stop == place for cue in said.cues)
         if (is_said or joins) and _names(said, place) and name not in _text_at(said, place).lower():
             return True
     return False
 
 
-def _has(said: Sentence, kind: Kind, place: int) -> bool:
-    return any(cue.kind is kind and cue.first == place for cue in said.cues)
-
-
 def _says_more(said: Sentence, first: int, stop: int) -> bool:
     """Whether there is another answer between two words, a doubt, or what takes an answer back."""
     for cue in said.cues:
         if cue.kind in _MORE and first <= cue.first < stop:
-            is_weak = cue.kind in (Kind.WRONG, Kind.OTHER) or (cue.kind is Kind.BUT and _has(said, Kind.NO, cue.first))
+            is_weak = cue.kind in (Kind.WRONG, Kind.OTHER) or (
+                cue.kind is Kind.BUT and said.begins(frozenset([Kind.NO]), cue.first)
+            )
             if not is_weak or said.ends(cue.stop):
                 return True
     return False
@@ -383,14 +379,14 @@ def _truth(text: str) -> str | None:
 _ACRONYM = re.compile(
     r"(?P<name>[^()]{3,120}?)\s\((?P<short>[A-Z][A-Za-z.]{1,9})\)|(?P<short2>[A-Z][A-Z.]{1,9})\s\((?P<name2>[^()]{3,120})\)"
 )
-_SMALL = frozenset(["of", "the", "and", "for", "in", "on", "de", "la"])
+_SMALL = (Kind.THE, Kind.COMPLEMENT, Kind.JOINS)
 
 
 def _of_acronym(found: re.Match[str]) -> Iterator[str]:
     """A name and the letters it is abbreviated to, where those begin its words."""
     name, short = found["name"] or found["name2"], found["short"] or found["short2"]
     said = LETTERS.findall(name)
-    initials = "".join(word[0] for word in said if word[0].isupper() or word not in _SMALL)
+    initials = "".join(word[0] for word in said if word[0].isupper() or word not in single(*_SMALL) | listed("places"))
     capitals = "".join(word[0] for word in said if word[0].isupper())
     if short.replace(".", "").upper() in (initials.upper(), capitals.upper()):
         yield name

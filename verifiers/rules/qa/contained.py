@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from verifiers.commitment.behind import is_affirmed, is_taken_back, replacement
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.stance import UNMADE, Sentence, Span, sentence_at, sentences
 from verifiers.rules.qa.words import Normalise, has_cjk, visible
 
@@ -46,6 +46,7 @@ def contained(answer: str, reference: str, normalise: Normalise) -> Outcome:
 
 
 _OPPOSITE = {"yes": "no", "no": "yes"}
+_GOES_ON = frozenset([Kind.JOINS, Kind.OR, Kind.COMPLEMENT])
 
 
 def says_truth(answer: str, reference: str) -> Outcome:
@@ -60,9 +61,7 @@ def _truths(answer: str) -> Iterator[str]:
     """The words yes and no that stand alone: before a sign, or at an end."""
     for sentence in sentences(visible(answer), 0, len(answer)):
         for place, word in enumerate(sentence.words):
-            if word.text in _OPPOSITE and (
-                sentence.ends(place + 1) or sentence.words[place + 1].text in ("and", "or", "for")
-            ):
+            if word.text in _OPPOSITE and (sentence.ends(place + 1) or sentence.begins(_GOES_ON, place + 1)):
                 yield word.text
 
 
@@ -77,7 +76,7 @@ def _said(sentence: Sentence, span: Span, reference: str) -> Outcome:
     first, stop = sentence.place(span)
     if reference[:1].isdigit() and sentence.ends_in(_LIMITS, first) is not None:
         return "denied"
-    if any(cue.first >= stop and sentence.words[cue.first].text in ("as", "so") for cue in sentence.also()):
+    if any(cue.first >= stop and sentence.words[cue.first].text in listed("likewise") for cue in sentence.also()):
         return "several_candidates"
     if not any(cue.kind is Kind.OR for cue in cues(words(reference))) and _is_a_choice(sentence, first, stop):
         return "several_candidates"
@@ -97,10 +96,8 @@ _TELLING = frozenset([Kind.IS, Kind.THE, Kind.SO, Kind.BECAUSE, Kind.ASIDE, Kind
 def _is_asked(sentence: Sentence) -> bool:
     """Whether a sentence asks, and nobody says yes."""
     opens = [word.text for word in sentence.words[:2]]
-    asks = sentence.asks or (
-        len(opens) == 2 and opens[0] in ("is", "was", "could") and opens[1] in ("it", "that", "this")
-    )
-    return asks and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
+    is_turned = len(opens) == 2 and opens[0] in listed("asks") and opens[1] in listed("pronouns")
+    return (sentence.asks or is_turned) and not is_affirmed(sentence.text, sentence.end, len(sentence.text))
 
 
 def _is_a_choice(sentence: Sentence, first: int, stop: int) -> bool:

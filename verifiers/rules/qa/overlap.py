@@ -12,7 +12,7 @@ from fractions import Fraction
 from verifiers.commitment.cues import Kind
 from verifiers.commitment.stance import sentences
 from verifiers.rules.qa.contained import contained
-from verifiers.rules.qa.words import Normalise, visible, words
+from verifiers.rules.qa.words import Normalise, joints, visible, words
 
 _CLOSED = frozenset([("yes",), ("no",), ("noanswer",)])
 
@@ -72,9 +72,9 @@ def is_enumeration(answer: str, reference: str) -> bool:
     Of two with a comma between them the second may describe the first ("Paris, France"), so the reference may be that.
     """
     answer, reference = visible(answer), visible(reference)
-    if _LISTED.search(reference):
+    if joints(reference):
         return False
-    parts = [part for part in _LISTED.split(answer) if any(map(str.isalnum, part))]
+    parts = [part for part, _ in _parts(answer) if any(map(str.isalnum, part))]
     most = len(words(reference, "cjk")) + _EXTRA_WORDS
     if len(parts) < 2 or any(len(words(part, "cjk")) > most for part in parts):
         return False
@@ -90,7 +90,7 @@ def is_flood(answer: str, reference: str) -> bool:
     Of three the first may be what the others describe ("Bath, Somerset, England").
     """
     answer, reference = visible(answer), visible(reference)
-    if _LISTED.search(reference):
+    if joints(reference):
         return False
     most = len(words(reference, "cjk")) + _EXTRA_WORDS
     run: list[str] = []
@@ -110,10 +110,10 @@ def is_flood(answer: str, reference: str) -> bool:
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
     """What stands between commas and their like; whether an "and" leads to it, as to the last of a list."""
     start, closes = 0, False
-    for separator in _LISTED.finditer(text):
-        yield text[start : separator.start()], closes
-        start, closes = separator.end(), separator[0].strip()[:1].isalpha()
-    yield text[start:], closes
+    for begin, end in joints(text):
+        yield text[start:begin].strip(), closes
+        start, closes = end, text[begin].isalpha()
+    yield text[start:].strip(), closes
 
 
 def _floods(run: Sequence[str], reference: str, beside: int) -> bool:
@@ -128,7 +128,6 @@ def _floods(run: Sequence[str], reference: str, beside: int) -> bool:
 
 
 _MAX_DESCRIBED = 3
-_LISTED = re.compile(r"\s*(?:,(?!\d)|[;/|\n、，；،؛]|(?<![^\W_])(?:and|und|et|y)(?![^\W_])|[和与及])\s*", re.IGNORECASE)
 _APPOSITION = re.compile(r"[,，]")
 _EXTRA_WORDS = 2
 

@@ -5,20 +5,11 @@ Both is neither, and of what is denied only "not true" is no.
 
 import unicodedata
 
-from verifiers.commitment.cues import Kind
+from verifiers.commitment.cues import Kind, listed
 from verifiers.commitment.stance import Sentence
 from verifiers.rules.qa.words import LETTERS, visible
 
-YES = frozenset(
-    ["yes", "true", "yeah", "yep", "correct", "right", "是", "是的", "对", "对的", "没错", "正确", "真", "真的", "成立", "はい", "예", "네", "sí", "si", "oui", "ja", "да", "نعم", "sim"]
-)  # fmt: skip
-NO = frozenset(
-    ["no", "false", "nope", "incorrect", "wrong", "否", "不", "不是", "不对", "错", "错误", "假", "假的", "不成立", "いいえ", "아니요", "아니오", "non", "nein", "нет", "لا", "não"]
-)  # fmt: skip
-IN_PART = frozenset(
-    ["half", "partly", "partially", "mostly", "largely", "sometimes", "somewhat", "almost", "nearly", "hardly", "barely"]
-)  # fmt: skip
-"""What makes a thing neither true nor false."""
+YES, NO, IN_PART = listed("truth"), listed("untruth"), listed("in_part")
 _LETTERS = {"t": True, "f": False, "y": True, "n": False}
 """Only a text that is nothing else."""
 _EDGES = " \t\n.,;:!\"'“”‘’`*_()[]{}<>$。，、；،؛"

@@ -15,6 +15,9 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal
 
+from verifiers.commitment.cues import Kind, cues
+from verifiers.commitment.cues import words as spoken
+
 Normalise = Literal["squad", "cjk", "none"]
 
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -86,3 +89,14 @@ def _cjk(text: str) -> tuple[str, ...]:
     text = _POINT.sub(_KEPT_POINT, unicodedata.normalize("NFKC", text).lower().replace(_KEPT_POINT, ""))
     kept = "".join(char for char in text if unicodedata.category(char)[0] not in "PS")
     return tuple(_CJK_WORD.findall(kept.replace(_KEPT_POINT, ".")))
+
+
+def joints(text: str) -> list[tuple[int, int]]:
+    """Where signs and words stand that part what a text lists: commas and their like, "and"; with the space around them."""
+    found = [sign.span() for sign in _LIST_SIGN.finditer(text)]
+    said = spoken(text)
+    joining = [cue for cue in cues(said) if cue.kind is Kind.JOINS and said[cue.first].text.isalpha()]
+    return sorted(found + [(said[cue.first].start, said[cue.stop - 1].end) for cue in joining])
+
+
+_LIST_SIGN = re.compile(r",(?!\d)|[;/|\n、，；،؛]")

@@ -21,14 +21,15 @@ from verifiers.rules.tool_call.calls import Call, Malformed, arguments_of
 
 _NAME = r"[\w.\-]{1,200}"
 _BAR, _BLANK = "[｜|]", "[▁_]"
-MARKS = (
-    r"(?P<kimi><\|tool_call_begin\|>)"
-    rf"|(?P<deepseek><{_BAR}tool{_BLANK}call{_BLANK}begin{_BAR}>)"
-    r"|(?P<harmony>(?:<\|channel\|>(?:commentary|analysis)|<\|start\|>assistant|\A(?=to=[^\n]{1,300}<\|channel\|>))"
-    r"\s{0,4}to=(?:functions\.)?)"
-    rf"|(?P<functionary>>>>(?=(?:all\n|{_NAME}\n\s{{0,8}}\{{))|<\|recipient\|>\s?(?={_NAME}\s{{0,4}}<\|content\|>))"
-    r"|(?P<react>(?m:^)[ \t*_]{0,8}Action[ \t*_]{0,4}:(?=[^\n]{1,300}\n\s{0,8}[*_]{0,2}Action\sInput))"
-)
+_HARMONY_BEGINS = r"<\|channel\|>(?:commentary|analysis)|<\|start\|>assistant|\A(?=to=[^\n]{1,300}<\|channel\|>)"
+_MARKS = {
+    "kimi": r"<\|tool_call_begin\|>",
+    "deepseek": rf"<{_BAR}tool{_BLANK}call{_BLANK}begin{_BAR}>",
+    "harmony": rf"(?:{_HARMONY_BEGINS})\s{{0,4}}to=(?:functions\.)?",
+    "functionary": rf">>>(?=(?:all\n|{_NAME}\n\s{{0,8}}\{{))|<\|recipient\|>\s?(?={_NAME}\s{{0,4}}<\|content\|>)",
+    "react": r"(?m:^)[ \t*_]{0,8}Action[ \t*_]{0,4}:(?=[^\n]{1,300}\n\s{0,8}[*_]{0,2}Action\sInput)",
+}
+MARKS = "|".join(f"(?P<{name}>{mark})" for name, mark in _MARKS.items())
 _STEP = re.compile(r"function<｜tool_sep｜>\s*(?=<steptml:)")
 ENDS = ("<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>", "<|tool_calls_section_end|>", "<|call|>")
 _DEEPSEEK_FENCED = re.compile(rf"function<{_BAR}tool{_BLANK}sep{_BAR}>\s?({_NAME})\s*```(?:json)?\s*")

@@ -1,0 +1,107 @@
+"""Expressions that can be read, each in one place; and nothing of a library that is its own."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import verifiers
+
+MODULES = {path: path.read_text("utf-8") for path in sorted(Path(verifiers.__file__).parent.rglob("*.py"))}
+LONGEST = 120
+SHORT = 10
+"""Below it an expression has no meaning of its own: `\\s+`."""
+CALLS = {"compile", "match", "search", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
+PARTS = re.compile(r"\\[sdwbWS(\[{]|\(\?[:P<=!]|\[\^")
+"""What a text of its own has that is a part of an expression."""
+OF_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+
+
+def written(node: ast.expr) -> str:
+    """The characters of a text that stand in the source, without what is put into it."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=values):
+            return "".join(map(written, values))
+        case ast.BinOp(left=left, right=right):
+            return written(left) + written(right)
+        case _:
+            return ""
+
+
+def expressions(source: str) -> Iterator[tuple[int, str, str]]:
+    """The regular expressions of a module and their parts: line, what is written, and with names of what is put in."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call | ast.Assign):
+            continue
+        found: ast.expr | None = None
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re" | "re2"), attr=name), args=[first, *_]):
+                found = first if name in CALLS else None
+            case ast.Call(func=ast.Name(id="Scan"), args=[first, *_]):
+                found = first
+            case ast.Assign(value=ast.Constant() | ast.JoinedStr() | ast.BinOp() as value):
+                found = value if PARTS.search(written(value)) else None
+        if found is not None and written(found):
+            yield node.lineno, written(found), ast.unparse(found)
+
+
+def too_long(source: str) -> list[int]:
+    return [line for line, text, _ in expressions(source) if len(text) > LONGEST]
+
+
+def repeated(modules: Mapping[str, str]) -> Mapping[str, list[str]]:
+    found = defaultdict(list)
+    for name, source in modules.items():
+        for line, text, whole in expressions(source):
+            if len(text) >= SHORT:
+                found[whole].append(f"{name}:{line}")
+    return {whole: places for whole, places in found.items() if len(places) > 1}
+
+
+def of_others(source: str) -> list[str]:
+    """Private names that a module uses and neither makes itself nor has as a method."""
+    tree = ast.parse(source)
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    own |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                continue
+            case ast.Attribute(attr=name) if name not in own | OF_TUPLES:
+                names = [name]
+            case ast.ImportFrom(module=module, names=imported):
+                names = [*(module or "").split("."), *(each.name for each in imported)]
+            case ast.Call(func=ast.Name(id="getattr" | "setattr"), args=[_, ast.Constant(value=str(name)), *_]):
+                names = [name]
+            case _:
+                continue
+        found += [name for name in names if name.startswith("_") and not name.startswith("__")]
+    return found
+
+
+def test_no_expression_is_longer_than_can_be_read() -> None:
+    assert {str(path): lines for path, source in MODULES.items() if (lines := too_long(source))} == {}
+
+
+def test_no_expression_is_written_twice() -> None:
+    assert repeated({str(path): source for path, source in MODULES.items()}) == {}
+
+
+def test_nothing_private_of_another_is_used() -> None:
+    assert {str(path): names for path, source in MODULES.items() if (names := of_others(source))} == {}
+
+
+def test_each_of_these_is_seen() -> None:
+    assert too_long(f"import re\n\n_X = re.compile(rf'{'a' * 70}{{y}}' r'{'b' * 60}')") == [3]
+    assert too_long(f"_PART = r'\\s{'a' * 120}'") == [1]
+    assert set(repeated({"a": "re.search(r'[a-z]{1,20}x', t)", "b": "_Y = re2.compile(r'[a-z]{1,20}x')"})) == {
+        "'[a-z]{1,20}x'"
+    }
+    assert of_others("import yaml\nyaml._load(x)") == ["_load"]
+    assert of_others("from yaml import _load\nfrom yaml._yaml import y") == ["_load", "_yaml"]
+    assert of_others("class A:\n    def _f(self): ...\n\nA()._f()") == []
