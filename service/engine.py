@@ -77,7 +77,7 @@ class Engine:
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
             on_scored: Told of each finished batch and its results; must return at once.
-            clock: Seconds; how long items take by it decides how many are judged in one go.
+            clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
         """
         self.registry = registry
         self._cache = cache
@@ -283,7 +283,7 @@ class Engine:
         found = dict(zip((key for key in keys if key is not None), values, strict=True))
         now, left = perf_counter(), []
         for flight in missed:
-            if flight.done or flight.taken:
+            if flight.done:
                 continue
             key = flight.prepared.key
             held = found.get(key) if key is not None else None
@@ -308,7 +308,7 @@ class Engine:
         """Have the verifier judge a chunk; whatever goes wrong becomes a verdict here, and nowhere else."""
         entry = chunk.flights[0].prepared.judge.entry
         fresh: dict[bytes, bytes] = {}
-        started = perf_counter()
+        started = self._clock()
 
         def deliver(position: int, verdict: Verdict) -> None:
             flight = chunk.flights[position]
@@ -326,7 +326,7 @@ class Engine:
                 await self._judge(entry, chunk, range(len(chunk.flights)), deliver)
         finally:
             self._cache.store(fresh)
-            self._metrics.observe_chunk(entry.verifier.name, perf_counter() - started)
+            self._metrics.observe_chunk(entry.verifier.name, self._clock() - started)
 
     async def _judge(
         self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]
