@@ -144,6 +144,11 @@ class Flight:
         self.chunk: Chunk | None = None
         self.done = False
 
+    @property
+    def refreshes(self) -> bool:
+        """Somebody who waits for it wants it judged, whatever is remembered."""
+        return any(job.batch.cache == "refresh" for job, _ in self.waiting)
+
     def item(self) -> Item[Any]:
         """What is asked of the verifier, with the time at which the last of them will have gone."""
         if not self.waiting:

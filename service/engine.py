@@ -286,7 +286,7 @@ class Engine:
             if flight.done:
                 continue
             key = flight.prepared.key
-            held = found.get(key) if key is not None else None
+            held = found.get(key) if key is not None and not flight.refreshes else None
             stored = decode_stored(held) if held is not None else None
             if stored is None:
                 left.append(flight)

@@ -288,6 +288,28 @@ async def test_who_refreshes_does_not_ask_redis(redis_server: RedisServer) -> No
             assert cache.counters.mgets == 0
 
 
+async def test_who_refreshes_is_not_answered_by_what_redis_has_for_another(redis_server: RedisServer) -> None:
+    gated = Gated()
+    gated.gate.set()
+    async with cache_over(redis_server) as cache, engine_of(gated, cache=cache) as engine:
+        await engine.score(batch(item("gated", "yes")))
+        await until(lambda: cache.counters.written == 1)
+    gated = Gated()
+    async with cache_over(redis_server) as cache, engine_of(gated, cache=cache) as engine:
+        before = asyncio.create_task(engine.score(batch(*(item("gated", f"r{n}") for n in range(600)))))
+        await gated.entered.wait()
+        refreshing = asyncio.create_task(engine.score(batch(item("gated", "yes"), cache="refresh")))
+        await turns()
+        using = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        await until(lambda: cache.counters.hits_redis == 1)
+        await turns()
+        gated.gate.set()
+        await before
+        assert [result.cached for result in (await refreshing).results] == [False]
+        assert reasons(await using) == ["correct"]
+    assert gated.asked.count("yes") == 1
+
+
 async def test_off_writes_nothing_and_shares_nothing() -> None:
     counting = Counting()
     async with engine_of(counting) as engine:
