@@ -379,6 +379,15 @@ async def test_the_deadline_fails_what_is_not_judged_and_keeps_what_is() -> None
 
 
 @in_virtual_time
+async def test_what_has_not_begun_by_the_deadline_is_failed_and_never_judged() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        scored = await engine.score(batch(*(item("counting", f"r{n}") for n in range(1000)), deadline_s=0))
+    assert reasons(scored)[-500:] == ["deadline"] * 500
+    assert "r999" not in counting.asked
+
+
+@in_virtual_time
 async def test_an_item_that_never_ends_is_failed_by_its_own_limit() -> None:
     async with engine_of(Piecemeal(), item_deadline_s=0.1) as engine:
         scored = await engine.score(batch(item("piecemeal", "a"), item("piecemeal", "hang")))
