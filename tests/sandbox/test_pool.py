@@ -343,7 +343,8 @@ async def test_a_runner_that_does_not_answer_is_given_up_twice(backend: Scripted
     patience_s = job._HARD_FACTOR * limits.backstop_s + job._HARD_EXTRA_S
     async with pool_of(backend) as pool:
         with pytest.raises(SandboxUnavailable) as caught:
-            await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
+            async with asyncio.timeout(PATIENCE_S):
+                await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
     assert caught.value.reason == "box_died"
     assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + fleet.TICK_S)
     assert pool.counters.boxes_ended[Reason.SILENT] == 2
