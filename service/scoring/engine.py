@@ -76,7 +76,7 @@ class Engine:
             max_response_bytes: Of a response or prompt, counted in characters.
             book: Recipes and routes; `use` replaces them.
             on_scored: Told of each finished batch and its results; must return at once.
-            clock: Seconds; how long items take by it decides how many are judged in one go.
+            clock: Seconds; how long items take by it is told to the metrics, and decides how many are judged in one go.
         """
         self.registry = registry
         self._cache = cache
@@ -85,7 +85,7 @@ class Engine:
         self._on_scored = on_scored
         self.book = book
         self._preparation = Preparation(registry, book, max_response_bytes)
-        self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s)
+        self._calls = VerifierCalls(cache, metrics, item_deadline_s=item_deadline_s, clock=clock)
         self._worker_slots = 2 * workers
         self._pending = PendingVerdicts()
         self._queues: dict[str, FairQueue] = {}
@@ -267,10 +267,10 @@ class Engine:
         found = dict(zip((key for key in keys if key is not None), values, strict=True))
         now, left = perf_counter(), []
         for pending in missed:
-            if pending.state != "waiting":
+            if not pending.is_open:
                 continue
             key = pending.prepared.key
-            held = found.get(key) if key is not None else None
+            held = found.get(key) if key is not None and not pending.refreshes else None
             cached = decode_verdict(held) if held is not None else None
             if cached is None:
                 left.append(pending)

@@ -2,7 +2,7 @@
 
     waiting ──take──► taken, in a chunk ──finish──► done
        │ │               │
-       │ └─finish────────┼──────────────► done       Redis had it
+       │ └─finish────────┼──────────────► done       Redis had it, which may also be found when it has been taken
        └───────leave─────┴──────────────► dropped    nobody waits for it any more
 
 Equal items share one verdict, in one batch or in several. While it waits it may stand in the queues of several batches, and
@@ -78,6 +78,11 @@ class PendingVerdict:
     def is_open(self) -> bool:
         """Somebody still waits for it."""
         return self.state in ("waiting", "taken")
+
+    @property
+    def refreshes(self) -> bool:
+        """A batch that waits for it wants it judged, whatever is remembered."""
+        return any(waiter.cache == "refresh" for waiter, _ in self._waiting)
 
     def join(self, waiter: Waiter, place: Place) -> bool:
         """Let one more wait; says whether that batch must queue it too, so as not to wait for another's long queue."""

@@ -19,7 +19,10 @@ log = logging.getLogger("rewardline.engine")
 class VerifierCalls:
     """Has chunks judged by their verifiers, each item within `item_deadline_s`."""
 
-    def __init__(self, cache: VerdictCache, metrics: Metrics, *, item_deadline_s: float) -> None:
+    def __init__(
+        self, cache: VerdictCache, metrics: Metrics, *, item_deadline_s: float, clock: Callable[[], float]
+    ) -> None:
+        self._clock = clock
         self._cache = cache
         self._metrics = metrics
         self._item_deadline_s = item_deadline_s
@@ -28,7 +31,7 @@ class VerifierCalls:
         """Have the verifier judge a chunk; every item that somebody waits for gets a verdict."""
         entry = chunk.verdicts[0].prepared.configured.entry
         fresh: dict[bytes, bytes] = {}
-        started = perf_counter()
+        started = self._clock()
 
         def deliver(position: int, verdict: Verdict) -> None:
             pending = chunk.verdicts[position]
@@ -46,7 +49,7 @@ class VerifierCalls:
                 await self._call(entry, chunk, range(len(chunk.verdicts)), deliver)
         finally:
             self._cache.store(fresh)
-            self._metrics.observe_chunk(entry.verifier.name, perf_counter() - started)
+            self._metrics.observe_chunk(entry.verifier.name, self._clock() - started)
 
     async def _call(
         self, entry: Entry, chunk: Chunk, positions: Sequence[int], deliver: Callable[[int, Verdict], None]

@@ -1,6 +1,6 @@
 """A backend whose boxes do as the programs say: for faults that no real box has when it is asked to.
 
-A program is a line of words. At loading: `compiles`, `broken`, `loads-killed`. Each run says one in its standard input:
+A program is a line of words. At loading: `compiles BYTES`, `broken`, `loads-killed`. Each run says one in its standard input:
 
     ok TEXT        writes TEXT                        slow SECONDS    the same after some time
     die            the connection ends                oom             so it does, and it was the memory
@@ -23,7 +23,7 @@ from sandbox.runner.configuration import Configuration
 from sandbox.runner.frames import PROTOCOL
 
 _LENGTHS = struct.Struct("!II")
-_OK: dict[str, Any] = {"code": 0, "signal": 0, "ended": None, "cpu_s": 0.001, "wall_s": 0.001, "peak_kb": 2048}
+_OK: dict[str, Any] = {"code": 0, "signal": 0, "ended": None, "cpu_s": 0.001, "wall_s": 0.001, "peak_kb": 2560}
 _RESULT: dict[str, Any] = _OK | {
     "answer": "result",
     "left": 0,
@@ -177,9 +177,10 @@ class ScriptedBox(Box):
             return False
         ended = "killed" if deed == "loads-killed" else None
         compiled = None if header["compile"] is None else _OK | {"ended": ended}
-        kept = [["program", 6]] if compiled and deed == "compiles" else []
+        word, _, size = deed.partition(" ")
+        made = b"b" * int(size or 6) if compiled and word == "compiles" else b""
         answer = {"answer": "loaded", "ok": deed not in ("broken", "loads-killed"), "message": deed}
-        _say(writer, {**answer, "compile": compiled, "kept": kept}, b"binary" if kept else b"")
+        _say(writer, {**answer, "compile": compiled, "kept": [["program", len(made)]] if made else []}, made)
         return True
 
     async def _run(self, deed: str, writer: asyncio.StreamWriter) -> bool:

@@ -1,6 +1,8 @@
 """`sandbox.boxes.pool.messages`: whatever a box says is understood or refused, never believed."""
 
+import fcntl
 import json
+import os
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from sandbox.base import Exit, RunResult, TestOutcome
 from sandbox.boxes.link import Malformed
-from sandbox.boxes.pool.messages import read_hello, read_loaded, read_result, read_unloaded
+from sandbox.boxes.pool.messages import SLACK_BYTES, read_hello, read_loaded, read_result, read_unloaded
 from sandbox.runner.testing.outcomes import seal
 
 KEY = b"the key of these tests"
@@ -163,6 +165,15 @@ def told(*lines: bytes) -> RunResult:
 def test_a_result_that_does_not_fit_is_malformed(changes: dict[str, Any]) -> None:
     with pytest.raises(Malformed):
         read_result(text(RESULT, **changes), bytes(7))
+
+
+def test_outputs_may_be_longer_by_what_a_pipe_holds() -> None:
+    reads, writes = os.pipe()
+    try:
+        assert fcntl.fcntl(writes, fcntl.F_GETPIPE_SZ) <= SLACK_BYTES
+    finally:
+        os.close(reads)
+        os.close(writes)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../q", "a/../../b", "", ".", "a\0b"])

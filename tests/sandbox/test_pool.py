@@ -68,7 +68,7 @@ async def test_each_run_has_its_result_in_order(backend: ScriptedBackend) -> Non
         built = await run(pool, "ok one", "ok two", "ok three", heard=heard)
     assert built == Built(ok=True)
     assert [result.stdout for result in heard.results] == [b"one", b"two", b"three"]
-    assert heard.results[0].peak_memory_mb == 2.0
+    assert heard.results[0].peak_memory_mb == 2.5
     assert pool.counters.runs[Exit.EXITED] == 3
 
 
@@ -116,6 +116,8 @@ async def test_a_run_that_nobody_wants_any_more_costs_the_box_not_the_caller(bac
         await run(pool, "ok", "ok", "silent", heard=Heard(at_most=2))
         assert pool.busy == 1
         await until(lambda: pool.busy == 0 and pool.ready == 1)
+        now_s = asyncio.get_running_loop().time()
+        assert job.LEFTOVER_PATIENCE_S <= now_s <= job.LEFTOVER_PATIENCE_S + 2 * box_pool.TICK_S
     assert pool.counters.boxes_ended[Reason.SILENT] == 1
     assert backend.made[0].destroyed
 
@@ -337,11 +339,12 @@ async def test_a_box_that_dies_while_loading_twice_is_nobodys_verdict(backend: S
 
 @in_virtual_time
 async def test_a_runner_that_does_not_answer_is_given_up_twice(backend: ScriptedBackend) -> None:
-    limits = Limits(wall_s=0.1)
+    limits = Limits(wall_s=0.11)  # so that its patience ends between two ticks
     patience_s = job._HARD_FACTOR * limits.backstop_s + job._HARD_EXTRA_S
     async with pool_of(backend) as pool:
         with pytest.raises(SandboxUnavailable) as caught:
-            await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
+            async with asyncio.timeout(PATIENCE_S):
+                await pool.run(Program(""), [Execute(stdin=b"silent", limits=limits)])
     assert caught.value.reason == "box_died"
     assert 2 * patience_s <= asyncio.get_running_loop().time() <= 2 * (patience_s + box_pool.TICK_S)
     assert pool.counters.boxes_ended[Reason.SILENT] == 2
@@ -433,6 +436,17 @@ async def test_a_box_is_replaced_when_it_is_old(backend: ScriptedBackend) -> Non
         await until(lambda: len(backend.made) >= 3)
         await run(pool, "ok")
     assert pool.counters.boxes_ended[Reason.AGE] >= 2
+
+
+@in_virtual_time
+async def test_a_box_that_grew_old_at_work_is_lent_to_nobody_else(backend: ScriptedBackend) -> None:
+    async with pool_of(backend, box_max_age_s=10) as pool:
+        working = asyncio.create_task(run(pool, "slow 20"))
+        await until(lambda: pool.busy == 1)
+        await run(pool, "ok")
+        assert (await working).ok
+    assert [len(box.loaded) for box in backend.made if box.loaded] == [1, 1]
+    assert pool.counters.boxes_ended[Reason.AGE] == 1
 
 
 @in_virtual_time
@@ -532,6 +546,29 @@ async def test_a_line_that_is_too_long_refuses_at_once(backend: ScriptedBackend)
     assert {error.reason for error in refused} == {"sandbox_busy"}
     assert pool.counters.refused == len(refused)
     assert errors.count(None) == 20 - len(refused)
+
+
+@pytest.mark.parametrize(
+    ("before", "limit_s", "taken", "refused"),
+    [(["ok"] * 100, 1.0, 190, 220), (["slow 10"] * 9, 2.0, 1, 2)],
+    ids=["quick", "slow"],
+)
+@in_virtual_time
+async def test_the_line_is_as_long_as_the_runs_in_it_would_take_by_what_runs_took(
+    backend: ScriptedBackend, before: Sequence[str], limit_s: float, taken: int, refused: int
+) -> None:
+    async with pool_of(backend, queue_limit_s=limit_s) as pool:
+        await run(pool, *before)
+        await until(lambda: pool.busy == 0)
+        tasks = []
+        for words in (["slow 1"], ["ok"]):
+            tasks.append(asyncio.create_task(run(pool, *words)))
+            await turns()
+        assert (pool.busy, pool.waiting) == (1, 1)
+        with pytest.raises(SandboxUnavailable, match="waiting already"):
+            await run(pool, *["ok"] * refused)
+        tasks.append(asyncio.create_task(run(pool, *["ok"] * taken)))
+        assert all(built.ok for built in await asyncio.gather(*tasks))
 
 
 @in_virtual_time
@@ -636,6 +673,10 @@ async def test_callers_are_told_soon_when_boxes_cannot_be_made_and_served_when_t
             with pytest.raises(SandboxUnavailable):
                 await run(pool, "ok")
         assert backend.attempts <= attempts + 2
+        await until(lambda: backend.attempts > attempts + 4)
+        with pytest.raises(SandboxUnavailable, match="the daemon is gone"):
+            await run(pool, "ok")
+        assert pool.trouble == "the daemon is gone"
         backend.broken = ""
         await until(lambda: pool.ready == 2)
         await run(pool, "ok")
@@ -668,6 +709,13 @@ async def test_the_same_source_is_compiled_once(backend: ScriptedBackend) -> Non
     assert ["program", 6] in second_load["files"]
     assert pool.counters.compile_cache_hits == 1
     assert pool.counters.compile_cache_misses == 2
+
+
+@in_virtual_time
+async def test_what_a_compiler_makes_may_be_many_megabytes(backend: ScriptedBackend) -> None:
+    async with pool_of(backend) as pool:
+        built = [await pool.run(Program("compiles 3000000", "cpp"), deeds("ok")) for _ in range(2)]
+    assert [each.cached for each in built] == [False, True]
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest_and_keeps_nothing_too_large() -> None:

@@ -128,10 +128,7 @@ class Plan:
 
     def limits(self, run: Run) -> Limits:
         """Limits of the run, with the extra CPU time that the language's run time needs."""
-        language = self.language
-        if language.cpu_factor == 1.0 and not language.start_cpu_s:
-            return run.limits
-        cpu_s = run.limits.cpu_s * language.cpu_factor + language.start_cpu_s
+        cpu_s = run.limits.cpu_s * self.language.cpu_factor + self.language.start_cpu_s
         return dataclasses.replace(run.limits, cpu_s=cpu_s)
 
     def _compile_fields(self) -> dict[str, object]:

@@ -13,13 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.cache.memory_cache import MemoryCache
+from service.cache.redis_cache import RedisCache
 from service.cache.verdict_cache import VerdictCache
 from service.observe.metrics import Metrics
 from service.recipes import book as recipes
 from service.scoring.engine import Engine, Scored
-from service.wire import BatchRequest, CacheMode, Result, ScoreItem, Summary
+from service.wire import BatchRequest, CacheMode, Message, Result, ScoreItem, Summary
+from tests.service.redis_server import RedisServer
 from tests.virtual_time import in_virtual_time
-from tests.waiting import PATIENCE_S, turns
+from tests.waiting import PATIENCE_S, turns, until
 from verifiers.base import Example, InvalidItem, Item, Params, Unavailable, Verdict, Verifier
 from verifiers.registry import Entry, Registry
 
@@ -111,14 +113,19 @@ class Rolling(Counting):
 
 @asynccontextmanager
 async def engine_of(
-    *verifiers: Verifier[Any], item_deadline_s: float = PATIENCE_S, clock: Callable[[], float] = perf_counter
+    *verifiers: Verifier[Any],
+    item_deadline_s: float = PATIENCE_S,
+    clock: Callable[[], float] = perf_counter,
+    cache: VerdictCache | None = None,
+    metrics: Metrics | None = None,
+    workers: int = 2,
 ) -> AsyncIterator[Engine]:
     entries = {verifier.name: Entry(verifier, [Example("", {}, 1.0, "", "")], "test") for verifier in verifiers}
     engine = Engine(
         registry := Registry(entries),
-        VerdictCache(MemoryCache(10_000_000)),
-        Metrics("test"),
-        workers=2,
+        cache or VerdictCache(MemoryCache(10_000_000)),
+        metrics or Metrics("test"),
+        workers=workers,
         item_deadline_s=item_deadline_s,
         max_response_bytes=1000,
         book=recipes.load(registry),
@@ -126,6 +133,17 @@ async def engine_of(
     )
     async with engine:
         yield engine
+
+
+@asynccontextmanager
+async def cache_over(server: RedisServer) -> AsyncIterator[VerdictCache]:
+    """A memory of its own, and what others left in Redis."""
+    cache = VerdictCache(MemoryCache(10_000_000), RedisCache(server.url, lookup_timeout_s=PATIENCE_S))
+    await cache.start()
+    try:
+        yield cache
+    finally:
+        await cache.close()
 
 
 def item(verifier: str | None, response: str, reference: str = "yes", **more: Any) -> ScoreItem:
@@ -206,7 +224,8 @@ async def test_the_first_caller_may_leave_without_costing_the_second_its_verdict
 async def test_it_says_how_many_items_wait_for_each_verifier() -> None:
     gated = Gated()
     async with engine_of(gated, Counting()) as engine:
-        scoring = asyncio.create_task(engine.score(batch(*(item("gated", f"r{n}") for n in range(300)))))
+        items = [item("gated", f"r{n}") for n in range(299)] + [item("gated", "same")] * 10
+        scoring = asyncio.create_task(engine.score(batch(*items)))
         await gated.entered.wait()
         await turns()
         under_way = gated.concurrency * gated.chunk_items
@@ -249,6 +268,50 @@ async def test_cache_modes(mode: CacheMode, asked: int) -> None:
     assert len(counting.asked) == asked
 
 
+async def test_what_redis_has_is_not_judged_again_and_the_rest_is(redis_server: RedisServer) -> None:
+    first, second = Counting(), Counting()
+    async with cache_over(redis_server) as cache, engine_of(first, cache=cache) as engine:
+        await engine.score(batch(item("counting", "yes"), item("counting", "no")))
+        await until(lambda: cache.counters.written == 2)
+    async with cache_over(redis_server) as cache, engine_of(second, cache=cache) as engine:
+        scored = await engine.score(batch(*(item("counting", text) for text in ("new", "yes", "other", "no"))))
+    assert second.asked == ["new", "other"]
+    assert [result.score for result in scored.results] == [0.0, 1.0, 0.0, 0.0]
+    assert [result.cached for result in scored.results] == [False, True, False, True]
+
+
+async def test_who_refreshes_does_not_ask_redis(redis_server: RedisServer) -> None:
+    counting = Counting()
+    for times in (1, 2):
+        async with cache_over(redis_server) as cache, engine_of(counting, cache=cache) as engine:
+            await engine.score(batch(item("counting", "yes"), cache="refresh"))
+            assert len(counting.asked) == times
+            await until(lambda: cache.counters.written == 1)
+            assert cache.counters.mgets == 0
+
+
+async def test_who_refreshes_is_not_answered_by_what_redis_has_for_another(redis_server: RedisServer) -> None:
+    gated = Gated()
+    gated.gate.set()
+    async with cache_over(redis_server) as cache, engine_of(gated, cache=cache) as engine:
+        await engine.score(batch(item("gated", "yes")))
+        await until(lambda: cache.counters.written == 1)
+    gated = Gated()
+    async with cache_over(redis_server) as cache, engine_of(gated, cache=cache) as engine:
+        before = asyncio.create_task(engine.score(batch(*(item("gated", f"r{n}") for n in range(600)))))
+        await gated.entered.wait()
+        refreshing = asyncio.create_task(engine.score(batch(item("gated", "yes"), cache="refresh")))
+        await turns()
+        using = asyncio.create_task(engine.score(batch(item("gated", "yes"))))
+        await until(lambda: cache.counters.hits_redis == 1)
+        await turns()
+        gated.gate.set()
+        await before
+        assert [result.cached for result in (await refreshing).results] == [False]
+        assert reasons(await using) == ["correct"]
+    assert gated.asked.count("yes") == 1
+
+
 async def test_off_writes_nothing_and_shares_nothing() -> None:
     counting = Counting()
     async with engine_of(counting) as engine:
@@ -288,6 +351,13 @@ async def test_one_bad_item_does_not_cost_the_others() -> None:
     assert all(result.reward == result.score for result in scored.results)
 
 
+@pytest.mark.parametrize("trouble", ["raise", "down", "mend", "short"])
+async def test_trouble_of_any_kind_is_one_items_own(trouble: str) -> None:
+    async with engine_of(Moody()) as engine:
+        scored = await engine.score(batch(*(item("moody", response) for response in ("yes", trouble, "no"))))
+    assert [result.score for result in scored.results] == [1.0, None, 0.0]
+
+
 async def test_only_ok_verdicts_are_stored() -> None:
     moody = Moody()
     async with engine_of(moody) as engine:
@@ -307,6 +377,16 @@ async def test_the_deadline_fails_what_is_not_judged_and_keeps_what_is() -> None
         ("failed", "deadline"),
         ("invalid", "unknown_verifier"),
     ]
+    assert [result.verifier for result in scored.results] == ["piecemeal", "piecemeal", None]
+
+
+@in_virtual_time
+async def test_what_has_not_begun_by_the_deadline_is_failed_and_never_judged() -> None:
+    counting = Counting()
+    async with engine_of(counting) as engine:
+        scored = await engine.score(batch(*(item("counting", f"r{n}") for n in range(1000)), deadline_s=0))
+    assert reasons(scored)[-500:] == ["deadline"] * 500
+    assert "r999" not in counting.asked
 
 
 @in_virtual_time
@@ -347,6 +427,55 @@ async def test_a_small_request_is_served_beside_a_big_one() -> None:
     assert position < 1000, f"the small request was judged at place {position} of 4001"
 
 
+@pytest.mark.parametrize(
+    ("responses", "at_once"),
+    [
+        ([""] * 130, [64, 64, 2]),
+        (["a" * 200_001] * 5, [2, 2, 1]),
+        (["a" * 400_000, "", "b"] * 2, [3, 3]),
+        (["a" * 400_001, "a" * 400_001, ""], [1, 1, 1]),
+        (["a" * 399_000, [], [], []], [3, 1]),
+    ],
+    ids=["many", "long", "just not too long", "too long", "conversations"],
+)
+async def test_others_have_a_turn_after_each_slice_of_a_batch(
+    responses: Sequence[str | list[Message]], at_once: list[int]
+) -> None:
+    items = [ScoreItem(response, "absent") for response in responses]
+    async with engine_of() as engine:
+        parts = [part async for part in engine.stream(batch(*items))]
+    assert [len(part) for part in parts if not isinstance(part, Summary)] == at_once
+
+
+class Waiting(Counting):
+    """Counts the calls that wait at its gate, of one item each."""
+
+    name = "waiting"
+    concurrency = None
+    chunk_items = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.begun = 0
+
+    async def score(self, items: Sequence[Item[Reference]]) -> Sequence[Verdict]:
+        self.begun += 1
+        await self.gate.wait()
+        return await super().score(items)
+
+
+@in_virtual_time
+async def test_twice_as_many_calls_are_under_way_as_there_are_workers() -> None:
+    waiting = Waiting()
+    async with engine_of(waiting, workers=3) as engine:
+        scoring = asyncio.create_task(engine.score(batch(*(item("waiting", f"r{n}") for n in range(20)))))
+        await turns()
+        assert waiting.begun == 6
+        waiting.gate.set()
+        await scoring
+
+
 class Taking(Counting):
     """Each item takes its time by a clock of the verifier's own."""
 
@@ -371,6 +500,14 @@ async def test_chunks_are_a_few_milliseconds_of_what_items_took_lately(item_s: f
         await engine.score(batch(*(item("taking", f"r{n}") for n in range(800))))
     assert taking.sizes[-2] == chunk
     assert sum(taking.sizes) == 800
+
+
+async def test_metrics_are_told_how_long_a_verifier_took() -> None:
+    taking, metrics = Taking(2.5), Metrics("test")
+    taking.now = 10.0
+    async with engine_of(taking, clock=lambda: taking.now, metrics=metrics) as engine:
+        await engine.score(batch(item("taking", "yes")))
+    assert metrics.registry.get_sample_value("rewardline_verifier_seconds_sum", {"verifier": "taking"}) == 2.5
 
 
 async def test_many_single_items_fill_chunks_together() -> None:

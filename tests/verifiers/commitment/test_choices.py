@@ -29,3 +29,8 @@ def test_no_reason_before_it_pays_what_leaves_it_open() -> None:
         params = MultipleChoiceParams.model_validate_json(json.dumps(row["params"]))
         paid = [text for text in row.get("unpaid", ()) if judge(PREFACE + text, params).score == 1.0]
         assert paid == []
+
+
+def test_of_options_on_lines_of_their_own_the_last_is_shown() -> None:
+    params = MultipleChoiceParams.model_validate_json(json.dumps({"reference": ["A", "B", "C"], "multi": True}))
+    assert judge("A\nB\nC", params).extracted == "C"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.verifiers.found import Found
-from verifiers.commitment.cues import languages, phrases
+from verifiers.commitment.cues import Kind, alone, languages, phrases
 
 CHOICES = ["London", "Berlin", "Paris", "Madrid"]
 VERIFIERS: list[tuple[str, str, dict[str, Any]]] = [
@@ -35,6 +35,12 @@ def test_every_language_announces_and_denies(language: str, found: Found) -> Non
     assert lexicon.get("not") or lexicon.get("wrong"), "a language that cannot deny announces nothing"
     assert set(judged(found, lexicon["says"]).values()) == {1.0}
     assert set(judged(found, lexicon["denies"]).values()) == {0.0}
+
+
+def test_the_words_of_a_kind_are_told_from_those_of_others_and_from_phrases() -> None:
+    entries = {phrase for entry in languages()["en"]["not"] for phrase in phrases(entry)}
+    assert alone(Kind.NOT, "en") == {phrase for phrase in entries if " " not in phrase}
+    assert "not" in alone(Kind.NOT, "en")
 
 
 def spoken(kind: str) -> list[str]:
