@@ -6,7 +6,7 @@ none of these: a last or first line that is a value; a last or first sentence th
 """
 
 import re
-from collections import deque
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -15,8 +15,9 @@ from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
 from verifiers.commitment.hashes import read_hashes
-from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
+from verifiers.commitment.stance import ANNOUNCES, COMMITS, MAX_VERDICT_CHARS, UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
+from verifiers.commitment.wording import may_say
 
 Names = frozenset[Any]
 """What a text names: one value, several where several are wanted; none where it contradicts itself."""
@@ -108,7 +109,7 @@ class Mark(NamedTuple):
 
 def commit(text: str, values: Values, on_conflict: str) -> Commitment:
     """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all."""
-    text = text.translate(_WIDE)
+    text = text if text.isascii() else text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
     offers = reader.offers()
@@ -178,9 +179,10 @@ def content(text: str, values: Values, on_conflict: str) -> Names | None:
         return named
     if (measured := values.measured(text)) is not None:
         return frozenset({measured})
+    if not values.has_formulas and not values.places(text):
+        return None
     reader = _Reader(f"Answer: {text}" if "\n" not in text.strip() else text, values, ())
-    offers = reader.offers()
-    if offers:
+    if offers := reader.offers():
         return reader.last(offers, on_conflict).value or CONFLICT
     return None
 
@@ -190,33 +192,52 @@ class _Reader:
 
     def __init__(self, text: str, values: Values, marks: Sequence[Mark]) -> None:
         self._text, self._values, self._marks = text, values, marks
-        places = deque(values.places(text))
-        every = list(self._sentences())[-_MAX_SENTENCES:]
-        last = len(every) - _FORMULA_SENTENCES
-        self._told = [self._read(each, places, place >= last) for place, each in enumerate(every)]
+        self._places = values.places(text)
+        self._told = list(self._sentences())[-_MAX_SENTENCES:]
+        self._mentioned: dict[int, Sequence[Mention]] = {}
         self._known: dict[int, Sequence[Stance]] = {}
 
-    def _read(self, sentence: Sentence, places: deque[int], is_last: bool) -> Read:
-        """A sentence with what it mentions; `places` are left for those behind it."""
+    def _read(self, place: int) -> Read:
+        """A sentence with what it mentions."""
+        if (known := self._mentioned.get(place)) is None:
+            known = self._mentioned[place] = self._mentions(place)
+        return Read(self._told[place], known)
+
+    def _mentions(self, place: int) -> Sequence[Mention]:
+        sentence = self._told[place]
         text, start, end = sentence.text, sentence.start, sentence.end
-        while places and places[0] < sentence.heard_from:
-            places.popleft()
-        here: list[int] = []
-        while places and places[0] < end:
-            here.append(places.popleft())
+        here = self._places_in(sentence)
         inside = [mark for mark in self._marks if start <= mark.start < end or start < mark.end <= end]
         mentions: list[Mention] = []
         if here:
             found = self._values.mentions(text, start, end, here)
             mentions = [one for one in found if not _within(one, self._marks) and not _is_neutral(sentence, one)]
-        if is_last and self._values.has_formulas and not inside and not mentions:
+        if self._may_hold_formula(place) and not inside and not mentions:
             mentions = self._with_formula(sentence)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
             for mark in inside
             if mark.names is not None and mark.start >= start
         ]
-        return Read(sentence, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ())
+        return sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ()
+
+    def _places_in(self, sentence: Sentence) -> Sequence[int]:
+        first = bisect_left(self._places, sentence.heard_from)
+        return self._places[first : bisect_left(self._places, sentence.end, first)]
+
+    def _may_hold_formula(self, place: int) -> bool:
+        return self._values.has_formulas and place >= len(self._told) - _FORMULA_SENTENCES
+
+    def _may_commit(self, place: int) -> bool:
+        """Whether a sentence may commit to what it mentions, by a quick look; most mention nothing, or only mention it."""
+        sentence = self._told[place]
+        is_marked = any(sentence.start <= mark.start < sentence.end for mark in self._marks)
+        if not is_marked and not self._places_in(sentence) and not self._may_hold_formula(place):
+            return False
+        if is_marked or may_say(self._text, sentence.heard_from, sentence.end + MAX_VERDICT_CHARS, COMMITS):
+            return True
+        above = self._told[place - 1] if place else None
+        return above is not None and "\n" in above.stop and may_say(self._text, above.heard_from, above.end, ANNOUNCES)
 
     def _with_formula(self, sentence: Sentence) -> list[Mention]:
         """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
@@ -245,22 +266,23 @@ class _Reader:
 
     def offers(self) -> list[Offer]:
         found: list[Offer] = []
-        for place, (sentence, mentions) in enumerate(self._told):
-            entry = self._entry(place) if found and found[-1].strength > 3 else None
-            if mentions and (offer := self._offer(sentence, mentions, place)) is not None:
+        for place in range(len(self._told)):
+            is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
+            entry = self._entry(place) if is_next else None
+            if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
                 found.append(offer)
-            elif entry and not entry <= found[-1].names and place == found[-1].sentence + 1:
+            elif entry and not entry <= found[-1].names:
                 names = found[-1].names | entry if self._values.multi else CONFLICT
                 found[-1] = found[-1]._replace(names=names, sentence=place)
         return found
 
     def _entry(self, place: int) -> Names | None:
         """The options that a line is, and nothing else."""
-        sentence, mentions = self._told[place]
-        if "\n" not in self._told[place - 1].sentence.stop or any(cue.kind in _AGAINST for cue in sentence.cues):
+        sentence = self._told[place]
+        if "\n" not in self._told[place - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
             return None
         text = sentence.text[sentence.start : sentence.end]
-        if (named := self._values.named(text)) is not None or not mentions:
+        if (named := self._values.named(text)) is not None or not (mentions := self._read(place).mentions):
             return named
         first = sentence.place(mentions[0].span)[0]
         is_entry = sentence.skipped(first) == 0 and _ENTRY.match(sentence.text, mentions[0].end - 1, sentence.end)
@@ -406,7 +428,7 @@ class _Reader:
 
     def _is_headed(self, place: int, mention: Mention) -> bool:
         """Whether a line above announces what the sentence begins with."""
-        above, sentence = self._told[place - 1].sentence, self._told[place].sentence
+        above, sentence = self._told[place - 1], self._told[place]
         if "\n" not in above.stop or not above.words or sentence.skipped(sentence.place(mention.span)[0]) != 0:
             return False
         kinds = [cue for cue in above.cues if cue.kind in (Kind.ANSWER, Kind.RESULT)]
@@ -447,12 +469,12 @@ class _Reader:
 
     def _is_unmade(self, last: Offer) -> bool:
         """Whether what follows takes an offer back, or lets another one stand."""
-        told = self._told
+        count = len(self._told)
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if other is not None and self._values.named(other) != last.names:
             return True
-        for place in range(last.sentence, min(len(told), last.sentence + _MAX_FOLLOWING)):
-            sentence, mentions = told[place]
+        for place in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
+            sentence, mentions = self._read(place)
             stances = self._stances(sentence, mentions, place)
             if place == last.sentence + 1 and sentence.opens_with(Kind.BACK):
                 return True
@@ -483,20 +505,18 @@ class _Reader:
                 stop = sentence.list_end(stop, places)
                 if place > last.sentence and opens and opens >= sentence.skipped(first) and sentence.ends(stop):
                     return True
-        if told[-1].mentions and len(told) - 1 > last.sentence:
-            sentence, mentions = told[-1]
-            named = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(len(told) - 1)
-            alive = [
-                stance for stance in self._stances(sentence, mentions, len(told) - 1) if stance is not Stance.DENIED
-            ]
+        if count - 1 > last.sentence and self._read(count - 1).mentions:
+            sentence, mentions = self._read(count - 1)
+            named = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(count - 1)
+            alive = [stance for stance in self._stances(sentence, mentions, count - 1) if stance is not Stance.DENIED]
             return bool(alive) and named is not None and not (named and named <= last.names)
         return False
 
     def _last_turn(self, last: Offer) -> int:
         """The last sentence before an offer, or its own if it concludes, that begins with a turn; -1 where none does."""
-        concludes = any(cue.kind is Kind.SO for cue in self._told[last.sentence].sentence.cues)
+        concludes = any(cue.kind is Kind.SO for cue in self._told[last.sentence].cues)
         for place in range(last.sentence - (not concludes), -1, -1):
-            if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].sentence.cues):
+            if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].cues):
                 return place
         return -1
 
@@ -525,7 +545,7 @@ class _Reader:
 
     def _is_among_denied(self, place: int, word: int) -> bool:
         """Whether an "or" stands before something that is denied."""
-        sentence, mentions = self._told[place]
+        sentence, mentions = self._read(place)
         stances = zip(mentions, self._stances(sentence, mentions, place), strict=True)
         return any(stance is Stance.DENIED and sentence.place(each.span)[0] > word for each, stance in stances)
 
@@ -645,16 +665,16 @@ class _Reader:
 
     def _are_unmade(self, start: int, end: int) -> bool:
         """Whether what a line mentions is asked or denied there."""
-        for place, (sentence, mentions) in enumerate(self._told):
+        for place, sentence in enumerate(self._told):
             if start <= sentence.start < end:
                 if sentence.asks and not self._values.may_ask:
                     return True
-                if any(stance in UNMADE for stance in self._stances(sentence, mentions, place)):
+                if any(stance in UNMADE for stance in self._stances(*self._read(place), place)):
                     return True
         return False
 
     def _sentence_at(self, place: int) -> int:
-        return next((n for n, each in enumerate(self._told) if each.sentence.end > place), len(self._told) - 1)
+        return next((n for n, each in enumerate(self._told) if each.end > place), len(self._told) - 1)
 
     def _found(self, names: Names, channel: str, span: Span) -> Commitment:
         if not names:
@@ -664,9 +684,9 @@ class _Reader:
     def _stated(self, end: int) -> Commitment:
         """The one option that the last or the first sentence of a short response states."""
         none: Commitment = Commitment(None, "no_answer")
-        told = [each for each in self._told if each.sentence.start < end]
-        if not told or end > _MAX_SHORT_CHARS:
+        if end > _MAX_SHORT_CHARS or not self._told or self._told[0].start >= end:
             return none
+        told = [self._read(place) for place, each in enumerate(self._told) if each.start < end]
         is_led = self._is_led(*told[0])
         alive = {
             each.value

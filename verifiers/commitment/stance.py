@@ -348,9 +348,9 @@ class Sentence:
         """What the end of a line says of what it begins with: "A) London: wrong"."""
         if stop > _MAX_ENTRY_WORDS or any(cue.kind in _BREAKS and cue.first >= stop for cue in self.cues):
             return None
-        line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
+        line = self.text.find("\n", self.end, self.end + MAX_VERDICT_CHARS)
         line = len(self.text) if line < 0 else line
-        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
+        is_near = stop > 0 and self.stop and line - self.end <= MAX_VERDICT_CHARS
         behind = cues(words(self.text, self.end, line)) if is_near else []
         if len(behind) == 1 and behind[0].first <= 1 and behind[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if behind[0].kind is Kind.YES else Kind.WRONG
@@ -395,7 +395,7 @@ class Sentence:
             if stance is None or cue.stop > first:
                 continue
             if cue.kind is Kind.BAD and any(
-                other.kind in _ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
+                other.kind in ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
             ):
                 continue
             if self._reaches(cue, first, places):
@@ -567,7 +567,7 @@ class Sentence:
     def announces(self, at: int, first: int) -> bool:
         """Whether a noun that announces an answer leads to a verb or a colon at a place."""
         for cue in reversed(self.cues):
-            if cue.kind not in _ANNOUNCES or cue.stop > first:
+            if cue.kind not in ANNOUNCES or cue.stop > first:
                 continue
             if cue.stop >= at:
                 return True
@@ -597,14 +597,18 @@ _SAYS_BEHIND = frozenset(
     [Kind.WRONG, Kind.FITS, Kind.IS, Kind.NOT, Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.JOINS]
 )
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
-_ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
+ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
+COMMITS = ANNOUNCES | {
+    Kind.CHOOSE, Kind.SO, Kind.CALLED, Kind.FITS, Kind.TRUE, Kind.ONLY, Kind.YES, Kind.EXCEPT,
+}  # fmt: skip
+"""Without one of these, or a pronoun with a verb, or an arrow, nothing is more than stated."""
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
-_MAX_VERDICT_CHARS = 40
+MAX_VERDICT_CHARS = 40
 """Of what stands behind a sentence on its line, if it is a verdict of it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_ABOUT_WORDS = 16

@@ -1,13 +1,15 @@
 """The phrases of the lexicon by kind, for those who look for them in a whole text before they read its words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, all_phrases, cues, languages, listed, phrases, words
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -23,6 +25,37 @@ def spoken(kind: Kind) -> Iterator[str]:
 def openings(*kinds: Kind) -> frozenset[str]:
     """The words with which phrases of some kinds begin."""
     return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
+
+
+def may_say(text: str, start: int, end: int, kinds: frozenset[Kind]) -> bool:
+    """Whether a part of a text may have a cue of some kinds, or conclude by an arrow or a pronoun and a verb: a quick look."""
+    shown = text[start:end]
+    if ">" in shown or not shown.isascii():
+        return True
+    said = shown.lower().replace("n't", " ").translate(_LETTERS).split()
+    if not _keys(kinds).isdisjoint(said):
+        return True
+    subjects = listed("subjects")
+    return not subjects.isdisjoint(said) and any(
+        one in subjects and other in _verbs() for one, other in pairwise(said)
+    )
+
+
+_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
+
+
+@cache
+def _keys(kinds: frozenset[Kind]) -> frozenset[str]:
+    """Of each phrase of some kinds the word that the fewest phrases have."""
+    told = list(all_phrases())
+    often = Counter(word for said, _ in told for word in said)
+    found = [said for said, known in told if not kinds.isdisjoint(known) and "".join(said).isascii()]
+    return frozenset(min(filter(str.isalpha, said), key=lambda word: (often[word], word)) for said in found)
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    return frozenset(word.removeprefix("'") for word in openings(Kind.IS))
 
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
