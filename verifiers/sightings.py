@@ -2,6 +2,8 @@
 character, `?` for those that are not ASCII.
 """
 
+from typing import Any
+
 import msgspec
 import re2
 
@@ -31,6 +33,21 @@ def beyond_ascii(text: str, encoded: bytes | None = None) -> str:
 def has_other_alphabets(text: str) -> bool:
     """Whether there is a letter that is neither Latin nor Greek, or something else beyond U+0400 that is no sign."""
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
+
+
+def starts(pattern: Any, text: str, start: int = 0, end: int | None = None) -> list[int]:
+    """Where the matches begin of an expression of RE2 that was made of bytes, each of which begins where a character does."""
+    end = len(text) if end is None else end
+    if text.isascii():
+        return [match.start() for match in pattern.finditer(text.encode(), start, end)]
+    part = text[start:end].encode("utf-8", "surrogatepass")
+    found: list[int] = []
+    behind, place = 0, start
+    for match in pattern.finditer(part):
+        place += len(part[behind : match.start()].decode("utf-8", "surrogatepass"))
+        behind = match.start()
+        found.append(place)
+    return found
 
 
 class Scan:

@@ -8,6 +8,7 @@ none of these: a last or first line that is a value; a last or first sentence th
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
@@ -18,6 +19,7 @@ from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.stance import ANNOUNCES, COMMITS, MAX_VERDICT_CHARS, UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import may_say
+from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
 """What a text names: one value, several where several are wanted; none where it contradicts itself."""
@@ -109,7 +111,8 @@ class Mark(NamedTuple):
 
 def commit(text: str, values: Values, on_conflict: str) -> Commitment:
     """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all."""
-    text = text if text.isascii() else text.translate(_WIDE)
+    if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
+        text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
     offers = reader.offers()
@@ -455,10 +458,8 @@ class _Reader:
         distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
             last.names
         }
-        if last.strength == 3:
-            turn = self._last_turn(last)
-            if any(each.strength > 3 and each.names != last.names and each.sentence >= turn for each in offers):
-                return refused
+        if last.strength == 3 and self._is_against_another(last, offers):
+            return refused
         if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):
             return refused
         if last.strength < 3 and len(distinct) > 1:
@@ -512,13 +513,14 @@ class _Reader:
             return bool(alive) and named is not None and not (named and named <= last.names)
         return False
 
-    def _last_turn(self, last: Offer) -> int:
-        """The last sentence before an offer, or its own if it concludes, that begins with a turn; -1 where none does."""
-        concludes = any(cue.kind is Kind.SO for cue in self._told[last.sentence].cues)
-        for place in range(last.sentence - (not concludes), -1, -1):
-            if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].cues):
-                return place
-        return -1
+    def _is_against_another(self, last: Offer, offers: Sequence[Offer]) -> bool:
+        """Whether something else was announced before a conclusion, and no sentence since begins with a turn."""
+        others = [each.sentence for each in offers if each.strength > 3 and each.names != last.names]
+        if not others:
+            return False
+        concludes = Kind.SO in self._told[last.sentence].kinds
+        since = self._told[others[-1] + 1 : last.sentence + concludes]
+        return not any(cue.kind is Kind.BUT and cue.first == 0 for sentence in since for cue in sentence.cues)
 
     def _are_alternatives(self, last: Offer) -> bool:
         """Whether a mark stands beside one that holds something else, with nothing said between them."""
@@ -632,24 +634,25 @@ class _Reader:
             return self._found(values.named(tagged["inner"]) or CONFLICT, "bare", tagged.span("inner"))
         if len(self._told) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
             return self._found(named, "bare", (0, end))
-        lines = [line for line in re.finditer(r"[^\n]+", text[:end]) if _is_line(line[0])]
+        lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
         numbered = _NUMBERED.match(text, 0, end)
         if numbered and len(lines) == 1 and (named := values.named(text[numbered.end() : end])) is not None:
             return self._found(named, "bare", (numbered.end(), end))
-        named_lines = [values.named(line[0].strip()) for line in lines]
-        if values.multi and len(lines) > 1 and all(named_lines):
-            return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
+        if values.multi and len(lines) > 1:
+            named_lines = list(takewhile(bool, (values.named(line[0].strip()) for line in lines)))
+            if len(named_lines) == len(lines):
+                return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
         for place, beside in ((-1, -2), (0, 1)):
             if (
                 not lines
-                or (names := named_lines[place]) is None
+                or (names := values.named(lines[place][0].strip())) is None
                 or lines[place][0].rstrip(" *_").endswith((":", "："))
                 or self._are_unmade(*lines[place].span())
             ):
                 continue
-            other = named_lines[beside] if len(lines) > 1 else None
+            other = values.named(lines[beside][0].strip()) if len(lines) > 1 else None
             if other is not None and other != names:
                 return Commitment(None, "conflicting_answers", "line")
             offer = Offer(names, lines[place].span(), self._sentence_at(lines[place].start()), 2, "line")
@@ -660,7 +663,7 @@ class _Reader:
 
     def _is_or(self, line: str) -> bool:
         """Whether a line is nothing but "or"."""
-        said = words(line)
+        said = words(line) if len(line) <= _MAX_OR_CHARS else []
         return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
 
     def _are_unmade(self, start: int, end: int) -> bool:
@@ -734,6 +737,9 @@ class _Reader:
         return none
 
 
+_LINE = re.compile(r"[^\n]+")
+_ALNUM = re.compile(r"[^\W_]")
+_MAX_OR_CHARS = 40
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _CLOSING = frozenset(')]*_"”$')
@@ -741,7 +747,7 @@ _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.D
 
 
 def _is_line(line: str) -> bool:
-    return any(map(str.isalnum, line)) and not line.startswith(("```", "~~~"))
+    return _ALNUM.search(line) is not None and not line.startswith(("```", "~~~"))
 
 
 def _within(mention: Mention, marks: Sequence[Mark]) -> bool:

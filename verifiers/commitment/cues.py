@@ -340,6 +340,8 @@ def all_phrases() -> Iterator[tuple[Sequence[str], Iterable[Kind]]]:
         if node.kinds:
             yield said, node.kinds
         waiting += [((*said, word), each) for word, each in node.following.items()]
+
+
 _PLAIN_CHARS = 3
 
 

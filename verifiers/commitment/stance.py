@@ -56,15 +56,24 @@ _NO_STOP = re.compile(
 )
 
 
+_ENDS_OF_SHORTENED = frozenset(["rox", "mrs", "fig"])
+"""Of three letters; most words before a full stop end in others."""
+
+
 def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
     """The sentences between two places, in order; a line that ends is the end of one."""
     first = start
     for stop in _STOP.finditer(text, start, end):
-        if stop[0] == "." and _NO_STOP.search(text, max(start, stop.start() - 12), stop.start()):
-            continue
-        if text[first : stop.start()].strip():
-            yield Sentence(text, first, stop.start(), stop[0])
-        first = stop.end()
+        at, behind = stop.span()
+        sign = stop[0]
+        if sign == ".":
+            last = text[at - 3 : at]
+            may_go_on = not last.isalpha() or last.lower() in _ENDS_OF_SHORTENED
+            if may_go_on and _NO_STOP.search(text, max(start, at - 12), at):
+                continue
+        if first < at and not text[first:at].isspace():
+            yield Sentence(text, first, at, sign)
+        first = behind
     if text[first:end].strip():
         yield Sentence(text, first, end, "")
 
@@ -81,10 +90,19 @@ class Sentence:
 
     def __init__(self, text: str, start: int, end: int, stop: str) -> None:
         self.text, self.start, self.end, self.stop = text, start, end, stop
-        self.asks = not _QUESTION.isdisjoint(stop) or text.endswith("吗", start, end)
-        self.heard_from = max(start, end - _MAX_SENTENCE_CHARS)
+
+    @property
+    def asks(self) -> bool:
+        return not _QUESTION.isdisjoint(self.stop) or self.text.endswith("吗", self.start, self.end)
+
+    @property
+    def heard_from(self) -> int:
         """Where the part of it begins whose words count."""
-        self._places: dict[Span, Span] = {}
+        return max(self.start, self.end - _MAX_SENTENCE_CHARS)
+
+    @cached_property
+    def _places(self) -> dict[Span, Span]:
+        return {}
 
     @cached_property
     def words(self) -> Sequence[Word]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -10,8 +10,7 @@ from typing import Any
 import re2
 
 from verifiers.commitment.cues import Kind, all_phrases, cues, languages, listed, phrases, words
-
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+from verifiers.sightings import starts
 
 
 def spoken(kind: Kind) -> Iterator[str]:
@@ -33,11 +32,12 @@ def may_say(text: str, start: int, end: int, kinds: frozenset[Kind]) -> bool:
     if ">" in shown or not shown.isascii():
         return True
     said = shown.lower().replace("n't", " ").translate(_LETTERS).split()
-    if not _keys(kinds).isdisjoint(said):
+    heard = frozenset(said)
+    keys = _keys(kinds)
+    if any(heard.issuperset(rest) for word in heard.intersection(keys) for rest in keys[word]):
         return True
-    subjects = listed("subjects")
-    return not subjects.isdisjoint(said) and any(
-        one in subjects and other in _verbs() for one, other in pairwise(said)
+    return not heard.isdisjoint(listed("subjects")) and any(
+        one in listed("subjects") and other in _verbs() for one, other in pairwise(said)
     )
 
 
@@ -45,12 +45,16 @@ _LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 
 
 @cache
-def _keys(kinds: frozenset[Kind]) -> frozenset[str]:
-    """Of each phrase of some kinds the word that the fewest phrases have."""
+def _keys(kinds: frozenset[Kind]) -> Mapping[str, Sequence[frozenset[str]]]:
+    """The words of phrases of some kinds by the one of them that the fewest phrases have."""
     told = list(all_phrases())
     often = Counter(word for said, _ in told for word in said)
-    found = [said for said, known in told if not kinds.isdisjoint(known) and "".join(said).isascii()]
-    return frozenset(min(filter(str.isalpha, said), key=lambda word: (often[word], word)) for said in found)
+    found: dict[str, set[frozenset[str]]] = {}
+    for said, known in told:
+        if not kinds.isdisjoint(known) and "".join(said).isascii():
+            letters = frozenset(filter(str.isalpha, said))
+            found.setdefault(min(letters, key=lambda word: (often[word], word)), set()).add(letters)
+    return {key: [each for each in rest if not any(other < each for other in rest)] for key, rest in found.items()}
 
 
 @cache
@@ -60,8 +64,7 @@ def _verbs() -> frozenset[str]:
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
     """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
-    readable = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-    return [each.start() for each in _finder(kind).finditer(readable, start, end)]
+    return starts(_finder(kind), text, start, end)
 
 
 def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
@@ -103,4 +106,4 @@ def ends_in(text: str, *lists: str) -> bool:
 @cache
 def _finder(kind: Kind) -> Any:
     found = {phrase.split()[-1] for phrase in spoken(kind)}
-    return re2.compile("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True))))
+    return re2.compile(("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True)))).encode())

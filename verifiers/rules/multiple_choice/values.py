@@ -14,6 +14,7 @@ from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
 from verifiers.math.exact import number, plain
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
+from verifiers.sightings import starts
 
 _MAX_NAME_CHARS = 400
 _MAX_NUMBER_CHARS = 40
@@ -145,7 +146,7 @@ class Options:
     # --- a longer one
 
     def places(self, text: str) -> Sequence[int]:
-        return [match.start() for match in self._sights.finditer(_SURROGATE.sub("\ufffd", text))]
+        return starts(self._sights, text)
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
@@ -355,7 +356,6 @@ def _spaced(pieces: Sequence[str]) -> str:
 
 
 _MAY_BE_FORMULA = re.compile(r"[\d\\^=]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: bool) -> Any:
@@ -375,7 +375,7 @@ def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: b
     parts += [f"{_EDGE}(?i:{'|'.join(sorted(spelled, key=len, reverse=True))})"] if spelled else []
     parts += [f"(?i:{begin})" for begin in begins if begin not in spelled]
     parts += [f"[{re.escape(signs)}]"] if signs else []
-    return re2.compile("(?m)" + "|".join(parts))
+    return re2.compile(("(?m)" + "|".join(parts)).encode())
 
 
 _EDGE = r"(?:\b|_)"
