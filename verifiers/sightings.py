@@ -2,6 +2,7 @@
 character, `?` for those that are not ASCII.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -35,19 +36,18 @@ def has_other_alphabets(text: str) -> bool:
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
 
 
-def starts(pattern: Any, text: str, start: int = 0, end: int | None = None) -> list[int]:
-    """Where the matches begin of an expression of RE2 that was made of bytes, each of which begins where a character does."""
-    end = len(text) if end is None else end
-    if text.isascii():
-        return [match.start() for match in pattern.finditer(text.encode(), start, end)]
+def spans(pattern: Any, text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where an expression of RE2, made of bytes, matches whole characters."""
     part = text[start:end].encode("utf-8", "surrogatepass")
-    found: list[int] = []
+    if len(part) == len(text[start:end]):
+        for match in pattern.finditer(part):
+            yield match.start() + start, match.end() + start
+        return
     behind, place = 0, start
     for match in pattern.finditer(part):
-        place += len(part[behind : match.start()].decode("utf-8", "surrogatepass"))
-        behind = match.start()
-        found.append(place)
-    return found
+        first = place + len(part[behind : match.start()].decode("utf-8", "surrogatepass"))
+        behind, place = match.end(), first + len(match[0].decode("utf-8", "surrogatepass"))
+        yield first, place
 
 
 class Scan:

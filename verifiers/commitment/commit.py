@@ -15,10 +15,10 @@ from verifiers import commitment
 from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
-from verifiers.commitment.stance import ANNOUNCES, COMMITS, MAX_VERDICT_CHARS, UNMADE, Sentence, Span, Stance, sentences
+from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
-from verifiers.commitment.wording import may_say
 from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
@@ -234,13 +234,10 @@ class _Reader:
     def _may_commit(self, place: int) -> bool:
         """Whether a sentence may commit to what it mentions, by a quick look; most mention nothing, or only mention it."""
         sentence = self._told[place]
-        is_marked = any(sentence.start <= mark.start < sentence.end for mark in self._marks)
-        if not is_marked and not self._places_in(sentence) and not self._may_hold_formula(place):
-            return False
-        if is_marked or may_say(self._text, sentence.heard_from, sentence.end + MAX_VERDICT_CHARS, COMMITS):
+        if any(sentence.start <= mark.start < sentence.end for mark in self._marks):
             return True
-        above = self._told[place - 1] if place else None
-        return above is not None and "\n" in above.stop and may_say(self._text, above.heard_from, above.end, ANNOUNCES)
+        here = self._places_in(sentence)
+        return (bool(here) or self._may_hold_formula(place)) and may_commit(sentence, here, self._told[place - 1] if place else None)
 
     def _with_formula(self, sentence: Sentence) -> list[Mention]:
         """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
@@ -663,7 +660,7 @@ class _Reader:
 
     def _is_or(self, line: str) -> bool:
         """Whether a line is nothing but "or"."""
-        said = words(line) if len(line) <= _MAX_OR_CHARS else []
+        said = words(line) if len(line.split(maxsplit=_MAX_OR_WORDS)) <= _MAX_OR_WORDS else []
         return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
 
     def _are_unmade(self, start: int, end: int) -> bool:
@@ -739,7 +736,7 @@ class _Reader:
 
 _LINE = re.compile(r"[^\n]+")
 _ALNUM = re.compile(r"[^\W_]")
-_MAX_OR_CHARS = 40
+_MAX_OR_WORDS = 3
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _CLOSING = frozenset(')]*_"”$')

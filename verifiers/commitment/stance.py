@@ -46,6 +46,16 @@ _OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
+_ANSWER = frozenset([Kind.ANSWER])
+_BOUND = frozenset([Kind.BOUND])
+_BUT = frozenset([Kind.BUT])
+_CHOOSE = frozenset([Kind.CHOOSE])
+_EXCEPT = frozenset([Kind.EXCEPT])
+_IS = frozenset([Kind.IS])
+_ONLY = frozenset([Kind.ONLY])
+_SO = frozenset([Kind.SO])
+_VERDICTS = frozenset([Kind.YES, Kind.NO])
+_OPEN = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
 _MAX_SENTENCE_CHARS = 600
 _STOP = re.compile(
     r"[\n.!?…。！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
@@ -78,7 +88,7 @@ def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
         yield Sentence(text, first, end, "")
 
 
-def _grouped(pairs: Iterator[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
+def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
     found: dict[int, list[Cue]] = {}
     for place, cue in pairs:
         found.setdefault(place, []).append(cue)
@@ -115,15 +125,15 @@ class Sentence:
     @cached_property
     def kinds(self) -> frozenset[Kind]:
         """Of all its cues."""
-        return frozenset(cue.kind for cue in self.cues)
+        return frozenset([cue.kind for cue in self.cues])
 
     @cached_property
     def _by_first(self) -> Mapping[int, Sequence[Cue]]:
-        return _grouped((cue.first, cue) for cue in self.cues)
+        return _grouped([(cue.first, cue) for cue in self.cues])
 
     @cached_property
     def _by_stop(self) -> Mapping[int, Sequence[Cue]]:
-        return _grouped((cue.stop, cue) for cue in self.cues)
+        return _grouped([(cue.stop, cue) for cue in self.cues])
 
     def place(self, span: Span) -> Span:
         """The words at a span, from the first to behind the last."""
@@ -148,7 +158,10 @@ class Sentence:
 
     def ends_in(self, kinds: frozenset[Kind], stop: int) -> Cue | None:
         """The longest cue of these kinds that ends before a word."""
-        return next((cue for cue in self._by_stop.get(stop, ()) if cue.kind in kinds), None)
+        for cue in self._by_stop.get(stop, ()):
+            if cue.kind in kinds:
+                return cue
+        return None
 
     def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
         """How the sentence stands by what it mentions there; `others` are its other mentions."""
@@ -157,7 +170,7 @@ class Sentence:
             return Stance.HEDGED
         places = [self.place(other) for other in others]
         behind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, places), places)
-        if behind is Kind.WRONG and self.ends_in(frozenset([Kind.EXCEPT]), self.skipped(first)):
+        if behind is Kind.WRONG and self.ends_in(_EXCEPT, self.skipped(first)):
             return Stance.CALLED
         if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
@@ -181,23 +194,24 @@ class Sentence:
         if self._is_only(first) and behind is None and not self.has(Kind.OR, 0, len(self.words)):
             return Stance.CALLED
         led = self._led(first, stop)
-        is_open = self._is_conditional() or any(cue.kind is Kind.OTHER and cue.stop <= first for cue in self.cues)
-        return Stance.STATED if led is Stance.CONCLUDED and is_open else led
+        is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, 0, first))
+        return Stance.STATED if is_open else led
 
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, of which nothing behind its comma is said: "No, it is not"."""
-        is_word = any(cue.kind in (Kind.YES, Kind.NO) and (cue.first, cue.stop) == (first, stop) for cue in self.cues)
-        return is_word and stop < len(self.words) and self.words[stop].text in _COMMAS
+        if stop == len(self.words) or self.words[stop].text not in _COMMAS:
+            return False
+        return any(cue.kind in _VERDICTS and cue.stop == stop for cue in self.at(first))
 
     def _is_only(self, first: int) -> bool:
         """Whether a clause says something of what is mentioned alone: "only C is in France"."""
-        cue = self.ends_in(frozenset([Kind.ONLY]), self.skipped(first))
-        open_ = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
-        return cue is not None and open_.isdisjoint(self.kinds)
+        if Kind.ONLY not in self.kinds or not _OPEN.isdisjoint(self.kinds):
+            return False
+        return self.ends_in(_ONLY, self.skipped(first)) is not None
 
     def _is_reason(self, first: int) -> bool:
         """Whether a clause only gives a reason, or concedes something."""
-        for cue in self.cues:
+        for cue in self.cues if Kind.BECAUSE in self.kinds else ():
             is_reason = cue.kind is Kind.BECAUSE and cue.stop <= first
             if is_reason and _COMMAS.isdisjoint(word.text for word in self.words[cue.stop : first]):
                 return True
@@ -208,6 +222,8 @@ class Sentence:
 
     def _ticked(self, first: int) -> Kind | None:
         """The verdict of a sign before a mention."""
+        if self.kinds.isdisjoint(_VERDICTS):
+            return None
         place = self.skipped(first)
         found = [cue.kind for cue in self._by_stop.get(place, ()) if _is_sign(cue, self.words)]
         return next((kind for kind in found if kind in (Kind.YES, Kind.NO)), None)
@@ -275,7 +291,7 @@ class Sentence:
         """Whether behind "the answer" only follows what it is the answer to."""
         behind = [cue.kind for cue in self.cues if cue.first >= place]
         begins = any(cue.kind is Kind.COMPLEMENT for cue in self.at(place))
-        is_answer = self.ends_in(frozenset([Kind.ANSWER]), place) is not None
+        is_answer = self.ends_in(_ANSWER, place) is not None
         return begins and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in behind)
 
     def _within_verb(self, here: Sequence[Cue], place: int) -> Kind | None:
@@ -294,7 +310,7 @@ class Sentence:
 
     def _is_the_only(self, place: int) -> bool:
         """Whether something is called the only one, and of its kind not one that is sorted out."""
-        if not any(cue.kind is Kind.IS for cue in self.at(place)):
+        if Kind.ONLY not in self.kinds or not any(cue.kind is Kind.IS for cue in self.at(place)):
             return False
         only = [
             cue
@@ -407,6 +423,8 @@ class Sentence:
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """What a cue before a mention makes of it."""
+        if self.kinds.isdisjoint(_GOVERNS):
+            return None
         places = [self.place(other) for other in others]
         for cue in reversed(self.cues):
             stance = _GOVERNS.get(cue.kind)
@@ -476,25 +494,25 @@ class Sentence:
     def _led(self, first: int, stop: int) -> Stance:
         """What leads to a mention."""
         place = self.skipped(first)
-        if self.ends_in(frozenset([Kind.BUT]), place):
+        if self.ends_in(_BUT, place):
             denied = [cue.first for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
             place = self.skipped(denied[-1]) if denied else place
-        if only := self.ends_in(frozenset([Kind.ONLY]), place):
+        if only := self.ends_in(_ONLY, place):
             place = only.first
         tells = place > 0 and self.words[place - 1].text in _TELLS
-        verb = self.ends_in(frozenset([Kind.IS]), place - 1 if tells else place)
+        verb = self.ends_in(_IS, place - 1 if tells else place)
         at = verb.first if verb else place - 1 if tells else place
         if self.announces(at, place if verb or tells else first):
             return Stance.ANNOUNCED
-        if self.ends_in(frozenset([Kind.CHOOSE]), place) or self.ends_in(frozenset([Kind.CHOOSE]), at):
+        if self.ends_in(_CHOOSE, place) or self.ends_in(_CHOOSE, at):
             return Stance.CONCLUDED
         if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
             return Stance.CONCLUDED
         comma = place and self.words[place - 1].text in ",，:："
-        is_arrow = (tells and self.words[place - 1].text in "→⇒➜⟹∴") or [
-            w.text for w in self.words[place - 2 : place]
-        ] == ["=", ">"]
-        if is_arrow or self.ends_in(frozenset([Kind.SO]), place - 1 if comma else place):
+        is_arrow = tells and (
+            self.words[place - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[place - 2 : place]] == ["=", ">"]
+        )
+        if is_arrow or self.ends_in(_SO, place - 1 if comma else place):
             return Stance.CONCLUDED
         return Stance.STATED
 
@@ -504,14 +522,14 @@ class Sentence:
         while place > 0:
             if self.words[place - 1].text in _OPENS or (place == 1 and self.words[0].text in "-•·–—"):
                 place -= 1
-            elif place < first and self.ends_in(frozenset([Kind.CHOOSE]), place):
+            elif place < first and self.ends_in(_CHOOSE, place):
                 break
             elif cue := self.ends_in(_SKIPPED, place):
-                if self.ends_in(frozenset([Kind.CHOOSE]), place):
+                if self.ends_in(_CHOOSE, place):
                     break
                 place = cue.first
             elif self.words[place - 1].text in adverbs() and (
-                not self.ends_in(frozenset([Kind.SO]), place) or self.ends_in(frozenset([Kind.IS]), place - 1)
+                not self.ends_in(_SO, place) or self.ends_in(_IS, place - 1)
             ):
                 place -= 1
             elif (aside := self._aside(place)) is not None:
@@ -535,7 +553,7 @@ class Sentence:
         place = self.place(span)[0]
         while place and self.words[place - 1].text in _OPENS:
             place -= 1
-        return self.ends_in(frozenset([Kind.BOUND]), place) is not None
+        return self.ends_in(_BOUND, place) is not None
 
     def opening(self) -> int:
         """Where end the words of a correction or an alternative with which the sentence begins."""
@@ -584,7 +602,7 @@ class Sentence:
 
     def announces(self, at: int, first: int) -> bool:
         """Whether a noun that announces an answer leads to a verb or a colon at a place."""
-        for cue in reversed(self.cues):
+        for cue in reversed(self.cues) if not self.kinds.isdisjoint(ANNOUNCES) else ():
             if cue.kind not in ANNOUNCES or cue.stop > first:
                 continue
             if cue.stop >= at:
@@ -616,10 +634,6 @@ _SAYS_BEHIND = frozenset(
 )
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
 ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
-COMMITS = ANNOUNCES | {
-    Kind.CHOOSE, Kind.SO, Kind.CALLED, Kind.FITS, Kind.TRUE, Kind.ONLY, Kind.YES, Kind.EXCEPT,
-}  # fmt: skip
-"""Without one of these, or a pronoun with a verb, or an arrow, nothing is more than stated."""
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES

@@ -1,16 +1,14 @@
 """The phrases of the lexicon by kind, for those who look for them in a whole text before they read its words."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, all_phrases, cues, languages, listed, phrases, words
-from verifiers.sightings import starts
+from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.sightings import spans
 
 
 def spoken(kind: Kind) -> Iterator[str]:
@@ -26,45 +24,16 @@ def openings(*kinds: Kind) -> frozenset[str]:
     return frozenset(words(phrase)[0].text for kind in kinds for phrase in spoken(kind))
 
 
-def may_say(text: str, start: int, end: int, kinds: frozenset[Kind]) -> bool:
-    """Whether a part of a text may have a cue of some kinds, or conclude by an arrow or a pronoun and a verb: a quick look."""
-    shown = text[start:end]
-    if ">" in shown or not shown.isascii():
-        return True
-    said = shown.lower().replace("n't", " ").translate(_LETTERS).split()
-    heard = frozenset(said)
-    keys = _keys(kinds)
-    if any(heard.issuperset(rest) for word in heard.intersection(keys) for rest in keys[word]):
-        return True
-    return not heard.isdisjoint(listed("subjects")) and any(
-        one in listed("subjects") and other in _verbs() for one, other in pairwise(said)
-    )
-
-
-_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
-
-
-@cache
-def _keys(kinds: frozenset[Kind]) -> Mapping[str, Sequence[frozenset[str]]]:
-    """The words of phrases of some kinds by the one of them that the fewest phrases have."""
-    told = list(all_phrases())
-    often = Counter(word for said, _ in told for word in said)
-    found: dict[str, set[frozenset[str]]] = {}
-    for said, known in told:
-        if not kinds.isdisjoint(known) and "".join(said).isascii():
-            letters = frozenset(filter(str.isalpha, said))
-            found.setdefault(min(letters, key=lambda word: (often[word], word)), set()).add(letters)
-    return {key: [each for each in rest if not any(other < each for other in rest)] for key, rest in found.items()}
-
-
-@cache
-def _verbs() -> frozenset[str]:
-    return frozenset(word.removeprefix("'") for word in openings(Kind.IS))
-
-
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
-    """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
-    return starts(_finder(kind), text, start, end)
+    """Where the last words of phrases of a kind are; where letters may stand beside them, perhaps parts of other words."""
+    found = spans(_finder(kind), text, start, end)
+    return [first for first, stop in found if not _is_within_word(text, first, stop)]
+
+
+def _is_within_word(text: str, start: int, end: int) -> bool:
+    return (text[start].isascii() and text[start - 1 : start].isalpha() and text[start - 1].isascii()) or (
+        text[end - 1].isascii() and text[end : end + 1].isalpha() and text[end].isascii()
+    )
 
 
 def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:

@@ -14,7 +14,7 @@ from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
 from verifiers.math.exact import number, plain
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
-from verifiers.sightings import starts
+from verifiers.sightings import spans
 
 _MAX_NAME_CHARS = 400
 _MAX_NUMBER_CHARS = 40
@@ -146,7 +146,7 @@ class Options:
     # --- a longer one
 
     def places(self, text: str) -> Sequence[int]:
-        return starts(self._sights, text)
+        return [start for start, _ in spans(self._sights, text)]
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
