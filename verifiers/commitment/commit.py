@@ -49,11 +49,11 @@ class Values(Protocol):
     has_formulas: bool
     """A value may be written in other ways than its own."""
 
-    def places(self, text: str) -> Sequence[int]:
-        """Where values may be named, in order: a quick look at a whole text."""
+    def places(self, text: str) -> Sequence[Span]:
+        """Where values may be named, or how such names begin, in order: a quick look at a whole text."""
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
-        """The values that a text names between two others, in order; `places`: those of them where to look."""
+        """The values that a text names between two others, in order; `places`: where to look."""
 
     def named(self, text: str) -> Names | None:
         """What a short text is the name of, if it says nothing else."""
@@ -109,13 +109,16 @@ class Mark(NamedTuple):
     reason: str = "unparseable"
 
 
-def commit(text: str, values: Values, on_conflict: str) -> Commitment:
-    """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all."""
+def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -> Commitment:
+    """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all.
+
+    `explain`: what was `seen` is wanted; otherwise what cannot matter is not looked for.
+    """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
-    offers = reader.offers()
+    offers = reader.offers(0 if explain or on_conflict == "reject" or values.multi else reader.begin())
     last_mark = marks[-1] if marks else None
     if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
         return Commitment(None, last_mark.reason, last_mark.channel)
@@ -225,8 +228,8 @@ class _Reader:
         return sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ()
 
     def _places_in(self, sentence: Sentence) -> Sequence[int]:
-        first = bisect_left(self._places, sentence.heard_from)
-        return self._places[first : bisect_left(self._places, sentence.end, first)]
+        first = bisect_left(self._places, (sentence.heard_from,))
+        return [start for start, _ in self._places[first : bisect_left(self._places, (sentence.end,), first)]]
 
     def _may_hold_formula(self, place: int) -> bool:
         return self._values.has_formulas and place >= len(self._told) - _FORMULA_SENTENCES
@@ -237,7 +240,9 @@ class _Reader:
         if any(sentence.start <= mark.start < sentence.end for mark in self._marks):
             return True
         here = self._places_in(sentence)
-        return (bool(here) or self._may_hold_formula(place)) and may_commit(sentence, here, self._told[place - 1] if place else None)
+        return (bool(here) or self._may_hold_formula(place)) and may_commit(
+            sentence, here, self._told[place - 1] if place else None
+        )
 
     def _with_formula(self, sentence: Sentence) -> list[Mention]:
         """What a formula, or all behind a verb or a colon, names otherwise than it is written."""
@@ -264,9 +269,29 @@ class _Reader:
                 start = mark.end
         yield from sentences(self._text, start, len(self._text))
 
-    def offers(self) -> list[Offer]:
+    def begin(self) -> int:
+        """The sentence of the last offer where it is an announcement, and before it no two other values are named; or 0."""
+        for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _MAX_FOLLOWING), -1):
+            if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
+                start = self._told[place].start
+                others = self._shown(0, start) - self._shown(start, len(self._text))
+                is_last = offer.strength > 3 and offer.names
+                return place if is_last and len(others) <= _MANY - 2 and self._is_unmarked(start) else 0
+        return 0
+
+    def _is_unmarked(self, end: int) -> bool:
+        return not self._marks or self._marks[0].start >= end
+
+    def _shown(self, start: int, end: int) -> set[str]:
+        """As what values may be named between two places."""
+        first = bisect_left(self._places, (start,))
+        here = self._places[first : bisect_left(self._places, (end,), first)]
+        return {self._text[slice(*span)].strip(" \n_([{<:.)]!").casefold() for span in here}
+
+    def offers(self, begin: int = 0) -> list[Offer]:
+        """What the sentences from one on commit to."""
         found: list[Offer] = []
-        for place in range(len(self._told)):
+        for place in range(begin, len(self._told)):
             is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
             entry = self._entry(place) if is_next else None
             if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:

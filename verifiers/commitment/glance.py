@@ -70,17 +70,17 @@ def _is_led(before: str) -> bool:
 @cache
 def _leads() -> frozenset[str]:
     """The last words of what leads to a mention; behind a comma, or a contrast, that may stand anywhere."""
-    contrasts = {said[-1] for said, kinds in all_phrases() if Kind.BUT in kinds}
+    contrasts = {said[-1] for said, kinds in _phrases() if Kind.BUT in kinds}
     return _last_words(_BEFORE) | listed("subjects") | contrasts | {","}
 
 
 @cache
 def _between() -> frozenset[str]:
-    return adverbs() | {_bare(word) for said, kinds in all_phrases() if not _BETWEEN.isdisjoint(kinds) for word in said}
+    return adverbs() | {_bare(word) for said, kinds in _phrases() if not _BETWEEN.isdisjoint(kinds) for word in said}
 
 
 def _last_words(kinds: frozenset[Kind]) -> frozenset[str]:
-    return frozenset(_bare(said[-1]) for said, known in all_phrases() if not kinds.isdisjoint(known))
+    return frozenset(_bare(said[-1]) for said, known in _phrases() if not kinds.isdisjoint(known))
 
 
 def _bare(word: str) -> str:
@@ -88,12 +88,22 @@ def _bare(word: str) -> str:
 
 
 @cache
+def _phrases() -> Sequence[tuple[Sequence[str], Iterable[Kind]]]:
+    return list(all_phrases())
+
+
+@cache
+def _often() -> Mapping[str, int]:
+    """In how many phrases each word stands."""
+    return Counter(word for said, _ in _phrases() for word in said)
+
+
+@cache
 def _by_rarest(kinds: frozenset[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
     """The words of phrases of some kinds, by the one of them that the fewest phrases have."""
-    told = list(all_phrases())
-    often = Counter(word for said, _ in told for word in said)
+    often = _often()
     found: dict[str, set[frozenset[str]]] = {}
-    for said, known in told:
+    for said, known in _phrases():
         if not kinds.isdisjoint(known) and "".join(said).isascii():
             letters = frozenset(word for word in map(_bare, said) if word.isalpha())
             found.setdefault(min(letters, key=lambda word: (often[word], word)), set()).add(letters)

@@ -11,6 +11,7 @@ import re2
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
+from verifiers.commitment.stance import Span
 from verifiers.math.exact import number, plain
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
@@ -145,8 +146,8 @@ class Options:
 
     # --- a longer one
 
-    def places(self, text: str) -> Sequence[int]:
-        return [start for start, _ in spans(self._sights, text)]
+    def places(self, text: str) -> Sequence[Span]:
+        return list(spans(self._sights, text))
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
@@ -179,8 +180,7 @@ class Options:
     def _matches(self, text: str, start: int, end: int, places: Sequence[int] | None) -> Iterator[re.Match[str]]:
         """Labels and texts between two places, looked for where they may begin."""
         position = start
-        for place in self.places(text[start:end]) if places is None else places:
-            place += start if places is None else 0
+        for place in [start + first for first, _ in self.places(text[start:end])] if places is None else places:
             for begin in range(max(position, place - _MOST_BEFORE), min(end, place + _MOST_BEFORE + 1)):
                 match = self._pattern.match(text, begin, end)
                 if match is not None and match.end() > place:
