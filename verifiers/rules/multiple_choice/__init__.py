@@ -10,6 +10,7 @@ options may be called right at all.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sandbox.workers import Workers
@@ -95,10 +96,15 @@ def _found(response: str, params: MultipleChoiceParams, options: Options, explai
     segment = commitment.final_segment(text, params.think)
     if segment.reason != "found":
         return Commitment(None, segment.reason)
-    found = commit(text[segment.start : segment.end], options, params.on_conflict, explain)
+    read = _commit_once if segment.end - segment.start <= _SHORT_CHARS else commit
+    found = read(text[segment.start : segment.end], options, params.on_conflict, explain)
     span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
     return found._replace(span=span)
 
+
+_SHORT_CHARS = 200
+_commit_once = lru_cache(maxsize=4096)(commit)
+"""Of the responses to a question many end in the same few words."""
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")
 EXAMPLES = (
