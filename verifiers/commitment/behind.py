@@ -3,10 +3,11 @@
 import re
 from itertools import islice
 
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind, cues, first_word, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
-from verifiers.commitment.stance import UNMADE, Sentence, Stance, sentence_at, sentences
+from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Stance, sentence_at, sentences
+from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
 _LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；-]|\\[\])]|</answer>){0,16}")
@@ -67,7 +68,9 @@ def replacement(text: str, end: int, answer: str) -> str | None:
     first = _LEAD.match(text, end)
     begin = first.end() if first else end
     sentence = next(sentences(text, begin, min(len(text), begin + _MAX_CHARS)), None)
-    if sentence is None or not (turns := sentence.opening()):
+    if sentence is None or first_word(text, sentence.heard_from, sentence.end) not in openings(*TURNS):
+        return None
+    if not (turns := sentence.opening()):
         return None
     if (
         turns == 1

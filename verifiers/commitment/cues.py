@@ -178,6 +178,14 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     ]
 
 
+def first_word(text: str, start: int, end: int) -> str:
+    """The text of the first word between two places; none where there is no word."""
+    for each in _WORD.finditer(text, start, end):
+        if each.lastindex is None:
+            return each[0].lower().replace("\u2019", "'")
+    return ""
+
+
 _new = tuple.__new__
 """Makes what is made for each word in half the time."""
 

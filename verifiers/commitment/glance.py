@@ -31,9 +31,12 @@ def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None
     shown = text[start : sentence.end + MAX_VERDICT_CHARS]
     if ">" in shown or not shown.isascii():
         return True
+    said = _letters(shown)
     if not places:
-        return _says(_ALL, shown) or not _leads().isdisjoint(shown.lower().translate(_LETTERS).split())
-    if _says(_ANYWHERE, shown) or _says(_BEHIND, text[places[0] : sentence.end + MAX_VERDICT_CHARS]):
+        return _says(_ALL, said) or not _leads().isdisjoint(said)
+    if _says(_ANYWHERE, said):
+        return True
+    if _says(_BEHIND, said) and _says(_BEHIND, _letters(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
         return True
     if any(_is_led(text[max(start, place - _MAX_LEAD_CHARS) : place]) for place in places):
         return True
@@ -46,12 +49,16 @@ def _may_head(above: Sentence) -> bool:
         return False
     shown = above.text[above.heard_from : above.end]
     is_heading = shown.rstrip(" *_`").endswith((":", "：")) or len(shown.split()) <= _MAX_HEADING_WORDS
-    return is_heading and (not shown.isascii() or _says(ANNOUNCES, shown))
+    return is_heading and (not shown.isascii() or _says(ANNOUNCES, _letters(shown)))
 
 
-def _says(kinds: frozenset[Kind], text: str) -> bool:
-    """Whether all words of a phrase of some kinds stand in a text."""
-    said = frozenset(text.lower().replace("n't", " ").translate(_LETTERS).split())
+def _letters(text: str) -> frozenset[str]:
+    """The words of a text as far as they are letters."""
+    return frozenset(text.lower().replace("n't", " ").translate(_LETTERS).split())
+
+
+def _says(kinds: frozenset[Kind], said: frozenset[str]) -> bool:
+    """Whether all words of a phrase of some kinds are among others."""
     phrases = _by_rarest(kinds)
     return any(said.issuperset(phrase) for word in said.intersection(phrases) for phrase in phrases[word])
 

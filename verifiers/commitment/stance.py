@@ -559,7 +559,7 @@ class Sentence:
         """Where end the words of a correction or an alternative with which the sentence begins."""
         place = 0
         while place < len(self.words):
-            found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS]
+            found = [cue.stop for cue in self.at(place) if cue.kind in TURNS]
             if not found and place:
                 found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS_ON]
             if found:
@@ -617,7 +617,7 @@ class Sentence:
         return False
 
 
-_TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
+TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
 _TURN_SIGNS = frozenset(",:;.—–-!…，、：")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, cues, languages, listed, phrases, words
+from verifiers.commitment.cues import Kind, cues, first_word, languages, listed, phrases, words
 from verifiers.sightings import spans
 
 
@@ -38,9 +38,9 @@ def _is_within_word(text: str, start: int, end: int) -> bool:
 
 def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
     """Whether the longest phrase with which a part of a text begins is of one of some kinds."""
-    said = words(text, start, end) if start < end else []
-    if not said or said[0].text not in openings(*kinds):
+    if start >= end or first_word(text, start, end) not in openings(*kinds):
         return False
+    said = words(text, start, end)
     found = [(cue.stop, cue.kind) for cue in cues(said) if cue.first == 0]
     longest = max(stop for stop, _ in found) if found else 0
     return any(stop == longest and kind in kinds for stop, kind in found)
@@ -50,8 +50,22 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     """Whether a text ends in a phrase of one of some kinds."""
     if not text[-1:].isalpha():
         return False
+    letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
+    if letters and text.isascii() and "\\" not in text and letters[0].lower() not in _endings(*kinds):
+        return False
     said = words(text)
     return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
+
+
+_LAST_LETTERS = re.compile(r"[A-Za-z]+\Z")
+_MAX_WORD_CHARS = 40
+
+
+@cache
+def _endings(*kinds: Kind) -> frozenset[str]:
+    """The letters with which phrases of some kinds end, as far as they are ASCII."""
+    ends = [words(phrase)[-1].text for kind in kinds for phrase in spoken(kind)]
+    return frozenset(end.rpartition("'")[2] for end in ends)
 
 
 def begins_in(text: str, name: str) -> bool:
