@@ -114,4 +114,13 @@ def _by_rarest(kinds: frozenset[Kind]) -> Mapping[str, Iterable[frozenset[str]]]
         if not kinds.isdisjoint(known) and "".join(said).isascii():
             letters = frozenset(word for word in map(_bare, said) if word.isalpha())
             found.setdefault(min(letters, key=lambda word: (often[word], word)), set()).add(letters)
-    return {key: [each for each in said if not any(other < each for other in said)] for key, said in found.items()}
+    return {key: _shortest(said) for key, said in found.items()}
+
+
+def _shortest(phrases: Iterable[frozenset[str]]) -> Sequence[frozenset[str]]:
+    """Those that hold all words of no other."""
+    found: list[frozenset[str]] = []
+    for phrase in sorted(phrases, key=len):
+        if not any(other <= phrase for other in found):
+            found.append(phrase)
+    return found
