@@ -112,18 +112,19 @@ class Mark(NamedTuple):
 def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -> Commitment:
     """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all.
 
-    `explain`: what was `seen` is wanted; otherwise what cannot matter is not looked for.
+    `explain`: all that was offered is wanted as `seen`; otherwise what cannot matter is not looked for.
     """
     if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
         text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
-    offers = reader.offers(0 if explain or on_conflict == "reject" or values.multi else reader.begin())
+    offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
     last_mark = marks[-1] if marks else None
     if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
         return Commitment(None, last_mark.reason, last_mark.channel)
     if offers:
-        return reader.last(offers, on_conflict)
+        found = reader.last(offers, on_conflict)
+        return found._replace(seen=reader.shown(reader.offers())) if explain else found
     return reader.lines()
 
 
@@ -465,8 +466,12 @@ class _Reader:
 
     # --- what follows
 
+    def shown(self, offers: Sequence[Offer]) -> tuple[str, ...]:
+        """The texts of the last offers."""
+        return tuple(self._text[slice(*each.span)] for each in offers[-16:])
+
     def last(self, offers: Sequence[Offer], on_conflict: str) -> Commitment:
-        seen = tuple(self._text[slice(*each.span)] for each in offers[-16:])
+        seen = self.shown(offers)
         told = [each for each in offers if each.strength > 2]
         if any(each.strength > 1 for each in offers):
             offers = [each for each in offers if each.strength > 1]
