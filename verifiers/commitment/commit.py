@@ -271,23 +271,23 @@ class _Reader:
         yield from sentences(self._text, start, len(self._text))
 
     def begin(self) -> int:
-        """The sentence of the last offer where it is an announcement, and before it no two other values are named; or 0."""
+        """The sentence of the last offer where it is an announcement, and two others cannot stand before it; or 0."""
         for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _MAX_FOLLOWING), -1):
             if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
-                start = self._told[place].start
-                others = self._shown(0, start) - self._shown(start, len(self._text))
                 is_last = offer.strength > 3 and offer.names
-                return place if is_last and len(others) <= _MANY - 2 and self._is_unmarked(start) else 0
+                return place if is_last and self._stands_alone(offer, place) else 0
         return 0
 
-    def _is_unmarked(self, end: int) -> bool:
-        return not self._marks or self._marks[0].start >= end
-
-    def _shown(self, start: int, end: int) -> set[str]:
-        """As what values may be named between two places."""
-        first = bisect_left(self._places, (start,))
-        here = self._places[first : bisect_left(self._places, (end,), first)]
-        return {self._text[slice(*span)].strip(" \n_([{<:.)]!").casefold() for span in here}
+    def _stands_alone(self, offer: Offer, place: int) -> bool:
+        """Whether one thing else at most is named before a sentence; a sentence that names it twice may contradict itself."""
+        start = self._told[place].start
+        if self._marks and self._marks[0].start < start:
+            return False
+        before = self._places[: bisect_left(self._places, (start,))]
+        others = {_bare(self._text[slice(*span)]) for span in before} - {_bare(self._text[slice(*offer.span)])}
+        if len(others) != 1:
+            return not others
+        return all(len(self._places_in(sentence)) < 2 for sentence in self._told[:place])
 
     def offers(self, begin: int = 0) -> list[Offer]:
         """What the sentences from one on commit to."""
@@ -771,6 +771,10 @@ _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _CLOSING = frozenset(')]*_"”$')
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
+
+
+def _bare(text: str) -> str:
+    return text.strip(" \n_([{<:.)]!").casefold()
 
 
 def _is_line(line: str) -> bool:

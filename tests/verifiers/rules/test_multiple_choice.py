@@ -739,3 +739,12 @@ def test_space_in_a_formula_says_nothing(choices: list[str], response: str, expe
     for label in "ABC":
         params = MultipleChoiceParams(reference=label, choices=tuple(choices))
         assert judge(response, params).score == float(label == expected)
+
+
+def test_an_earlier_sentence_that_contradicts_itself_counts_as_one_more_answer() -> None:
+    params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
+    again = "We look at it again with care. " * 6
+    text = f"The answer is A. {again}The answer is A, but A is wrong. {again}The answer is C."
+    for explain in (False, True):
+        assert judge(text, params, explain).reason == "conflicting_answers"
+        assert judge(text.replace(", but A is wrong", ""), params, explain).reason == "correct"
