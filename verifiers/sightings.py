@@ -2,6 +2,9 @@
 character, `?` for those that are not ASCII.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import msgspec
 import re2
 
@@ -31,6 +34,20 @@ def beyond_ascii(text: str, encoded: bytes | None = None) -> str:
 def has_other_alphabets(text: str) -> bool:
     """Whether there is a letter that is neither Latin nor Greek, or something else beyond U+0400 that is no sign."""
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _LATIN_OR_SIGNS))
+
+
+def spans(pattern: Any, text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where an expression of RE2, made of bytes, matches whole characters."""
+    part = text[start:end].encode("utf-8", "surrogatepass")
+    if len(part) == len(text[start:end]):
+        for match in pattern.finditer(part):
+            yield match.start() + start, match.end() + start
+        return
+    behind, place = 0, start
+    for match in pattern.finditer(part):
+        first = place + len(part[behind : match.start()].decode("utf-8", "surrogatepass"))
+        behind, place = match.end(), first + len(match[0].decode("utf-8", "surrogatepass"))
+        yield first, place
 
 
 class Scan:

@@ -4,10 +4,11 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from verifiers.commitment.cues import Kind, cues, words
+from verifiers.commitment.cues import Kind, cues, first_word, words
 from verifiers.commitment.figures import NUMBER
 from verifiers.commitment.folding import fold
-from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentence_at, sentences
+from verifiers.commitment.stance import TURNS, UNMADE, Sentence, Span, Stance, sentence_at, sentences
+from verifiers.commitment.wording import openings
 
 _MAX_CHARS = 300
 _LEAD = re.compile(r"(?:[\s$*_)\]}.,!;:…—–，。、；-]|\\[\])]|</answer>){0,16}")
@@ -75,7 +76,9 @@ def replacement(text: str, end: int, answer: str) -> Replacement | None:
     limit = min(len(text), _behind(text, end) + _MAX_CHARS)
     told = sentences(text, _behind(text, end), limit)
     sentence = next(told, None)
-    if sentence is None or not (turns := sentence.opening()):
+    if sentence is None or first_word(text, sentence.heard_from, sentence.end) not in openings(*TURNS):
+        return None
+    if not (turns := sentence.opening()):
         return None
     is_all = turns >= len(sentence.words)
     if turns == 1 and not is_all and any(cue.stop == 1 for cue in sentence.at(0)):

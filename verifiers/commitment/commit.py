@@ -6,18 +6,21 @@ none of these: a last or first line that is a value; a last or first sentence th
 """
 
 import re
-from collections import deque
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
 from verifiers import commitment
 from verifiers.commitment.behind import replacement
 from verifiers.commitment.boxes import read_boxes
 from verifiers.commitment.cues import Kind, cues, listed, words
+from verifiers.commitment.glance import may_commit
 from verifiers.commitment.hashes import read_hashes
 from verifiers.commitment.stance import UNMADE, Sentence, Span, Stance, sentences
 from verifiers.commitment.tags import read_tags
 from verifiers.commitment.wording import ends_with
+from verifiers.sightings import beyond_ascii
 
 Names = frozenset[Any]
 """What a text names: one value, several where several are wanted; none where it contradicts itself."""
@@ -47,11 +50,11 @@ class Values(Protocol):
     has_formulas: bool
     """A value may be written in other ways than its own."""
 
-    def places(self, text: str) -> Sequence[int]:
-        """Where values may be named, in order: a quick look at a whole text."""
+    def places(self, text: str) -> Sequence[Span]:
+        """Where values may be named, or how such names begin, in order: a quick look at a whole text."""
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
-        """The values that a text names between two others, in order; `places`: those of them where to look."""
+        """The values that a text names between two others, in order; `places`: where to look."""
 
     def named(self, text: str) -> Names | None:
         """What a short text is the name of, if it says nothing else."""
@@ -109,17 +112,22 @@ class Mark(NamedTuple):
     reason: str = "unparseable"
 
 
-def commit(text: str, values: Values, on_conflict: str) -> Commitment:
-    """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all."""
-    text = text.translate(_WIDE)
+def commit(text: str, values: Values, on_conflict: str, explain: bool = False) -> Commitment:
+    """What the final segment of a response commits to; `on_conflict` "reject": it names no two different values at all.
+
+    `explain`: all that was offered is wanted as `seen`; otherwise what cannot matter is not looked for.
+    """
+    if not _WIDE.keys().isdisjoint(map(ord, beyond_ascii(text))):
+        text = text.translate(_WIDE)
     marks = list(_marks(text, values, on_conflict))
     reader = _Reader(text, values, marks)
-    offers = reader.offers()
+    offers = reader.offers(0 if on_conflict == "reject" or values.multi else reader.begin())
     last_mark = marks[-1] if marks else None
     if last_mark and last_mark.names is None and not any(each.span[0] > last_mark.start for each in offers):
         return Commitment(None, last_mark.reason, last_mark.channel)
     if offers:
-        return reader.last(offers, on_conflict)
+        found = reader.last(offers, on_conflict)
+        return found._replace(seen=reader.shown(reader.offers())) if explain else found
     return reader.lines()
 
 
@@ -178,9 +186,10 @@ def content(text: str, values: Values, on_conflict: str) -> Names | None:
         return named
     if (measured := values.measured(text)) is not None:
         return frozenset({measured})
+    if not values.has_formulas and not values.places(text):
+        return None
     reader = _Reader(f"Answer: {text}" if "\n" not in text.strip() else text, values, ())
-    offers = reader.offers()
-    if offers:
+    if offers := reader.offers():
         return reader.last(offers, on_conflict).value or CONFLICT
     return None
 
@@ -190,33 +199,51 @@ class _Reader:
 
     def __init__(self, text: str, values: Values, marks: Sequence[Mark]) -> None:
         self._text, self._values, self._marks = text, values, marks
-        places = deque(values.places(text))
-        every = list(self._sentences())[-_MAX_SENTENCES:]
-        last = len(every) - _FORMULA_SENTENCES
-        self._told = [self._read(each, places, place >= last) for place, each in enumerate(every)]
+        self._places = values.places(text)
+        self._told = list(self._sentences())[-_MAX_SENTENCES:]
+        self._mentioned: dict[int, Sequence[Mention]] = {}
         self._known: dict[int, Sequence[Stance]] = {}
 
-    def _read(self, sentence: Sentence, places: deque[int], is_last: bool) -> Read:
-        """A sentence with what it mentions; `places` are left for those behind it."""
+    def _read(self, place: int) -> Read:
+        """A sentence with what it mentions."""
+        if (known := self._mentioned.get(place)) is None:
+            known = self._mentioned[place] = self._mentions(place)
+        return Read(self._told[place], known)
+
+    def _mentions(self, place: int) -> Sequence[Mention]:
+        sentence = self._told[place]
         text, start, end = sentence.text, sentence.start, sentence.end
-        while places and places[0] < sentence.heard_from:
-            places.popleft()
-        here: list[int] = []
-        while places and places[0] < end:
-            here.append(places.popleft())
+        here = self._places_in(sentence)
         inside = [mark for mark in self._marks if start <= mark.start < end or start < mark.end <= end]
         mentions: list[Mention] = []
         if here:
             found = self._values.mentions(text, start, end, here)
             mentions = [one for one in found if not _within(one, self._marks) and not _is_neutral(sentence, one)]
-        if is_last and self._values.has_formulas and not inside:
+        if self._may_hold_formula(place) and not inside:
             mentions = self._with_formula(sentence, mentions)
         mentions += [
             Mention(mark.names, mark.start, min(mark.end, end))
             for mark in inside
             if mark.names is not None and mark.start >= start
         ]
-        return Read(sentence, sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ())
+        return sorted(mentions, key=lambda one: one.start)[-_MAX_MENTIONS:] if mentions else ()
+
+    def _places_in(self, sentence: Sentence) -> Sequence[int]:
+        first = bisect_left(self._places, (sentence.heard_from,))
+        return [start for start, _ in self._places[first : bisect_left(self._places, (sentence.end,), first)]]
+
+    def _may_hold_formula(self, place: int) -> bool:
+        return self._values.has_formulas and place >= len(self._told) - _FORMULA_SENTENCES
+
+    def _may_commit(self, place: int) -> bool:
+        """Whether a sentence may commit to what it mentions, by a quick look; most mention nothing, or only mention it."""
+        sentence = self._told[place]
+        if any(sentence.start <= mark.start < sentence.end for mark in self._marks):
+            return True
+        here = self._places_in(sentence)
+        return (bool(here) or self._may_hold_formula(place)) and may_commit(
+            sentence, here, self._told[place - 1] if place else None
+        )
 
     def _with_formula(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """What a formula, or all behind a verb or a colon, names otherwise than it is written; its parts name nothing then."""
@@ -256,24 +283,45 @@ class _Reader:
         rest = self._text[begin : begin + _SHORT_CHARS].lstrip() if begin >= 0 else ""
         return rest[:1].isupper() and Sentence(rest, 0, len(rest), "").begins(_BEGINS, 0)
 
-    def offers(self) -> list[Offer]:
+    def begin(self) -> int:
+        """The sentence of the last offer where it is an announcement, and two others cannot stand before it; or 0."""
+        for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _MAX_FOLLOWING), -1):
+            if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
+                is_last = offer.strength > 3 and offer.names
+                return place if is_last and self._stands_alone(offer, place) else 0
+        return 0
+
+    def _stands_alone(self, offer: Offer, place: int) -> bool:
+        """Whether one thing else at most is named before a sentence; a sentence that names it twice may contradict itself."""
+        start = self._told[place].start
+        if self._marks and self._marks[0].start < start:
+            return False
+        before = self._places[: bisect_left(self._places, (start,))]
+        others = {_bare(self._text[slice(*span)]) for span in before} - {_bare(self._text[slice(*offer.span)])}
+        if len(others) != 1:
+            return not others
+        return all(len(self._places_in(sentence)) < 2 for sentence in self._told[:place])
+
+    def offers(self, begin: int = 0) -> list[Offer]:
+        """What the sentences from one on commit to."""
         found: list[Offer] = []
-        for place, (sentence, mentions) in enumerate(self._told):
-            entry = self._entry(place) if found and found[-1].strength > 3 else None
-            if mentions and (offer := self._offer(sentence, mentions, place)) is not None:
+        for place in range(begin, len(self._told)):
+            is_next = bool(found) and found[-1].strength > 3 and place == found[-1].sentence + 1
+            entry = self._entry(place) if is_next else None
+            if self._may_commit(place) and (offer := self._offer(*self._read(place), place)) is not None:
                 found.append(offer)
-            elif entry and not entry <= found[-1].names and place == found[-1].sentence + 1:
+            elif entry and not entry <= found[-1].names:
                 names = found[-1].names | entry if self._values.multi else CONFLICT
                 found[-1] = found[-1]._replace(names=names, sentence=place)
         return found
 
     def _entry(self, place: int) -> Names | None:
         """The options that a line is, and nothing else."""
-        sentence, mentions = self._told[place]
-        if "\n" not in self._told[place - 1].sentence.stop or any(cue.kind in _AGAINST for cue in sentence.cues):
+        sentence = self._told[place]
+        if "\n" not in self._told[place - 1].stop or any(cue.kind in _AGAINST for cue in sentence.cues):
             return None
         text = sentence.text[sentence.start : sentence.end]
-        if (named := self._values.named(text)) is not None or not mentions:
+        if (named := self._values.named(text)) is not None or not (mentions := self._read(place).mentions):
             return named
         first = sentence.place(mentions[0].span)[0]
         is_entry = sentence.skipped(first) == 0 and _ENTRY.match(sentence.text, mentions[0].end - 1, sentence.end)
@@ -423,7 +471,7 @@ class _Reader:
 
     def _is_headed(self, place: int, mention: Mention) -> bool:
         """Whether a line above announces what the sentence begins with."""
-        above, sentence = self._told[place - 1].sentence, self._told[place].sentence
+        above, sentence = self._told[place - 1], self._told[place]
         if "\n" not in above.stop or not above.words or sentence.skipped(sentence.place(mention.span)[0]) != 0:
             return False
         kinds = [cue for cue in above.cues if cue.kind in (Kind.ANSWER, Kind.RESULT)]
@@ -435,8 +483,12 @@ class _Reader:
 
     # --- what follows
 
+    def shown(self, offers: Sequence[Offer]) -> tuple[str, ...]:
+        """The texts of the last offers."""
+        return tuple(self._text[slice(*each.span)] for each in offers[-16:])
+
     def last(self, offers: Sequence[Offer], on_conflict: str) -> Commitment:
-        seen = tuple(self._text[slice(*each.span)] for each in offers[-16:])
+        seen = self.shown(offers)
         told = [each for each in offers if each.strength > 2]
         if any(each.strength > 1 for each in offers):
             offers = [each for each in offers if each.strength > 1]
@@ -450,10 +502,8 @@ class _Reader:
         distinct = {each.names for each in offers if not (self._values.multi and each.names <= last.names)} | {
             last.names
         }
-        if last.strength == 3:
-            turn = self._last_turn(last)
-            if any(each.strength > 3 and each.names != last.names and each.sentence >= turn for each in offers):
-                return refused
+        if last.strength == 3 and self._is_against_another(last, offers):
+            return refused
         if not last.names or len(distinct) >= _MANY or (on_conflict == "reject" and len(distinct) > 1):
             return refused
         if last.strength < 3 and len(distinct) > 1:
@@ -474,12 +524,12 @@ class _Reader:
 
     def _is_unmade(self, last: Offer) -> bool:
         """Whether what follows takes an offer back, or lets another one stand."""
-        told = self._told
+        count = len(self._told)
         other = replacement(self._text, last.span[1], self._text[slice(*last.span)])
         if other is not None and self._values.named(other.value) != last.names:
             return True
-        for place in range(last.sentence, min(len(told), last.sentence + _MAX_FOLLOWING)):
-            sentence, mentions = told[place]
+        for place in range(last.sentence, min(count, last.sentence + _MAX_FOLLOWING)):
+            sentence, mentions = self._read(place)
             stances = self._stances(sentence, mentions, place)
             if place == last.sentence + 1 and sentence.opens_with(Kind.BACK):
                 return True
@@ -510,23 +560,22 @@ class _Reader:
                 stop = sentence.list_end(stop, places)
                 if place > last.sentence and opens and opens >= sentence.skipped(first) and sentence.ends(stop):
                     return True
-        if told[-1].mentions and len(told) - 1 > last.sentence:
-            sentence, mentions = told[-1]
-            named = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(len(told) - 1)
-            alive = [
-                stance for stance in self._stances(sentence, mentions, len(told) - 1) if stance is not Stance.DENIED
-            ]
+        if count - 1 > last.sentence and self._read(count - 1).mentions:
+            sentence, mentions = self._read(count - 1)
+            named = self._values.named(self._text[sentence.start : sentence.end]) or self._entry(count - 1)
+            alive = [stance for stance in self._stances(sentence, mentions, count - 1) if stance is not Stance.DENIED]
             return bool(alive) and named is not None and not (named and named <= last.names)
         return False
 
-    def _last_turn(self, last: Offer) -> int:
-        """The last sentence before an offer, or its own if it concludes, that begins with a turn; -1 where none does."""
-        own = self._told[last.sentence].sentence
+    def _is_against_another(self, last: Offer, offers: Sequence[Offer]) -> bool:
+        """Whether something else was announced before a conclusion, and no sentence since begins with a turn."""
+        others = [each.sentence for each in offers if each.strength > 3 and each.names != last.names]
+        if not others:
+            return False
+        own = self._told[last.sentence]
         concludes = Kind.SO in own.kinds or own.corrects()
-        for place in range(last.sentence - (not concludes), -1, -1):
-            if any(cue.kind is Kind.BUT and cue.first == 0 for cue in self._told[place].sentence.cues):
-                return place
-        return -1
+        since = self._told[others[-1] + 1 : last.sentence + concludes]
+        return not any(cue.kind is Kind.BUT and cue.first == 0 for sentence in since for cue in sentence.cues)
 
     def _are_alternatives(self, last: Offer) -> bool:
         """Whether a mark stands beside one that holds something else, with nothing said between them."""
@@ -553,7 +602,7 @@ class _Reader:
 
     def _is_among_denied(self, place: int, word: int) -> bool:
         """Whether an "or" stands before something that is denied."""
-        sentence, mentions = self._told[place]
+        sentence, mentions = self._read(place)
         stances = zip(mentions, self._stances(sentence, mentions, place), strict=True)
         return any(stance is Stance.DENIED and sentence.place(each.span)[0] > word for each, stance in stances)
 
@@ -640,7 +689,7 @@ class _Reader:
             return self._found(values.named(tagged["inner"]) or CONFLICT, "bare", tagged.span("inner"))
         if len(self._told) == 1 and (named := values.named(text[:end])) is not None and not self._are_unmade(0, end):
             return self._found(named, "bare", (0, end))
-        lines = [line for line in re.finditer(r"[^\n]+", text[:end]) if _is_line(line[0])]
+        lines = [line for line in _LINE.finditer(text, 0, end) if _is_line(line[0])]
         if any(self._is_or(line[0]) for line in lines):
             return Commitment(None, "conflicting_answers", "line")
         numbered = _NUMBERED.match(text, 0, end)
@@ -649,18 +698,19 @@ class _Reader:
             numbered = None
         if numbered and len(lines) == 1 and (named := values.named(text[numbered.end() : end])) is not None:
             return self._found(named, "bare", (numbered.end(), end))
-        named_lines = [values.named(line[0].strip()) for line in lines]
-        if values.multi and len(lines) > 1 and all(named_lines):
-            return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
+        if values.multi and len(lines) > 1:
+            named_lines = list(takewhile(bool, (values.named(line[0].strip()) for line in lines)))
+            if len(named_lines) == len(lines):
+                return self._found(frozenset().union(*(each for each in named_lines if each)), "line", lines[-1].span())
         for place, beside in ((-1, -2), (0, 1)):
             if (
                 not lines
-                or (names := named_lines[place]) is None
+                or (names := values.named(lines[place][0].strip())) is None
                 or lines[place][0].rstrip(" *_").endswith((":", "："))
                 or self._are_unmade(*lines[place].span())
             ):
                 continue
-            other = named_lines[beside] if len(lines) > 1 else None
+            other = values.named(lines[beside][0].strip()) if len(lines) > 1 else None
             if other is not None and other != names:
                 return Commitment(None, "conflicting_answers", "line")
             offer = Offer(names, lines[place].span(), self._sentence_at(lines[place].start()), 2, "line")
@@ -671,21 +721,21 @@ class _Reader:
 
     def _is_or(self, line: str) -> bool:
         """Whether a line is nothing but "or"."""
-        said = words(line)
+        said = words(line) if len(line.split(maxsplit=_MAX_OR_WORDS)) <= _MAX_OR_WORDS else []
         return any(cue.kind is Kind.OR and cue.first == 0 and cue.stop == len(said) for cue in cues(said))
 
     def _are_unmade(self, start: int, end: int) -> bool:
         """Whether what a line mentions is asked or denied there."""
-        for place, (sentence, mentions) in enumerate(self._told):
+        for place, sentence in enumerate(self._told):
             if start <= sentence.start < end:
                 if sentence.asks and not self._values.may_ask:
                     return True
-                if any(stance in UNMADE for stance in self._stances(sentence, mentions, place)):
+                if any(stance in UNMADE for stance in self._stances(*self._read(place), place)):
                     return True
         return False
 
     def _sentence_at(self, place: int) -> int:
-        return next((n for n, each in enumerate(self._told) if each.sentence.end > place), len(self._told) - 1)
+        return next((n for n, each in enumerate(self._told) if each.end > place), len(self._told) - 1)
 
     def _found(self, names: Names, channel: str, span: Span) -> Commitment:
         if not names:
@@ -695,9 +745,9 @@ class _Reader:
     def _stated(self, end: int) -> Commitment:
         """The one option that the last or the first sentence of a short response states."""
         none: Commitment = Commitment(None, "no_answer")
-        told = [each for each in self._told if each.sentence.start < end]
-        if not told or end > _MAX_SHORT_CHARS:
+        if end > _MAX_SHORT_CHARS or not self._told or self._told[0].start >= end:
             return none
+        told = [self._read(place) for place, each in enumerate(self._told) if each.start < end]
         is_led = self._is_led(*told[0])
         alive = {
             each.value
@@ -743,6 +793,9 @@ class _Reader:
         return none
 
 
+_LINE = re.compile(r"[^\n]+")
+_ALNUM = re.compile(r"[^\W_]")
+_MAX_OR_WORDS = 3
 _AGAINST = frozenset([Kind.NOT, Kind.WRONG, Kind.BAD, Kind.NO])
 _PARTS = frozenset([Kind.BECAUSE, Kind.BUT, Kind.SO])
 _LEFT_OUT = frozenset([Kind.EXCEPT])
@@ -751,8 +804,12 @@ _CLOSING = frozenset(')]*_"”$')
 _OPEN = frozenset([Kind.ALSO, Kind.OTHER, Kind.MAYBE, Kind.IF, Kind.SAID, Kind.DOUBT])
 
 
+def _bare(text: str) -> str:
+    return text.strip(" \n_([{<:.)]!").casefold()
+
+
 def _is_line(line: str) -> bool:
-    return any(map(str.isalnum, line)) and not line.startswith(("```", "~~~"))
+    return _ALNUM.search(line) is not None and not line.startswith(("```", "~~~"))
 
 
 def _within(mention: Mention, marks: Sequence[Mark]) -> bool:

@@ -5,7 +5,7 @@ words, so that space, emphasis and case between them do not count. In scripts wi
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from itertools import chain, product
@@ -151,25 +151,52 @@ class Word(NamedTuple):
 
 
 _ALONE = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_LETTER = rf"(?:[^\W\d_{_ALONE}]|[\u0300-\u036f\u064b-\u065f\u0900-\u0dff])"
+_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0dff"
+_LETTER = rf"(?:[^\W\d_{_ALONE}]|[{_MARKS}])"
 _APOSTROPHE = "['\u2019]"
 _NOT_NT = rf"(?!n{_APOSTROPHE}t(?![^\W_]))"
+_PLAIN = rf"[^\W\d_{_ALONE}{_MARKS}]++(?!['\u2019{_MARKS}])"
+"""Most words: letters behind which nothing can belong to them."""
 _COMMAND = r"\\(?:text[a-z]{0,8}|math(?:rm|bf|it|sf)|[mh]box|q?quad)(?![A-Za-z])\s?\{?"
 _CLITIC = rf"n{_APOSTROPHE}t(?![^\W_])|{_APOSTROPHE}(?:s|re|m|ll|d|ve)(?![^\W_])"
 _WORD = re.compile(
-    rf"(?P<command>{_COMMAND})|{_CLITIC}|(?:{_NOT_NT}{_LETTER})+"
+    rf"{_PLAIN}|(?P<command>{_COMMAND})|{_CLITIC}|(?:{_NOT_NT}{_LETTER})+"
     rf"|[{_ALONE}]|\d+(?:[.,]\d+)*|[^\s*_`\ufe0f]"
 )
 _CHOICE = re.compile(r"\(([^()]*)\)")
-_Trie = dict[Any, Any]
 
 
 def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """The words between two places; emphasis is none, nor are commands for words within mathematics."""
     found = _WORD.finditer(text, start, len(text) if end is None else end)
     return [
-        Word(each[0].lower().replace("\u2019", "'"), each.start(), each.end()) for each in found if not each["command"]
+        _new(Word, (each[0].lower().replace("\u2019", "'"), *each.span())) for each in found if each.lastindex is None
     ]
+
+
+def first_word(text: str, start: int, end: int) -> str:
+    """The text of the first word between two places; none where there is no word."""
+    for each in _WORD.finditer(text, start, end):
+        if each.lastindex is None:
+            return each[0].lower().replace("\u2019", "'")
+    return ""
+
+
+_new = tuple.__new__
+"""Makes what is made for each word in half the time."""
+
+
+class _Node:
+    """Where phrases that begin alike go on, and what those say that end here."""
+
+    __slots__ = ("following", "kinds", "plain")
+
+    def __init__(self) -> None:
+        self.following: dict[str, _Node] = {}
+        self.kinds: dict[Kind, int] = {}
+        """With the languages in which a phrase is of that kind, a bit each."""
+        self.plain = 0
+        """The languages of which it tells that they are spoken."""
 
 
 def cues(said: Sequence[Word]) -> list[Cue]:
@@ -179,43 +206,40 @@ def cues(said: Sequence[Word]) -> list[Cue]:
     English and a letter is none of ASCII's.
     """
     trie, skipped = _trie(), adverbs()
-    found: list[tuple[Cue, set[str]]] = []
-    spoken = {"en"}
-    neutral = 0
-    for first, word in enumerate(said):
-        node, place = trie.get(word.text), first + 1
-        if node is None:
+    texts = [word.text for word in said]
+    found: list[tuple[Cue, int]] = []
+    spoken, neutral, count = _ENGLISH, 0, len(texts)
+    for first, text in enumerate(texts):
+        if (node := trie.get(text)) is None:
             continue
-        longest: dict[Kind, tuple[int, set[str]]] = {}
+        longest: dict[Kind, tuple[int, int]] = {}
+        place = first + 1
         while node is not None:
-            for kind, language, is_plain in node.get(None, ()):
-                if is_plain:
-                    spoken.add(language)
-                if kind in longest and longest[kind][0] == place:
-                    longest[kind][1].add(language)
-                else:
-                    longest[kind] = place, {language}
-            while place < len(said) and said[place].text not in node and said[place].text in skipped:
+            spoken |= node.plain
+            for kind, known in node.kinds.items():
+                longest[kind] = place, known
+            following = node.following
+            if not following:
+                break
+            while place < count and texts[place] not in following and texts[place] in skipped:
                 place += 1
-            node = node.get(said[place].text) if place < len(said) else None
+            node = following.get(texts[place]) if place < count else None
             place += 1
         if Kind.NEUTRAL in longest:
             neutral = max(neutral, longest[Kind.NEUTRAL][0])
-        found += [
-            (Cue(kind, first, stop), known)
-            for kind, (stop, known) in longest.items()
-            if stop > neutral or kind is Kind.NEUTRAL
-        ]
-    if not any("en" in known for _, known in found) and (_is_foreign(said) or _is_covered(said, found)):
+        for kind, (stop, known) in longest.items():
+            if stop > neutral or kind is Kind.NEUTRAL:
+                found.append((_new(Cue, (kind, first, stop)), known))
+    if not any(known & _ENGLISH for _, known in found) and (_is_foreign(said) or _is_covered(said, found)):
         return [cue for cue, _ in found]
-    return [cue for cue, known in found if not known.isdisjoint(spoken)]
+    return [cue for cue, known in found if known & spoken]
 
 
 def _is_foreign(said: Sequence[Word]) -> bool:
     return any(not word.text.isascii() for word in said)
 
 
-def _is_covered(said: Sequence[Word], found: Sequence[tuple[Cue, set[str]]]) -> bool:
+def _is_covered(said: Sequence[Word], found: Sequence[tuple[Cue, int]]) -> bool:
     """Whether all words are those of a lexicon: "10 o 20"."""
     covered = {place for cue, _ in found for place in range(cue.first, cue.stop)}
     return all(place in covered for place, word in enumerate(said) if word.text.isalpha())
@@ -293,20 +317,33 @@ def vocabulary() -> frozenset[str]:
 
 
 @cache
-def _trie() -> _Trie:
-    trie: _Trie = {}
+def _trie() -> Mapping[str, _Node]:
+    root = _Node()
     english = {*_words("en"), *languages()["en"]["english"]}
-    for language in languages():
+    for bit, language in enumerate(sorted(languages(), key=lambda each: each != "en")):
         for kind, entry in _entries(language):
             for said in _phrases(entry):
-                node = trie
+                node = root
                 for word in said:
-                    node = node.setdefault(word, {})
+                    node = node.following.setdefault(word, _Node())
                 phrase = "".join(said)
                 is_plain = len(phrase) >= _PLAIN_CHARS or not phrase.isascii()
-                is_plain = is_plain and not english.issuperset(said)
-                node.setdefault(None, set()).add((kind, language, is_plain))
-    return trie
+                node.plain |= (is_plain and not english.issuperset(said)) << bit
+                node.kinds[kind] = node.kinds.get(kind, 0) | 1 << bit
+    return root.following
+
+
+_ENGLISH = 1
+
+
+def all_phrases() -> Iterator[tuple[Sequence[str], Iterable[Kind]]]:
+    """The words of each phrase of all languages, and of what kinds it is."""
+    waiting: list[tuple[Sequence[str], _Node]] = [((word,), node) for word, node in _trie().items()]
+    while waiting:
+        said, node = waiting.pop()
+        if node.kinds:
+            yield said, node.kinds
+        waiting += [((*said, word), each) for word, each in node.following.items()]
 
 
 _PLAIN_CHARS = 3

@@ -46,6 +46,16 @@ _OPENS = frozenset("([{<\"'“‘«「『【《〈\\$#|")
 _TELLS = frozenset(":：=—–-→⇒➜⟹>∴")
 _JOINS = frozenset([",", "，", "、", "/", "&", "+", "|", ";", "；"])
 _QUESTION = frozenset("?？؟")
+_ANSWER = frozenset([Kind.ANSWER])
+_BOUND = frozenset([Kind.BOUND])
+_BUT = frozenset([Kind.BUT])
+_CHOOSE = frozenset([Kind.CHOOSE])
+_EXCEPT = frozenset([Kind.EXCEPT])
+_IS = frozenset([Kind.IS])
+_ONLY = frozenset([Kind.ONLY])
+_SO = frozenset([Kind.SO])
+_VERDICTS = frozenset([Kind.YES, Kind.NO])
+_OPEN = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
 _MAX_SENTENCE_CHARS = 600
 _STOP = re.compile(
     r"[\n.!?…。！？｡।؟](?:(?<=\n)\n*|(?<=[。！？｡।])[。！？｡।]*|(?<=…)|(?<=[.!?؟])[.!?؟]*(?=[\"'”’)\]*_`]{0,4}(?:\s|\Z)))"
@@ -56,20 +66,29 @@ _NO_STOP = re.compile(
 )
 
 
+_ENDS_OF_SHORTENED = frozenset(["rox", "mrs", "fig"])
+"""Of three letters; most words before a full stop end in others."""
+
+
 def sentences(text: str, start: int, end: int) -> Iterator["Sentence"]:
     """The sentences between two places, in order; a line that ends is the end of one."""
     first = start
     for stop in _STOP.finditer(text, start, end):
-        if stop[0] == "." and _NO_STOP.search(text, max(start, stop.start() - 12), stop.start()):
-            continue
-        if text[first : stop.start()].strip():
-            yield Sentence(text, first, stop.start(), stop[0])
-        first = stop.end()
+        at, behind = stop.span()
+        sign = stop[0]
+        if sign == ".":
+            last = text[at - 3 : at]
+            may_go_on = not last.isalpha() or last.lower() in _ENDS_OF_SHORTENED
+            if may_go_on and _NO_STOP.search(text, max(start, at - 12), at):
+                continue
+        if first < at and not text[first:at].isspace():
+            yield Sentence(text, first, at, sign)
+        first = behind
     if text[first:end].strip():
         yield Sentence(text, first, end, "")
 
 
-def _grouped(pairs: Iterator[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
+def _grouped(pairs: Sequence[tuple[int, Cue]]) -> Mapping[int, Sequence[Cue]]:
     found: dict[int, list[Cue]] = {}
     for place, cue in pairs:
         found.setdefault(place, []).append(cue)
@@ -81,10 +100,19 @@ class Sentence:
 
     def __init__(self, text: str, start: int, end: int, stop: str) -> None:
         self.text, self.start, self.end, self.stop = text, start, end, stop
-        self.asks = not _QUESTION.isdisjoint(stop) or text.endswith("吗", start, end)
-        self.heard_from = max(start, end - _MAX_SENTENCE_CHARS)
+
+    @property
+    def asks(self) -> bool:
+        return not _QUESTION.isdisjoint(self.stop) or self.text.endswith("吗", self.start, self.end)
+
+    @property
+    def heard_from(self) -> int:
         """Where the part of it begins whose words count."""
-        self._places: dict[Span, Span] = {}
+        return max(self.start, self.end - _MAX_SENTENCE_CHARS)
+
+    @cached_property
+    def _places(self) -> dict[Span, Span]:
+        return {}
 
     @cached_property
     def words(self) -> Sequence[Word]:
@@ -97,15 +125,15 @@ class Sentence:
     @cached_property
     def kinds(self) -> frozenset[Kind]:
         """Of all its cues."""
-        return frozenset(cue.kind for cue in self.cues)
+        return frozenset([cue.kind for cue in self.cues])
 
     @cached_property
     def _by_first(self) -> Mapping[int, Sequence[Cue]]:
-        return _grouped((cue.first, cue) for cue in self.cues)
+        return _grouped([(cue.first, cue) for cue in self.cues])
 
     @cached_property
     def _by_stop(self) -> Mapping[int, Sequence[Cue]]:
-        return _grouped((cue.stop, cue) for cue in self.cues)
+        return _grouped([(cue.stop, cue) for cue in self.cues])
 
     def place(self, span: Span) -> Span:
         """The words at a span, from the first to behind the last."""
@@ -134,7 +162,10 @@ class Sentence:
 
     def ends_in(self, kinds: frozenset[Kind], stop: int) -> Cue | None:
         """The longest cue of these kinds that ends before a word."""
-        return next((cue for cue in self._by_stop.get(stop, ()) if cue.kind in kinds), None)
+        for cue in self._by_stop.get(stop, ()):
+            if cue.kind in kinds:
+                return cue
+        return None
 
     def stance(self, span: Span, others: Sequence[Span] = ()) -> Stance:
         """How the sentence stands by what it mentions there; `others` are its other mentions."""
@@ -143,7 +174,7 @@ class Sentence:
             return Stance.HEDGED
         places = [self.place(other) for other in others]
         behind = None if self._is_verdict(first, stop) else self._behind(self.list_end(stop, places), places)
-        if behind is Kind.WRONG and self.ends_in(frozenset([Kind.EXCEPT]), self.skipped(first)):
+        if behind is Kind.WRONG and self.ends_in(_EXCEPT, self.skipped(first)):
             return Stance.CALLED
         if behind is Kind.WRONG or self._ticked(first) is Kind.NO:
             return Stance.DENIED
@@ -167,8 +198,8 @@ class Sentence:
         if self._is_only(first) and behind is None and not self.has(Kind.OR, 0, len(self.words)):
             return Stance.CALLED
         led = self._led(first, stop)
-        is_open = self._is_conditional() or any(cue.kind is Kind.OTHER and cue.stop <= first for cue in self.cues)
-        return Stance.STATED if led is Stance.CONCLUDED and is_open else led
+        is_open = led is Stance.CONCLUDED and (self._is_conditional() or self.has(Kind.OTHER, 0, first))
+        return Stance.STATED if is_open else led
 
     def denies(self, span: Span) -> bool:
         """Whether the stance is DENIED: asked of marks, whose sentences mostly hold nothing that could deny them."""
@@ -178,18 +209,19 @@ class Sentence:
 
     def _is_verdict(self, first: int, stop: int) -> bool:
         """Whether a mention is a yes or no, of which nothing behind its comma is said: "No, it is not"."""
-        is_word = any(cue.kind in (Kind.YES, Kind.NO) and (cue.first, cue.stop) == (first, stop) for cue in self.cues)
-        return is_word and stop < len(self.words) and self.words[stop].text in _COMMAS
+        if stop == len(self.words) or self.words[stop].text not in _COMMAS:
+            return False
+        return any(cue.kind in _VERDICTS and cue.stop == stop for cue in self.at(first))
 
     def _is_only(self, first: int) -> bool:
         """Whether a clause says something of what is mentioned alone: "only C is in France"."""
-        cue = self.ends_in(frozenset([Kind.ONLY]), self.skipped(first))
-        open_ = frozenset([Kind.NOT, Kind.OTHER, Kind.WRONG, Kind.MAYBE, Kind.BAD, Kind.IF])
-        return cue is not None and open_.isdisjoint(self.kinds)
+        if Kind.ONLY not in self.kinds or not _OPEN.isdisjoint(self.kinds):
+            return False
+        return self.ends_in(_ONLY, self.skipped(first)) is not None
 
     def _is_reason(self, first: int) -> bool:
         """Whether a clause only gives a reason, or concedes something."""
-        for cue in self.cues:
+        for cue in self.cues if Kind.BECAUSE in self.kinds else ():
             is_reason = cue.kind is Kind.BECAUSE and cue.stop <= first
             if is_reason and _COMMAS.isdisjoint(word.text for word in self.words[cue.stop : first]):
                 return True
@@ -200,6 +232,8 @@ class Sentence:
 
     def _ticked(self, first: int) -> Kind | None:
         """The verdict of a sign before a mention."""
+        if self.kinds.isdisjoint(_VERDICTS):
+            return None
         place = self.skipped(first)
         found = [cue.kind for cue in self._by_stop.get(place, ()) if _is_sign(cue, self.words)]
         return next((kind for kind in found if kind in (Kind.YES, Kind.NO)), None)
@@ -267,7 +301,7 @@ class Sentence:
         """Whether behind "the answer" only follows what it is the answer to."""
         behind = [cue.kind for cue in self.cues if cue.first >= place]
         begins = any(cue.kind is Kind.COMPLEMENT for cue in self.at(place))
-        is_answer = self.ends_in(frozenset([Kind.ANSWER]), place) is not None
+        is_answer = self.ends_in(_ANSWER, place) is not None
         return begins and is_answer and not any(kind in _GOVERNS or kind is Kind.BUT for kind in behind)
 
     def _within_verb(self, here: Sequence[Cue], place: int) -> Kind | None:
@@ -286,7 +320,7 @@ class Sentence:
 
     def _is_the_only(self, place: int) -> bool:
         """Whether something is called the only one, and of its kind not one that is sorted out."""
-        if not any(cue.kind is Kind.IS for cue in self.at(place)):
+        if Kind.ONLY not in self.kinds or not any(cue.kind is Kind.IS for cue in self.at(place)):
             return False
         only = [
             cue
@@ -365,9 +399,9 @@ class Sentence:
         """What the end of a line says of what it begins with: "A) London: wrong"."""
         if stop > _MAX_ENTRY_WORDS or any(cue.kind in _BREAKS and cue.first >= stop for cue in self.cues):
             return None
-        line = self.text.find("\n", self.end, self.end + _MAX_VERDICT_CHARS)
+        line = self.text.find("\n", self.end, self.end + MAX_VERDICT_CHARS)
         line = len(self.text) if line < 0 else line
-        is_near = stop > 0 and self.stop and line - self.end <= _MAX_VERDICT_CHARS
+        is_near = stop > 0 and self.stop and line - self.end <= MAX_VERDICT_CHARS
         behind = cues(words(self.text, self.end, line)) if is_near else []
         if len(behind) == 1 and behind[0].first <= 1 and behind[0].kind in (Kind.YES, Kind.NO):
             return Kind.FITS if behind[0].kind is Kind.YES else Kind.WRONG
@@ -406,13 +440,15 @@ class Sentence:
 
     def _governed(self, first: int, others: Sequence[Span]) -> Stance | None:
         """What a cue before a mention makes of it."""
+        if self.kinds.isdisjoint(_GOVERNS):
+            return None
         places = [self.place(other) for other in others]
         for cue in reversed(self.cues):
             stance = _GOVERNS.get(cue.kind)
             if stance is None or cue.stop > first:
                 continue
             if cue.kind is Kind.BAD and any(
-                other.kind in _ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
+                other.kind in ANNOUNCES and other.first <= cue.first < other.stop for other in self.cues
             ):
                 continue
             if self._reaches(cue, first, places):
@@ -475,25 +511,25 @@ class Sentence:
     def _led(self, first: int, stop: int) -> Stance:
         """What leads to a mention."""
         place = self.skipped(first)
-        if self.ends_in(frozenset([Kind.BUT]), place):
+        if self.ends_in(_BUT, place):
             denied = [cue.first for cue in self.cues if cue.kind is Kind.NOT and cue.stop < place]
             place = self.skipped(denied[-1]) if denied else place
-        if only := self.ends_in(frozenset([Kind.ONLY]), place):
+        if only := self.ends_in(_ONLY, place):
             place = only.first
         tells = place > 0 and self.words[place - 1].text in _TELLS
-        verb = self.ends_in(frozenset([Kind.IS]), place - 1 if tells else place)
+        verb = self.ends_in(_IS, place - 1 if tells else place)
         at = verb.first if verb else place - 1 if tells else place
         if self.announces(at, place if verb or tells else first):
             return Stance.ANNOUNCED
-        if self.ends_in(frozenset([Kind.CHOOSE]), place) or self.ends_in(frozenset([Kind.CHOOSE]), at):
+        if self.ends_in(_CHOOSE, place) or self.ends_in(_CHOOSE, at):
             return Stance.CONCLUDED
         if verb and self.words[verb.first - 1].text in listed("subjects") and verb.first:
             return Stance.CONCLUDED
         comma = place and self.words[place - 1].text in ",，:："
-        is_arrow = (tells and self.words[place - 1].text in "→⇒➜⟹∴") or [
-            w.text for w in self.words[place - 2 : place]
-        ] == ["=", ">"]
-        if is_arrow or self.ends_in(frozenset([Kind.SO]), place - 1 if comma else place):
+        is_arrow = tells and (
+            self.words[place - 1].text in "→⇒➜⟹∴" or [w.text for w in self.words[place - 2 : place]] == ["=", ">"]
+        )
+        if is_arrow or self.ends_in(_SO, place - 1 if comma else place):
             return Stance.CONCLUDED
         return Stance.STATED
 
@@ -503,14 +539,14 @@ class Sentence:
         while place > 0:
             if self.words[place - 1].text in _OPENS or (place == 1 and self.words[0].text in "-•·–—"):
                 place -= 1
-            elif place < first and self.ends_in(frozenset([Kind.CHOOSE]), place):
+            elif place < first and self.ends_in(_CHOOSE, place):
                 break
             elif cue := self.ends_in(_SKIPPED, place):
-                if self.ends_in(frozenset([Kind.CHOOSE]), place):
+                if self.ends_in(_CHOOSE, place):
                     break
                 place = cue.first
             elif self.words[place - 1].text in adverbs() and (
-                not self.ends_in(frozenset([Kind.SO]), place) or self.ends_in(frozenset([Kind.IS]), place - 1)
+                not self.ends_in(_SO, place) or self.ends_in(_IS, place - 1)
             ):
                 place -= 1
             elif (aside := self._aside(place)) is not None:
@@ -536,13 +572,13 @@ class Sentence:
         place = self.place(span)[0]
         while place and self.words[place - 1].text in _OPENS:
             place -= 1
-        return self.ends_in(frozenset([Kind.BOUND]), place) is not None
+        return self.ends_in(_BOUND, place) is not None
 
     def opening(self) -> int:
         """Where end the words of a correction or an alternative with which the sentence begins."""
         place = 0
         while place < len(self.words):
-            found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS]
+            found = [cue.stop for cue in self.at(place) if cue.kind in TURNS]
             if not found and place:
                 found = [cue.stop for cue in self.at(place) if cue.kind in _TURNS_ON]
             if found:
@@ -592,8 +628,8 @@ class Sentence:
 
     def announces(self, at: int, first: int) -> bool:
         """Whether a noun that announces an answer leads to a verb or a colon at a place."""
-        for cue in reversed(self.cues):
-            if cue.kind not in _ANNOUNCES or cue.stop > first:
+        for cue in reversed(self.cues) if not self.kinds.isdisjoint(ANNOUNCES) else ():
+            if cue.kind not in ANNOUNCES or cue.stop > first:
                 continue
             if cue.stop >= at:
                 return True
@@ -607,7 +643,7 @@ class Sentence:
         return False
 
 
-_TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
+TURNS = frozenset([Kind.BUT, Kind.OR, Kind.MAYBE, Kind.ALSO, Kind.BACK])
 _TURNS_ON = frozenset([Kind.IS, Kind.THE, Kind.ANSWER, Kind.RESULT, Kind.NOUN, Kind.RIGHT, Kind.CHOOSE])
 _TURN_SIGNS = frozenset(",:;.—–-!…，、：")
 
@@ -624,14 +660,14 @@ _SAYS_BEHIND = frozenset(
     [Kind.WRONG, Kind.FITS, Kind.IS, Kind.NOT, Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.JOINS]
 )
 _BREAKS = frozenset([Kind.OR, Kind.BUT, Kind.SO, Kind.BECAUSE, Kind.NOT])
-_ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
+ANNOUNCES = frozenset([Kind.ANSWER, Kind.RESULT])
 _LEADS = frozenset([Kind.RESULT, Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.ANSWER, Kind.IS])
 _CLOSES = frozenset(")]}>\"'”’»」』】》〉$%°\\")
 _BETWEEN_ITEMS = _JOINS | _OPENS | _CLOSES
 _JOINTS = frozenset([Kind.OR, Kind.MAYBE, Kind.JOINS, Kind.THE, Kind.NOUN])
 _MAX_COUNTED_WORDS = 3
 _MAX_ENTRY_WORDS = 4
-_MAX_VERDICT_CHARS = 40
+MAX_VERDICT_CHARS = 40
 """Of what stands behind a sentence on its line, if it is a verdict of it."""
 _MAX_ASIDE_WORDS = 8
 _MAX_ABOUT_WORDS = 16

@@ -7,9 +7,8 @@ from typing import Any
 
 import re2
 
-from verifiers.commitment.cues import Kind, alone, cues, languages, listed, phrases, words
-
-SURROGATE = re.compile(r"[\ud800-\udfff]")
+from verifiers.commitment.cues import Kind, alone, cues, first_word, languages, listed, phrases, words
+from verifiers.sightings import spans
 
 
 def spoken(kind: Kind) -> Iterator[str]:
@@ -32,16 +31,22 @@ def openings(*kinds: Kind) -> frozenset[str]:
 
 
 def places(kind: Kind, text: str, start: int, end: int) -> list[int]:
-    """Where the last words of phrases of a kind are, and perhaps parts of other words like them."""
-    readable = text if text.isascii() else SURROGATE.sub("\ufffd", text)
-    return [each.start() for each in _finder(kind).finditer(readable, start, end)]
+    """Where the last words of phrases of a kind are; where letters may stand beside them, perhaps parts of other words."""
+    found = spans(_finder(kind), text, start, end)
+    return [first for first, stop in found if not _is_within_word(text, first, stop)]
+
+
+def _is_within_word(text: str, start: int, end: int) -> bool:
+    return (text[start].isascii() and text[start - 1 : start].isalpha() and text[start - 1].isascii()) or (
+        text[end - 1].isascii() and text[end : end + 1].isalpha() and text[end].isascii()
+    )
 
 
 def begins_with(text: str, start: int, end: int, *kinds: Kind) -> bool:
     """Whether the longest phrase with which a part of a text begins is of one of some kinds."""
-    said = words(text, start, end) if start < end else []
-    if not said or said[0].text not in openings(*kinds):
+    if start >= end or first_word(text, start, end) not in openings(*kinds):
         return False
+    said = words(text, start, end)
     found = [(cue.stop, cue.kind) for cue in cues(said) if cue.first == 0]
     longest = max(stop for stop, _ in found) if found else 0
     return any(stop == longest and kind in kinds for stop, kind in found)
@@ -51,8 +56,22 @@ def ends_with(text: str, *kinds: Kind) -> bool:
     """Whether a text ends in a phrase of one of some kinds."""
     if not text[-1:].isalpha():
         return False
+    letters = _LAST_LETTERS.search(text, len(text) - _MAX_WORD_CHARS)
+    if letters and text.isascii() and "\\" not in text and letters[0].lower() not in _endings(*kinds):
+        return False
     said = words(text)
     return any(cue.stop == len(said) and cue.kind in kinds for cue in cues(said))
+
+
+_LAST_LETTERS = re.compile(r"[A-Za-z]+\Z")
+_MAX_WORD_CHARS = 40
+
+
+@cache
+def _endings(*kinds: Kind) -> frozenset[str]:
+    """The letters with which phrases of some kinds end, as far as they are ASCII."""
+    ends = [words(phrase)[-1].text for kind in kinds for phrase in spoken(kind)]
+    return frozenset(end.rpartition("'")[2] for end in ends)
 
 
 def begins_in(text: str, name: str) -> bool:
@@ -76,4 +95,4 @@ def ends_in(text: str, *lists: str) -> bool:
 @cache
 def _finder(kind: Kind) -> Any:
     found = {phrase.split()[-1] for phrase in spoken(kind)}
-    return re2.compile("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True))))
+    return re2.compile(("(?i)" + "|".join(map(re.escape, sorted(found, key=len, reverse=True)))).encode())

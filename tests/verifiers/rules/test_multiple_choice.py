@@ -773,3 +773,12 @@ def test_what_stands_within_a_formula_is_no_option_of_its_own(response: str, ref
 def test_what_is_set_out_for_a_choice_or_left_is_chosen(response: str) -> None:
     params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
     assert judge(response, params).score == 1.0
+
+
+def test_an_earlier_sentence_that_contradicts_itself_counts_as_one_more_answer() -> None:
+    params = MultipleChoiceParams(reference="C", choices=("London", "Berlin", "Paris", "Madrid"))
+    again = "We look at it again with care. " * 6
+    text = f"The answer is A. {again}The answer is A, but A is wrong. {again}The answer is C."
+    for explain in (False, True):
+        assert judge(text, params, explain).reason == "conflicting_answers"
+        assert judge(text.replace(", but A is wrong", ""), params, explain).reason == "correct"

@@ -10,6 +10,7 @@ options may be called right at all.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sandbox.workers import Workers
@@ -58,7 +59,7 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
     if isinstance(question, Verdict):
         return question
     options, expected = question.options, question.expected
-    found = _found(response, params, options)
+    found = _found(response, params, options, explain)
     detail: dict[str, Any] = {}
     if found.channel:
         detail["channel"] = found.channel
@@ -81,7 +82,7 @@ def judge(response: str, params: MultipleChoiceParams, explain: bool = False) ->
     return Verdict(Status.OK, score, reason, clip(extracted), detail)
 
 
-def _found(response: str, params: MultipleChoiceParams, options: Options) -> Commitment:
+def _found(response: str, params: MultipleChoiceParams, options: Options, explain: bool) -> Commitment:
     text = commitment.without_html(commitment.without_struck(response))
     if params.extract != "auto":
         extraction = commitment.extract(text, params)
@@ -95,10 +96,15 @@ def _found(response: str, params: MultipleChoiceParams, options: Options) -> Com
     segment = commitment.final_segment(text, params.think)
     if segment.reason != "found":
         return Commitment(None, segment.reason)
-    found = commit(text[segment.start : segment.end], options, params.on_conflict)
+    read = _commit_once if segment.end - segment.start <= _SHORT_CHARS else commit
+    found = read(text[segment.start : segment.end], options, params.on_conflict, explain)
     span = (found.span[0] + segment.start, found.span[1] + segment.start) if found.span else None
     return found._replace(span=span)
 
+
+_SHORT_CHARS = 200
+_commit_once = lru_cache(maxsize=4096)(commit)
+"""Of the responses to a question many end in the same few words."""
 
 _CAPITALS = ("London", "Berlin", "Paris", "Madrid")
 EXAMPLES = (

@@ -11,10 +11,11 @@ import re2
 from verifiers import commitment
 from verifiers.commitment.commit import CONFLICT, Mention, Names
 from verifiers.commitment.cues import Kind, adverbs, cues, vocabulary, words
-from verifiers.commitment.wording import SURROGATE
+from verifiers.commitment.stance import Span
 from verifiers.math.exact import number, plain
 from verifiers.rules import numeric
 from verifiers.rules.multiple_choice.scripts import CIRCLED, ORDINALS, ORDINALS_CJK, PLACES
+from verifiers.sightings import spans
 
 _MAX_NAME_CHARS = 400
 _MAX_NUMBER_CHARS = 40
@@ -145,8 +146,8 @@ class Options:
 
     # --- a longer one
 
-    def places(self, text: str) -> Sequence[int]:
-        return [match.start() for match in self._sights.finditer(SURROGATE.sub("\ufffd", text))]
+    def places(self, text: str) -> Sequence[Span]:
+        return list(spans(self._sights, text))
 
     def mentions(self, text: str, start: int, end: int, places: Sequence[int] | None = None) -> Sequence[Mention]:
         found: list[Mention] = []
@@ -179,8 +180,7 @@ class Options:
     def _matches(self, text: str, start: int, end: int, places: Sequence[int] | None) -> Iterator[re.Match[str]]:
         """Labels and texts between two places, looked for where they may begin."""
         position = start
-        for place in self.places(text[start:end]) if places is None else places:
-            place += start if places is None else 0
+        for place in [start + first for first, _ in self.places(text[start:end])] if places is None else places:
             for begin in range(max(position, place - _MOST_BEFORE), min(end, place + _MOST_BEFORE + 1)):
                 match = self._pattern.match(text, begin, end)
                 if match is not None and match.end() > place:
@@ -375,7 +375,7 @@ def _sights(texts: Mapping[str, str], names: Sequence[str], signs: str, multi: b
     parts += [f"{_EDGE}(?i:{'|'.join(sorted(spelled, key=len, reverse=True))})"] if spelled else []
     parts += [f"(?i:{begin})" for begin in begins if begin not in spelled]
     parts += [f"[{re.escape(signs)}]"] if signs else []
-    return re2.compile("(?m)" + "|".join(parts))
+    return re2.compile(("(?m)" + "|".join(parts)).encode())
 
 
 _EDGE = r"(?:\b|_)"

@@ -1,0 +1,126 @@
+"""A quick look at a sentence before it is read by its words: most that mention something cannot commit to it.
+
+It goes by letters between spaces alone, and only through what is ASCII: what it does not rule out may still be nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from verifiers.commitment.cues import Kind, adverbs, all_phrases, listed
+from verifiers.commitment.stance import ANNOUNCES, MAX_VERDICT_CHARS, Sentence
+
+_ANYWHERE = ANNOUNCES | {Kind.ONLY, Kind.EXCEPT, Kind.YES}
+_BEHIND = frozenset([Kind.CALLED, Kind.FITS, Kind.TRUE])
+_BEFORE = frozenset([Kind.CHOOSE, Kind.SO])
+_ALL = _ANYWHERE | _BEHIND | _BEFORE
+_BETWEEN = frozenset([Kind.THE, Kind.NOUN, Kind.RIGHT, Kind.IS])
+"""What may stand between what leads to a mention and that."""
+_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
+_LEADING = _LETTERS | {code: chr(code) for code in b"0123456789"} | dict.fromkeys(b",:;", " , ")
+_MAX_LEAD_CHARS = 100
+_MAX_HEADED_CHARS = 60
+_MAX_HEADING_WORDS = 8
+
+
+def may_commit(sentence: Sentence, places: Sequence[int], above: Sentence | None) -> bool:
+    """Whether a sentence may call what it mentions at some places, or anywhere, the answer, or conclude it; `above`: the
+    one before it.
+    """
+    text, start = sentence.text, sentence.heard_from
+    shown = text[start : sentence.end + MAX_VERDICT_CHARS]
+    if ">" in shown or not shown.isascii():
+        return True
+    said = _letters(shown)
+    if not places:
+        return _says(_ALL, said) or not _leads().isdisjoint(said)
+    if _says(_ANYWHERE, said):
+        return True
+    if _says(_BEHIND, said) and _says(_BEHIND, _letters(text[places[0] : sentence.end + MAX_VERDICT_CHARS])):
+        return True
+    if any(_is_led(text[max(start, place - _MAX_LEAD_CHARS) : place]) for place in places):
+        return True
+    return above is not None and places[0] - start < _MAX_HEADED_CHARS and _may_head(above)
+
+
+def _may_head(above: Sentence) -> bool:
+    """Whether a line may announce what the next one begins with."""
+    if "\n" not in above.stop:
+        return False
+    shown = above.text[above.heard_from : above.end]
+    is_heading = shown.rstrip(" *_`").endswith((":", "：")) or len(shown.split()) <= _MAX_HEADING_WORDS
+    return is_heading and (not shown.isascii() or _says(ANNOUNCES, _letters(shown)))
+
+
+def _letters(text: str) -> frozenset[str]:
+    """The words of a text as far as they are letters."""
+    return frozenset(text.lower().replace("n't", " ").translate(_LETTERS).split())
+
+
+def _says(kinds: frozenset[Kind], said: frozenset[str]) -> bool:
+    """Whether all words of a phrase of some kinds are among others."""
+    phrases = _by_rarest(kinds)
+    return any(said.issuperset(phrase) for word in said.intersection(phrases) for phrase in phrases[word])
+
+
+def _is_led(before: str) -> bool:
+    """Whether a choice or a conclusion may lead to what stands behind a text."""
+    leads, between = _leads(), _between()
+    for word in reversed(before.lower().translate(_LEADING).split()):
+        if word in leads:
+            return True
+        if word not in between:
+            return False
+    return False
+
+
+@cache
+def _leads() -> frozenset[str]:
+    """The last words of what leads to a mention; behind a comma, or a contrast, that may stand anywhere."""
+    contrasts = {said[-1] for said, kinds in _phrases() if Kind.BUT in kinds}
+    return _last_words(_BEFORE) | listed("subjects") | contrasts | {","}
+
+
+@cache
+def _between() -> frozenset[str]:
+    return adverbs() | {_bare(word) for said, kinds in _phrases() if not _BETWEEN.isdisjoint(kinds) for word in said}
+
+
+def _last_words(kinds: frozenset[Kind]) -> frozenset[str]:
+    return frozenset(_bare(said[-1]) for said, known in _phrases() if not kinds.isdisjoint(known))
+
+
+def _bare(word: str) -> str:
+    return word.removeprefix("'")
+
+
+@cache
+def _phrases() -> Sequence[tuple[Sequence[str], Iterable[Kind]]]:
+    return list(all_phrases())
+
+
+@cache
+def _often() -> Mapping[str, int]:
+    """In how many phrases each word stands."""
+    return Counter(word for said, _ in _phrases() for word in said)
+
+
+@cache
+def _by_rarest(kinds: frozenset[Kind]) -> Mapping[str, Iterable[frozenset[str]]]:
+    """The words of phrases of some kinds, by the one of them that the fewest phrases have."""
+    often = _often()
+    found: dict[str, set[frozenset[str]]] = {}
+    for said, known in _phrases():
+        if not kinds.isdisjoint(known) and "".join(said).isascii():
+            letters = frozenset(word for word in map(_bare, said) if word.isalpha())
+            found.setdefault(min(letters, key=lambda word: (often[word], word)), set()).add(letters)
+    return {key: _shortest(said) for key, said in found.items()}
+
+
+def _shortest(phrases: Iterable[frozenset[str]]) -> Sequence[frozenset[str]]:
+    """Those that hold all words of no other."""
+    found: list[frozenset[str]] = []
+    for phrase in sorted(phrases, key=len):
+        if not any(other <= phrase for other in found):
+            found.append(phrase)
+    return found
