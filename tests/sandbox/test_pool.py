@@ -565,7 +565,7 @@ async def test_the_line_is_as_long_as_the_runs_in_it_would_take_by_what_runs_too
             tasks.append(asyncio.create_task(run(pool, *words)))
             await turns()
         assert (pool.busy, pool.waiting) == (1, 1)
-        with pytest.raises(SandboxUnavailable, match="waiting already"):
+        with pytest.raises(SandboxUnavailable, match="the queue is full"):
             await run(pool, *["ok"] * refused)
         tasks.append(asyncio.create_task(run(pool, *["ok"] * taken)))
         assert all(built.ok for built in await asyncio.gather(*tasks))

@@ -7,9 +7,9 @@ from verifiers.commitment.offers import Offer
 FORMULA_GOES_ON = re.compile(r"\$|\\[)\]]|\s?[+*/^=×·÷<>≤≥]|\s[-−]\s?\d|[\w(\[{!]| ?\\(?!f?box|text|q?quad)[a-zA-Z]")
 """What stands behind a `!` inside a formula."""
 _MAX_FORMULA_CHARS = 200
-_SYMBOLIC = re.compile(
-    r"\$?(?=.*[a-z0-9])(?:\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^_=(){}\[\],.·×])*(?:(?<![A-Za-z])[a-z]|[)}\]])"
-)
+_VARIABLE, _LAST_VARIABLE = r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", r"(?<![A-Za-z])[a-z]"
+_PART = rf"\\[A-Za-z]+|{_VARIABLE}|[\d\s+\-*/^_=(){{}}\[\],.·×]"
+_SYMBOLIC = re.compile(rf"\$?(?=.*[a-z0-9])(?:{_PART})*(?:{_LAST_VARIABLE}|[)}}\]])")
 """A formula without words that ends in a variable or a bracket. Only a variable that is no capital, which would be a choice."""
 _PROSE_BEFORE = re.compile(r"[A-Za-z]{2,}[\s,:]+[A-Za-z]{2,}\W{0,12}$|[㐀-鿿]{2}\W{0,3}$")
 
