@@ -232,8 +232,8 @@ def _expression(text: str, start: int, end: int) -> Span | None:
     return inner if "$" not in shown and read_bare(text, *inner).items else None
 
 
-_NAMES = r"(?<![A-Za-z])(?:(?:sqrt|log|ln|exp|sin|cos|tan)\s?\(|pi(?![A-Za-z]))"
-_SIGNS = re.compile(rf"{_NAMES}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d")
+_FUNCTION = r"(?<![A-Za-z])(?:(?:sqrt|log|ln|exp|sin|cos|tan)\s?\(|pi(?![A-Za-z]))"
+_SIGNS = re.compile(rf"{_FUNCTION}|[∞=<>≤≥^+*/√π]|\\[a-zA-Z]|\d\s?[a-z]\b|[-−]\s?\w|\d:\d")
 
 
 def narrowed(text: str, start: int, end: int) -> Span:
