@@ -2,7 +2,10 @@
 
 import re
 import tomllib
+from graphlib import TopologicalSorter
 from typing import Any
+
+import grimp
 
 from tests.conftest import ROOT
 
@@ -37,3 +40,16 @@ def test_the_layers_are_those_of_the_contracts() -> None:
     assert " ".join(inside.replace("`", "").split()) == " ► ".join(contracts()["inside scoring"]["layers"])
     doors = next(line for line in PAGE.splitlines() if line.startswith("    doors"))
     assert " ".join(doors.split()[1:]) == " ► ".join(contracts()["inside the doors"]["layers"])
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """What only type checkers import does not count: it is not run."""
+    graph = grimp.build_graph("service", "verifiers", "sandbox", "tracing", exclude_type_checking_imports=True)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()
+
+
+def test_the_contract_of_verifiers_imports_no_verifier() -> None:
+    graph = grimp.build_graph("verifiers")
+    assert graph.find_modules_directly_imported_by("verifiers.base") == {"verifiers.conversation"}
+    assert not graph.find_modules_directly_imported_by("verifiers.conversation")

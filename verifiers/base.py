@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 from pydantic import BaseModel, ConfigDict
@@ -22,9 +22,6 @@ from sandbox.base import Sandbox
 from sandbox.boxes.absent import NoSandbox
 from sandbox.workers import Workers
 from verifiers.conversation import Conversation, Turn, of_text
-
-if TYPE_CHECKING:
-    from verifiers.judge.panel import Panel
 
 MAX_DETAIL_TEXT_CHARS = 300
 """Texts quoted in a verdict's detail are cut to this length; a verdict never carries a whole response."""
@@ -204,8 +201,9 @@ class Resources:
     workers: Workers
     sandbox: Sandbox = field(default_factory=NoSandbox)
     """Where programs run that somebody else wrote."""
-    judges: "Panel | None" = None
-    """Judge models; None where none are configured."""
+    judges: object | None = None
+    """Judge models, a `verifiers.judge.panel.Panel`; None where none are configured. Not typed as one: the contract knows no
+    verifier."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sandbox import languages
+from sandbox.workers import worker_function
 from verifiers.commitment import Think, final_segment
 
 Select = Literal["last", "first_def", "longest"]
@@ -116,6 +117,7 @@ def settle(found: Found, prompt: str = "", entry_point: str = "") -> Found:
     return Found(None, "no_code", found.language)
 
 
+@worker_function
 def find_in_worker(payload: list[Any]) -> list[Any]:
     """Runs in a worker: `find` and `settle`; None for the code says why in the reason."""
     response, language, think, select, prompt, entry_point = payload

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers.base import Item, Params, Status, Unavailable, Verdict
 
 INLINE_CHARS = 32_000
@@ -133,6 +133,7 @@ def sendable(text: str) -> str:
     return text
 
 
+@worker_function
 def judge_in_worker(payload: list[Any]) -> list[Any]:
     """Runs in a worker: the module's own `judge`, on parameters made anew from their JSON."""
     names, response, params, explain = payload

@@ -5,16 +5,15 @@ import resource
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import NoReturn
 
 import msgspec
 
 from sandbox.workers.base import Exit
 from sandbox.workers.confine import confine
 from sandbox.workers.frames import ANSWER, CODES, EXIT_MEMORY, HELLO, MAX_MESSAGE_BYTES, QUESTION
-
-Function = Callable[[Any], Any]
+from sandbox.workers.functions import Function
 
 _READ_BYTES = 262144
 _MAX_ERROR_CHARS = 500

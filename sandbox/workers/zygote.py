@@ -5,7 +5,6 @@ means that worker until it has reported the worker's end.
 """
 
 import gc
-import importlib
 import os
 import select
 import signal
@@ -19,7 +18,8 @@ import msgspec
 from sandbox import process_handles
 from sandbox.workers import confine
 from sandbox.workers.frames import END, ORDER, Broken, Ended, Forked, Order, Ready, Refused, Report
-from sandbox.workers.serve import Function, describe, serve
+from sandbox.workers.functions import Function, find
+from sandbox.workers.serve import describe, serve
 
 _MANY_BYTES = 65536
 
@@ -46,7 +46,7 @@ def main(control_fd: int, service_pid: int) -> None:
 
 
 def _load(order: Order) -> list[Function]:
-    functions: list[Function] = [getattr(importlib.import_module(module), name) for module, name, *_ in order.tasks]
+    functions = [find(module, name) for module, name, *_ in order.tasks]
     for function, (_, _, payloads, _) in zip(functions, order.tasks, strict=True):
         for payload in payloads:
             function(payload)

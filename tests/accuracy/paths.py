@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox.workers import Exit, Outcome, Task, Workers
+from sandbox.workers import Exit, Outcome, Task, Workers, worker_function
 from verifiers.math import exact, grading, limits
 from verifiers.math.comparison import Comparison
 from verifiers.math.options import Options
@@ -28,6 +28,7 @@ def quick(reference: str, answer: str, options: Options) -> bool | None:
     return None if decision is None else decision[0]
 
 
+@worker_function
 def general(question: Sequence[Any]) -> str:
     """`equal`, `different`, why the answer is nothing that could be equal, or `UNSOUND`, when there is no verdict."""
     reference, answer, packed = question

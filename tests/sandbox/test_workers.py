@@ -582,6 +582,7 @@ async def test_a_pool_that_is_not_running_says_so_and_can_be_started_again() -> 
     [
         (Task("no_such_module", "echo", 1.0), "No module named 'no_such_module'"),
         (Task("worker_tasks", "no_such_function", 1.0), "no_such_function"),
+        (Task("worker_tasks", "knock", 1.0), "write @worker_function above it"),
         (Task("worker_tasks", "behave", 1.0, warm=("raise",)), "ValueError: a reason"),
         (Task("worker_tasks", "behave", 1.0, warm=("leave",)), "ended before it was ready"),
     ],

@@ -11,13 +11,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sandbox.workers import worker_function
+
 _warmed: list[Any] = []
 
 
+@worker_function
 def echo(payload: Any) -> Any:
     return payload
 
 
+@worker_function
 def warm(payload: Any) -> Any:
     """Remembers what it was called with; what it has before a worker's first item came from the zygote."""
     seen = list(_warmed)
@@ -25,6 +29,7 @@ def warm(payload: Any) -> Any:
     return seen
 
 
+@worker_function
 def burn(cpu_s: float) -> str:
     end = time.process_time() + cpu_s
     while time.process_time() < end:
@@ -32,6 +37,7 @@ def burn(cpu_s: float) -> str:
     return f"burnt {cpu_s}"
 
 
+@worker_function
 def behave(deed: Any) -> Any:
     """Does what the payload names; anything unnamed is echoed."""
     if isinstance(deed, dict) and "knock" in deed:
@@ -41,6 +47,7 @@ def behave(deed: Any) -> Any:
     return _DEEDS[deed]()
 
 
+@worker_function
 def look(what: str) -> Any:
     """What can be seen from inside."""
     if what == "environment":
@@ -58,29 +65,35 @@ def look(what: str) -> Any:
     return Path("/proc/self/status").read_text()
 
 
+@worker_function
 def write_file(path: str) -> None:
     with open(path, "w") as file:
         file.write("written")
 
 
+@worker_function
 def run_program(path: str) -> None:
     os.execv(path, [path])
 
 
+@worker_function
 def hold(megabytes: int) -> int:
     """Keeps so much memory for good."""
     _warmed.append(b"x" * (megabytes * 1024 * 1024))
     return os.getpid()
 
 
+@worker_function
 def allocate(megabytes: int) -> int:
     return len(bytearray(megabytes * 1024 * 1024))
 
 
+@worker_function
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+@worker_function
 def read_file(path: str) -> bytes:
     return Path(path).read_bytes()
 

@@ -6,6 +6,7 @@ What a program writes is hostile, and the event loop must not stand still for me
 from typing import Any
 
 from sandbox.runner.values import encoding
+from sandbox.workers import worker_function
 from verifiers.code import comparators, equality
 from verifiers.code.cases import AssertedCall, Relation
 from verifiers.code.comparators import Comparator
@@ -67,6 +68,7 @@ def assertion_difference(got: bytes, call: AssertedCall) -> str | None:
     return equality.find_difference(value, call.relation is Relation.TRUE if is_truth else call.value)
 
 
+@worker_function
 def compare_in_worker(payload: list[Any]) -> str | None:
     """Runs in a worker: `output_difference` or `value_difference`."""
     is_value, got, expected, comparator = payload

@@ -28,7 +28,7 @@ import mccabe
 from pyflakes import messages
 from pyflakes.checker import Checker
 
-from sandbox.workers import Task
+from sandbox.workers import Task, worker_function
 
 TASK: Final = Task("verifiers.code_quality.style", "judge_in_worker", 5.0, warm=("import os\n",))
 MAX_LINE_CHARS: Final = 100
@@ -49,6 +49,7 @@ Finding = tuple[str, int, float]
 """What was found, in which line, what it costs."""
 
 
+@worker_function
 def judge_in_worker(source: str) -> list[Any]:
     """Runs in a worker: the score, and the findings that cost something."""
     score, findings = judge(source)

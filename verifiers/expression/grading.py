@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from sandbox.workers import worker_function
 from verifiers.base import Status, Verdict, clip
 from verifiers.commitment import Channel, ExtractionParams, final_segment
 from verifiers.expression.comparison import Nearness, Result, compare
@@ -43,6 +44,7 @@ class Evaluated:
     quantities: Sequence[Quantity]
 
 
+@worker_function
 def grade(payload: Sequence[Any]) -> list[Any]:
     """Runs in a worker: a verdict's fields, of
     `(references, unit, extraction, unit_policy, Nearness, missing_unit_credit, partial_credit, response, question, explain)`.

@@ -18,7 +18,7 @@ Texts of others stand in fences whose tags they cannot know, with control tokens
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams, extract, final_segment
@@ -156,7 +156,7 @@ class Judge(Verifier[JudgeParams]):
 
 
 def create(resources: Resources) -> Judge:
-    return Judge(resources.judges)
+    return Judge(cast("Panel | None", resources.judges))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ verdict is made before and is not changed by anything found here.
 from collections.abc import Sequence
 from typing import Any
 
+from sandbox.workers import worker_function
 from verifiers.commitment import MATH_CHANNELS, ExtractionParams, corrected, extract, without_html, without_struck
 from verifiers.math.grading import localized, read_answer, read_reference
 from verifiers.math.options import Options
@@ -24,6 +25,7 @@ _CALCULATED_CHARS = 8_000
 """So much of the end of a response is looked through for equations."""
 
 
+@worker_function
 def diagnose(payload: Sequence[Any]) -> dict[str, Any]:
     """What `explain` adds, as a verdict's detail:
     `(references, answer, packed Options, reason, response, question, steps, ExtractionParams as JSON)`.

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from sandbox.workers import worker_function
 from verifiers.base import Status, Verdict, clip
 from verifiers.commitment import (
     MATH_CHANNELS,
@@ -79,6 +80,7 @@ _decode_batch = msgspec.msgpack.Decoder(Batch).decode
 decode_looks = msgspec.msgpack.Decoder(Looks).decode
 
 
+@worker_function
 def look_in_worker(packed: bytes) -> bytes:
     """Runs in a worker: the first look at each response of a packed `Batch`; packed `Looks`."""
     batch = _decode_batch(packed)

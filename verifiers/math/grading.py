@@ -18,6 +18,7 @@ from functools import lru_cache
 from time import process_time
 from typing import Any
 
+from sandbox.workers import worker_function
 from verifiers.math import blame, limits, readings, units
 from verifiers.math.comparison import Comparison
 from verifiers.math.exact import plain, unwrap
@@ -31,6 +32,7 @@ from verifiers.math.tree import Node, TooComplex, Undecided, Unreadable, show
 _MAX_SHOWN_CHARS = 300
 
 
+@worker_function
 def grade_several(payloads: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     """`grade` for each, in order, as far as that takes no longer than others should wait: the first at least."""
     started_s = process_time()
@@ -46,6 +48,7 @@ _TRIP_S = 0.02
 """CPU seconds: several times what reading a page of answers takes, and so little that nobody notices."""
 
 
+@worker_function
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
     """Judge one answer: `(references, answer, packed Options)`; an answer of None asks for what references take alone.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy
 
+from sandbox.workers import worker_function
 from verifiers.math import limits, vetoes
 from verifiers.math.exact import unwrap
 from verifiers.math.solutions import final_answer
@@ -25,6 +26,7 @@ _DIGITS = 120
 _NEAR = sympy.Float(10, _DIGITS) ** -100
 
 
+@worker_function
 def second(payload: Sequence[Any]) -> bool:
     """Whether an acceptance stands: `(references, answer)`."""
     references, answer = payload

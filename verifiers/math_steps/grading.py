@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from sandbox.workers import worker_function
 from verifiers.math.equations import computations
 from verifiers.math_steps.alignment import Alignment, State, Step, align
 from verifiers.math_steps.matching import is_read
@@ -14,6 +15,7 @@ _MAX_EQUATIONS_CHARS = 6_000
 _MAX_SHOWN_CHARS = 120
 
 
+@worker_function
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
     """Runs in a worker: `(steps as pairs of text and weight, response or None, think, explain)`.
 

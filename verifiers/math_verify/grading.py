@@ -19,6 +19,7 @@ os.environ["SYMPY_GROUND_TYPES"] = "python"  # noqa: TID251 - before the first i
 from latex2sympy2_extended.latex2sympy2 import NormalizationConfig
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, StringExtractionConfig, parse, verify
 
+from sandbox.workers import worker_function
 from verifiers.math_verify.params import LatexTarget, Parsing, StringTarget, Target, Terms
 
 logging.getLogger("math_verify").setLevel(logging.CRITICAL)  # it quotes responses
@@ -34,6 +35,7 @@ class Fault:
     message: str
 
 
+@worker_function
 def grade(payload: Sequence[Any]) -> dict[str, Any]:
     """Judge one response: `(references, response, Terms as JSON)`.
 

@@ -24,7 +24,7 @@ from pydantic import Field
 
 from sandbox.workers import Exit as WorkerExit
 from sandbox.workers import Task as WorkerTask
-from sandbox.workers import WorkersUnavailable
+from sandbox.workers import WorkersUnavailable, worker_function
 from verifiers import commitment
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.commitment import Channel, ExtractionParams
@@ -126,6 +126,7 @@ def create(resources: Resources) -> ReasoningGym:
     return ReasoningGym(resources)
 
 
+@worker_function
 def extract_in_worker(payload: list[Any]) -> list[Any]:
     """The answer of a response, or None and why there is none; for long responses, runs in a worker."""
     response, fields, explain = payload

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers import long_texts
 from verifiers.base import Item, Params, Unavailable, Verdict
 from verifiers.conversation import Conversation
@@ -87,6 +87,7 @@ def _payload(judge: Callable[[Item[Any]], Verdict], item: Item[Any]) -> list[Any
     return [names, sendable(item.response), item.params.model_dump_json(), prompt, item.explain, conversation]
 
 
+@worker_function
 def judge_in_worker(payload: list[Any]) -> list[Any]:
     """Runs in a worker: the module's own `judge`, on an item made anew from plain data."""
     names, response, params, prompt, explain, conversation = payload

@@ -21,7 +21,7 @@ import regex
 from msgspec.structs import replace
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, Item, Resources, Status, Unavailable, Verdict, Verifier
 from verifiers.commitment import Channel, Extraction
@@ -128,6 +128,7 @@ def judge(extraction: Extraction, params: RegexParams, explain: bool = False) ->
     return _matched(compiled.fullmatch(text) is not None, extraction, explain)
 
 
+@worker_function
 def match_in_worker(payload: Sequence[Any]) -> bool | str:
     """Whether it matches, or what is wrong with the pattern; may run for ever."""
     pattern, text, ignore_case = payload
@@ -141,6 +142,7 @@ def match_in_worker(payload: Sequence[Any]) -> bool | str:
         return str(error)
 
 
+@worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     """A long text from beginning to end, as a verdict's fields; may run for ever."""
     response, chosen, explain = payload

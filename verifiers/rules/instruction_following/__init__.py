@@ -19,7 +19,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers import commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Params, Resources, Status, Unavailable, Verdict, Verifier
 from verifiers.commitment import Think, fold
@@ -134,6 +134,7 @@ def _payload(item: Item[InstructionFollowingParams]) -> list[Any]:
     return [item.response, item.params.model_dump_json(), item.explain]
 
 
+@worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     """Runs in a worker: `judge` on parameters made anew from their JSON."""
     response, params, explain = payload

@@ -29,7 +29,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable
+from sandbox.workers import Exit, Outcome, Task, Workers, WorkersUnavailable, worker_function
 from verifiers import code_blocks, commitment, long_texts
 from verifiers.base import Example, InvalidItem, Item, Resources, Status, Unavailable, Verdict, Verifier, clip
 from verifiers.commitment import Channel
@@ -107,6 +107,7 @@ _REASONS = {Exit.TIME_LIMIT: "too_slow", Exit.MEMORY_LIMIT: "too_large", Exit.CR
 # --- in a worker
 
 
+@worker_function
 def judge_in_worker(payload: Sequence[Any]) -> list[Any]:
     """The verdict's fields; of the reference alone when there is no response."""
     response, text, explain = payload

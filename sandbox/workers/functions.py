@@ -1,0 +1,32 @@
+"""Functions that workers may call. Each is registered where it is defined, so that a task can name no other."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Function = Callable[[Any], Any]
+F = TypeVar("F", bound=Function)
+
+_FUNCTIONS: dict[tuple[str, str], Function] = {}
+
+
+def worker_function(function: F) -> F:
+    """Decorator: let tasks name this function of a module, which takes and returns plain data."""
+    _FUNCTIONS[function.__module__, function.__name__] = function
+    return function
+
+
+def find(module: str, name: str) -> Function:
+    """Import a module and return its registered function.
+
+    Raises:
+        LookupError: the module has no registered function of this name.
+    """
+    importlib.import_module(module)
+    function = _FUNCTIONS.get((module, name))
+    if function is None:
+        known = sorted(each for of, each in _FUNCTIONS if of == module)
+        raise LookupError(
+            f"{module}.{name} is no worker function: write @worker_function above it; {module} has {known}"
+        )
+    return function
