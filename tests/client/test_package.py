@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 import rewardline
 from packaging.requirements import Requirement
-from rewardline import FieldError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer
+from rewardline import FieldError, RewardlineError, TooLarge, Unavailable, UnexpectedAnswer, always_reward, patience
 
 if TYPE_CHECKING:
     from tests.client.conftest import FakeServer
@@ -175,3 +175,7 @@ def _link_distributions(names: set[str], site: Path) -> None:
             requirement = Requirement(text)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 names.add(requirement.name)
+
+
+def test_an_error_can_still_be_imported_under_its_former_name() -> None:
+    assert patience.Unjudged is always_reward.Unjudged

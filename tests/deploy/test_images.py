@@ -41,6 +41,7 @@ def test_context_holds_what_is_copied_and_no_more(tmp_path: Path, monkeypatch: p
         "requirements",
         "sandbox",
         "service",
+        "tracing",
         "verifiers",
     }
     assert "deploy/docker/wheelhouse/some-1.0-py3-none-any.whl" in names
