@@ -1,8 +1,7 @@
-"""Records in Redis, where every replica finds them: one hash each.
+"""Keeps records in Redis, one hash each. Every replica finds them.
 
-One hash and not several keys, so that expiry and eviction take a record as a whole or not at all. Redis needs HMGET,
-and EVAL with HGET, HSET, HDEL and PEXPIRE. Nothing is answered from what Redis did not say: without it, every call is
-`StateUnavailable`.
+A record is one hash and not several keys, so that expiry and eviction take it as a whole or not at all. Redis needs
+HMGET, and EVAL with HGET, HSET, HDEL and PEXPIRE. Without an answer of Redis, every call raises `StateUnavailable`.
 """
 
 import asyncio
@@ -19,9 +18,9 @@ log = logging.getLogger("rewardline.interactions")
 _CALL_S = 2.0
 _CONNECT_S = 1.0
 _MAX_CALLS = 64
-"""At once, each on a connection of its own; others wait for their turn within `_CALL_S`."""
+"""Calls at once, each on its own connection. Further calls wait for their turn within `_CALL_S`."""
 _CLIENT_NAME = "rewardline"
-# HSET stands first: it is what a server without memory refuses, and then nothing has been changed.
+# HSET comes first: a server without memory refuses it, and then nothing has been changed.
 _SWAP = f"""
 if (redis.call('HGET', KEYS[1], '{VERSION}') or '') ~= ARGV[1] then return 0 end
 local dropped = tonumber(ARGV[3])
@@ -53,7 +52,7 @@ class RedisRecords:
             client_name=_CLIENT_NAME,
         )
         self._calls = asyncio.Semaphore(_MAX_CALLS)
-        """Guards the connections: the library refuses a call beyond their number instead of having it wait."""
+        """Guards the connections. Beyond their number the library refuses a call instead of letting it wait."""
         self.errors = 0
 
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
