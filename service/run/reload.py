@@ -1,4 +1,6 @@
-"""Reloads recipes, keys and certificates while the service runs. A file with mistakes changes only the log and a metric."""
+"""Reloads recipes, keys and certificates while the service runs. A file with mistakes changes nothing but the log and a
+metric.
+"""
 
 import asyncio
 import contextlib
@@ -24,7 +26,9 @@ log = structlog.get_logger("rewardline")
 async def reloading(
     engine: Engine, metrics: Metrics, settings: Settings, callers: Keys, certificates: Certificates | None
 ) -> AsyncIterator[None]:
-    """SIGHUP has all of them read again. Certificates, which programs replace, are also read when their files change."""
+    """Read all files again on SIGHUP. Certificates are also read when their files change, because programs replace
+    them.
+    """
     reader = _Reader(engine, metrics, settings, callers, certificates)
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = {loop.create_task(reader.watch())}
