@@ -1,4 +1,4 @@
-"""Decompresses request bodies, with a bound on what comes out: gzip (RFC 1952), zstd (RFC 8878)."""
+"""Decompresses request bodies and bounds the size of the result: gzip (RFC 1952), zstd (RFC 8878)."""
 
 import zlib
 
@@ -11,7 +11,8 @@ ENCODINGS = ("gzip", "zstd", "identity")
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """The inflated body; never holds more than `max_bytes` and one step. Blocks: call it in a thread when large.
+    """Decompress a body. It never holds more than `max_bytes` and one step. It blocks: call it in a thread if the body
+    is large.
 
     Raises:
         TooLarge: it inflates to more than `max_bytes`.
