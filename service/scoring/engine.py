@@ -202,7 +202,7 @@ class Engine:
                     async with self._preparing:
                         await asyncio.sleep(0)
         finally:
-            # This also runs when the request is cancelled here, since other batches may already wait for these verdicts.
+            # This also runs if the request is cancelled here: other batches may already wait for these verdicts.
             self._send_off(batch, missed)
 
     def _send_off(self, batch: BatchState, missed: list[PendingVerdict]) -> None:

@@ -100,7 +100,7 @@ def connect(
     Raises:
         ValueError: a certificate or key cannot be used.
     """
-    # Protocol 2, since our commands need nothing of 3, and a broken server could fill the push messages of 3 with anything.
+    # Protocol 2: our commands need nothing of 3, and a broken server could send anything in push messages of 3.
     waits: dict[str, Any] = {
         "socket_timeout": timeout_s,
         "socket_connect_timeout": connect_timeout_s,
