@@ -1,8 +1,8 @@
 """The life of an interaction, whatever the door: it is opened, takes turns, is shown, and is finalized.
 
-A turn is judged first and recorded after, in one step that succeeds only if nothing happened to the interaction meanwhile.
-Then the record is read again: if another call took this very turn, both get its answer. What could not be judged leaves
-no trace.
+A turn is judged first and then recorded, in one step that succeeds only if the interaction has not changed meanwhile.
+Otherwise the record is read again. If another call took the same turn, both calls get its answer. A turn that could not
+be judged leaves no trace.
 """
 
 import logging
@@ -37,7 +37,7 @@ from verifiers.conversation import dialects, parts_beside_text
 log = logging.getLogger("rewardline.interactions")
 
 _ATTEMPTS = 4
-"""A change that comes too late so often, while each time something else is found, is given up."""
+"""Attempts at a change. If the record has changed before each attempt, the change is given up."""
 _RETRY_AFTER_S = 1.0
 _BODY, _ITEM, _PLAN, _PROGRESS = "body", "item", "plan", "progress"
 _NAMES = ("verifier", "recipe", "domain", "data_source", "tag")
@@ -47,18 +47,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a caller can ask for."""
+    """The limits of what a caller can ask for."""
 
     ttl_s: float
-    """Of an interaction that names none."""
+    """The time to live of an interaction that names none."""
     max_ttl_s: float
     max_bytes: int
-    """Of the body that opens one, which is kept."""
+    """The largest body that opens an interaction. The body is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """An interaction as it was read."""
+    """The record of an interaction, as it was read."""
 
     version: bytes
     body: str
@@ -69,26 +69,26 @@ class _Record:
 
 
 class Interactions:
-    """All of them; single-threaded, so it needs no lock."""
+    """Opens, judges and ends interactions. It runs in one thread and needs no lock."""
 
     def __init__(self, engine: Engine, store: RecordStore, bounds: Bounds) -> None:
         self.store = store
         self._engine = engine
         self._bounds = bounds
         self.events: Counter[str] = Counter(created=0, solved=0, exhausted=0, finalized=0)
-        """What this process did to interactions."""
+        """Counts of what this process did to interactions."""
         self.turns: Counter[str] = Counter(taken=0, replayed=0, conflict=0, not_judged=0)
-        """What this process answered to turns."""
+        """Counts of the answers of this process to turns."""
 
     def publish(self, metrics: Metrics) -> None:
-        """Have the counts scraped."""
+        """Publish the counts as metrics."""
         metrics.watch_totals("interactions", "What was done to interactions", lambda: self.events, "event")
         metrics.watch_totals("interaction_turns", "Turns by what was answered", lambda: self.turns, "outcome")
         metrics.watch_gauges("interactions_in_memory", "Interactions without Redis", lambda: self.store.held, "state")
         metrics.watch_total("interactions_redis_errors", "Calls to Redis that failed", lambda: self.store.errors)
 
     async def create(self, body: bytes) -> tuple[View, bool]:
-        """Open an interaction; False when it was open already, by a body that means the same.
+        """Open an interaction. Returns False if it was open already, from a body that means the same.
 
         Raises:
             RequestError: it cannot be; says why.
@@ -137,7 +137,7 @@ class Interactions:
         return creation
 
     async def turn(self, name: str, request: TurnRequest, deadline: float) -> bytes:
-        """The answer to a turn, as JSON; to one that was taken already, the same as then.
+        """The answer to a turn, as JSON. If the turn was taken before, the answer is the same as then.
 
         `deadline` is on the event loop's clock.
 
@@ -163,12 +163,12 @@ class Interactions:
             raise
 
     async def _take(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> TurnAnswer | None:
-        """Judge a turn and record it; None when something happened to the interaction meanwhile."""
+        """Judge a turn and record it. None if the interaction has changed meanwhile."""
         verdict = await self._judge(name, record, request, deadline)
         progress, answer = turns.after_turn(record.plan.options, record.progress, verdict)
         taken = Taken(request.digest(), request.idempotency_key, msgspec.Raw(encode(answer)))
         fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken)}
-        # With the last turn the reference goes: there is nothing left to judge.
+        # After the last turn the reference is removed: nothing is left to judge.
         dropped = [_ITEM] if answer.should_terminate else []
         ttl_s = record.plan.ttl_s
         if not await self._swap(name, record.version, fields, dropped, ttl_s, is_over=answer.should_terminate):
@@ -199,7 +199,7 @@ class Interactions:
         return turns.view(name, record.plan, record.progress)
 
     async def finalize(self, name: str) -> View:
-        """End an interaction and forget all but its outcome; doing it again changes nothing.
+        """End an interaction and forget everything but its outcome. A repetition changes nothing.
 
         Raises:
             NotFound, StateUnavailable
@@ -261,7 +261,7 @@ def _judged_by(creation: Creation) -> dict[str, str]:
 
 
 def _is_silent(messages: Sequence[Message]) -> bool:
-    """Whether the assistant says nothing, calls nothing and shows nothing where it is its turn.
+    """Whether the assistant says nothing, calls nothing and shows nothing in its turn.
 
     Raises:
         Unprocessable: these are no messages.
@@ -287,7 +287,9 @@ def _restored(held: bytes | None, decoder: "msgspec.json.Decoder[T]") -> T:
 
 
 def _not_judged(result: Result) -> Exception:
-    """Says the reason and not the message, which may quote the reference."""
+    """The error for a response without a verdict. It holds the reason but not the message, which may quote the
+    reference.
+    """
     if result.status == "invalid":
         return Unprocessable(f"the response cannot be judged ({result.reason}); the turn was not taken")
     return NotJudged(
