@@ -1,7 +1,7 @@
 """The HTTP door: parse ► engine.score ► render.
 
-Here its routes are put together: those of batches are bare ASGI endpoints (`service/doors/routes`), the rest is FastAPI's, and `gate` stands before
-all of it.
+This module puts the HTTP routes together. The routes of batches are bare ASGI endpoints (`service/doors/routes`), the
+others belong to FastAPI, and `gate` runs before all of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ def build_app(
     readiness: Callable[[], Readiness],
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
-    """The HTTP application; `others` are the doors of other systems' clients by their paths."""
+    """The HTTP application. `others` holds the doors for clients of other systems, by their paths."""
     app = FastAPI(
         title="Rewardline",
         version=metrics.version,
@@ -134,7 +134,7 @@ def build_app(
 
 
 def _route(path: str) -> str:
-    """The path as a metric label: only paths of ours, bounded."""
+    """The path as a metric label. Only our own paths appear, so their number is bounded."""
     if path.startswith("/v1/verifiers/"):
         return "/v1/verifiers/{name}"
     return path if path in _PATHS else _route_with_names(path) or "other"
@@ -155,7 +155,7 @@ _PATHS: Final = frozenset(
 
 
 def _speak_problem_json(app: FastAPI) -> None:
-    """FastAPI's own errors in the same form as ours."""
+    """Render FastAPI's own errors in the same form as ours."""
 
     def respond(request: Request, status: int, title: str, detail: str, errors: list[FieldError]) -> Response:
         slug = title.lower().replace(" ", "-")

@@ -1,8 +1,9 @@
-"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.boxes.remote` is their side).
+"""`POST /v1/boxes/runs` lends the boxes of this service to other services of ours (`sandbox.boxes.remote` is the
+client).
 
-A program and its runs come in, the results go out one by one; hanging up stops the program. Callers wait for their turn as
-long as they like. What comes in here was made by another service of ours, and is checked all the same: the key that may come
-here can run programs, and nothing else.
+A request brings a program and its runs. The results go out one by one, and hanging up stops the program. Callers may
+wait for their turn as long as they like. Requests come from other services of ours, but they are checked all the same:
+the key for this route can run programs, and nothing else.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ class BoxRunsDoor:
                 raise BadRequest(f"no order of programs: {error}") from error
             del body
             async with cancelled_on_disconnect(receive), contextlib.aclosing(self._frames(program, runs)) as frames:
-                first = await anext(frames)  # what is refused at once has a status of its own
+                first = await anext(frames)  # an immediate refusal gets its own status
                 await asgi_response.start(send, 200, wire.MEDIA.encode())
                 await asgi_response.send_part(send, first)
                 async for frame in frames:
@@ -54,7 +55,7 @@ class BoxRunsDoor:
                 await asgi_response.send_part(send, b"", is_last=True)
 
     async def _frames(self, program: Program, runs: list[Run]) -> AsyncGenerator[bytes]:
-        """Frames as they come, with a sign of life where none does.
+        """Yield frames as they come, and a sign of life while none comes.
 
         Raises:
             Unprocessable: no box takes such a program.

@@ -29,7 +29,7 @@ _ALLOWED: Final = {ALL: "POST", ONE: "GET, DELETE", TURNS: "POST"}
 
 
 def route(path: str) -> str | None:
-    """The route that a path belongs to; None when it is none of these."""
+    """The route of a path. None if it is none of these."""
     if path == ALL:
         return ALL
     found = _PATH.fullmatch(path)
