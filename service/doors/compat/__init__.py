@@ -1,8 +1,8 @@
-"""Doors that speak other systems' formats, one file each, so that their clients can be pointed here as they are.
+"""Doors that speak the formats of other systems, one file each, so that their clients work here without changes.
 
-Such clients send one item per request, take a refusal for a wrong answer, and try again only after some answers. So these
-doors have a caller wait as long as it will wait anyway, and what could not be judged is answered in the way which that
-client tries again after.
+Such clients send one item per request, treat a refusal as a wrong answer, and retry only after some answers. So these
+doors let a caller wait as long as it will wait anyway. If an item could not be judged, the door gives the answer after
+which that client retries.
 
     door             what every door does with a request
     routes           all doors, and their part of the OpenAPI document

@@ -3,11 +3,11 @@
     {"program": text, "tests": ["assert ..."] or [{"input", "output"}], "max_execution_time": 1.0}
         ►  {"results": [1, 0], "runtimes": [0.1, -1.0]}
 
-Tests may be JSON text. The compressed form of the original is a pickle, which is never opened: 422.
+Tests may be JSON text. The original's compressed form is a pickle. It is never opened, and gives 422.
 
-The client takes every failure for 0.0, after one request: there is no status that it tries again after. So its callers wait
-as long as its own time limit lets them, max(30, min(300, 10 * max_execution_time)) seconds, before they are told 503; the
-hook `rewardline.open_instruct` is the way to lose no sample.
+The client treats every failure as 0.0 after one request: there is no status after which it retries. So its callers wait
+as long as its own time limit allows, max(30, min(300, 10 * max_execution_time)) seconds, before they get 503. To lose
+no sample, use the hook `rewardline.open_instruct`.
 """
 
 from typing import Annotated, Any, ClassVar, Final
@@ -32,7 +32,7 @@ Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class InputOutput(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     input: str
     output: str
@@ -45,7 +45,7 @@ class ProgramTests(msgspec.Struct):
 
     program: str
     tests: list[str] | str
-    """Statements that assert something."""
+    """The tests: statements with `assert`."""
     max_execution_time: Seconds = 1.0
     """CPU seconds of each test."""
 
@@ -66,7 +66,7 @@ class Results(msgspec.Struct):
 
     results: list[int]
     runtimes: list[float]
-    """CPU seconds; -1 of a test that was not passed."""
+    """CPU seconds of each test; -1 for a test that did not pass."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -150,7 +150,7 @@ class OpenInstruct(Door):
 
 
 def _opened(text: str, is_stdio: bool) -> list[Any]:
-    """Tests that travel as JSON text.
+    """Decode tests that come as JSON text.
 
     Raises:
         Unprocessable

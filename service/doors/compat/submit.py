@@ -1,14 +1,15 @@
-"""`POST /submit`: a completion against the tests of its row, in the shape of SandboxFusion's online judge.
+"""`POST /submit` judges a completion by the tests of its row, in the format of SandboxFusion's online judge.
 
-The tests travel with the request, in `config.provided_data`, since no data sets are kept here:
+The tests come with the request, in `config.provided_data`, because no data sets are kept here:
 
     CommonOJDataset   "test": [{"input": {"stdin": text}, "output": {"stdout": text}}]
     others            a row as the verifier `code` takes it: HumanEval's, MBPP's `test_list`, LiveCodeBench's, and so on
 
-The verifier `code` judges: where it and the original differ, it holds. Words are compared without regard to capitals and
-decimals to a hundred-thousandth of their value, as there; whole numbers are compared as such, there 50000000000000001 is
-50000000000000000. `exec_info` tells how a test ended, without what it wrote. `custom_extract_logic`, code that the original
-executes in its server, is refused (422). 503: nobody could run the tests while the caller waited.
+The verifier `code` judges, and its rules hold where the original differs. As in the original, words are compared
+without regard to capitals, and decimals to a hundred-thousandth of their value. Whole numbers are compared exactly; in
+the original 50000000000000001 equals 50000000000000000. `exec_info` says how a test ended, without its output.
+`custom_extract_logic`, code that the original runs in its server, is refused (422). 503: the tests could not be run
+while the caller waited.
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -67,7 +68,7 @@ class Case(msgspec.Struct):
 
 
 class EvalResult(msgspec.Struct):
-    """What the original answers."""
+    """The answer, in the form of the original."""
 
     id: int | str
     accepted: bool
@@ -158,7 +159,7 @@ def _language_of(config: SubmitConfig) -> str | None:
 
 
 def _cases_of(config: SubmitConfig) -> list[JSON] | None:
-    """Tests of input and output; None: the row has others.
+    """Tests of input and output. None: the row has tests of another kind.
 
     Raises:
         Unprocessable: there are none, or none that say what is expected.
