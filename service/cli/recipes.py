@@ -1,4 +1,4 @@
-"""`rewardline recipes`: what is in force, and whether a file of one's own would do."""
+"""`rewardline recipes` lists, shows and checks recipes."""
 
 import json
 from pathlib import Path

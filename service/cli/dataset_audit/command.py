@@ -1,4 +1,4 @@
-"""`rewardline audit`: a data set before it is trained on."""
+"""`rewardline audit` checks a data set before training."""
 
 import json
 from pathlib import Path
