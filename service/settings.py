@@ -106,7 +106,7 @@ class Settings(BaseSettings):
     max_jobs_under_way: PositiveInt = 4
     """Background jobs that this process runs at once. Other jobs wait in the queue."""
     job_claim_idle_s: Positive = 30
-    """Another process finishes a job whose process has given no sign for so long."""
+    """After so many seconds without a sign of its process, another process finishes a job."""
 
     workers: Annotated[int, Field(ge=0)] = 0
     """Worker processes for the service's own CPU-bound work. 0: one for each core that this process may use."""

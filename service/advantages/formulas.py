@@ -46,7 +46,7 @@ class Formula:
 
     method: Method = "grpo"
     scale: Scale = "group"
-    """The set of rewards whose deviation grpo divides by. With `none` grpo becomes dr_grpo."""
+    """The rewards that give the deviation by which grpo divides. With `none` grpo becomes dr_grpo."""
     std: Deviation = "unbiased"
     eps: float = 1e-6
     clip: float | None = None

@@ -30,7 +30,7 @@ class RewardGroup(msgspec.Struct, forbid_unknown_fields=True):
     scores: Rewards | None = None
     """The values for the filters of mean and deviation: rewards before they were shaped. Default: the rewards."""
     statuses: Annotated[list[Status], msgspec.Meta(max_length=MAX_GROUP_REWARDS)] | None = None
-    """An answer whose status is not `ok` counts as not judged, whatever its reward."""
+    """An answer with a status other than `ok` counts as not judged, whatever its reward."""
     lengths: Annotated[list[Length], msgspec.Meta(max_length=MAX_GROUP_REWARDS)] | None = None
     max_length: Length | None = None
     """Answers of this length were cut off. `truncated` says the same for each answer."""
@@ -38,14 +38,14 @@ class RewardGroup(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Between(msgspec.Struct, forbid_unknown_fields=True):
-    """Keeps a group whose mean is above `low` and below `high`."""
+    """Keeps a group with a mean above `low` and below `high`."""
 
     low: Number | None = None
     high: Number | None = None
 
 
 class Above(msgspec.Struct, forbid_unknown_fields=True):
-    """Keeps a group whose deviation is above `min`."""
+    """Keeps a group with a deviation above `min`."""
 
     min: Number = 0.0
 
@@ -75,7 +75,7 @@ class Options(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     preset: Preset | None = None
     method: Method | None = None
     scale: Scale | None = None
-    """The set of rewards whose deviation grpo divides by."""
+    """The rewards that give the deviation by which grpo divides."""
     std: Deviation | None = None
     eps: Annotated[float, msgspec.Meta(ge=1e-12, le=1)] | None = None
     clip: Annotated[float, msgspec.Meta(gt=0, le=1e9)] | msgspec.UnsetType | None = msgspec.UNSET
@@ -95,7 +95,7 @@ class AdvantagesRequest(Options, forbid_unknown_fields=True, kw_only=True):
 
 
 class Envelope(Options, forbid_unknown_fields=True, kw_only=True):
-    """An `AdvantagesRequest` whose groups are still to be decoded."""
+    """An `AdvantagesRequest` with groups that are not decoded yet."""
 
     groups: Annotated[list[msgspec.Raw], msgspec.Meta(max_length=MAX_GROUPS)]
 

@@ -46,7 +46,7 @@ _SUM_BYTES = 4
 class RedisJobStore:
     """A `JobStore` in Redis.
 
-    Another process takes over a job whose claim has not been refreshed for `claim_idle_s`.
+    If a claim has not been refreshed for `claim_idle_s`, another process takes over its job.
 
     Raises:
         ValueError: the URL is none we know, or its certificates cannot be used.

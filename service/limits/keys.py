@@ -89,7 +89,7 @@ class Keys:
         self._callers = dict(callers)
 
     def caller_of(self, authorization: str | None) -> Caller:
-        """The caller whose key is in an `Authorization` header.
+        """The caller with the key in an `Authorization` header.
 
         The header is `Bearer <key>`, or `Basic` with the key as password. Clients that cannot set a header make the
         latter from `http://any:<key>@host`.

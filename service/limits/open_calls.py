@@ -30,7 +30,7 @@ class OpenCalls:
         return OpenCall(self)
 
     async def wait_until_answered(self, timeout_s: float) -> None:
-        """Wait until calls whose items are all judged have been answered. An idle call never ends by itself."""
+        """Wait until calls with all items judged have been answered. An idle call never ends by itself."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_s)
 

@@ -2,7 +2,7 @@
 `service.observe.tracing` imports it.
 
     Tracer ──► span ends ──► queue of `QUEUE_SPANS` ──► a thread ──► the collector
-                               full: the oldest go       slow, away or broken: the thread waits, nobody else
+                               full: the oldest go       slow, away or broken: only the thread waits
 
 The tracer provider is our own, never that of the process. Spans that libraries (such as FastAPI) send to the process's
 provider are not reported.
@@ -52,8 +52,8 @@ class Exporter:
         """
         Args:
             endpoint: The collector's URL, with or without `/v1/traces`.
-            share: Of requests whose caller does not say whether they are traced, how many are.
-            version: Ours.
+            share: The share of traced requests among those that bring no `traceparent`.
+            version: The version of this service.
         """
         # The SDK would log a line for each lost batch.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)

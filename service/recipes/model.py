@@ -165,7 +165,7 @@ class RecipeSpec(Shape):
     clip: ClipField | None = None
     """The bounds of the reward, applied last."""
     score: str | None = None
-    """The check whose score becomes the `score` of the item, without any shaping. `aggregate` stands for the aggregated
+    """The check that gives the `score` of the item, without any shaping. `aggregate` stands for the aggregated
     value, which must then lie in [0, 1]. Default: the first check, or `aggregate` for `max`."""
     partial: bool = False
     """Go on without the checks that failed, instead of failing the item. Their weight is left out."""

@@ -48,7 +48,7 @@ class Recipe:
     scale: Scale = PLAIN
     clip: Clip | None = None
     score: int | None = 0
-    """The check whose score becomes that of the item. None: the aggregated value."""
+    """The check that gives the score of the item. None: the aggregated value."""
     partial: bool = False
     about: str = ""
     origin: str = ""

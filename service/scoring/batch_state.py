@@ -35,7 +35,7 @@ class BatchState:
         self.cached_by_layer: dict[str, int] = {"memory": 0, "redis": 0}
         self.shared = 0
         self.opened: list[Part] = []
-        """Checks whose gates have opened and that have not begun yet."""
+        """Checks with open gates that have not begun yet."""
         self.done = asyncio.Event()
         self.span = spans.current()
         """The span of the request that the batch came with."""
@@ -81,7 +81,7 @@ class BatchState:
             )
 
     def resume(self) -> None:
-        """Begin the checks whose gates have opened."""
+        """Begin the checks with open gates."""
         if self.opened:
             self._on_gates(self)
 

@@ -198,7 +198,7 @@ class Composition:
         return judged.verdict.score or 0.0 if judged is not None else 0.0
 
     def _judging(self, at: int) -> int:
-        """The check that gives the reason: the one at this place, or the one whose gate kept it from running."""
+        """The check that gives the reason: the one at this place, or the one that kept it from running."""
         while self._judged[at] is None:
             gate = self._checks[at].gate
             assert gate is not None, "a check without a gate always runs"

@@ -228,7 +228,7 @@ class Engine:
             missed += self._begin_checks(batch)
 
     def _begin_checks(self, batch: BatchState) -> list[PendingVerdict]:
-        """Begin the checks whose gates have opened. If the verdict of a check is at hand, it may open further gates."""
+        """Begin the checks with open gates. If the verdict of a check is at hand, it may open further gates."""
         missed = []
         while batch.opened:
             part = batch.opened.pop()

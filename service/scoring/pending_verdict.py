@@ -3,7 +3,7 @@
     waiting ──take──► taken, in a chunk ──finish──► done
        │ │               │
        │ └─finish────────┼──────────────► done       Redis had it, which may also be found when it has been taken
-       └───────leave─────┴──────────────► dropped    nobody waits for it any more
+       └───────leave─────┴──────────────► dropped    no batch waits for it any more
 
 Equal items share one verdict, whether they are in one batch or in several. A waiting verdict may stand in the queues of
 several batches, and a look-up in Redis may be under way for it. It is taken only once. A chunk runs once it has begun,

@@ -1,4 +1,4 @@
-"""Finds rows of a data set that cannot be judged, or whose verdict cannot be what the author meant.
+"""Finds rows of a data set that cannot be judged, or that get another verdict than the author can have meant.
 
     row ──► item ──► checks of its recipe ──► each judged on the reference's own answer ──► findings
 
@@ -87,7 +87,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
-    """One check of a row, with a response whose verdict is informative."""
+    """One check of a row, with a response that makes the verdict informative."""
 
     row: Row
     filled: Filled

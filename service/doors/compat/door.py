@@ -132,7 +132,7 @@ class Door(ABC):
     """The name of the client in metrics."""
     routes: ClassVar[Sequence[Route]]
     late: ClassVar[type[RequestError]] = NotJudged
-    """The error for a caller whose time is over."""
+    """The error for a caller that has no time left."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts

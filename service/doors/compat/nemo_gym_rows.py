@@ -2,7 +2,7 @@
 
     the URL                            names a verifier, a recipe or labels
     `verifier_metadata`                names one, as the fields of an item
-    `expected_answers`                 xlam_fc: `tool_call`, whose arguments may have more than these
+    `expected_answers`                 xlam_fc: `tool_call`; calls may have more arguments than these
     `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
                                        `template_metadata.output_regex`: the group of its last match
     `verifier_metadata.unit_tests`     code_gen: `code`
