@@ -65,7 +65,7 @@ def read(output: str) -> Report:
     """Read the JSON that pip-audit printed.
 
     Raises:
-        NotAudited: it is not that.
+        NotAudited: the text is not the JSON of pip-audit.
     """
     try:
         packages: list[dict[str, Any]] = json.loads(output)["dependencies"]

@@ -15,9 +15,9 @@ def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
     is large.
 
     Raises:
-        TooLarge: it inflates to more than `max_bytes`.
-        BadRequest: damaged or truncated.
-        UnsupportedMedia: another encoding.
+        TooLarge: the body inflates to more than `max_bytes`.
+        BadRequest: the body is damaged or truncated.
+        UnsupportedMedia: the encoding is neither gzip nor zstd.
     """
     try:
         if encoding == "gzip":

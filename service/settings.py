@@ -335,7 +335,7 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     """The settings from file, environment and command line (strongest last).
 
     Raises:
-        SettingsError: with every wrong option named.
+        SettingsError: an option is wrong. The error names every wrong option.
     """
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     from_file = _read_file(config) if config else {}

@@ -164,9 +164,9 @@ async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
     """Decode the request in a JSON body.
 
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the contract's shape; names the field.
-        TooLarge: more than `max_items` items.
+        BadRequest: the body is not JSON.
+        Unprocessable: the body does not have the shape of the contract. The error names the field.
+        TooLarge: the request has more than `max_items` items.
     """
     try:
         return await _decode(body, max_items)
@@ -204,8 +204,8 @@ def parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: l
     """Decode JSON. Errors name fields below `prefix`.
 
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the decoder's shape.
+        BadRequest: the body is not JSON.
+        Unprocessable: the JSON does not have the shape of the decoder.
     """
     try:
         return decoder.decode(data)
@@ -229,7 +229,7 @@ def add_row(item: ScoreItem, row: bytes, index: int) -> None:
     """Give an item the fields of a row that travelled as JSON text.
 
     Raises:
-        BadRequest, Unprocessable: they are not what a row has; names the field.
+        BadRequest, Unprocessable: the fields are not those of a row. The error names the field.
     """
     fields = parse(_row_decoder, row, ["items", index, "row"])
     for name in RowFields.__struct_fields__:

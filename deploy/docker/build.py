@@ -68,7 +68,7 @@ def prepare(client: docker.APIClient) -> bytes:
     """The context for builds: this checkout as it is, with every locked wheel.
 
     Raises:
-        NotMade: the base that things are built in could not be made.
+        NotMade: the base image for builds could not be made.
         NoWheels: a locked distribution could not be had.
     """
     ensure(client, BUILD_BASE)
@@ -80,7 +80,7 @@ def build(client: docker.APIClient, image: Image, prepared: bytes) -> None:
     """Build an image from the prepared context. An older image of the same name loses the name.
 
     Raises:
-        NotMade: its base could not be made, or a step of the Dockerfile did not succeed.
+        NotMade: the base image could not be made, or a step of the Dockerfile did not succeed.
     """
     if image.base == BASE.name:
         ensure(client, BASE)

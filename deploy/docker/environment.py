@@ -33,7 +33,7 @@ def write(path: Path, values: Mapping[str, str]) -> None:
     """Write one `NAME=value` per line. Only the owner can read the file.
 
     Raises:
-        FileExistsError: there is such a file.
+        FileExistsError: the file exists already.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w") as file:

@@ -35,7 +35,7 @@ def fetch(locked: Path, folder: Path, python: str) -> None:
     check their hashes.
 
     Raises:
-        NoWheels: an index is needed and cannot be reached, or has other files than those that were locked.
+        NoWheels: an index is needed but cannot be reached, or its files are not the locked ones.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="rewardline-wheels-") as temporary:

@@ -35,7 +35,7 @@ async def weaknesses(sandbox: Sandbox) -> list[str]:
     """The attacks of a quick self-check that this sandbox does not stop.
 
     Raises:
-        SandboxUnavailable: programs could not be run.
+        SandboxUnavailable: the self-check could not run its programs.
     """
     report = await self_check.check(sandbox, self_check.SHORT)
     return [f"{finding.name}: {finding.detail}" for finding in report.findings if not finding.held]
@@ -58,7 +58,7 @@ def kinds(settings: Settings) -> list[Kind]:
     """The kinds of boxes that the settings allow, the strongest first.
 
     Raises:
-        BadTlsFiles: certificates for box hosts are named that cannot be used.
+        BadTlsFiles: the certificates for box hosts cannot be used.
     """
     if settings.box_hosts:
         _tls_files(settings).context()

@@ -35,7 +35,7 @@ async def opened(settings: Settings, cache: VerdictCache, metrics: Metrics) -> A
 
     Raises:
         BadJudges: the file has mistakes, or a key it names is not in the environment.
-        BrokenPrompt: a prompt of the user's has mistakes.
+        BrokenPrompt: a prompt of the user has mistakes.
     """
     if settings.judge_file is None:
         yield None

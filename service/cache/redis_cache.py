@@ -97,7 +97,7 @@ class RedisCache:
     `max_value_bytes` are neither written nor accepted.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     def __init__(
@@ -276,7 +276,7 @@ class RedisCache:
         """The server's values for `keys`, in order.
 
         Raises:
-            _Nonsense: it is not one value per key.
+            _Nonsense: the answer is not one value per key.
             RedisError, OSError, TimeoutError, or whatever else the library meets in a broken reply.
         """
         if not isinstance(client, RedisCluster):

@@ -38,7 +38,7 @@ def log(
     as_json: Annotated[bool, typer.Option("--json/--table", help="Whole records as JSON lines, or a table.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written, until Ctrl-C.")] = False,
 ) -> None:
-    """Show the audit log. Options of one kind widen the choice, of different kinds narrow it; counts come at the end."""
+    """Show the audit log. Options of one kind widen the choice, of different kinds narrow it. Counts come last."""
     now = datetime.now(UTC)
     try:
         query = Query(

@@ -226,7 +226,7 @@ def check_host(
     long: Annotated[bool, typer.Option("--long/--short", help="All attacks, or those that `serve` tries.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Attack every kind of boxes this machine has, and say what each stops. Exit code 1: not all, or there is none."""
+    """Attack every kind of boxes here, and show what each stops. Exit code 1: not everything, or no boxes."""
     chosen = _settings(config, sandbox=sandbox)
     extent = self_check.LONG if long else self_check.SHORT
     with _err.status("attacking boxes"):

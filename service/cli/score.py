@@ -219,7 +219,7 @@ def _lines_of(source: Path) -> Iterator[Iterator[bytes]]:
     """The lines of the file. In a Parquet file each row is a line.
 
     Raises:
-        BadInput: it cannot be read.
+        BadInput: the file cannot be read.
     """
     if source.suffix != ".parquet":
         with source.open("rb") as lines:

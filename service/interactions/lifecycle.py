@@ -91,7 +91,7 @@ class Interactions:
         """Open an interaction. Returns False if it was open already, from a body that means the same.
 
         Raises:
-            RequestError: it cannot be; says why.
+            RequestError: the interaction cannot be opened. The error says why.
         """
         creation = self._checked(body)
         name = creation.options.instance_id
@@ -191,7 +191,8 @@ class Interactions:
         return turns.judged(result, is_silent=is_silent)
 
     async def show(self, name: str) -> View:
-        """
+        """The current view of an interaction.
+
         Raises:
             NotFound, StateUnavailable
         """
@@ -264,7 +265,7 @@ def _is_silent(messages: Sequence[Message]) -> bool:
     """Whether the assistant says nothing, calls nothing and shows nothing in its turn.
 
     Raises:
-        Unprocessable: these are no messages.
+        Unprocessable: the texts are not messages.
     """
     try:
         last = dialects.read(messages).judged("last")

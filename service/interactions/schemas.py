@@ -169,10 +169,11 @@ _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 
 
 def decode_creation(body: bytes) -> Creation:
-    """
+    """Decode the body of a request that opens an interaction.
+
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the contract's shape; names the field.
+        BadRequest: the body is not JSON.
+        Unprocessable: the body does not have the shape of the contract. The error names the field.
     """
     raw, tree = parse(_fields_decoder, body, []), parse(_tree_decoder, body, [])
     _check_names(tree)
@@ -191,10 +192,11 @@ def decode_creation(body: bytes) -> Creation:
 
 
 def decode_turn(body: bytes) -> TurnRequest:
-    """
+    """Decode the body of a turn.
+
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the contract's shape; names the field.
+        BadRequest: the body is not JSON.
+        Unprocessable: the body does not have the shape of the contract. The error names the field.
     """
     return parse(_turn_decoder, body, [])
 

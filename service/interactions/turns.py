@@ -87,10 +87,10 @@ def judged(result: Result, *, is_silent: bool) -> Judged:
 
 
 def replayed(progress: Progress, taken: Taken | None, request: TurnRequest) -> Taken | None:
-    """The turn that the request repeats, or None when it asks for the next one.
+    """The turn that the request repeats, or None if it asks for the next one.
 
     Raises:
-        Conflict: it asks for neither; says which turn is next.
+        Conflict: the request is for another turn. The error says which turn is next.
     """
     count, index = len(progress.turns), request.index
     if progress.state == "finalized":

@@ -100,7 +100,8 @@ class Limits:
     """The time to live of all other jobs, from their submission on."""
 
     def check_size(self, size: int) -> None:
-        """
+        """Check that a job of this size can ever have room.
+
         Raises:
             TooLarge: a job so large would never have room.
         """

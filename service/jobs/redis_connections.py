@@ -37,7 +37,7 @@ class RedisConnections:
     `on_event(what, job_id)` is called for each event, and `on_reached` when some events may have been missed.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class RedisConnections:
         """Send a command. Returns the answer of Redis.
 
         Raises:
-            StateUnavailable: nothing; the command may have been carried out or not.
+            StateUnavailable: Redis did not answer; the command may have been carried out or not.
         """
         if not self.is_reached:
             raise _unavailable("it cannot be reached")

@@ -49,7 +49,7 @@ class RedisJobStore:
     If a claim has not been refreshed for `claim_idle_s`, another process takes over its job.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     def __init__(self, url: str, limits: Limits, counters: JobCounters, *, claim_idle_s: float) -> None:

@@ -40,7 +40,7 @@ class JobResults:
     """The results of a claim.
 
     Raises:
-        Damaged: what others have stored are no results.
+        Damaged: the stored lines of other processes are not results.
     """
 
     def __init__(self, store: JobStore, claim: Claim) -> None:

@@ -137,7 +137,7 @@ class Permit:
         """Hold more items and bytes.
 
         Raises:
-            Overloaded: it does not fit, or is more than the caller's key may ask for.
+            Overloaded: the work does not fit, or is more than the caller's key may ask for.
         """
         self._admission.take(items, nbytes)
         try:
@@ -152,7 +152,7 @@ class Permit:
         """Charge items to the key of the caller. `add` does this for its items.
 
         Raises:
-            Overloaded: it asks for more than it may.
+            Overloaded: the key asks for more than it may.
         """
         if items:
             self._admission.rate_limits.take(self._caller, items)

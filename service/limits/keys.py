@@ -55,9 +55,10 @@ class Caller:
     max_items_in_flight: int | None = None
 
     def check(self, scope: Scope) -> None:
-        """
+        """Check that the key has the scope.
+
         Raises:
-            Forbidden: the key is not for this.
+            Forbidden: the key does not have the scope.
         """
         if scope not in self.scopes:
             raise Forbidden(f"the key {self.name!r} is not for this: it lacks the scope {scope.value!r}")
@@ -95,7 +96,7 @@ class Keys:
         latter from `http://any:<key>@host`.
 
         Raises:
-            Unauthenticated: keys are configured and this is none of them.
+            Unauthenticated: keys are configured, and this is not one of them.
         """
         if not self._callers and not self._required:
             return ANONYMOUS
@@ -150,7 +151,7 @@ def read(path: Path) -> dict[bytes, Caller]:
     """The callers in a file, keyed by the digests of their keys.
 
     Raises:
-        BadKeys: with every mistake.
+        BadKeys: the file has mistakes. The error holds all of them.
     """
     try:
         given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -182,7 +183,7 @@ def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Calle
     """All callers: those of the setting `api_keys`, which may do everything, and those of the file.
 
     Raises:
-        BadKeys: with every mistake.
+        BadKeys: the file has mistakes. The error holds all of them.
     """
     callers = {digest: Caller(name) for name, digest in digests.items()}
     if file is None:

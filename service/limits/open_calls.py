@@ -25,7 +25,7 @@ class OpenCalls:
         """A call from its head to its answer. Use it as a context manager around everything that its task does.
 
         Raises:
-            ShuttingDown: the call was ended, or came after that.
+            ShuttingDown: the call was ended, or came after the end of calls.
         """
         return OpenCall(self)
 

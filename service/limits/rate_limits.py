@@ -36,7 +36,7 @@ class RateLimits:
         """Charge items to a key.
 
         Raises:
-            Overloaded: it has more under way, or asks for more, than it may.
+            Overloaded: the key has more items in flight, or asks for more, than it may.
         """
         if caller.items_per_s is None and caller.max_items_in_flight is None:
             return

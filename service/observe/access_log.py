@@ -1,4 +1,4 @@
-"""Request ids, the access log and the metrics of requests. HTTP and gRPC both use this, so that they agree."""
+"""Request ids, the access log and the metrics of requests. HTTP and gRPC both use this module, so that they agree."""
 
 import re
 import secrets

@@ -31,8 +31,8 @@ class Book:
         """
         Args:
             recipes: By name.
-            tables: Those that come first first.
-            routes: All of them, each with the name of its file.
+            tables: In the order in which they are tried.
+            routes: All routes, each with the name of its file.
             unavailable: Recipes that ship but need a verifier that is not installed, with its name.
         """
         self.recipes = dict(sorted(recipes.items()))
@@ -63,7 +63,7 @@ def load(registry: Registry, path: Path | None = None) -> Book:
     """Load the shipped recipes, and before them those of a file.
 
     Raises:
-        BadRecipes: every mistake of the file.
+        BadRecipes: the file has mistakes. The error holds all of them.
     """
     ours = [(name, parsed(name, text)) for name, text in shipped()]
     own = [(str(path), parsed(str(path), read(path)))] if path is not None else []

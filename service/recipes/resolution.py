@@ -17,7 +17,7 @@ def of_checks(registry: Registry, spec: RecipeSpec, known: Mapping[str, Recipe])
     """The composition that an item writes itself. `known` holds the recipes that it may name.
 
     Raises:
-        BadRecipes: it cannot work.
+        BadRecipes: the composition cannot work.
     """
     problems: list[str] = []
     recipe = Resolver(registry, {}, problems, dict(known)).built(None, spec, "checks", ())

@@ -58,9 +58,10 @@ class Table:
     """The routes of one file."""
 
     def __init__(self, specs: Iterable[RouteSpec]) -> None:
-        """
+        """Gather the routes of one file.
+
         Raises:
-            AmbiguousRoutes: names the two.
+            AmbiguousRoutes: two routes may match the same row. The error names both.
         """
         routes = [_Route(spec, _compiled(spec.pattern)) for spec in specs]
         for one, other in combinations(routes, 2):

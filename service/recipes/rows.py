@@ -41,7 +41,7 @@ class Given:
         """The reference for this check. `ABSENT` if the row has none.
 
         Raises:
-            InvalidItem: the recipe wants a part of the reference that is not there.
+            InvalidItem: the recipe needs a part of the reference that is missing.
         """
         spec = check.reference
         if spec is None:
@@ -81,7 +81,7 @@ def difficulty_of(value: float | str | None) -> float | None:
     """A difficulty as a number.
 
     Raises:
-        InvalidItem: it is neither a number nor one of the levels.
+        InvalidItem: the difficulty is neither a number nor one of the levels.
     """
     if value is None or value == "":
         return None

@@ -74,7 +74,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     """Build everything behind the doors. Leaving the block ends it.
 
     Raises:
-        CannotStart: a sandbox or an audit log is demanded that cannot be had.
+        CannotStart: the settings demand a sandbox or an audit log that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
     metrics = Metrics(distribution_version("rewardline-server"))

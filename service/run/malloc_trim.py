@@ -26,7 +26,7 @@ async def trim_regularly() -> None:
 
 
 def _glibc() -> Callable[[], None] | None:
-    """The function that gives free pages back, after large values have got mappings of their own."""
+    """The function that gives free pages back. Before, this gives large values mappings of their own."""
     library = ctypes.CDLL(None)
     try:
         library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)

@@ -44,7 +44,7 @@ async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> No
     """Serve until a signal to stop.
 
     Raises:
-        CannotStart: a port is taken, or a sandbox is demanded that cannot be had.
+        CannotStart: a port is taken, or the settings demand a sandbox that cannot be had.
     """
     stopping = asyncio.Event()
     callers = _keys(settings)

@@ -24,7 +24,8 @@ class Certificates:
     """The TLS context of the HTTP door. It holds the files as they were when they were last read without a mistake."""
 
     def __init__(self, settings: Settings) -> None:
-        """
+        """Read the files of the settings.
+
         Raises:
             BadCertificate
         """
@@ -43,7 +44,7 @@ class Certificates:
         """Read the files. They hold for connections from now on.
 
         Raises:
-            BadCertificate: nothing has changed.
+            BadCertificate: a file has mistakes. The certificates in use have not changed.
         """
         self._state = _files(self._settings)
         self._current = _context(self._settings)

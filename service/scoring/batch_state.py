@@ -1,4 +1,4 @@
-"""The state of one batch: what has been answered, and what is still waited for."""
+"""The state of one batch: the answers so far, and the verdicts for which it waits."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -70,7 +70,7 @@ class Engine:
         Args:
             registry: The verifiers.
             cache: Where verdicts are looked up and stored.
-            metrics: Told of every batch.
+            metrics: Counts every batch.
             workers: Processes for CPU-bound work; decides how many calls of a verifier are under way.
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.

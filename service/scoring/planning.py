@@ -37,9 +37,10 @@ class Filled:
     """The verifier's parameters, `reference` among them."""
 
     def configure(self, recipe: Recipe) -> ConfiguredVerifier:
-        """
+        """The verifier with these parameters.
+
         Raises:
-            InvalidItem: they are not what it takes.
+            InvalidItem: the verifier does not take these parameters.
         """
         try:
             return configure(self.check.entry, self.fields)
@@ -60,7 +61,7 @@ class Planner:
         """The plan of an item: what is judged, and how it becomes a reward.
 
         Raises:
-            InvalidItem: nothing says how, or what it needs is not there.
+            InvalidItem: nothing says how to judge the item, or its data is incomplete.
         """
         recipe, filled = self.fill(item, reference)
         verifiers = tuple(each.configure(recipe) for each in filled)
@@ -70,7 +71,7 @@ class Planner:
         """The recipe of the item, and for each check what it gets from the item.
 
         Raises:
-            InvalidItem: nothing says how to judge it, or what it needs is not there.
+            InvalidItem: nothing says how to judge the item, or its data is incomplete.
         """
         given = _given(item, reference)
         params = decoded_params(bytes(item.params))

@@ -61,7 +61,7 @@ class Preparation:
         """The prepared item.
 
         Raises:
-            InvalidItem: it cannot be judged as it is; says why.
+            InvalidItem: the item cannot be judged as it is. The error says why.
         """
         reference = bytes(item.reference) if item.reference_id is None else _shared_reference(item, references)
         if _is_plain(item):
@@ -219,7 +219,7 @@ def _judged(configured: ConfiguredVerifier, response: Conversation) -> tuple[str
     """The text that the verifier judges, and the whole conversation if the verifier judges conversations.
 
     Raises:
-        InvalidItem: it would pass over a part.
+        InvalidItem: the verifier would ignore a part of the response.
     """
     verifier = configured.entry.verifier
     if verifier.judges_calls:

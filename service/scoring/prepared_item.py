@@ -57,7 +57,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     """The verifier with these parameters, the reference among them.
 
     Raises:
-        InvalidItem: they are not what it takes; says what is wrong with which.
+        InvalidItem: the verifier does not take the parameters. The error says which is wrong and why.
     """
     verifier = entry.verifier
     try:
@@ -87,7 +87,7 @@ def decoded_params(params: bytes) -> dict[str, Any]:
     """The item's own parameters. Missing parameters are an empty object.
 
     Raises:
-        InvalidItem: they are no object, or hold the reference.
+        InvalidItem: the parameters are not an object, or hold the reference.
     """
     fields = decoded(params, "params") if params else {}
     if not isinstance(fields, dict):
@@ -101,7 +101,7 @@ def decoded(raw: bytes, field: str) -> Any:
     """The value of a field that travelled as JSON.
 
     Raises:
-        InvalidItem: it cannot be read.
+        InvalidItem: the JSON cannot be read.
     """
     try:
         value = _decoder.decode(raw)

@@ -45,8 +45,8 @@ class RecordStore(Protocol):
         The record is gone after `ttl_s` without a change. A record that `is_over` may be gone sooner if room is needed.
 
         Raises:
-            StateUnavailable: it may have been done or not; asking for the same again is safe.
-            Overloaded: there is no room for it.
+            StateUnavailable: the change may have been made or not. A repetition is safe.
+            Overloaded: there is no room for the record.
         """
 
     async def close(self) -> None: ...

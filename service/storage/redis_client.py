@@ -70,7 +70,7 @@ def parse_redis_url(url: str) -> RedisAddress:
     """The address in `url`. The docstring of the module lists the forms.
 
     Raises:
-        ValueError: it has none of these forms. The message never quotes the URL, which may hold a password.
+        ValueError: the URL has none of these forms. The message never quotes the URL, which may hold a password.
     """
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in _SCHEMES:

@@ -35,7 +35,7 @@ class RedisRecords:
     """A `RecordStore` in Redis.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     held: Mapping[str, int] = {}

@@ -154,7 +154,8 @@ def _probes(planner: Planner, row: Row, report: Report) -> list[_Probe]:
 
 
 def _probe(row: Row, filled: Filled) -> _Probe:
-    """
+    """The probe of one check of a row.
+
     Raises:
         InvalidItem: the verifier does not take the reference or a parameter.
     """

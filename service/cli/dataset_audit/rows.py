@@ -57,7 +57,7 @@ def read(path: Path, columns: Columns) -> Iterator[Row]:
     """The rows of a file.
 
     Raises:
-        BadData: it cannot be read.
+        BadData: the file cannot be read.
     """
     lines = parquet_rows(path) if path.suffix == ".parquet" else _json_lines(path)
     for number, fields in lines:
@@ -85,7 +85,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of a Parquet file with their numbers, from 1.
 
     Raises:
-        BadData: it cannot be read.
+        BadData: the file cannot be read.
     """
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an optional extra, slow to load

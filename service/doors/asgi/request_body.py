@@ -40,7 +40,7 @@ async def read_body(
     `reserve(nbytes)` is awaited before that many more bytes are held.
 
     Raises:
-        RequestError: it is of another type, too large or too late, or `reserve` said so.
+        RequestError: the body has another type, is too large or too late, or `reserve` refused it.
         Disconnected
     """
     given = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
@@ -110,7 +110,7 @@ async def cancelled_on_disconnect(receive: Receive) -> AsyncIterator[None]:
     """Cancel the block when the caller hangs up. uvicorn does not do that by itself.
 
     Raises:
-        Disconnected: the caller did.
+        Disconnected: the caller hung up.
     """
     worker = asyncio.current_task()
     assert worker is not None

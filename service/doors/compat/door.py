@@ -118,7 +118,7 @@ class Exchange(Generic[O]):
         waited for more could wait for other requests that do the same.
 
         Raises:
-            TooLarge: they are more than one request may have.
+            TooLarge: the items are more than one request may have.
         """
         check_count(items, most)
         self.call.items = items
@@ -143,7 +143,7 @@ class Door(ABC):
         """The answer for the client, with status 200.
 
         Raises:
-            RequestError: what it gets instead.
+            RequestError: the request is refused; the client gets this error.
         """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -91,7 +91,7 @@ def input_of(body: bytes) -> Row:
     """The row to verify.
 
     Raises:
-        Unprocessable: the body is none of an episode's.
+        Unprocessable: the body is not one of an episode.
     """
     return parse(_verify, body, []).verification_input
 

@@ -32,7 +32,7 @@ class Sessions:
         """Begin a session. May be repeated.
 
         Raises:
-            Conflict: it is over.
+            Conflict: the session is over.
         """
         # If the store cannot be read, go on: there is no state that a late seed could bring back.
         with contextlib.suppress(StateUnavailable):
@@ -43,7 +43,7 @@ class Sessions:
         """End a session. May be repeated, and may come before the session was seeded.
 
         Raises:
-            StateUnavailable: it may be seeded still; close it again.
+            StateUnavailable: the session may still be open; close it again.
         """
         await self._store.swap(_named(session), None, {VERSION: _CLOSED}, (), _KEPT_S, is_over=True)
 

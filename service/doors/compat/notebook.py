@@ -64,8 +64,8 @@ async def run(
     """Run the cells. `cell_s` limits each by the clock; 0 sets no limit.
 
     Raises:
-        SandboxUnavailable: says nothing about the cells.
-        ValueError: no box takes such files.
+        SandboxUnavailable: the cells could not be run. This says nothing about them.
+        ValueError: a box cannot take these files.
     """
     report = f".rewardline-report-{secrets.token_hex(8)}.json"
     given = {**(files or {}), _CELLS_FILE: msgspec.json.encode({"cells": cells, "report": report, "cell_s": cell_s})}

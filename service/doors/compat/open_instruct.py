@@ -39,7 +39,7 @@ class InputOutput(msgspec.Struct):
 
 
 class ProgramTests(msgspec.Struct):
-    """A program, without a code fence; other fields are passed over."""
+    """A program, without a code fence. Other fields are ignored."""
 
     __test__ = False
 
@@ -51,7 +51,7 @@ class ProgramTests(msgspec.Struct):
 
 
 class StdioTests(msgspec.Struct):
-    """A program, without a code fence; other fields are passed over."""
+    """A program, without a code fence. Other fields are ignored."""
 
     __test__ = False
 

@@ -81,7 +81,7 @@ def tasks_of(path: Path | None) -> Sequence[JSON]:
     """The tasks of a file of JSON lines. Each holds the fields that open an interaction.
 
     Raises:
-        ValueError: a line is no object.
+        ValueError: a line is not a JSON object.
     """
     if path is None:
         return ()
@@ -244,9 +244,10 @@ def _open(episode: View | None) -> View:
 
 
 def _own(given: JSON) -> OpenEnvOwn:
-    """
+    """The arguments of a reset that belong to OpenEnv.
+
     Raises:
-        Unprocessable: one of them is of another type.
+        Unprocessable: an argument has the wrong type.
     """
     try:
         return msgspec.convert(given, OpenEnvOwn)
@@ -255,9 +256,10 @@ def _own(given: JSON) -> OpenEnvOwn:
 
 
 def _action(data: JSON) -> OpenEnvAction:
-    """
+    """Decode an action.
+
     Raises:
-        Unprocessable: it has a field of another type.
+        Unprocessable: a field of the action has the wrong type.
     """
     try:
         return msgspec.convert(data, OpenEnvAction)

@@ -36,7 +36,7 @@ class OpenEnvAction(msgspec.Struct):
         """The action as messages.
 
         Raises:
-            Unprocessable: it says nothing.
+            Unprocessable: the action has no content.
         """
         if self.messages is not None:
             return self.messages
@@ -99,7 +99,7 @@ class OpenEnvMetadata(msgspec.Struct):
 
 
 class OpenEnvSchema(msgspec.Struct):
-    """JSON schemas."""
+    """The JSON schemas of the messages."""
 
     action: JSON
     observation: JSON

@@ -110,7 +110,7 @@ def response_of(query: str, prompt: str | None, index: int = 0) -> str:
     at its end may differ.
 
     Raises:
-        Unprocessable: the prompt is not there.
+        Unprocessable: the text does not begin with the prompt.
     """
     start = _end_of_prompt(query, prompt) if prompt else 0
     if start is None:

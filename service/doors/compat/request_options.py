@@ -45,7 +45,7 @@ class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         """The options as fields of an item.
 
         Raises:
-            Unprocessable: `params` is no JSON object, or both a verifier and a recipe are named.
+            Unprocessable: `params` is not a JSON object, or the URL names both a verifier and a recipe.
         """
         if self.verifier is not msgspec.UNSET and self.recipe is not msgspec.UNSET:
             raise refusal(["recipe"], "the URL names a verifier and a recipe; it must name one of them")
@@ -63,7 +63,7 @@ def read(query: bytes, kind: type[W]) -> W:
     """Decode a query string.
 
     Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none; names the option.
+        Unprocessable: a name is unknown or occurs twice, or a value is wrong. The error names the option.
     """
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     given = dict(pairs)
@@ -82,7 +82,7 @@ def item_of(
     """The item of a response and its label: text or JSON. An empty label means no reference.
 
     Raises:
-        Unprocessable: fields that are none of an item's; names them.
+        Unprocessable: the label has fields that an item has not. The error names them.
     """
     own = fields_of(label)
     if own is None:

@@ -87,7 +87,7 @@ class RetryingScorer:
         """The same as `results`, but all of them are `ok`.
 
         Raises:
-            ItemInvalid, NotJudged: one is not; tells of it.
+            ItemInvalid, NotJudged: a result is not `ok`. The error says which and why.
         """
         results = await self.results(items, deadline=deadline, cache=cache, explain=explain)
         check(results)
@@ -95,7 +95,8 @@ class RetryingScorer:
 
 
 def check(results: Sequence[Result]) -> None:
-    """
+    """Check that every result has a score.
+
     Raises:
         ItemInvalid, NotJudged: a result has no score; the invalid ones first, which will never have one.
     """

@@ -54,14 +54,14 @@ _PLUGINS: Final = {
 
 
 class Plugin(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     plugin_name: str
     weight: float = 1.0
 
 
 class Submission(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     response: str
     reward_info: Any = None
@@ -79,7 +79,7 @@ class Submitted(msgspec.Struct):
 
 
 class Poll(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     reward_request_id: str
 
@@ -189,7 +189,7 @@ def item_of(engine: Engine, body: bytes, query: bytes) -> tuple[ScoreItem, Cache
     """The item of a submission, and whether a cached verdict may be used.
 
     Raises:
-        RequestError: it is of another shape.
+        RequestError: the submission does not have the expected form.
     """
     submission = parse(_submissions, body, [])
     options = read(query, SubmitOptions)

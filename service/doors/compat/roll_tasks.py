@@ -121,7 +121,7 @@ class Tasks:
         """Keep a task and begin to judge it. Returns its id.
 
         Raises:
-            StateUnavailable, Overloaded: it is not kept.
+            StateUnavailable, Overloaded: the task was not stored.
         """
         if len(self._running) >= _MAX_TASKS or self._bytes + len(task.body) > _MAX_BYTES:
             raise Overloaded(f"{len(self._running)} tasks are judged here, as many as may be", retry_after_s=_BEAT_S)
@@ -251,7 +251,8 @@ class Tasks:
 
 
 def _decoded(outcome: bytes) -> Outcome:
-    """
+    """Decode a stored outcome.
+
     Raises:
         UnknownTask: a store may hold anything, and this is no outcome.
     """

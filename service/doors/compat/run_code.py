@@ -189,7 +189,7 @@ def order_of(request: RunCodeRequest, settings: Settings) -> Order:
     """The program to run. Limits beyond the allowed ones are cut.
 
     Raises:
-        Unprocessable: names the field.
+        Unprocessable: a field is wrong. The error names it.
     """
     is_pytest = request.language.strip().lower() == PYTEST
     language = languages.find("python" if is_pytest else request.language)
@@ -236,7 +236,7 @@ def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, b
     """The files of a request by path.
 
     Raises:
-        Unprocessable: one is not base64, or lies below another, or they are more than a box holds.
+        Unprocessable: a file is not base64 or lies below another file, or the files are more than a box holds.
     """
     folders = {str(folder) for path in given for folder in PurePosixPath(path).parents}
     files: dict[str, bytes] = {}

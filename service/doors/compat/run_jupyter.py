@@ -40,7 +40,7 @@ _MAX_CELLS: Final = 256
 
 
 class RunJupyterRequest(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     cells: Annotated[list[str], msgspec.Meta(min_length=1, max_length=_MAX_CELLS)]
     cell_timeout: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0

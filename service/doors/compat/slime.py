@@ -22,7 +22,7 @@ _TIMEOUT_S: Final = 108.0
 
 
 class Sample(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     response: str
     prompt: str | list[Message] | None = None

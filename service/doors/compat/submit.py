@@ -34,13 +34,13 @@ Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Extra(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     run_all_cases: bool = False
 
 
 class SubmitConfig(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     dataset_type: str | None = None
     language: str | None = None
@@ -53,7 +53,7 @@ class SubmitConfig(msgspec.Struct):
 
 
 class SubmitRequest(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     completion: str
     config: SubmitConfig
@@ -162,7 +162,7 @@ def _cases_of(config: SubmitConfig) -> list[JSON] | None:
     """Tests of input and output. None: the row has tests of another kind.
 
     Raises:
-        Unprocessable: there are none, or none that say what is expected.
+        Unprocessable: there are no tests, or they lack the expected output.
     """
     row = config.provided_data
     loc: list[str | int] = ["config", "provided_data"]

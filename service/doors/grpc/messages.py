@@ -58,7 +58,7 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
     like those of HTTP.
 
     Raises:
-        RequestError: `row_json` is no row, `response_json` or `prompt_json` no messages.
+        RequestError: `row_json` is not a row, or `response_json` or `prompt_json` is not messages.
     """
     response = _said(message, "response", index)
     item = ScoreItem(
@@ -104,7 +104,8 @@ def raw_of(text: str) -> msgspec.Raw:
 
 
 def cache_mode_of(number: int) -> CacheMode:
-    """
+    """The cache mode of a number in a message.
+
     Raises:
         Unprocessable: there is no such mode.
     """

@@ -70,7 +70,7 @@ def build_app(
 
     @app.get("/v1/verifiers", tags=["verifiers"])
     async def list_verifiers() -> dict[str, Any]:
-        """Every verifier: its name, version, what it decides."""
+        """Every verifier: its name, its version and what it decides."""
         return {"verifiers": [describe(entry) for entry in engine.registry.values()]}
 
     @app.get("/v1/verifiers/{name}", tags=["verifiers"])
@@ -83,22 +83,22 @@ def build_app(
 
     @app.get("/v1/recipes", tags=["recipes"], response_model=dict[str, Any])
     async def list_recipes() -> Response:
-        """Every recipe with its defaults filled in, the routes to them, and recipes whose verifier is not installed."""
+        """Every recipe with its defaults filled in, the routes, and recipes that lack an installed verifier."""
         return Response(engine.book.as_json, media_type="application/json")
 
     @app.get("/v1/sandbox", tags=["sandbox"])
     async def show_sandbox() -> dict[str, Any]:
-        """Where programs run: how isolated, what that cannot stop, in which languages."""
+        """Where programs run: the isolation, the attacks that it cannot stop, and the languages."""
         return boxes.describe()
 
     @app.get("/v1/ping", tags=["sandbox"])
     async def ping() -> str:
-        """What clients of SandboxFusion ask before they send programs."""
+        """The call that clients of SandboxFusion make before they send programs."""
         return "pong"
 
     @app.get("/healthz", tags=["operation"])
     async def healthz() -> dict[str, str]:
-        """The process is alive; stays so while it drains."""
+        """Whether the process is alive. It is also alive while it drains."""
         return {"status": "alive"}
 
     @app.get("/readyz", tags=["operation"], responses=_READINESS)

@@ -1,11 +1,12 @@
 """The door for operators: plain HTTP on its own port, without keys and without TLS.
 
-    GET  /healthz     200 as long as the event loop turns, while draining too
-    GET  /startupz    200 once it was ready for the first time
-    GET  /readyz      200 while new work should come here; else 503, with the reasons
+    GET  /healthz     200 as long as the event loop runs, also while draining
+    GET  /startupz    200 from the moment when the service was first ready
+    GET  /readyz      200 while new work should come here, else 503 with the reasons
     GET  /metrics     Prometheus
-    GET  /drain       (or POST) for a preStop hook: readiness turns false at once; answers when callers had time to notice and
-                      nothing is under way, or after `drain_timeout_s`. Until SIGTERM new callers are still served.
+    GET  /drain       (or POST) for a preStop hook: readiness turns false at once. The answer comes when callers have
+                      had time to notice and no work is under way, or after `drain_timeout_s`. Until SIGTERM
+                      new callers are still served.
 
 The public door has the same paths except `/drain` and `/startupz`. There `/metrics` needs a key with the scope `admin`.
 """

@@ -58,7 +58,7 @@ class BoxRunsDoor:
         """Yield frames as they come, and a sign of life while none comes.
 
         Raises:
-            Unprocessable: no box takes such a program.
+            Unprocessable: a box cannot take this program.
         """
         frames: asyncio.Queue[wire.Frame | ValueError] = asyncio.Queue()
 

@@ -161,7 +161,7 @@ def _key_of(given: bytes | None, caller: str) -> str:
     with it.
 
     Raises:
-        Unprocessable: the header holds something else.
+        Unprocessable: the header does not hold a valid key.
     """
     if given is None:
         return ""
@@ -172,7 +172,8 @@ def _key_of(given: bytes | None, caller: str) -> str:
 
 
 def _query(given: bytes) -> Query:
-    """
+    """Decode the query string of a request.
+
     Raises:
         Unprocessable: a name that is unknown or stands there twice, or a value that is none.
     """

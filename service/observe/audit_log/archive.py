@@ -100,7 +100,8 @@ def _size(path: Path) -> int:
 
 
 def check(form: Form) -> None:
-    """
+    """Check that files of this form can be written here.
+
     Raises:
         ImportError: files of this form cannot be written here.
     """

@@ -74,7 +74,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
     Raises:
         OSError
-        ValueError: it is no Parquet file of ours.
+        ValueError: the file is not one of our Parquet files.
     """
     with pq.ParquetFile(path) as parquet:
         for batch in parquet.iter_batches(_ROWS_AT_ONCE * 10):
