@@ -117,7 +117,7 @@ def _run(*command: str) -> "subprocess.CompletedProcess[str]":
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours
     except subprocess.TimeoutExpired as error:
-        raise NotAudited(f"nothing was heard for {_PATIENCE_S} s") from error
+        raise NotAudited(f"pip-audit gave no answer in {_PATIENCE_S} s; check the network and try again") from error
 
 
 def _last_line(text: str) -> str:

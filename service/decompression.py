@@ -43,7 +43,7 @@ def _gunzip(body: bytes, max_bytes: int) -> bytes:
             if not part and not pending:
                 break
         if not stream.eof:
-            raise EOFError("it ends too early")
+            raise EOFError("the compressed data ends too early")
         body = stream.unused_data
     return b"".join(parts)
 
@@ -62,7 +62,7 @@ def _unzstd(body: bytes, max_bytes: int) -> bytes:
                 body = stream.unused_data + body[start + _STEP_BYTES // 16 :]
                 break
         else:
-            raise EOFError("it ends too early")
+            raise EOFError("the compressed data ends too early")
     return b"".join(parts)
 
 

@@ -283,13 +283,15 @@ class Settings(BaseSettings):
             )
         if self.interaction_ttl_s > self.interaction_max_ttl_s:
             raise ValueError(
-                "interaction_ttl_s <= interaction_max_ttl_s, but they are "
+                "interaction_ttl_s must not exceed interaction_max_ttl_s, but they are "
                 f"{self.interaction_ttl_s:g} and {self.interaction_max_ttl_s:g}"
             )
         if self.box_disk_mb >= self.box_memory_mb:
             raise ValueError("files in a box lie in its memory: box_disk_mb must be less than box_memory_mb")
         if self.max_items_per_request > self.max_items_in_flight or self.max_body_mb > self.max_mb_in_flight:
-            raise ValueError("one request must fit in what may be in flight (max_items_in_flight, max_mb_in_flight)")
+            raise ValueError(
+                "max_items_per_request and max_body_mb must not exceed max_items_in_flight and max_mb_in_flight"
+            )
         return self
 
     def _check_box_hosts_tls(self) -> None:
@@ -297,7 +299,7 @@ class Settings(BaseSettings):
             raise ValueError("box_hosts_tls_cert and box_hosts_tls_key go together")
         given = self.box_hosts_tls_ca or self.box_hosts_tls_cert
         if given and not any(url.startswith("https://") for url in self.box_hosts):
-            raise ValueError("box_hosts_tls_ca and box_hosts_tls_cert are for box_hosts on https://, and there is none")
+            raise ValueError("box_hosts_tls_ca and box_hosts_tls_cert need box_hosts on https://")
 
     @classmethod
     def settings_customise_sources(

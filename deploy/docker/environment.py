@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         write(options.out, variables(options.local))
     except FileExistsError:
-        sys.exit(f"{options.out} is there already, and stays as it is")
+        sys.exit(f"{options.out} exists already and stays as it is; delete it first to get fresh keys")
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def _check(given: RewardGroup, names: Sequence[str], options: Options, formula: 
     lists = {"scores": given.scores, "statuses": given.statuses, "lengths": given.lengths, "truncated": given.truncated}
     for name, values in {**given.components, **lists}.items():
         if values is not None and len(values) != group_size(given):
-            raise BadGroup(f"{name}: expected one entry per answer, which are {group_size(given)}, found {len(values)}")
+            raise BadGroup(f"{name}: expected one entry for each of {group_size(given)} answers, found {len(values)}")
     if options.filters.overlong and _cut_off(given) is None:
         raise BadGroup("filters.overlong needs truncated, or lengths and max_length")
     if options.length_reward is not None and given.lengths is None:

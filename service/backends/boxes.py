@@ -278,5 +278,7 @@ class Boxes(Sandbox):
             await pool.start()
             broken = [] if checked else await self._check(pool)
             if broken:
-                raise SandboxUnavailable(f"the self-check found what it does not stop: {'; '.join(broken)}")
+                raise SandboxUnavailable(
+                    f"the self-check found attacks that these boxes do not stop: {'; '.join(broken)}"
+                )
             undo.pop_all()

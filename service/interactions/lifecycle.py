@@ -112,7 +112,7 @@ class Interactions:
             record = await self._find(name)
             if record is not None and record.progress.state != "finalized":
                 if record.body != creation.digest:
-                    raise Conflict(f"interaction {name!r} is there already, opened with another body")
+                    raise Conflict(f"interaction {name!r} exists already with another body; use another instance_id")
                 return turns.view(name, record.plan, record.progress), False
             version = record.version if record is not None else None
         raise _given_up()
@@ -120,7 +120,9 @@ class Interactions:
     def _checked(self, body: bytes) -> Creation:
         bounds = self._bounds
         if len(body) > bounds.max_bytes:
-            raise TooLarge(f"the body has {len(body)} bytes; what opens an interaction has at most {bounds.max_bytes}")
+            raise TooLarge(
+                f"the body has {len(body)} bytes; a body that opens an interaction has at most {bounds.max_bytes}"
+            )
         creation = decode_creation(body)
         ttl_s = creation.options.ttl_s
         if ttl_s is not None and ttl_s > bounds.max_ttl_s:
@@ -129,8 +131,11 @@ class Interactions:
         if refusal is not None:
             told = f"({refusal.reason}): {refusal.detail.get('message')}"
             if refusal.status is Status.FAILED:
-                raise NotJudged(f"nothing can be judged by this now {told}", retry_after_s=_RETRY_AFTER_S)
-            raise Unprocessable(f"no response can be judged by this {told}")
+                raise NotJudged(
+                    f"responses to this interaction cannot be judged now {told}; try again",
+                    retry_after_s=_RETRY_AFTER_S,
+                )
+            raise Unprocessable(f"no response to this interaction could ever be judged {told}")
         telling = giveaway(creation.options.feedback, creation.answers, creation.surroundings)
         if telling is not None:
             raise unprocessable("feedback", "the template holds the reference, or an answer in it", telling)
@@ -300,4 +305,4 @@ def _not_judged(result: Result) -> Exception:
 
 
 def _given_up() -> StateUnavailable:
-    return StateUnavailable("the interaction changes all the time", retry_after_s=_RETRY_AFTER_S)
+    return StateUnavailable("other calls kept changing the interaction; try again", retry_after_s=_RETRY_AFTER_S)

@@ -267,5 +267,5 @@ def _unpack(submission: Submission) -> bytes:
     except (BadRequest, TooLarge) as error:
         raise Damaged("the request cannot be unpacked") from error
     if hashlib.sha256(body).digest() != submission.digest:
-        raise Damaged("the request is not the one that was stored")
+        raise Damaged("the request differs from the one that was stored")
     return body

@@ -89,13 +89,13 @@ class RedisConnections:
         except Exception as error:  # whatever a broken server makes the library raise
             self._counters.store_errors += 1
             log.warning("jobs: Redis at %s: %s", self._address, _described(error))
-            raise _unavailable("it cannot be asked") from error
+            raise _unavailable("it does not answer") from error
 
     def nonsense(self) -> StateUnavailable:
         """The error for an answer that makes no sense."""
         self._counters.store_errors += 1
-        log.error("jobs: Redis at %s answers what it was never told", self._address)
-        return _unavailable("it does not make sense")
+        log.error("jobs: Redis at %s gave an answer that makes no sense", self._address)
+        return _unavailable("its answer makes no sense")
 
     async def _listen(self) -> None:
         shortest_s, longest_s = _AGAIN_S

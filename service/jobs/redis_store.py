@@ -250,7 +250,7 @@ def _framed(job_id: str, line: bytes) -> bytes:
 def _unframed(job_id: str, framed: bytes) -> bytes:
     line = framed[_SUM_BYTES:]
     if _framed(job_id, line) != framed:
-        raise Damaged("a result is not the one that was stored")
+        raise Damaged("a result differs from the one that was stored")
     return line
 
 

@@ -57,7 +57,7 @@ class JobResults:
             try:
                 head = _head_decoder.decode(line)
             except msgspec.MsgspecError as error:
-                raise Damaged("a stored result is none") from error
+                raise Damaged("a stored line is not a result") from error
             self._count(head.index, head.status, cached=head.cached)
 
     def missing(self) -> list[int]:

@@ -114,7 +114,7 @@ class Runner:
             self._counters.finished += 1
         except* ClaimLost:
             self._counters.claims_lost += 1
-            log.info("job %s is not ours any more", claim.job_id)
+            log.info("this process has lost job %s", claim.job_id)
         except* Damaged as errors:
             log.error("job %s is dropped: %s", claim.job_id, errors.exceptions[0])  # noqa: TRY400  # no bug of ours
             with contextlib.suppress(StateUnavailable, ClaimLost):
@@ -132,7 +132,7 @@ class Runner:
             await permit.add_when_possible(nbytes=claim.submission.size)
             request = await decode_request(await unpack(claim.submission), claim.submission.items)
             if len(request.items) != claim.submission.items:
-                raise Damaged("the job has another number of items than it had")
+                raise Damaged("the number of items of the job has changed")
             for index, item in enumerate(request.items):
                 item.id = index if item.id is None else item.id
             record = JobResults(self._store, claim)

@@ -53,7 +53,7 @@ class Admission:
             ShuttingDown
         """
         if self.draining:
-            raise ShuttingDown("this replica is shutting down; send the request to another", retry_after_s=1.0)
+            raise ShuttingDown("this replica is shutting down; send the request to another replica", retry_after_s=1.0)
 
     def permit(self) -> "Permit":
         """A permit like that of `enter`, for work that has been admitted already."""

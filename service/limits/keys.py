@@ -61,7 +61,7 @@ class Caller:
             Forbidden: the key does not have the scope.
         """
         if scope not in self.scopes:
-            raise Forbidden(f"the key {self.name!r} is not for this: it lacks the scope {scope.value!r}")
+            raise Forbidden(f"the key {self.name!r} lacks the scope {scope.value!r}; use a key with this scope")
 
 
 ANONYMOUS: Final = Caller("anonymous")
@@ -191,7 +191,7 @@ def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Calle
     from_file = read(file)
     names = {caller.name for caller in callers.values()} & {caller.name for caller in from_file.values()}
     if names or callers.keys() & from_file.keys():
-        raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} stands in api_keys, too"])
+        raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} is in api_keys, too; remove one of them"])
     return callers | from_file
 
 

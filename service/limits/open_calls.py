@@ -75,5 +75,5 @@ class OpenCall:
 
 def refusal() -> ShuttingDown:
     return ShuttingDown(
-        "this replica has shut down before it was done; send the request to another", retry_after_s=RETRY_AFTER_S
+        "this replica shut down before the request was done; send it to another replica", retry_after_s=RETRY_AFTER_S
     )

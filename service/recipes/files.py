@@ -45,7 +45,9 @@ class _Loader(yaml.CSafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{key.value!r} occurs twice; remove one", key.start_mark
+                    )
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 

@@ -82,7 +82,7 @@ class GateSpec(Shape):
         if self.at_least is None and self.below is None:
             raise ValueError("a gate needs at_least, below, or both")
         if self.at_least is not None and self.below is not None and self.at_least >= self.below:
-            raise ValueError("at_least is not less than below: the gate would never open")
+            raise ValueError("at_least must be less than below: the gate would never open")
         return self
 
     def opens(self, score: float) -> bool:
@@ -135,13 +135,13 @@ class CheckSpec(Shape):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if (self.verifier is None) == (self.recipe is None):
-            raise ValueError("a check names a verifier or a recipe: one of them")
+            raise ValueError("a check names either a verifier or a recipe")
         if self.scale is not None and self.penalty is not None:
             raise ValueError("penalty is a scale: give one of the two")
         if self.clip is not None and self.clip[0] > self.clip[1]:
             raise ValueError(f"clip: {self.clip[0]:g} is above {self.clip[1]:g}")
         if self.gate is None and "skipped" in self.model_fields_set:
-            raise ValueError("skipped is for a check with a gate")
+            raise ValueError("skipped needs a gate; add one or remove skipped")
         return self
 
     @property
@@ -213,7 +213,7 @@ class RangeSpec(Shape):
         if self.gte is None and self.lt is None:
             raise ValueError("a range needs gte, lt, or both")
         if self.gte is not None and self.lt is not None and self.gte >= self.lt:
-            raise ValueError("gte is not less than lt: nothing lies between")
+            raise ValueError("gte must be less than lt: the range is empty")
         return self
 
     def holds(self, value: float) -> bool:

@@ -82,7 +82,7 @@ def aggregate(how: Aggregate, terms: Sequence[Term]) -> float:
 def _total(terms: Sequence[Term]) -> float:
     total = math.fsum(term.weight for term in terms)
     if total <= 0:
-        raise ValueError("the weights of what is left are all 0")
+        raise ValueError("the weights of the remaining checks are all 0")
     return total
 
 

@@ -94,7 +94,9 @@ def difficulty_of(value: float | str | None) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidItem("bad_difficulty", f"difficulty {str(value)[:40]!r} is no number, nor one of {list(_LEVELS)}")
+        raise InvalidItem(
+            "bad_difficulty", f"difficulty {str(value)[:40]!r} is neither a number nor one of {list(_LEVELS)}"
+        )
     return number
 
 
@@ -108,7 +110,7 @@ def _part(reference: Any, path: str) -> Any:
     found = reference
     for name in path.split("."):
         if not isinstance(found, dict) or name not in found:
-            raise InvalidItem("bad_reference", f"reference: the recipe needs its {path!r}, which is not there")
+            raise InvalidItem("bad_reference", f"reference: the recipe needs its part {path!r}, which is missing")
         found = found[name]
     return found
 

@@ -117,7 +117,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         if settings.sandbox in ("docker", "local"):
             await boxes.settled()
             if boxes.why:
-                raise CannotStart(f"no boxes for programs, which the setting `sandbox` demands: {boxes.why}")
+                raise CannotStart(f"the setting `sandbox` demands boxes for programs, and there are none: {boxes.why}")
         store = _interaction_store(settings)
         stack.push_async_callback(store.close)
         bounds = Bounds(

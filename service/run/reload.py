@@ -76,7 +76,7 @@ class _Reader:
         try:
             book = await asyncio.to_thread(recipes.load, self._engine.registry, self._settings.recipes_file)
         except BadRecipes as error:
-            log.warning("recipes not reloaded: those from before stay in force", problems=error.problems)
+            log.warning("recipes not reloaded; the old ones stay in force", problems=error.problems)
             self._metrics.observe_reload("refused")
             return
         self._engine.use(book)
@@ -90,7 +90,7 @@ class _Reader:
         try:
             found = await asyncio.to_thread(keys.gather, settings.key_digests(), settings.keys_file)
         except BadKeys as error:
-            log.warning("keys not reloaded: those from before stay in force", problems=error.problems)
+            log.warning("keys not reloaded; the old ones stay in force", problems=error.problems)
             self._metrics.observe_keys_reload("refused")
             return
         self._callers.use(found)
@@ -103,6 +103,6 @@ class _Reader:
         try:
             await asyncio.to_thread(self._certificates.load)
         except BadCertificate as error:
-            log.warning("certificates not reloaded: those from before stay in force", why=str(error))
+            log.warning("certificates not reloaded; the old ones stay in use", why=str(error))
         else:
             log.info("certificates reloaded")

@@ -86,7 +86,7 @@ class MemoryRecords:
             self._forget(other)
         if self._is_full(more, growth):
             raise Overloaded(
-                f"{len(self._records)} interactions of {self._bytes / 1e6:.1f} MB are held in memory, as many as may be; "
+                f"{len(self._records)} interactions of {self._bytes / 1e6:.1f} MB are in memory, which is the limit; "
                 "finalize those that are done, or set redis_url",
                 retry_after_s=_RETRY_AFTER_S,
             )

@@ -58,7 +58,7 @@ class RedisRecords:
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
         reply = await self._call("HMGET", self._key(name), *fields)
         if not isinstance(reply, list) or len(reply) != len(fields):
-            raise self._unavailable("it answered something else")
+            raise self._unavailable("its answer makes no sense")
         return reply
 
     async def swap(
@@ -88,8 +88,8 @@ class RedisRecords:
                 return await self._client.execute_command(*command)
         except Exception as error:  # whatever a broken server makes the library raise
             log.warning("interactions: Redis at %s: %s %.200r", self._address, type(error).__name__, str(error))
-            raise self._unavailable("it cannot be asked") from error
+            raise self._unavailable("it does not answer") from error
 
     def _unavailable(self, why: str) -> StateUnavailable:
         self.errors += 1
-        return StateUnavailable(f"the interactions are in Redis, and {why} now; ask again", retry_after_s=1.0)
+        return StateUnavailable(f"interactions are kept in Redis, and {why} now; ask again", retry_after_s=1.0)

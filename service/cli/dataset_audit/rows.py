@@ -90,7 +90,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an optional extra, slow to load
     except ImportError as error:
-        raise BadData(f"{path}: reading Parquet takes pyarrow: pip install 'rewardline-server[parquet]'") from error
+        raise BadData(f"{path}: Parquet needs pyarrow: pip install 'rewardline-server[parquet]'") from error
     try:
         number = 0
         with parquet.ParquetFile(path) as file:

@@ -185,7 +185,7 @@ class Door(ABC):
                     async with cancelled_on_disconnect(receive):
                         return encode(await self.answer(exchange)), exchange.more_headers
         except TimeoutError as error:
-            raise self.late("not judged for as long as the caller waits", retry_after_s=1.0) from error
+            raise self.late("not judged within the time that the caller waits; try again", retry_after_s=1.0) from error
 
     def timeout_of(self, options: msgspec.Struct, usual_s: float) -> float:
         """How long this caller waits."""

@@ -104,7 +104,7 @@ class NeMoGym(Door):
             (VERIFY,),
             "nemo_gym_verify",
             "Verify a rollout of NeMo-Gym",
-            "The body comes back with what is below. 422: the row cannot be judged; 503: nobody could judge it.",
+            "The body comes back with what is below. 422: the row cannot be judged; 503: it could not be judged.",
             Verified,
             Row,
             _ROW,

@@ -81,7 +81,7 @@ class OpenInstruct(Door):
             (PROGRAM,),
             "open_instruct_test_program",
             "Test a program with asserts, for open-instruct",
-            "422: there are no tests, or they are compressed; 503: nobody could run them for as long as the client waits.",
+            "422: there are no tests, or they are compressed; 503: not run for as long as the client waits.",
             Results,
             ProgramTests,
             {"program": "def add(a, b): return a + b", "tests": ["assert add(1, 2) == 3"], "max_execution_time": 1.0},

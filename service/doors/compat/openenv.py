@@ -94,7 +94,7 @@ def tasks_of(path: Path | None) -> Sequence[JSON]:
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
         if not isinstance(task, dict):
-            raise ValueError(f"{path}, line {number}: a task is an object")
+            raise ValueError(f"{path}, line {number}: expected a JSON object with the fields of a task")
         tasks.append(task)
     return tasks
 
@@ -239,7 +239,7 @@ def _read(event: Mapping[str, Any]) -> Said:
 
 def _open(episode: View | None) -> View:
     if episode is None:
-        raise Unprocessable("there is no episode yet: reset first")
+        raise Unprocessable("there is no episode yet; send reset first")
     return episode
 
 
@@ -269,7 +269,7 @@ def _action(data: JSON) -> OpenEnvAction:
 
 def _episode(name: str) -> str:
     if not name:
-        raise unprocessable("episode_id", "name the episode, as reset told it in its observation")
+        raise unprocessable("episode_id", "expected the episode_id from the observation of reset")
     return name
 
 

@@ -69,7 +69,7 @@ class OpenRlhf(Door):
             (PATH,),
             "openrlhf_get_reward",
             "Rewards for OpenRLHF",
-            "What `--reward.remote_url` points at. 422: a label cannot be judged against; 503: nobody could judge for as "
+            "What `--reward.remote_url` points at. 422: a label cannot be judged against; 503: not judged for as "
             "long as the client waits.",
             Rewards,
             Query,
@@ -115,7 +115,8 @@ def response_of(query: str, prompt: str | None, index: int = 0) -> str:
     start = _end_of_prompt(query, prompt) if prompt else 0
     if start is None:
         raise refusal(
-            ["query", index], f"query[{index}] does not begin with its prompt: no telling what the response is"
+            ["query", index],
+            f"query[{index}] does not begin with its prompt, so the response is unknown; send prompt and response",
         )
     return query[start : _end_of_response(query, start)]
 

@@ -69,7 +69,7 @@ def read(query: bytes, kind: type[W]) -> W:
     given = dict(pairs)
     known = sorted(kind.__struct_fields__)
     if len(given) < len(pairs):
-        raise refusal([], f"the URL says something twice; it takes {known}, each once")
+        raise refusal([], f"the URL has an option twice; it takes {known}, each once")
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:

@@ -124,14 +124,19 @@ class Tasks:
             StateUnavailable, Overloaded: the task was not stored.
         """
         if len(self._running) >= _MAX_TASKS or self._bytes + len(task.body) > _MAX_BYTES:
-            raise Overloaded(f"{len(self._running)} tasks are judged here, as many as may be", retry_after_s=_BEAT_S)
+            raise Overloaded(
+                f"{len(self._running)} tasks are judged here, which is the limit; try again later",
+                retry_after_s=_BEAT_S,
+            )
         task_id = secrets.token_hex(16)
         until = time.time() + task.timeout_s
         fields = {VERSION: b"0", _BODY: task.body, _QUERY: task.query, _OWNER: self._me.encode(), _UNTIL: b"%f" % until}
         try:
             await self._store.swap(task_id, None, fields, (), task.timeout_s + _BEHIND_S, is_over=False)
         except Overloaded as error:
-            raise Overloaded("as many tasks are kept in memory as may be", retry_after_s=error.retry_after_s) from error
+            raise Overloaded(
+                "no more tasks fit in memory; try again later", retry_after_s=error.retry_after_s
+            ) from error
         self._begin(task_id, b"0", task.body, task.query, until)
         return task_id
 

@@ -64,7 +64,7 @@ def document(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
 
 def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal: Callable[[str], JSON]) -> JSON:
     wrong = {401: "No API key, or an unknown one", 422: "Not of the shape below, or it cannot be judged"}
-    wrong[503] = "Shutting down, or nobody could judge for as long as the caller waits"
+    wrong[503] = "Shutting down, or not judged for as long as the caller waits"
     if route.body is not None:
         wrong |= {
             400: "Not JSON",

@@ -171,7 +171,7 @@ class RunCode:
             log.warning("a program could not be run", reason=error.reason, message=str(error))
             return RunCodeResponse("SandboxError", f"{error.reason}: {error}")
         except ValueError as error:
-            raise Unprocessable(f"no box takes such files: {error}") from error
+            raise Unprocessable(f"a box cannot take these files: {error}") from error
         return answer_of(order.language, built, results[0] if results else None)
 
 
@@ -242,13 +242,13 @@ def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, b
     files: dict[str, bytes] = {}
     for path, text in given.items():
         if path in folders:
-            raise _unprocessable(["files", path], "another file lies below this one")
+            raise _unprocessable(["files", path], "this file is also the folder of another file; rename one of them")
         try:
             files[path] = base64.b64decode(text or "", validate=True)
         except (binascii.Error, ValueError) as error:
             raise _unprocessable(["files", path], f"not base64: {error}") from error
     if sum(map(len, files.values())) > settings.box_disk_mb << 20:
-        raise _unprocessable(["files"], f"more than the {settings.box_disk_mb} MB a box holds")
+        raise _unprocessable(["files"], f"the files have more than the {settings.box_disk_mb} MB that a box holds")
     return files
 
 

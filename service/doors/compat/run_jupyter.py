@@ -117,7 +117,7 @@ class RunJupyter(Door):
             log.warning("a notebook could not be run", reason=error.reason, message=str(error))
             return RunJupyterResponse("SandboxError", f"{error.reason}: {error}")
         except ValueError as error:
-            raise refusal(["files"], f"no box takes such files: {error}") from error
+            raise refusal(["files"], f"a box cannot take these files: {error}") from error
         return _answer_of(ran)
 
 

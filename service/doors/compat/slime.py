@@ -52,7 +52,7 @@ class Slime(Door):
             (PATH,),
             "slime_rm",
             "A reward for slime",
-            "What `--rm-url` points at. 422: the label cannot be judged against; 503: nobody could judge for as long as the "
+            "What `--rm-url` points at. 422: the label cannot be judged against; 503: not judged for as long as the "
             "client waits.",
             float | Told,
             Sample,

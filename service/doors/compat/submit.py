@@ -92,7 +92,7 @@ class Submit(Door):
             PATHS,
             "submit",
             "Judge a completion by the tests of its row",
-            "In the shape of SandboxFusion. 422: there are no tests in `config.provided_data`; 503: nobody could run them.",
+            "In the shape of SandboxFusion. 422: there are no tests in `config.provided_data`; 503: they were not run.",
             EvalResult,
             SubmitRequest,
             {
@@ -115,7 +115,8 @@ class Submit(Door):
         config = asked.config
         if config.custom_extract_logic:
             raise refusal(
-                ["config", "custom_extract_logic"], "custom_extract_logic is code for our server: not executed"
+                ["config", "custom_extract_logic"],
+                "custom_extract_logic is code for the server, and is not executed; leave it out",
             )
         language = _language_of(config)
         cases = _cases_of(config)

@@ -98,7 +98,7 @@ def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any],
         operation["security"] = [{}, {"key": []}]
         refusals[401] = "No API key, or an unknown one"
     if "{" in path:
-        refusals[404] = "There is none of this name"
+        refusals[404] = "There is nothing with this name"
         operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
     for status, about in refusals.items():
         operation["responses"][str(status)] = _refusal(about, problem)

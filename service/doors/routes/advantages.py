@@ -78,7 +78,7 @@ def operation(components: dict[str, Any], refusal: Callable[[str], dict[str, Any
         408: "The body stopped coming",
         413: "More bytes or rewards than one request may hold",
         415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape, or a number that is none; `errors` names the field",
+        422: "Not of this shape, or a wrong number; `errors` names the field",
         429: "Too much in flight; Retry-After says when to try again",
         503: "Shutting down",
     }

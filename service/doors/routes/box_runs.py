@@ -44,7 +44,7 @@ class BoxRunsDoor:
             try:
                 program, runs = wire.decode_order(body)
             except wire.MalformedFrame as error:
-                raise BadRequest(f"no order of programs: {error}") from error
+                raise BadRequest(f"the body does not hold a program and its runs: {error}") from error
             del body
             async with cancelled_on_disconnect(receive), contextlib.aclosing(self._frames(program, runs)) as frames:
                 first = await anext(frames)  # an immediate refusal gets its own status
@@ -79,7 +79,7 @@ class BoxRunsDoor:
             while True:
                 frame = await _next(frames)
                 if isinstance(frame, ValueError):
-                    raise Unprocessable(f"no box takes this: {frame}")
+                    raise Unprocessable(f"a box cannot take this program: {frame}")
                 yield wire.encode_frame(frame)
                 if isinstance(frame, wire.End | wire.Unavailable):
                     return

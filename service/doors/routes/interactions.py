@@ -76,7 +76,7 @@ class InteractionsDoor:
     async def _body(self, scope: Scope, receive: Receive, permit: Permit) -> bytes:
         body = await read_body(self._settings, scope["state"]["headers"], receive, permit.reserve)
         if len(body) > WHOLE_BYTES:
-            raise TooLarge(f"the body has {len(body)} bytes; at most {WHOLE_BYTES} may be those of one interaction")
+            raise TooLarge(f"the body has {len(body)} bytes; one interaction may have at most {WHOLE_BYTES}")
         return body
 
 

@@ -57,7 +57,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         {"201": answer_of("Opened", view), "200": answer_of("Open already, by a body that means the same", view)},
         _UNREADABLE
         | {
-            409: "There is one of this id, opened with another body",
+            409: "An interaction of this id exists with another body",
             422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
         },
     )

@@ -179,7 +179,7 @@ def _query(given: bytes) -> Query:
     """
     pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
     if len(dict(pairs)) < len(pairs):
-        raise Unprocessable("the query names something twice; it takes wait_s and after")
+        raise Unprocessable("the query has an option twice; it takes wait_s and after, each once")
     try:
         return msgspec.convert(dict(pairs), Query, strict=False)
     except msgspec.ValidationError as error:

@@ -94,7 +94,7 @@ def paths(request: JSON, refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         "Its state, and the results that exist",
         "Results stand in the order in which they came to be; one that has been shown never changes.",
         {"200": _answer("So far", view)},
-        _NONE | {422: "A query that is none"},
+        _NONE | {422: "The query has a wrong option or value"},
     )
     showing["parameters"] = [_ID, _WAIT, _AFTER]
     cancelling = operation(

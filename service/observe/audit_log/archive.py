@@ -63,7 +63,7 @@ class Archive:
         try:
             work()
         except OSError as error:
-            log.warning("a closed file of the audit log stays as it is", error=str(error))
+            log.warning("a closed file of the audit log could not be packed and stays as it is", error=str(error))
         except Exception:
             log.exception("packing the audit log raised")
 

@@ -118,7 +118,7 @@ def moment(text: str, now: datetime) -> datetime:
             return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
         found = datetime.fromisoformat(text.strip())
     except (ValueError, OverflowError):
-        raise BadMoment(f"{text!r} is no time: expected as 2026-03-07T09:15 or 30s, 15m, 2h, 7d, 1w ago") from None
+        raise BadMoment(f"{text!r} is not a time: expected 2026-03-07T09:15 or 30s, 15m, 2h, 7d, 1w ago") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

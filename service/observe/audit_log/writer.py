@@ -91,7 +91,7 @@ class AuditLog:
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             self.dropped["shutdown"] += self._put_items - self._done_items
-            log.warning("the audit log was not written to its end", items_lost=self.dropped["shutdown"])
+            log.warning("the audit log was not written completely", items_lost=self.dropped["shutdown"])
         self._archive.stop(max(0.0, ends_s - time.monotonic()))
 
     def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
@@ -100,7 +100,7 @@ class AuditLog:
             nbytes = _weight(batch)
         except Exception:  # no error of the log may reach scoring
             self.dropped["bug"] += len(results)
-            log.exception("a batch cannot be remembered")
+            log.exception("a batch cannot be logged")
             return
         # An empty queue takes any batch: requests have bounds of their own.
         if self.queued_bytes and self.queued_bytes + nbytes > self._options.queue_bytes:
@@ -130,7 +130,7 @@ class AuditLog:
                 self._take(batch)
             except OSError:  # part of the batch may be written; the log goes on with the next batch
                 self.dropped["bug"] += len(batch.results)
-                log.exception("a batch was not remembered to its end")
+                log.exception("a batch was not logged completely")
             self._done_bytes += batch.nbytes
             taken += len(batch.results)
             if self._queue.empty():
@@ -150,7 +150,7 @@ class AuditLog:
             except Exception:
                 del self._lines[held:]
                 self.dropped["bug"] += 1
-                log.exception("an item cannot be remembered")
+                log.exception("an item cannot be logged")
             if len(self._lines) > held:
                 self._lines_held += 1
                 if not held:
