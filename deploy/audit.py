@@ -1,11 +1,15 @@
 """Compares the pinned packages with a public database of known vulnerabilities: `python3 -m deploy.audit [FILE]`.
 
-    0   every package was looked up, and nothing is known against any
-    1   something is known against at least one
-    3   at least one could not be looked up (no network, or the index has no such database), and nothing is known of the others
+The exit code says what was found:
 
-What was not looked up is never "no findings": pip-audit, which asks, says so of packages that it skipped. It is installed by
-hash into `.build/audit`; this program needs nothing but the standard library.
+    0   every package was looked up, and no vulnerability is known
+    1   at least one package has a known vulnerability
+    3   at least one package could not be looked up (no network, or the index has no such database), and the others have
+        no known vulnerability
+
+A package that was not looked up never counts as "no findings": pip-audit, which does the look-up, names packages that
+it skipped. This program installs pip-audit by hash into `.build/audit`. Beside it, it needs nothing but the standard
+library.
 """
 
 import argparse
@@ -27,17 +31,17 @@ _SHOWN: Final = 3
 
 
 class NotAudited(Exception):
-    """Nothing was looked up; the message says why."""
+    """Nothing was looked up. The message says why."""
 
 
 @dataclass
 class Report:
-    """What was found out about the packages of a file."""
+    """The findings on the packages of a file."""
 
     known: list[str] = field(default_factory=list)
     """One line for each vulnerability."""
     skipped: list[str] = field(default_factory=list)
-    """Why a package was not looked up."""
+    """The reasons why packages were not looked up."""
     packages: int = 0
 
     @property
@@ -47,7 +51,7 @@ class Report:
         return NOT_AUDITED if self.skipped or not self.packages else CLEAN
 
     def told(self) -> str:
-        """For whoever reads the log."""
+        """The report as text for the log."""
         lines = list(self.known)
         if self.skipped or not self.packages:
             few = "; ".join(self.skipped[:_SHOWN])
@@ -58,10 +62,10 @@ class Report:
 
 
 def read(output: str) -> Report:
-    """What pip-audit printed as JSON.
+    """Read the JSON that pip-audit printed.
 
     Raises:
-        NotAudited: it is not that.
+        NotAudited: the text is not the JSON of pip-audit.
     """
     try:
         packages: list[dict[str, Any]] = json.loads(output)["dependencies"]
@@ -82,21 +86,21 @@ def _line(package: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def audit(locked: Path) -> Report:
-    """Look up what a file pins.
+    """Look up the packages that a file pins.
 
     Raises:
         NotAudited
     """
     options = ("--disable-pip", "--require-hashes", "--progress-spinner", "off", "--format", "json")
     done = _run(str(_FOLDER / "bin/python"), "-m", "pip_audit", *options, "--requirement", str(locked))
-    # It ends with 1 for findings and for trouble alike: only its report tells.
+    # Its exit code is 1 for findings and for trouble alike. Only its report tells which.
     if done.returncode not in (0, 1) or not done.stdout.strip():
         raise NotAudited(_last_line(done.stderr) or f"pip-audit ended with {done.returncode}")
     return read(done.stdout)
 
 
 def install() -> None:
-    """Have pip-audit in a place of its own.
+    """Install pip-audit in a folder of its own.
 
     Raises:
         NotAudited: the index cannot be reached.
@@ -113,7 +117,7 @@ def _run(*command: str) -> "subprocess.CompletedProcess[str]":
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S)  # noqa: S603 - all of it is ours
     except subprocess.TimeoutExpired as error:
-        raise NotAudited(f"nothing was heard for {_PATIENCE_S} s") from error
+        raise NotAudited(f"pip-audit gave no answer in {_PATIENCE_S} s; check the network and try again") from error
 
 
 def _last_line(text: str) -> str:

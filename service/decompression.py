@@ -1,4 +1,4 @@
-"""Decompresses request bodies, with a bound on what comes out: gzip (RFC 1952), zstd (RFC 8878)."""
+"""Decompresses request bodies and bounds the size of the result: gzip (RFC 1952), zstd (RFC 8878)."""
 
 import zlib
 
@@ -11,12 +11,13 @@ ENCODINGS = ("gzip", "zstd", "identity")
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """The inflated body; never holds more than `max_bytes` and one step. Blocks: call it in a thread when large.
+    """Decompress a body. It never holds more than `max_bytes` and one step. It blocks: call it in a thread if the body
+    is large.
 
     Raises:
-        TooLarge: it inflates to more than `max_bytes`.
-        BadRequest: damaged or truncated.
-        UnsupportedMedia: another encoding.
+        TooLarge: the body inflates to more than `max_bytes`.
+        BadRequest: the body is damaged or truncated.
+        UnsupportedMedia: the encoding is neither gzip nor zstd.
     """
     try:
         if encoding == "gzip":
@@ -42,7 +43,7 @@ def _gunzip(body: bytes, max_bytes: int) -> bytes:
             if not part and not pending:
                 break
         if not stream.eof:
-            raise EOFError("it ends too early")
+            raise EOFError("the compressed data ends too early")
         body = stream.unused_data
     return b"".join(parts)
 
@@ -61,7 +62,7 @@ def _unzstd(body: bytes, max_bytes: int) -> bytes:
                 body = stream.unused_data + body[start + _STEP_BYTES // 16 :]
                 break
         else:
-            raise EOFError("it ends too early")
+            raise EOFError("the compressed data ends too early")
     return b"".join(parts)
 
 

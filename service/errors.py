@@ -1,7 +1,7 @@
-"""What can go wrong with a whole request, and what each door says then.
+"""The errors of whole requests, with the HTTP status and the gRPC code of each.
 
-Trouble with one item is never here: it is that item's verdict. Every class knows its HTTP status and its gRPC code,
-so that neither door decides; a test holds the two tables complete.
+Trouble with one item is never such an error: it is the verdict of that item. Every class holds its HTTP status and its
+gRPC code, so that the doors need not decide. A test checks that the two tables are complete.
 
     RequestError
     ├── BadRequest        400  INVALID_ARGUMENT     not JSON, not protobuf, undecodable body
@@ -46,7 +46,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RequestError(Exception):
-    """The whole request is refused; nothing of it was judged."""
+    """The whole request is refused. Nothing of it was judged."""
 
     http_status: ClassVar[int]
     grpc_code: ClassVar[grpc.StatusCode]
@@ -99,7 +99,7 @@ class MethodNotAllowed(RequestError):
     def __init__(self, detail: str, *, allow: str = "POST") -> None:
         super().__init__(detail)
         self.allow = allow
-        """What the route takes, as in the header of this name."""
+        """The methods that the route takes, as in the header `Allow`."""
 
 
 class BodyTimeout(RequestError):

@@ -1,4 +1,5 @@
-"""Every option of the service, with its unit in its name: the one place that reads the environment and files.
+"""All options of the service. This is the one place that reads the environment and files. The name of an option holds
+its unit.
 
 Sources, weakest first: the defaults here, a YAML file (`--config`), environment variables `REWARDLINE_<NAME>`, command
 line options. Unknown names in the file are errors. Settings are read once, in `service.__main__`, and handed on.
@@ -33,172 +34,191 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="REWARDLINE_", extra="forbid", frozen=True)
 
     host: str = "127.0.0.1"
-    """Address both doors bind. Beyond loopback it needs `api_keys`, or `allow_open`."""
+    """The address that both doors bind. An address beyond loopback needs `api_keys` or `allow_open`."""
     http_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     """0 takes any free port."""
     grpc_port: Annotated[int, Field(ge=0, le=65535)] = 8081
 
     api_keys: Annotated[dict[str, SecretStr], NoDecode] = {}
-    """Name to key. In the environment: `name=key,name2=key2`. Names appear in metrics and logs, keys never."""
+    """Keys by their names. In the environment: `name=key,name2=key2`. Metrics and logs show names, never keys."""
     keys_file: Path | None = None
-    """YAML with keys, their scopes and their limits (service/limits/keys.py), beside `api_keys`; read again on SIGHUP.
-    `rewardline key NAME` makes one."""
+    """A YAML file with keys, their scopes and their limits (service/limits/keys.py). It adds to `api_keys` and is read
+    again on SIGHUP. `rewardline key NAME` makes a key."""
     allow_open: bool = False
-    """Serve beyond loopback without keys all the same."""
+    """Serve beyond loopback even without keys."""
 
     tls_cert: Path | None = None
-    """Certificate chain (PEM) of both doors. These three files are read again when they have changed."""
+    """The certificate chain (PEM) of both doors. The service reads these three files again when they have changed."""
     tls_key: Path | None = None
     tls_client_ca: Path | None = None
-    """With it, both doors take only callers with a certificate that these authorities have signed."""
+    """Certificate authorities (PEM) for callers. If set, both doors take only callers with a certificate that one of
+    these authorities has signed."""
 
     ops_port: Annotated[int, Field(ge=0, le=65535)] | None = None
-    """Probes, metrics and draining, over plain HTTP without keys (service/doors/http/ops.py); None: no such port, 0 takes any free one."""
+    """The port for probes, metrics and draining: plain HTTP without keys (service/doors/http/ops.py). None: there is no
+    such port. 0 takes any free port."""
     ops_host: str | None = None
-    """Address it binds; None: that of the doors."""
+    """The address that the port for operators binds. None: the address of the doors."""
 
     root_door: Literal["nemo_gym"] | None = None
-    """The door whose paths are taken without their prefix, too, for clients that make URLs without one: `/verify`."""
+    """The door whose paths also work without their prefix, such as `/verify`, for clients that make URLs without a
+    path."""
 
     openenv_tasks: Path | None = None
-    """JSON lines, each the fields that open an interaction: the tasks of OpenEnv's `reset`, by its seed."""
+    """A file of JSON lines with the tasks of OpenEnv's `reset`. Each line holds the fields that open an interaction.
+    `reset` chooses a line by its seed."""
 
     recipes_file: Path | None = None
-    """YAML with recipes and routes, over those that ship; read again on SIGHUP. `rewardline recipes check` tries one."""
+    """A YAML file with recipes and routes. They come before those that ship. It is read again on SIGHUP. `rewardline
+    recipes check` tries a file."""
 
     judge_file: Path | None = None
-    """YAML with endpoints, pools and profiles of judge models; None: items for a judge are `failed`."""
+    """A YAML file with endpoints, pools and profiles of judge models. None: items that need a judge are `failed`."""
     judge_fence_secret: SecretStr | None = None
-    """What the tags around quoted texts are made with. None: random, so that replicas share verdicts, but not single votes."""
+    """The secret from which the tags around quoted texts are made. None: a random one. Replicas with random secrets
+    share verdicts, but not single votes."""
 
     redis_url: SecretStr | None = None
     """`redis://`, `rediss://`, `unix://`, `redis+sentinel://h:p,h:p/service/db` or `redis+cluster://h:p,h:p`."""
     cache_memory_mb: Annotated[float, Field(ge=0)] = 256
-    """In-process verdict cache, entries' overhead included; 0 switches it off."""
+    """The size of the verdict cache in this process, with the overhead of its entries. 0 switches it off."""
     cache_ttl_s: Positive = 7 * 24 * 3600
 
     interaction_ttl_s: Positive = 3600
-    """How long an interaction that names no `ttl_s` is kept after its last turn."""
+    """How long an interaction without a `ttl_s` of its own is kept after its last turn."""
     interaction_max_ttl_s: Positive = 24 * 3600
-    """The longest `ttl_s` that one can ask for."""
+    """The longest `ttl_s` that an interaction can ask for."""
     max_interaction_mb: Annotated[float, Field(gt=0, le=16)] = 1
-    """Of the body that opens an interaction, which is kept."""
+    """The largest body that can open an interaction. The service keeps this body."""
     max_interactions_in_memory: PositiveInt = 100_000
     interactions_memory_mb: Positive = 256
-    """These two hold without Redis. Interactions that are over make room; when only open ones are left, new ones are
-    refused (429)."""
+    """This limit and the one above hold without Redis. Interactions that are over make room for new ones. If all are
+    open, new ones are refused (429)."""
 
     job_ttl_s: Positive = 3600
     """How long a background job and its results are kept after it has ended."""
     job_unfinished_ttl_s: Positive = 24 * 3600
-    """One that has not ended so long after its submission is dropped."""
+    """A job that has not ended so long after its submission is dropped."""
     max_jobs: PositiveInt = 10_000
     max_jobs_mb: Positive = 512
-    """Of background jobs (compressed) and results that are kept, in Redis by all replicas together; beyond these two new
-    ones are refused (429)."""
+    """The bytes of background jobs (compressed) and of their results that are kept. With Redis this counts the jobs of
+    all replicas together. Beyond this limit or the one above, new jobs are refused (429)."""
     max_jobs_under_way: PositiveInt = 4
-    """Background jobs that this process runs at once; others wait in the queue."""
+    """Background jobs that this process runs at once. Other jobs wait in the queue."""
     job_claim_idle_s: Positive = 30
-    """A job whose process has given no sign for so long is finished by another process."""
+    """After so many seconds without a sign of its process, another process finishes a job."""
 
     workers: Annotated[int, Field(ge=0)] = 0
-    """Processes for our own CPU-bound work; 0: one per core this process may use."""
+    """Worker processes for the service's own CPU-bound work. 0: one for each core that this process may use."""
     worker_memory_mb: PositiveInt = 1024
-    """Address space one item's work may add to a worker."""
+    """The address space that the work on one item may add to a worker."""
 
     max_items_per_request: PositiveInt = 4096
     max_body_mb: Positive = 64
-    """Of one request, inflated; the same limit holds for gRPC messages."""
+    """The largest body of a request after decompression. The same limit holds for gRPC messages."""
     max_response_mb: Positive = 4
-    """Of one item's response or prompt, counted in characters; a longer one is `invalid`."""
+    """The longest response or prompt of an item, counted in characters. An item with a longer one is `invalid`."""
     grpc_calls_per_connection: PositiveInt = 4096
-    """Open at once on one gRPC connection; its further calls wait with their caller."""
+    """Calls that may be open at once on one gRPC connection. Further calls wait at the caller."""
     max_items_in_flight: PositiveInt = 65_536
     max_mb_in_flight: Positive = 512
-    """Beyond these two, requests are refused at once (429, RESOURCE_EXHAUSTED)."""
+    """Beyond this limit or the one above, requests are refused at once (429, RESOURCE_EXHAUSTED)."""
 
     sandbox: Literal["auto", "docker", "local", "remote", "none"] = "auto"
-    """Where programs run that somebody else wrote. `auto`: on the `box_hosts` where any are named; else Docker where its
-    daemon and the box image are at hand, else what this machine's kernel offers (`local`), else nowhere: the service
-    starts, says so, and answers such items with `failed`. A kind that is named and cannot be had stops the start, save
-    `remote`, whose hosts may come later."""
+    """Where programs of other people run.
+
+    `auto` takes the first of these that can be had: the `box_hosts` if any are named; Docker if its daemon and the box
+    image are here; what this machine's kernel offers (`local`). If none can be had, the service starts, says so, and
+    answers items that need a box with `failed`. If you name a kind and it cannot be had, the service does not start.
+    The exception is `remote`, because its hosts may come later."""
     box_hosts: Annotated[list[str], NoDecode] = []
-    """`http(s)://host:port,...`: services like this one that run its programs; every address of a name is a host."""
+    """The services that run programs for this one, as `http(s)://host:port,...`. Every address that a name resolves to
+    is a host."""
     box_hosts_key: SecretStr | None = None
-    """The API key for them, with the scope `sandbox` there."""
+    """The API key for the box hosts. It needs the scope `sandbox` there."""
     box_hosts_tls_ca: Path | None = None
-    """Authorities (PEM) of those on `https://`; None: this machine's. Each must have a certificate for the name in its URL.
-    These three files are read again when they have changed."""
+    """Certificate authorities (PEM) for box hosts on `https://`. None: those of this machine. Each host needs a
+    certificate for the name in its URL. The service reads these three files again when they have changed."""
     box_hosts_tls_cert: Path | None = None
-    """Certificate chain to show to those that ask for one, with `box_hosts_tls_key`."""
+    """The certificate chain for box hosts that ask for one. It goes with `box_hosts_tls_key`."""
     box_hosts_tls_key: Path | None = None
     sandbox_isolation: Literal["shared", "fresh"] = "shared"
-    """`shared`: a box takes one program after the other, each under a user id of its own, and is emptied in between.
-    `fresh`: each program has a box of its own, used once."""
+    """`shared`: a box runs one program after the other. Each program has a user id of its own, and the box is emptied
+    in between. `fresh`: each program has a box of its own, which is used once."""
     readiness_needs_boxes: bool = False
-    """Whether a service that has no boxes, or has lost them, is not ready: then it gets no items of other verifiers
-    either. Otherwise `/readyz` tells of it and stays 200, and items that need a box are `failed`."""
+    """Whether a service without boxes is not ready. If so, it gets no items of other verifiers either. Otherwise
+    `/readyz` names the problem and stays 200, and items that need a box are `failed`."""
     box_slots: Annotated[int, Field(ge=0)] = 0
-    """Boxes at work at once; 0: one per core this process may use. With `box_hosts`, programs under way on them; 0: 64."""
+    """Boxes that may work at once. 0: one for each core that this process may use. With `box_hosts`: programs that may
+    run on them at once, and 0 means 64."""
     box_memory_mb: Annotated[int, Field(ge=64)] = 2048
-    """Of all that runs in one box, its files included."""
+    """Memory of everything that runs in one box, its files included."""
     box_processes: Annotated[int, Field(ge=16)] = 128
     box_disk_mb: Annotated[int, Field(ge=16)] = 256
-    """For files in one box; they lie in memory."""
+    """Space for files in one box. The files lie in memory."""
     jobs_per_box: PositiveInt = 500
-    """Then the box is replaced."""
+    """Programs that a box runs before it is replaced."""
     box_max_age_s: Positive = 900
-    """So is one that is older."""
+    """A box that is older than this is replaced."""
     docker_host: str = "unix:///var/run/docker.sock"
-    """Where the daemon listens; `tcp://docker:2375` is another machine's."""
+    """The address of the Docker daemon. `tcp://docker:2375` is a daemon on another machine."""
     docker_image: str = "rewardline-box"
-    """What boxes are started from; `make box-image` builds it."""
+    """The image that boxes start from. `make box-image` builds it."""
     docker_runtime: str | None = None
-    """`runsc` for gVisor; None: the daemon's default."""
+    """The runtime of Docker's boxes. `runsc` is gVisor. None: the daemon's default."""
     local_python: Path | None = None
-    """The interpreter of programs in local boxes, whose installed packages they can import; None: the service's own."""
+    """The Python interpreter for programs in local boxes. Programs can import the packages that it has installed. None:
+    the interpreter of the service."""
     local_tier: Literal["auto", "namespaces", "landlock"] = "auto"
-    """How local boxes are closed; `auto`: namespaces where the kernel allows them, else Landlock, which stops less."""
+    """How local boxes are isolated. `auto`: by namespaces if the kernel allows them, else by Landlock, which stops
+    fewer attacks."""
     max_run_s: Positive = 60
-    """The most CPU seconds that a caller of `/run_code` can give a compiler or a program; more is cut to it."""
+    """The most CPU seconds that a caller of `/run_code` can give to a compiler or a program. A higher wish is cut to
+    this."""
 
     item_deadline_s: Positive = 30
-    """Longest time from an item's dispatch to its verdict; then it is `failed`. Programs in boxes have their own limits."""
+    """The longest time from the dispatch of an item to its verdict. After that the item is `failed`. Programs in boxes
+    have limits of their own."""
     default_deadline_s: Positive = 60
-    """Of a request that names none."""
+    """The deadline of a request that names none."""
     max_deadline_s: Positive = 600
     body_timeout_s: Positive = 30
-    """Longest time a caller may take to send a request's body."""
+    """The longest time that a caller may take to send the body of a request."""
     header_timeout_s: Positive = 15
-    """Longest time a connection may take to send a request's head, each of them; four times as long, to take some of an answer."""
+    """The longest time that a connection may take to send the head of each request. It may take four times as long to
+    read some of an answer."""
     drain_timeout_s: Positive = 30
-    """After SIGTERM, longest time for what was admitted to finish."""
+    """After SIGTERM, the longest time that admitted requests have to finish."""
 
     audit_dir: Path | None = None
-    """Where it is written which response got which reward and why; None: nowhere. `rewardline log` shows it."""
+    """The folder of the audit log, which says which response got which reward and why. None: there is no audit log.
+    `rewardline log` shows it."""
     audit_sample: Annotated[float, Field(ge=0, le=1)] = 1
-    """The share of items; a hash of response and id decides which."""
+    """The share of items in the audit log. A hash of response and id decides which items these are."""
     audit_keep_unjudged: bool = True
-    """Of what is `invalid` or `failed`, all, whatever the share."""
+    """Log every item that is `invalid` or `failed`, whatever the share."""
     audit_redact: bool = False
-    """Of response, prompt and reference only SHA-256 and length, of verdicts no texts."""
+    """Log responses, prompts and references only as SHA-256 and length, and verdicts without their texts."""
     audit_max_text_chars: PositiveInt = 20_000
-    """Longer texts are cut in the log."""
+    """The log cuts longer texts."""
     audit_format: Literal["jsonl", "jsonl.gz", "jsonl.zst", "parquet"] = "jsonl"
-    """Of closed files; the one being written is JSON lines. Parquet needs the extra `parquet`."""
+    """The format of closed files. The file that is being written is always JSON lines. Parquet needs the extra
+    `parquet`."""
     audit_rotate_mb: Positive = 100
     audit_rotate_s: Positive = 24 * 3600
-    """A file that is larger or older is closed."""
+    """A file that is older than this, or larger than the limit above, is closed."""
     audit_keep_files: PositiveInt = 1000
     audit_keep_mb: Positive = 10_000
-    """Beyond these two the oldest closed files are deleted."""
+    """Beyond this limit or the one above, the oldest closed files are deleted."""
     audit_queue_mb: Positive = 256
-    """What may wait to be written; beyond it items are dropped from the log, and counted."""
+    """Records that may wait to be written. Beyond this, items are dropped from the log and counted."""
 
     otlp_endpoint: str | None = None
-    """`http(s)://host:4318` of a collector that takes traces by OTLP over HTTP; None: no traces. Needs the extra `otel`."""
+    """The address of a collector that takes traces by OTLP over HTTP, as `http(s)://host:4318`. None: no traces. It
+    needs the extra `otel`."""
     trace_share: Annotated[float, Field(ge=0, le=1)] = 1
-    """Of requests whose caller sends no `traceparent`, how many are traced; the others are as their caller says."""
+    """The share of traced requests among those that bring no `traceparent`. For all others the caller's `traceparent`
+    decides."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
@@ -263,13 +283,15 @@ class Settings(BaseSettings):
             )
         if self.interaction_ttl_s > self.interaction_max_ttl_s:
             raise ValueError(
-                "interaction_ttl_s <= interaction_max_ttl_s, but they are "
+                "interaction_ttl_s must not exceed interaction_max_ttl_s, but they are "
                 f"{self.interaction_ttl_s:g} and {self.interaction_max_ttl_s:g}"
             )
         if self.box_disk_mb >= self.box_memory_mb:
             raise ValueError("files in a box lie in its memory: box_disk_mb must be less than box_memory_mb")
         if self.max_items_per_request > self.max_items_in_flight or self.max_body_mb > self.max_mb_in_flight:
-            raise ValueError("one request must fit in what may be in flight (max_items_in_flight, max_mb_in_flight)")
+            raise ValueError(
+                "max_items_per_request and max_body_mb must not exceed max_items_in_flight and max_mb_in_flight"
+            )
         return self
 
     def _check_box_hosts_tls(self) -> None:
@@ -277,7 +299,7 @@ class Settings(BaseSettings):
             raise ValueError("box_hosts_tls_cert and box_hosts_tls_key go together")
         given = self.box_hosts_tls_ca or self.box_hosts_tls_cert
         if given and not any(url.startswith("https://") for url in self.box_hosts):
-            raise ValueError("box_hosts_tls_ca and box_hosts_tls_cert are for box_hosts on https://, and there is none")
+            raise ValueError("box_hosts_tls_ca and box_hosts_tls_cert need box_hosts on https://")
 
     @classmethod
     def settings_customise_sources(
@@ -307,7 +329,7 @@ class Settings(BaseSettings):
         return int(self.max_response_mb * 1_000_000)
 
     def key_digests(self) -> dict[str, bytes]:
-        """SHA-256 of each of `api_keys` by its name; the keys themselves go no further than this class."""
+        """The SHA-256 of each of `api_keys` by its name. The keys themselves never leave this class."""
         return {name: hashlib.sha256(key.get_secret_value().encode()).digest() for name, key in self.api_keys.items()}
 
 
@@ -315,7 +337,7 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
     """The settings from file, environment and command line (strongest last).
 
     Raises:
-        SettingsError: with every wrong option named.
+        SettingsError: an option is wrong. The error names every wrong option.
     """
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     from_file = _read_file(config) if config else {}
@@ -333,7 +355,7 @@ def read(config: Path | None = None, overrides: Mapping[str, Any] | None = None)
 
 
 def environment(names: Collection[str]) -> dict[str, str]:
-    """Variables that a file of ours names, as far as they are set: keys of judge models."""
+    """The environment variables that one of our files names, if they are set: keys of judge models."""
     return {name: os.environ[name] for name in names if os.environ.get(name)}  # noqa: TID251
 
 

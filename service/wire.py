@@ -1,10 +1,10 @@
-"""The shapes of a request and its results, and the one pass from bytes to them.
+"""The types of requests and results, and how bytes become requests.
 
-Both doors speak in these types. They are msgspec structs because this is the hot path: a batch is decoded and checked
-in one pass of C code, and `reference` and `params` stay raw bytes until the engine has seen whether it knows them.
+Both doors use these types. They are msgspec structs because this is the hot path: one pass of C code decodes and checks
+a batch. `reference` and `params` stay raw bytes until the engine has seen whether it knows them.
 
-A large body is decoded in slices so that the event loop is never held for long: first the envelope, whose items stay
-undecoded, then some items at a time.
+A large body is decoded in slices, so that it never holds the event loop for long: first the envelope with undecoded
+items, then some items at a time.
 """
 
 import asyncio
@@ -22,42 +22,44 @@ CacheMode = Literal["use", "refresh", "off"]
 ShortText = Annotated[str, msgspec.Meta(max_length=256)]
 
 SLICE_BYTES = 500_000
-"""About a millisecond of decoding."""
+"""Bytes that are decoded in one slice: about a millisecond."""
 WHOLE_BYTES = 16_000_000
-"""A body up to this size is decoded at once, in about 8 ms; two passes take more than twice as long in all."""
+"""A body up to this size is decoded at once, in about 8 ms. Two passes take more than twice as long in all."""
 _MARK = secrets.token_hex(8)
 DAMAGED = f"\ufdd0{_MARK}"
-"""Stands for a lone surrogate: a noncharacter, and what no caller can know, so that no text holds it by itself."""
+"""A noncharacter that stands for a lone surrogate. Callers cannot know it, so no text holds it by itself."""
 DAMAGED_JSON = rb"\ufdd0" + _MARK.encode()
-"""The same inside a JSON string."""
+"""The same mark inside a JSON string."""
 
 NDJSON = "application/x-ndjson"
-"""Media type of the stream: one JSON object per line."""
+"""The media type of the stream: one JSON object per line."""
 
 ABSENT = msgspec.Raw(b"")
 
 
 Message: TypeAlias = dict[str, Any]
-"""In any dialect that `verifiers.conversation.dialects` reads; kept as it came, so that nothing of it is lost."""
+"""Messages in any dialect that `verifiers.conversation.dialects` reads. They are kept as they came, so that nothing is
+lost."""
 
 
 class RowFields(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """What an item may hold as a row of a data set holds it, under the names that data sets use."""
+    """The fields of an item that are named as in the rows of data sets."""
 
     messages: str | list[Message] | None = None
-    """The prompt under the name data sets give it; text may be a list of messages written as JSON."""
+    """The prompt, under the name that data sets give it. Text may be a list of messages written as JSON."""
     ground_truth: msgspec.Raw = ABSENT
-    """The reference under the name data sets give it."""
+    """The reference, under the name that data sets give it."""
     test_cases: msgspec.Raw = ABSENT
     case_type: str | None = None
     test_case_function: str | None = None
     evaluation_criteria: msgspec.Raw = ABSENT
     difficulty: float | str | None = None
-    """Of the row, for routes: a number, also as text, or easy, medium, hard for 1, 2, 3. It changes no reward."""
+    """The difficulty of the row, for routes: a number, also as text, or easy, medium, hard for 1, 2, 3. It changes no
+    reward."""
     reward_weights: dict[str, float] | None = None
     reward_clip: msgspec.Raw = ABSENT
     source: str | None = None
-    """Where the row is from; not looked at."""
+    """The source of the row. The service ignores it."""
 
 
 class ScoreItem(RowFields, forbid_unknown_fields=True, gc=False):
@@ -90,18 +92,18 @@ class ScoreRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """What a door hands to the engine: the decoded request, and when its caller stops waiting."""
+    """What a door hands to the engine: the decoded request and the deadline of its caller."""
 
     items: Sequence[ScoreItem]
     references: Mapping[str, msgspec.Raw]
     cache: CacheMode
     explain: bool
     deadline: float
-    """On the event loop's clock, seconds."""
+    """In seconds on the event loop's clock."""
 
 
 class Result(msgspec.Struct, gc=False):
-    """One item's verdict as the caller sees it. `score` and `reward` are null unless `status` is ok."""
+    """The verdict of one item as the caller sees it. `score` and `reward` are null unless `status` is ok."""
 
     id: str | int
     status: str
@@ -116,11 +118,11 @@ class Result(msgspec.Struct, gc=False):
     elapsed_ms: float
     checks: list[dict[str, Any]] | None = None
     recipe: str | None = None
-    """Whose shaping the reward has; None also for a composition that the item wrote itself."""
+    """The recipe that shaped the reward. It is None for a composition that the item wrote itself, too."""
 
 
 class IndexedResult(Result):
-    """A line of the stream: results come as they are ready, `index` is the item's position."""
+    """A line of the stream. Results come as they are ready; `index` is the position of the item."""
 
     index: int = 0
 
@@ -159,12 +161,12 @@ _encoder = msgspec.json.Encoder()
 
 
 async def decode_request(body: bytes, max_items: int) -> ScoreRequest:
-    """The request in a JSON body.
+    """Decode the request in a JSON body.
 
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the contract's shape; names the field.
-        TooLarge: more than `max_items` items.
+        BadRequest: the body is not JSON.
+        Unprocessable: the body does not have the shape of the contract. The error names the field.
+        TooLarge: the request has more than `max_items` items.
     """
     try:
         return await _decode(body, max_items)
@@ -199,11 +201,11 @@ T = TypeVar("T")
 
 
 def parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: list[str | int]) -> T:
-    """What the JSON holds; errors name fields below `prefix`.
+    """Decode JSON. Errors name fields below `prefix`.
 
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the decoder's shape.
+        BadRequest: the body is not JSON.
+        Unprocessable: the JSON does not have the shape of the decoder.
     """
     try:
         return decoder.decode(data)
@@ -216,7 +218,7 @@ def parse(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, prefix: l
 
 
 def messages_of(text: str) -> list[Message] | None:
-    """The messages that a data set keeps as JSON text in a column; None: it is just text."""
+    """The messages that a data set keeps as JSON text in a column. None: it is plain text."""
     try:
         return _messages_decoder.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -227,7 +229,7 @@ def add_row(item: ScoreItem, row: bytes, index: int) -> None:
     """Give an item the fields of a row that travelled as JSON text.
 
     Raises:
-        BadRequest, Unprocessable: they are not what a row has; names the field.
+        BadRequest, Unprocessable: the fields are not those of a row. The error names the field.
     """
     fields = parse(_row_decoder, row, ["items", index, "row"])
     for name in RowFields.__struct_fields__:
@@ -245,7 +247,7 @@ _FIELD = re.compile(r"(?:unknown|required) field `([^`]*)`")
 
 
 def _unprocessable(error: msgspec.ValidationError, prefix: list[str | int]) -> RequestError:
-    """The decoder's message with the path in it turned into `loc`."""
+    """The error for the caller: the decoder's message, with the path in it turned into `loc`."""
     text = str(error)
     found = _PATH.match(text)
     message, path = (found["message"], found["path"]) if found else (text, "")
@@ -265,14 +267,14 @@ _ESCAPE = re.compile(
 
 
 _SLICE_ESCAPES = 10_000
-"""About 5 ms of looking at escapes."""
+"""Bytes that are searched for escapes in one slice: about 5 ms."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 async def _mark_lone_surrogates(body: bytes) -> bytes:
     """The body with each escaped lone surrogate (legal JSON, but no character) replaced by `DAMAGED`.
 
-    The engine then calls just those items invalid, so that one broken response does not cost the whole batch.
+    The engine then finds only those items invalid, so that one broken response does not spoil the whole batch.
     """
     parts: list[bytes] = []
     kept = 0
@@ -295,7 +297,7 @@ def render(results: list[Result], summary: Summary) -> Iterator[bytes]:
 
 
 async def rendered(results: list[Result], summary: Summary) -> bytes:
-    """As `render`, letting others run between the parts."""
+    """The body that `render` yields. Other tasks run between its parts."""
     if len(results) <= 256:
         return _encoder.encode(ScoreResponse(results, summary))
     parts = []

@@ -1,4 +1,4 @@
-"""Makes the images of this folder on a Debian machine, without a registry of images and without a network in the build.
+"""Builds the images of this folder on a Debian machine, without an image registry and without network in the build.
 
 python -m deploy.docker.build [--only server,companions,box-host] [--sbom-dir .build/sbom]
 
@@ -7,8 +7,8 @@ python -m deploy.docker.build [--only server,companions,box-host] [--sbom-dir .b
     python -m sandbox.images.build ──► rewardline-box ──────────┴──► rewardline-box-host
     mmdebstrap ──► rewardline-companions: Redis, HAProxy and Prometheus, for docker-compose.yml
 
-It needs mmdebstrap, root's rights, a Docker daemon, and an index of Python packages the first time. Where public images
-can be had none of it is needed: `docker build` with the Dockerfile's own defaults does the same.
+It needs mmdebstrap, root's rights, a Docker daemon, and the first time an index of Python packages. If public images
+can be had, you need none of this: `docker build` with the defaults of the Dockerfile gives the same.
 """
 
 import argparse
@@ -41,7 +41,7 @@ BUILD_BASE: Final = Debian("rewardline-debian-build", ("libstdc++6", "python3-pi
 COMPANIONS: Final = Debian(
     "rewardline-companions",
     ("haproxy", "prometheus", "redis-server"),
-    # A volume takes over owner and mode of the folder it is mounted on: the users are those of the public images.
+    # A volume takes owner and mode from the folder on which it is mounted. The users are those of the public images.
     ("install -d -o 999 -g 999 /data", "install -d -o 65534 -g 65534 /prometheus"),
 )
 BOX: Final = "rewardline-box"
@@ -53,7 +53,7 @@ _PATIENCE_S: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One of the two that the Dockerfile makes."""
+    """One of the two images that the Dockerfile makes."""
 
     name: str
     target: str
@@ -65,10 +65,10 @@ BOX_HOST: Final = Image("rewardline-box-host", "box-host", BOX)
 
 
 def prepare(client: docker.APIClient) -> bytes:
-    """The context of builds, with every locked wheel in it, of this checkout as it stands.
+    """The context for builds: this checkout as it is, with every locked wheel.
 
     Raises:
-        NotMade: the base that things are built in could not be made.
+        NotMade: the base image for builds could not be made.
         NoWheels: a locked distribution could not be had.
     """
     ensure(client, BUILD_BASE)
@@ -77,10 +77,10 @@ def prepare(client: docker.APIClient) -> bytes:
 
 
 def build(client: docker.APIClient, image: Image, prepared: bytes) -> None:
-    """Build it from what was prepared; one of the same name loses it.
+    """Build an image from the prepared context. An older image of the same name loses the name.
 
     Raises:
-        NotMade: its base could not be made, or a step of the Dockerfile did not succeed.
+        NotMade: the base image could not be made, or a step of the Dockerfile did not succeed.
     """
     if image.base == BASE.name:
         ensure(client, BASE)
@@ -99,7 +99,7 @@ def build(client: docker.APIClient, image: Image, prepared: bytes) -> None:
 
 
 def bill_of_materials(client: docker.APIClient, image: str) -> bytes:
-    """The CycloneDX document that lies in the image."""
+    """The CycloneDX document in the image."""
     container = client.create_container(image)["Id"]
     try:
         chunks, _ = client.get_archive(container, SBOM)
@@ -112,7 +112,9 @@ def bill_of_materials(client: docker.APIClient, image: str) -> bytes:
 
 
 def context() -> bytes:
-    """What the Dockerfile may see, as a tar archive without times and owners: equal contents are equal builds."""
+    """The files that the Dockerfile may see, as a tar archive without times and owners, so that equal contents give
+    equal builds.
+    """
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, path in _sources():
@@ -135,7 +137,7 @@ def _sources() -> Iterator[tuple[str, Path]]:
 
 
 def _python_of(client: docker.APIClient, image: str) -> str:
-    """The version of its interpreter, such as 3.11.2."""
+    """The version of the Python interpreter in an image, such as 3.11.2."""
     script = "import platform; print(platform.python_version())"
     container = client.create_container(image, ["python3", "-c", script], network_disabled=True)["Id"]
     try:

@@ -1,7 +1,8 @@
-"""Debian images made from Debian's packages alone: what the images of this folder start from where no registry is at hand.
+"""Makes Debian images from Debian's packages alone. The images of this folder start from them if no registry is at
+hand.
 
-It needs mmdebstrap and root's rights. An image carries the version of what it was made by, and is left alone while that
-is the same.
+It needs mmdebstrap and root's rights. An image carries the version of its recipe. While that version is the same, the
+image is left alone.
 """
 
 import hashlib
@@ -22,32 +23,34 @@ _LEFT_OUT: Final = ("doc", "info", "lintian", "locale", "man")
 _CLEANING: Final = (
     "rm -rf /var/cache/apt/* /var/lib/apt/lists/* /var/log/* /var/cache/debconf/* /var/lib/redis /var/lib/prometheus"
 )
-# Nobody in these containers can become root by them anyhow: they run with no_new_privs.
+# No process in these containers can become root by such files anyway: containers run with no_new_privs.
 _NO_SETUID: Final = "find / -xdev -perm /6000 -type f -exec chmod ug-s {} +"
 
 
 class NotMade(Exception):
-    """There is no image; the message says what is missing or went wrong."""
+    """The image could not be made. The message says what is missing or went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Debian:
-    """An image to be made."""
+    """The recipe of an image."""
 
     name: str
     packages: tuple[str, ...]
     steps: tuple[str, ...] = ()
-    """Shell commands that finish it, run in the image."""
+    """Shell commands that finish the image. They run in it."""
 
     @property
     def version(self) -> str:
-        """Changes with everything that goes into the image, except for Debian's own updates."""
+        """The version of the recipe. It changes with everything that goes into the image, except for Debian's own
+        updates.
+        """
         parts = [RELEASE, self.packages, self.steps, _LEFT_OUT, _CLEANING, _NO_SETUID]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
 def ensure(client: docker.APIClient, image: Debian) -> None:
-    """Make it, in half a minute, unless it is there.
+    """Make the image, in half a minute, unless it exists.
 
     Raises:
         NotMade: mmdebstrap is not there or did not succeed.

@@ -1,8 +1,8 @@
-"""Writes what docker-compose.yml needs to be told: fresh keys, and which images to take.
+"""Writes the variables that docker-compose.yml needs: fresh keys, and the images to use.
 
 python3 -m deploy.docker.environment [--local] [--out .env]
 
-A file that is there already is left as it is: its keys are in use. It needs nothing but the standard library.
+An existing file stays as it is, because its keys are in use. This program needs only the standard library.
 """
 
 import argparse
@@ -18,11 +18,11 @@ LOCAL: Final = {
     "PROXY_IMAGE": "rewardline-companions",
     "PROMETHEUS_IMAGE": "rewardline-companions",
 }
-"""The images that `python -m deploy.docker.build` makes; without them public ones are taken."""
+"""The images that `python -m deploy.docker.build` makes. Without them public images are used."""
 
 
 def variables(local: bool) -> Mapping[str, str]:
-    """What differs from place to place; every secret is new each time."""
+    """The variables that differ between installations. Every secret is new each time."""
     keys = {
         name: secrets.token_hex(24) for name in ("TRAINER_KEY", "BOX_HOSTS_KEY", "REDIS_PASSWORD", "GRAFANA_PASSWORD")
     }
@@ -30,10 +30,10 @@ def variables(local: bool) -> Mapping[str, str]:
 
 
 def write(path: Path, values: Mapping[str, str]) -> None:
-    """One `NAME=value` a line, for the owner's eyes alone.
+    """Write one `NAME=value` per line. Only the owner can read the file.
 
     Raises:
-        FileExistsError: there is such a file.
+        FileExistsError: the file exists already.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w") as file:
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         write(options.out, variables(options.local))
     except FileExistsError:
-        sys.exit(f"{options.out} is there already, and stays as it is")
+        sys.exit(f"{options.out} exists already and stays as it is; delete it first to get fresh keys")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Asks the service of this container how it is; the exit code is what Docker and Compose look at.
+"""Asks the service of this container for its health. Docker and Compose look at the exit code.
 
-health.py [/healthz | /readyz | /startupz]: is it alive (the default), would it take work, has it ever been ready.
+health.py [/healthz | /readyz | /startupz]: is it alive (the default), does it take work, was it ever ready.
 """
 
 import http.client

@@ -1,7 +1,7 @@
-"""What is in the image, as CycloneDX 1.5: the packages of Debian and the distributions of Python, with their licences.
+"""Lists the contents of the image as CycloneDX 1.5: Debian's packages and Python's distributions, with their licences.
 
-It is run inside the image that it tells of, with nothing but the standard library. Nothing of it depends on the time, so
-that the same contents have the same text.
+It runs inside the image that it describes, and needs only the standard library. The text does not depend on the time,
+so equal contents give equal texts.
 """
 
 import json
@@ -17,7 +17,7 @@ OS_RELEASE = Path("/etc/os-release")
 
 
 def document(root: str, components: list[dict[str, Any]]) -> dict[str, Any]:
-    """The whole bill, of an image that is called `root`."""
+    """The whole bill of materials of an image with the name `root`."""
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -53,7 +53,7 @@ def python_distributions() -> Iterator[dict[str, Any]]:
 
 
 def _licences(about: Mapping[str, Any]) -> list[str]:
-    """As far as the metadata (PEP 566 as JSON) tell; a licence's whole text is not its name."""
+    """The licences that the metadata name (PEP 566 as JSON). The whole text of a licence is not its name."""
     if expression := about.get("license_expression"):
         return [expression]
     named = [line.rpartition(" :: ")[2] for line in about.get("classifier", []) if line.startswith("License :: ")]

@@ -1,6 +1,7 @@
-"""The locked distributions of Python as files, so that an image can be built without reaching an index.
+"""Fetches the locked distributions of Python as files, so that an image can be built without an index.
 
-The interpreter of the image decides which of the locked ones are needed, not the one that runs this.
+The interpreter of the image decides which of the locked distributions are needed, not the interpreter that runs this
+program.
 """
 
 import platform
@@ -22,31 +23,32 @@ _GLIBC: Final = (
     "manylinux_2_27",
     "manylinux_2_28",
 )
-"""What wheels may ask for: Debian 12 has glibc 2.36."""
+"""The versions of glibc that wheels may ask for. Debian 12 has 2.36."""
 
 
 class NoWheels(Exception):
-    """A distribution could not be had; the message is what pip says."""
+    """A distribution could not be had. The message is that of pip."""
 
 
 def fetch(locked: Path, folder: Path, python: str) -> None:
-    """Have in the folder what the locked file names for this version of CPython on Linux, of the hashes it names.
+    """Fetch into the folder the distributions that the locked file names for this version of CPython on Linux, and
+    check their hashes.
 
     Raises:
-        NoWheels: an index is needed and cannot be reached, or has other files than those that were locked.
+        NoWheels: an index is needed but cannot be reached, or its files are not the locked ones.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="rewardline-wheels-") as temporary:
         wanted = Path(temporary) / "requirements.txt"
         wanted.write_text("".join(_needed(locked.read_text(), python)))
         try:
-            _download(wanted, folder, python, "--no-index", "--find-links", str(folder))  # all of them are there
+            _download(wanted, folder, python, "--no-index", "--find-links", str(folder))  # the folder holds all of them
         except NoWheels:
             _download(wanted, folder, python)
 
 
 def _needed(locked: str, python: str) -> Iterator[str]:
-    """The entries without their markers, as far as those hold for the image."""
+    """The entries with markers that hold for the image, without the markers."""
     environment = {
         "python_full_version": python,
         "python_version": ".".join(python.split(".")[:2]),

@@ -1,10 +1,11 @@
-"""The dashboard as a program, since hundreds of lines of JSON hide what matters: the questions and their queries.
+"""Makes the Grafana dashboard. It is a program, because hundreds of lines of JSON hide the questions and their queries.
 
 python -m deploy.grafana.dashboard > deploy/grafana/dashboards/rewardline.json
 
-One row for each question that a training team asks: is anything judged, is it judged right, is it fast, what waits, what
-comes from caches, do workers, boxes and judge models hold. Every query can be asked of all replicas or of some
-(`$instance`). Queries of what may never happen end in `or on() vector(0)`: an empty panel would look like a broken one.
+There is one row for each question that a training team asks: is anything judged, is it judged right, is it fast, what
+waits, what comes from caches, do workers, boxes and judge models work. Every query covers all replicas or some
+(`$instance`). Queries of events that may never happen end in `or on() vector(0)`, because an empty panel would look
+like a broken one.
 """
 
 import json
@@ -20,7 +21,7 @@ SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One expression, and what its lines are called."""
+    """One expression, and the name of its lines."""
 
     expr: str
     legend: str = ""
@@ -28,7 +29,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One question."""
+    """A panel that answers one question."""
 
     title: str
     about: str
@@ -46,7 +47,7 @@ class Row:
 
 
 def _rate(metric: str, *by: str, where: str = "") -> str:
-    """Per second, summed over replicas."""
+    """The rate per second, summed over replicas."""
     labels = ",".join(part for part in ('instance=~"$instance"', where) if part)
     grouped = f" by ({', '.join(by)})" if by else ""
     return f"sum{grouped} (rate({metric}{{{labels}}}[$__rate_interval]))"
@@ -63,7 +64,7 @@ def _quantile(share: float, metric: str, *by: str, where: str = "") -> str:
 
 
 def _seldom(expr: str) -> str:
-    """0 where it has never happened."""
+    """The expression, or 0 if the event has never happened."""
     return f"{expr} or on() vector(0)"
 
 
@@ -411,7 +412,7 @@ ROWS: Final = (
 
 
 def dashboard() -> dict[str, Any]:
-    """What Grafana reads."""
+    """The dashboard as Grafana reads it."""
     return {
         "uid": "rewardline",
         "title": "Rewardline",

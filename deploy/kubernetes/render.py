@@ -1,11 +1,11 @@
-"""Brings up to date what is made from the kustomization: `python -m deploy.kubernetes.render`.
+"""Updates the files that are made from the kustomization: `python -m deploy.kubernetes.render`.
 
     deploy/prometheus/rules/rewardline.yml      ──► components/monitoring/prometheus-rule.yaml
     deploy/grafana/dashboards/rewardline.json   ──► components/dashboard/dashboard.yaml
     base, components                            ──► deploy/helm/rewardline/files
     overlays, tests/deploy/golden/*/            ──► tests/deploy/golden/*.yaml
 
-All of it is committed; a test compares it with what would be made now.
+All these files are committed. A test compares them with what would be made now.
 """
 
 import re
@@ -28,7 +28,7 @@ RENDERED: Final[Mapping[str, Path]] = {
     "hardened": GOLDEN / "hardened",
     "gvisor": GOLDEN / "gvisor",
 }
-"""What is rendered as golden files, by their names."""
+"""The folders that are rendered as golden files, by the names of the files."""
 _OF_CHART: Final[Mapping[str, tuple[str, ...]]] = {
     "cpu": ("cpu-autoscaling/autoscalers.yaml",),
     "keda": ("keda/autoscalers.yaml",),
@@ -77,7 +77,7 @@ def dashboard() -> str:
 
 
 def copies() -> dict[Path, str]:
-    """What components hold of files elsewhere."""
+    """The copies of other files that components hold."""
     return {
         HERE / "components/monitoring/prometheus-rule.yaml": prometheus_rule(),
         HERE / "components/dashboard/dashboard.yaml": dashboard(),
@@ -85,10 +85,10 @@ def copies() -> dict[Path, str]:
 
 
 def made(kit: tools.Tools) -> dict[Path, str]:
-    """Every made file, with what it should hold."""
+    """Every generated file, with the contents that it should have."""
     files = copies()
     files |= {GOLDEN / f"{name}.yaml": kit.kustomize(folder) for name, folder in RENDERED.items()}
-    # Helm's own way to replace pods when settings change is an annotation, so that names can stay.
+    # Helm replaces pods after a change of settings by an annotation, so names can stay the same.
     files[CHART / "files/base.yaml"] = _HASHED_NAME.sub(r"\1", kit.kustomize(HERE / "base"))
     for name, parts in _OF_CHART.items():
         texts = [_text_of(files, HERE / "components" / part) for part in parts]
@@ -101,10 +101,10 @@ def _text_of(files: Mapping[Path, str], path: Path) -> str:
 
 
 def main() -> None:
-    """Write them."""
+    """Write the generated files."""
     kit = tools.ensure()
     for path, text in copies().items():
-        path.write_text(text, encoding="utf-8")  # kustomize reads it
+        path.write_text(text, encoding="utf-8")  # kustomize reads this file
     for path, text in made(kit).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

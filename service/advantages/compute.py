@@ -1,7 +1,7 @@
 """Computes the answer to a request for advantages.
 
-As everywhere, trouble is told where it is: a group that makes no sense is `invalid`, with a message, and costs the others
-nothing. Groups are reckoned a few at a time, so that the event loop is never held for long.
+Trouble stays where it is: a group that makes no sense is `invalid`, with a message, and the other groups are not
+affected. A few groups are computed at a time, so that the event loop is never held for long.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from service.advantages.schemas import (
 )
 
 _SLICE_REWARDS = 2_048
-"""Reckoned before others may run: about 3 ms."""
+"""Rewards that are computed before other tasks may run: about 3 ms."""
 
 
 class BadGroup(Exception):
-    """The group makes no sense; the message says what to change."""
+    """The group makes no sense. The message says what to change."""
 
 
 async def compute_advantages(groups: Sequence[RewardGroup], options: Options) -> AdvantagesResponse:
-    """Every group's answer, in order."""
+    """The answer for every group, in order."""
     names = sorted({name for one in groups for name in one.components})
     formula, filters = _formula(options, names), _filters(options.filters)
     pace = _Pace()
@@ -68,18 +68,18 @@ async def compute_advantages(groups: Sequence[RewardGroup], options: Options) ->
 
 
 def group_size(given: RewardGroup) -> int:
-    """How many answers the group has."""
+    """The number of answers in the group."""
     return max(len(given.rewards), *map(len, given.components.values()), 0)
 
 
 class _Pace:
-    """Lets others run now and then."""
+    """Lets other tasks run now and then."""
 
     def __init__(self) -> None:
         self._rewards = 0
 
     async def keep(self, rewards: int) -> None:
-        """So many more rewards have been reckoned."""
+        """Note that so many more rewards have been computed."""
         self._rewards += rewards + 1
         if self._rewards > _SLICE_REWARDS:
             self._rewards = 0
@@ -109,7 +109,7 @@ def _filters(options: FilterOptions) -> Filters:
 
 
 def _prepare(given: RewardGroup, names: Sequence[str], options: Options, formula: Formula) -> Group:
-    """The group as it is reckoned with; `names` are those of all components there are, in the order of the weights."""
+    """The group in the form for the formulas. `names` holds the names of all components in the order of the weights."""
     _check(given, names, options, formula)
     statuses = given.statuses or ["ok"] * group_size(given)
     lists = [given.components[name] for name in names] or [given.rewards]
@@ -138,7 +138,7 @@ def _cut_off(given: RewardGroup) -> list[bool] | None:
 
 
 def _check(given: RewardGroup, names: Sequence[str], options: Options, formula: Formula) -> None:
-    """Raise `BadGroup` for what the shape of a request cannot rule out."""
+    """Raise `BadGroup` for mistakes that the types of a request cannot rule out."""
     if given.rewards and given.components:
         raise BadGroup("a group has rewards or components, not both")
     if sorted(given.components) != list(names):
@@ -148,7 +148,7 @@ def _check(given: RewardGroup, names: Sequence[str], options: Options, formula: 
     lists = {"scores": given.scores, "statuses": given.statuses, "lengths": given.lengths, "truncated": given.truncated}
     for name, values in {**given.components, **lists}.items():
         if values is not None and len(values) != group_size(given):
-            raise BadGroup(f"{name}: expected one entry per answer, which are {group_size(given)}, found {len(values)}")
+            raise BadGroup(f"{name}: expected one entry for each of {group_size(given)} answers, found {len(values)}")
     if options.filters.overlong and _cut_off(given) is None:
         raise BadGroup("filters.overlong needs truncated, or lengths and max_length")
     if options.length_reward is not None and given.lengths is None:

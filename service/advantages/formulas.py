@@ -1,13 +1,14 @@
-"""Group-relative advantages: what GRPO and its relatives make of the rewards of several answers to one prompt. Pure.
+"""Group-relative advantages: GRPO and its relatives compute them from the rewards of several answers to one prompt. All
+functions are pure.
 
     rewards ──► baseline ──► advantages
                 mean,        centred, scaled,
                 deviation,   clipped
                 keep or drop
 
-Not judged is not wrong: a null reward is left out of mean and deviation, and its advantage is null. Null always means: do
-not train on this. So it is for all of a group that is dropped, and of one with fewer than two rewards, which has nothing
-to compare (TRL gives 0 there, verl the bare reward).
+Not judged is not wrong: a null reward is left out of mean and deviation, and its advantage is null. A null advantage
+always means: do not train on this answer. All answers of a dropped group have null advantages, and so do those of a
+group with fewer than two rewards, which has nothing to compare (TRL gives 0 there, verl the bare reward).
 
     method    advantage of reward r                                       source
     grpo      (r - mean) / (deviation + eps)                              arXiv 2402.03300
@@ -16,8 +17,8 @@ to compare (TRL gives 0 there, verl the bare reward).
     gdpo      each component as grpo, their weighted sum, and that        arXiv 2601.05242
               as grpo over the batch
 
-Sums are exact, and equal rewards have deviation 0 and advantage 0: in the 32-bit arithmetic of trainers the rounding of
-their mean can be blown up by a small eps.
+Sums are exact, and equal rewards have deviation 0 and advantage 0. In the 32-bit arithmetic of trainers, a small eps
+can blow up the rounding error of their mean.
 """
 
 import math
@@ -36,30 +37,30 @@ Rewards = Sequence[float | None]
 
 MIN_REWARDS: Final = 2
 _TOKEN_EPS: Final = 1e-8
-"""Of verl's `masked_whiten`, where it stands under the root."""
+"""The eps of verl's `masked_whiten`. It is added under the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """How rewards become advantages."""
+    """The formula by which rewards become advantages."""
 
     method: Method = "grpo"
     scale: Scale = "group"
-    """Whose deviation grpo divides by; `none` makes it dr_grpo."""
+    """The rewards that give the deviation by which grpo divides. With `none` grpo becomes dr_grpo."""
     std: Deviation = "unbiased"
     eps: float = 1e-6
     clip: float | None = None
-    """Bound of an advantage's size."""
+    """The bound of the size of an advantage."""
     partial: bool = False
-    """An item that lacks some of its components is used all the same; otherwise it is left out."""
+    """Whether an item that lacks some of its components is used. Otherwise it is left out."""
     by_tokens: bool = False
-    """In its last step gdpo counts an item as often as it has tokens."""
+    """Whether the last step of gdpo counts an item as often as it has tokens."""
     weights: Sequence[float] = ()
-    """Of the components, for gdpo."""
+    """The weights of the components, for gdpo."""
 
 
 PRESETS: Final = {
-    # trl/trainer/grpo_trainer.py and rloo_trainer.py of 1.16; it adds up what those functions gave that did not say None.
+    # trl/trainer/grpo_trainer.py and rloo_trainer.py of 1.16; it adds up the rewards that are not None.
     "trl": Formula(eps=1e-4, partial=True),
     # verl/trainer/ppo/core_algos.py of 0.9.1.
     "verl": Formula(eps=1e-6, by_tokens=True),
@@ -67,7 +68,7 @@ PRESETS: Final = {
     "roll": Formula(eps=1e-6, clip=10.0),
     # slime/ray/rollout.py.
     "slime": Formula(eps=1e-6),
-    # open_instruct/grpo_fast.py, which reckons in numpy.
+    # open_instruct/grpo_fast.py, which computes in numpy.
     "open_instruct": Formula(std="population", eps=1e-8),
     # openrlhf/trainer/ppo_utils/experience_maker.py, where grpo is called group_norm.
     "openrlhf": Formula(eps=1e-9),
@@ -76,14 +77,14 @@ PRESETS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which groups are worth training on. All bounds are strict, as ROLL's are."""
+    """Which groups are worth training on. All bounds are strict, as in ROLL."""
 
     mean_low: float | None = None
     mean_high: float | None = None
     std_min: float | None = None
     overlong: Overlong | None = None
-    """What becomes of answers that were cut off. `mask` takes them out of the training (TRL's
-    `mask_truncated_completions`, ROLL's `max_len_mask`), `exclude` out of mean and deviation as well."""
+    """What happens to answers that were cut off. `mask` takes them out of the training (TRL's
+    `mask_truncated_completions`, ROLL's `max_len_mask`). `exclude` also takes them out of mean and deviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,38 +93,40 @@ class Group:
 
     rewards: Rewards
     scores: Rewards | None = None
-    """What filters look at instead: rewards before shaping. None only where the reward is."""
+    """The rewards before shaping, which filters use instead. An entry is None only if its reward is."""
     components: Sequence[Rewards] = ()
-    """The rewards one by one, for gdpo."""
+    """The components of the rewards, for gdpo."""
     overlong: Sequence[bool] | None = None
     tokens: Sequence[float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A group, and what its rewards are compared with."""
+    """A group, and the baseline with which its rewards are compared."""
 
     group: Group
     reason: Reason
-    """Why it is kept or dropped."""
+    """The reason why the group is kept or dropped."""
     usable: Sequence[int] = ()
     """Positions of the rewards that count."""
     mean: float | None = None
     std: float | None = None
     decoupled: Sequence[float] = ()
-    """gdpo's weighted sums, one per usable position."""
+    """The weighted sums of gdpo, one per usable position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What an advantage depends on beyond its own group: all groups that are kept."""
+    """The values that an advantage needs from all kept groups."""
 
     mean: float = 0.0
     divisor: float = 1.0
 
 
 def weigh(components: Sequence[Rewards], weights: Sequence[float], *, partial: bool) -> list[float | None]:
-    """Each item's weighted sum of its components; null where one is null (`partial`: where all are)."""
+    """The weighted sum of the components of each item. It is null if a component is null (with `partial`: if all
+    are).
+    """
     sums: list[float | None] = []
     for values in zip(*components, strict=True):
         parts = [weight * value for weight, value in zip(weights, values, strict=True) if value is not None]
@@ -132,8 +135,10 @@ def weigh(components: Sequence[Rewards], weights: Sequence[float], *, partial: b
 
 
 def kimi_rewards(lengths: Sequence[float], right: Sequence[bool | None]) -> list[float | None]:
-    """Kimi k1.5's length reward (arXiv 2501.12599, section 2.3.3): from 0.5 for the shortest answer down to -0.5 for the
-    longest; a wrong one gains nothing. Null for what was not judged, whose length counts for nothing either.
+    """The length reward of Kimi k1.5 (arXiv 2501.12599, section 2.3.3).
+
+    It falls from 0.5 for the shortest answer to -0.5 for the longest. A wrong answer gains nothing. An answer that was
+    not judged has null, and its length does not count.
     """
     judged = [length for length, verdict in zip(lengths, right, strict=True) if verdict is not None]
     shortest, longest = min(judged, default=0), max(judged, default=0)
@@ -145,7 +150,7 @@ def kimi_rewards(lengths: Sequence[float], right: Sequence[bool | None]) -> list
 
 
 def baseline(group: Group, formula: Formula, filters: Filters) -> Baseline:
-    """What the group's rewards are compared with, and whether the filters keep it."""
+    """The baseline of a group, and whether the filters keep the group."""
     usable = [at for at, reward in enumerate(group.rewards) if reward is not None]
     cut_off = group.overlong if filters.overlong else None
     trained = usable if cut_off is None else [at for at in usable if not cut_off[at]]
@@ -162,7 +167,7 @@ def baseline(group: Group, formula: Formula, filters: Filters) -> Baseline:
 
 
 def batch(baselines: Iterable[Baseline], formula: Formula) -> Batch:
-    """What all groups that are kept have in common."""
+    """The values that all kept groups have in common."""
     kept = [one for one in baselines if one.reason == "kept"]
     if not kept:
         return Batch()
@@ -178,7 +183,7 @@ def batch(baselines: Iterable[Baseline], formula: Formula) -> Batch:
 
 
 def advantages(one: Baseline, whole: Batch, formula: Formula, filters: Filters) -> list[float | None]:
-    """One per item of the group; null: not to be trained on."""
+    """One advantage per item of the group. Null: do not train on it."""
     found: list[float | None] = [None] * len(one.group.rewards)
     if one.reason != "kept":
         return found
@@ -218,7 +223,7 @@ def _filtered(scores: Sequence[float], formula: Formula, filters: Filters) -> Re
 
 
 def _decoupled(components: Sequence[Rewards], usable: Sequence[int], formula: Formula) -> list[float]:
-    """Each component normalised within the group, and their weighted sum for each usable item."""
+    """The weighted sum of the components for each usable item. Each component is first normalised within the group."""
     parts: dict[int, list[float]] = {at: [] for at in usable}
     for weight, values in zip(formula.weights, components, strict=True):
         there = [at for at in usable if values[at] is not None]
@@ -232,7 +237,7 @@ def _decoupled(components: Sequence[Rewards], usable: Sequence[int], formula: Fo
 
 
 def _by_tokens(values: Sequence[float], tokens: Sequence[float]) -> Batch:
-    """Mean and deviation as if each value stood there once for each of its tokens."""
+    """Mean and deviation, with each value counted once for each of its tokens."""
     total = sum(tokens)
     mean = math.fsum(value * count for value, count in zip(values, tokens, strict=True)) / total
     squares = math.fsum((value - mean) ** 2 * count for value, count in zip(values, tokens, strict=True))
@@ -240,7 +245,7 @@ def _by_tokens(values: Sequence[float], tokens: Sequence[float]) -> Batch:
 
 
 def _at(values: Rewards, positions: Sequence[int]) -> list[float]:
-    """The values at these positions, where there are some."""
+    """The values at these positions that are not null."""
     return [value for at in positions if (value := values[at]) is not None]
 
 

@@ -1,1 +1,1 @@
-"""What verdicts need beside this process: boxes for programs, and judge models."""
+"""The resources of verdicts outside this process: boxes for programs, and judge models."""

@@ -1,10 +1,10 @@
-"""The boxes of this service. Their kind is found out, checked and started while everything else is served already.
+"""Chooses, checks and starts the boxes of this service, while everything else is already served.
 
-    starting ──► ready ◄──► lost    the first kind whose boxes start and survive the self-check; lost: they are gone, and
-             │                      no others can be made at the moment, though that is tried again and again
-             └─► unavailable        none does: programs are refused with the reason, never run unprotected
+    starting ──► ready ◄──► lost    ready: the first kind of boxes that starts and passes the self-check
+         │                      lost: the boxes are gone; the service tries again and again to make others
+         └─► unavailable        no kind works: programs are refused with the reason, never run unprotected
 
-Verifiers hold this object from the start; a program that comes while boxes are starting waits for them.
+Verifiers hold this object from the start. A program that comes while boxes are starting waits for them.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ log = structlog.get_logger("rewardline.boxes")
 
 
 async def weaknesses(sandbox: Sandbox) -> list[str]:
-    """What a quick self-check found that this sandbox does not stop.
+    """The attacks of a quick self-check that this sandbox does not stop.
 
     Raises:
-        SandboxUnavailable: programs could not be run.
+        SandboxUnavailable: the self-check could not run its programs.
     """
     report = await self_check.check(sandbox, self_check.SHORT)
     return [f"{finding.name}: {finding.detail}" for finding in report.findings if not finding.held]
@@ -51,14 +51,14 @@ class Kind:
     name: str
     make: Callable[[], Held]
     checks_itself: bool = False
-    """Its boxes have been attacked where they are."""
+    """Whether its boxes have been attacked where they run."""
 
 
 def kinds(settings: Settings) -> list[Kind]:
-    """Those that the settings allow, the strongest first.
+    """The kinds of boxes that the settings allow, the strongest first.
 
     Raises:
-        BadTlsFiles: certificates for box hosts are named that cannot be used.
+        BadTlsFiles: the certificates for box hosts cannot be used.
     """
     if settings.box_hosts:
         _tls_files(settings).context()
@@ -71,7 +71,7 @@ def kinds(settings: Settings) -> list[Kind]:
 
 
 def variants(settings: Settings) -> list[Kind]:
-    """Every way to have boxes which the settings allow, one by one: for looking at this machine."""
+    """Every kind of boxes that the settings allow, one by one, for checks of this machine."""
     ways = {
         "docker": settings.model_copy(update={"sandbox": "docker", "docker_runtime": None}),
         "docker runsc": settings.model_copy(update={"sandbox": "docker", "docker_runtime": "runsc"}),
@@ -120,12 +120,14 @@ def _size(settings: Settings) -> BoxSize:
 
 
 class Boxes(Sandbox):
-    """The first of `kinds` that can be had here."""
+    """The sandbox of the service: the first of `kinds` that works here."""
 
     def __init__(
         self, kinds: Sequence[Kind], check: Callable[[Sandbox], Awaitable[Sequence[str]]], *, slots: int = 1
     ) -> None:
-        """`check(sandbox)` attacks it, and says what it did not stop, one sentence each; `slots` is told beforehand."""
+        """`check(sandbox)` attacks a sandbox and returns one sentence for each attack that it did not stop. `slots` is
+        the number of boxes until a kind is chosen.
+        """
         self._kinds = kinds
         self._check = check
         self._slots = slots
@@ -133,18 +135,18 @@ class Boxes(Sandbox):
         self._why = "" if kinds else "this service was started without boxes for programs (setting `sandbox`)"
         self._starting: asyncio.Task[None] | None = None
         self.cpu_s = 0.0
-        """Used by programs in boxes so far, of runs whose result was given out."""
+        """CPU seconds that programs in boxes have used so far, in runs with a result."""
 
     @property
     def state(self) -> str:
-        """`starting`, `ready`, `lost` (they may come back), or `unavailable`: there will be none."""
+        """The state: `starting`, `ready`, `lost` (boxes may come back), or `unavailable` (there will be none)."""
         if self._chosen is not None:
             return "lost" if self._chosen[1].trouble else "ready"
         return "unavailable" if self._why else "starting"
 
     @property
     def why(self) -> str:
-        """What is wrong, when there are no boxes, from the start or just now."""
+        """The reason why there are no boxes, from the start or just now."""
         return self._chosen[1].trouble if self._chosen is not None else self._why
 
     @property
@@ -160,7 +162,7 @@ class Boxes(Sandbox):
         return self._chosen[1].counters if self._chosen else Counters()
 
     def states(self) -> Mapping[str, float]:
-        """How many boxes there are, by what they do."""
+        """The number of boxes in each state."""
         if self._chosen is None:
             return {}
         pool = self._chosen[1]
@@ -168,11 +170,11 @@ class Boxes(Sandbox):
 
     @property
     def waiting(self) -> int:
-        """Programs that wait for a box."""
+        """The number of programs that wait for a box."""
         return self._chosen[1].waiting if self._chosen else 0
 
     def publish(self, metrics: Metrics) -> None:
-        """Have the metrics read what the boxes count."""
+        """Publish the counts of the boxes as metrics."""
         metrics.watch_states(
             "sandbox_state", "Boxes for programs: 1 for the state they are in", STATES, lambda: self.state
         )
@@ -198,7 +200,7 @@ class Boxes(Sandbox):
         return float(getattr(self.counters, name))
 
     def describe(self) -> dict[str, Any]:
-        """For those who ask: what programs run in, and what that is worth."""
+        """A description for callers: where programs run, and how well that isolates them."""
         described: dict[str, Any] = {
             "state": self.state,
             "kind": None,
@@ -214,12 +216,12 @@ class Boxes(Sandbox):
         return described
 
     async def start(self) -> None:
-        """Begin to start; returns at once."""
+        """Begin to start the boxes. Returns at once."""
         if self._kinds:
             self._starting = asyncio.create_task(self._choose_or_say())
 
     async def settled(self) -> None:
-        """Wait until boxes are ready or there will be none."""
+        """Wait until the boxes are ready, or are known to be unavailable."""
         if self._starting is not None:
             await asyncio.wait([self._starting])
 
@@ -276,5 +278,7 @@ class Boxes(Sandbox):
             await pool.start()
             broken = [] if checked else await self._check(pool)
             if broken:
-                raise SandboxUnavailable(f"the self-check found what it does not stop: {'; '.join(broken)}")
+                raise SandboxUnavailable(
+                    f"the self-check found attacks that these boxes do not stop: {'; '.join(broken)}"
+                )
             undo.pop_all()

@@ -1,4 +1,4 @@
-"""Judge models as the settings name them: reads their file, looks up keys, caches and counts what they say."""
+"""Sets up the judge models of the settings: reads their file, looks up keys, caches and counts their answers."""
 
 import contextlib
 import secrets
@@ -16,7 +16,7 @@ from verifiers.judge.sharing import Shared
 
 
 class Kept:
-    """The verdicts' cache, as what models said is kept in it."""
+    """The cache of verdicts as a store for answers of judge models."""
 
     def __init__(self, cache: VerdictCache) -> None:
         self._cache = cache
@@ -31,11 +31,11 @@ class Kept:
 
 @contextlib.asynccontextmanager
 async def opened(settings: Settings, cache: VerdictCache, metrics: Metrics) -> AsyncIterator[Panel | None]:
-    """The panel, whose endpoints are looked at in the background; None where no file is named.
+    """The panel of judges. Its endpoints are checked in the background. None if no file is named.
 
     Raises:
         BadJudges: the file has mistakes, or a key it names is not in the environment.
-        BrokenPrompt: a prompt of the user's has mistakes.
+        BrokenPrompt: a prompt of the user has mistakes.
     """
     if settings.judge_file is None:
         yield None
@@ -66,7 +66,7 @@ _EVENTS: Final[Mapping[str, str]] = {
 
 
 def publish(panel: Panel, metrics: Metrics) -> None:
-    """Its counters, read when scraped; the labels are names of the configuration."""
+    """Publish the counters of the panel. They are read at each scrape. Labels are names of the configuration."""
     for event, about in _EVENTS.items():
         metrics.watch_totals(f"judge_{event}s", about, partial(_of, panel, event), "kind")
     for name, (about, read) in _GAUGES.items():

@@ -1,1 +1,1 @@
-"""Verdicts that were given before, by key: in memory first, then in Redis."""
+"""The cache of earlier verdicts, by key: in memory first, then in Redis."""

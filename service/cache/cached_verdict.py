@@ -6,7 +6,7 @@ import msgspec
 
 
 class CachedVerdict(msgspec.Struct, array_like=True, frozen=True):
-    """A verdict as the caches hold it; its status is ok."""
+    """A verdict as the caches hold it. Its status is always ok."""
 
     score: Annotated[float, msgspec.Meta(ge=0, le=1)]
     reason: str
@@ -19,7 +19,7 @@ _decode = msgspec.msgpack.Decoder(CachedVerdict).decode
 
 
 def decode_verdict(held: bytes) -> CachedVerdict | None:
-    """A cached verdict; None for bytes that are not one (an older layout, or damage)."""
+    """Decode a cached verdict. None if the bytes are not one (an older layout, or damage)."""
     try:
         return _decode(held)
     except msgspec.MsgspecError:

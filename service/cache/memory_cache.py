@@ -1,18 +1,19 @@
-"""The layer of the verdict cache in this process: the least recently used entries go when it is full."""
+"""The layer of the verdict cache in this process. When it is full, the least recently used entries go."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
 ENTRY_OVERHEAD_BYTES = 210
-"""What an entry costs beside the bytes of key and value: the heads of two bytes objects, rounded up by the allocator,
-and its share of the tables, which double when full: 140 to 190 bytes by tracemalloc, which does not see the rounding."""
+"""The memory of an entry beside the bytes of key and value: the heads of two bytes objects, rounded up by the
+allocator, and its share of the tables, which double when full. By tracemalloc, which does not see the rounding, it is
+140 to 190 bytes."""
 
 
 class MemoryCache:
-    """Values by key in this process; the least recently used go when `max_bytes` are full.
+    """Values by key in this process. When `max_bytes` are full, the least recently used go.
 
-    The bytes counted are those of keys and values and a fixed overhead per entry. One event loop, so no lock.
+    It counts the bytes of keys and values and a fixed overhead per entry. There is one event loop, so it needs no lock.
     """
 
     def __init__(self, max_bytes: int, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -20,12 +21,12 @@ class MemoryCache:
         self._clock = clock
         self._values: OrderedDict[bytes, bytes] = OrderedDict()
         self._expires: dict[bytes, float] = {}
-        """Only of the entries that were given a time to live."""
+        """When entries expire; only entries with a time to live are here."""
         self._bytes = 0
 
     @property
     def used_bytes(self) -> int:
-        """Overhead included; never above `max_bytes`."""
+        """The bytes in use, overhead included. They never exceed `max_bytes`."""
         return self._bytes
 
     def __len__(self) -> int:
@@ -42,7 +43,7 @@ class MemoryCache:
         return value
 
     def set(self, key: bytes, value: bytes, ttl_s: float | None = None) -> None:
-        """Keep `value` until `ttl_s` seconds are over, or there is no room; what can never fit is not kept."""
+        """Keep `value` for `ttl_s` seconds, or until there is no room. A value that can never fit is not kept."""
         if key in self._values:
             self._remove(key)
         size = len(key) + len(value) + ENTRY_OVERHEAD_BYTES

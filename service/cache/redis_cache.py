@@ -5,16 +5,16 @@
                               ▼                                                             ▼
                             misses                    breaker                  dropped, counted
 
-A slow, dead or lying Redis costs a bounded wait and then nothing: after a few failures in a row the breaker opens and
-lookups are answered at once with misses, while the keeper tries, alone and every few seconds, until a new connection
-answers in time. A lookup never pays for such a trial.
+A slow, dead or lying Redis costs a bounded wait and after that nothing. After a few failures in a row the breaker
+opens: lookups are answered at once with misses, and only the keeper tries Redis every few seconds, until a new
+connection answers in time. A lookup never pays for such a trial.
 
-What is stored is `crc32(key + value)` and the value, under `prefix + key`: bytes that a broken server, proxy or
-connection mixed up are misses, never another item's verdict. The sum guards against accidents; who may write to this
-Redis is trusted.
+Redis holds `crc32(key + value)` and the value under `prefix + key`. If a broken server, proxy or connection mixes up
+bytes, the result is a miss, never the verdict of another item. The checksum guards against accidents. It does not guard
+against attackers: everyone with write access to this Redis is trusted.
 
-Redis needs MGET, and EVAL with SET. In a cluster keys are gathered under 64 hash tags spread evenly over the slots, so
-that a batch travels as 64 MGETs at most.
+Redis needs MGET, and EVAL with SET. In a cluster, keys are gathered under 64 hash tags that are spread evenly over the
+slots, so that a batch travels as at most 64 MGETs.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from tracing import spans
 State = Literal["closed", "open", "half_open"]
 
 MAX_KEYS_PER_MGET = 1024
-"""So that no single reply holds up Redis or this event loop."""
+"""Keys of one MGET, so that no single reply holds up Redis or this event loop."""
 _MAX_WAITING_KEYS = 16 * MAX_KEYS_PER_MGET
 _KEYS_PER_SCRIPT = 256
 _CLUSTER_TAGS = 64
@@ -56,7 +56,7 @@ _log = logging.getLogger("rewardline.cache")
 
 @dataclass(slots=True)
 class CacheCounters:
-    """What happened since the start; each only grows."""
+    """Events since the start. Each count only grows."""
 
     hits_memory: int = 0
     hits_redis: int = 0
@@ -65,10 +65,10 @@ class CacheCounters:
     rejected: int = 0
     """Values in Redis that were too long, or not what was stored."""
     errors: int = 0
-    """Calls to Redis that failed or were late; one MGET counts once, however many keys and callers it had."""
+    """Calls to Redis that failed or were late. One MGET counts once, however many keys and callers it had."""
     mgets: int = 0
     mget_s: float = 0.0
-    """Seconds that the successful ones of `mgets` took together."""
+    """The total time of the successful ones of `mgets`, in seconds."""
     written: int = 0
     dropped_writes: int = 0
     """Entries that did not reach Redis: queue full, value too long, refused, or lost with a connection."""
@@ -77,7 +77,7 @@ class CacheCounters:
 
 @dataclass(slots=True)
 class _Request:
-    """Some keys of one caller, at most `MAX_KEYS_PER_MGET`, who waits for `answer`."""
+    """Some keys of one caller, at most `MAX_KEYS_PER_MGET`. The caller waits for `answer`."""
 
     keys: Sequence[bytes]
     answer: asyncio.Future[Sequence[bytes | None]]
@@ -89,15 +89,15 @@ class _Request:
 
 
 class RedisCache:
-    """Values by key in Redis. One event loop; nothing here raises once it is made.
+    """Values by key in Redis. It runs in one event loop. After it is made, nothing here raises.
 
-    An MGET may take `lookup_timeout_s`. Up to `max_mgets` are under way at once; keys that come meanwhile travel
-    together in the next, so a lookup waits for one other at most, unless thousands of keys are ahead of it. The write
-    queue holds at most `max_queued` entries and `max_queued_bytes`; the oldest go first. Values longer than
-    `max_value_bytes` are neither written nor believed.
+    An MGET may take `lookup_timeout_s`. Up to `max_mgets` run at once. Keys that come meanwhile travel together in the
+    next one, so a lookup waits for at most one other, unless thousands of keys are ahead of it. The write queue holds
+    at most `max_queued` entries and `max_queued_bytes`; the oldest entries are dropped first. Values longer than
+    `max_value_bytes` are neither written nor accepted.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     def __init__(
@@ -142,13 +142,15 @@ class RedisCache:
         self._opened = asyncio.Event()
         self._writable = asyncio.Event()
         self._writing = asyncio.Lock()
-        """Held while a batch is on its way, so that `close` can wait for the writer's last."""
+        """The writer holds this lock while a batch is on its way, so that `close` can wait for the last batch."""
         self._tasks: list[asyncio.Task[None]] = []
         self._has_closed = False
 
     @property
     def state(self) -> State:
-        """Of the breaker: `closed` in use, `open` left alone, `half_open` under trial; lookups are made if closed."""
+        """The state of the breaker: `closed` (Redis is in use), `open` (Redis is left alone) or `half_open` (Redis is
+        on trial). Lookups are made only if it is closed.
+        """
         return self._state
 
     @property
@@ -157,14 +159,16 @@ class RedisCache:
         return len(self._queue)
 
     async def start(self) -> None:
-        """Try Redis, for a second or two, and begin to write. Without it the cache stays open: all misses."""
+        """Try Redis for a second or two, and begin to write. If Redis does not answer, the breaker stays open and all
+        lookups are misses.
+        """
         if not await self._try_to_use():
             _log.warning("cache: starting without Redis at %s", self._address)
             self._opened.set()
         self._tasks = [asyncio.create_task(self._keep()), asyncio.create_task(self._write_forever())]
 
     async def close(self, flush_s: float = 1.0) -> None:
-        """Write what is queued, for `flush_s` at most, and hang up. What is left is counted as dropped."""
+        """Write the queue for at most `flush_s`, and close the connections. Entries that are left count as dropped."""
         if self._has_closed:
             return
         self._has_closed = True
@@ -184,7 +188,7 @@ class RedisCache:
     # Reading
 
     async def get_many(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The value of each key, in order; None where Redis has none, or does not say so in time."""
+        """The value of each key, in order. It is None if Redis has none or does not answer in time."""
         if self._state != "closed" or self._waiting_keys > _MAX_WAITING_KEYS:
             return [None] * len(keys)
         requests = [
@@ -204,7 +208,9 @@ class RedisCache:
         return request
 
     def _launch(self) -> None:
-        """Start one more MGET, unless one is about to depart; it takes all who come before the loop gets to it."""
+        """Start one more MGET, unless one is about to start. It takes all requests that come before the loop gets to
+        it.
+        """
         if self._boarding or len(self._flights) >= self._max_mgets:
             return
         self._boarding = True
@@ -220,11 +226,11 @@ class RedisCache:
                     self._launch()
                 await self._answer(requests)
         finally:
-            # Here and not in a callback, which would run later: until then a new request would wait for this flight.
+            # This is not done in a callback, which would run later: a new request would wait for this MGET until then.
             self._flights.discard(flight)
 
     def _board(self) -> list[_Request]:
-        """The next requests still wanted, together one MGET at most."""
+        """The next requests that are still wanted. Together they fit in one MGET."""
         requests: list[_Request] = []
         room = MAX_KEYS_PER_MGET
         while self._waiting and room >= len(self._waiting[0].keys):
@@ -259,7 +265,7 @@ class RedisCache:
         try:
             async with _timeout(self._lookup_timeout_s):
                 found = await self._ask(self._client, keys)
-        except Exception as error:  # noqa: BLE001  # whatever a broken server makes the library raise is a miss
+        except Exception as error:  # noqa: BLE001  # any error that a broken server causes in the library is a miss
             self._on_failure(error)
             return [None] * len(keys)
         self._failures = 0
@@ -267,10 +273,10 @@ class RedisCache:
         return [self._unframed(key, framed) for key, framed in zip(keys, found, strict=True)]
 
     async def _ask(self, client: Client, keys: Sequence[bytes]) -> list[Any]:
-        """What the server says is under `keys`, in order.
+        """The server's values for `keys`, in order.
 
         Raises:
-            _Nonsense: it is not one value per key.
+            _Nonsense: the answer is not one value per key.
             RedisError, OSError, TimeoutError, or whatever else the library meets in a broken reply.
         """
         if not isinstance(client, RedisCluster):
@@ -289,7 +295,7 @@ class RedisCache:
         return found
 
     def _by_tag(self, keys: Sequence[bytes]) -> dict[bytes, list[int]]:
-        """The places of `keys` by the start of their name in the cluster; equal starts share a slot."""
+        """The places of `keys`, by the start of their name in the cluster. Equal starts share a slot."""
         groups: dict[bytes, list[int]] = {}
         for place, key in enumerate(keys):
             tag = self._tags[key[0] % _CLUSTER_TAGS] if key else self._tags[0]
@@ -314,7 +320,7 @@ class RedisCache:
     # Writing
 
     def set_many(self, entries: Mapping[bytes, bytes]) -> None:
-        """Queue `entries`; one task writes them soon, in pipelined batches. Says nothing of what became of them."""
+        """Queue `entries`. One task writes them soon, in pipelined batches. The result is not reported."""
         if self._has_closed:
             self.counters.dropped_writes += len(entries)
             return
@@ -366,7 +372,7 @@ class RedisCache:
                 self.counters.dropped_writes += len(entries) - written
 
     async def _send(self, client: Client, entries: Sequence[tuple[bytes, bytes]]) -> int:
-        """Write `entries` in one pipeline; how many Redis took."""
+        """Write `entries` in one pipeline. Returns how many Redis took."""
         groups = self._write_groups(entries)
         ttl_s = max(1, round(self._ttl_s * SYSTEM_RANDOM.uniform(1 - _TTL_JITTER, 1 + _TTL_JITTER)))
         pipeline = client.pipeline() if isinstance(client, RedisCluster) else client.pipeline(transaction=False)
@@ -386,7 +392,7 @@ class RedisCache:
         return written
 
     def _write_groups(self, entries: Sequence[tuple[bytes, bytes]]) -> list[tuple[list[bytes], list[bytes]]]:
-        """Names and framed values of each script call; in a cluster those of one call share a slot."""
+        """The names and framed values of each script call. In a cluster the names of one call share a slot."""
         places: Mapping[bytes, Sequence[int]] = {self._prefix: range(len(entries))}
         if self._address.is_cluster:
             places = self._by_tag([key for key, _ in entries])
@@ -398,7 +404,9 @@ class RedisCache:
         return groups
 
     def _on_written(self, refusal: ResponseError | None) -> None:
-        """Log when Redis begins or stops to refuse writes (out of memory, a replica); lookups go on meanwhile."""
+        """Log when Redis begins or stops to refuse writes (out of memory, or it is a replica). Lookups go on
+        meanwhile.
+        """
         if refusal is not None and not self._writes_refused:
             _log.warning("cache: Redis at %s refuses writes: %s", self._address, _described(refusal))
         if refusal is None and self._writes_refused:
@@ -425,7 +433,7 @@ class RedisCache:
         self._opened.set()
 
     async def _keep(self) -> None:
-        """Whenever the breaker has opened, try until Redis answers."""
+        """After each opening of the breaker, try Redis until it answers."""
         shortest_s, longest_s = self._probe_every_s
         while True:
             await self._opened.wait()
@@ -440,7 +448,8 @@ class RedisCache:
     async def _try_to_use(self) -> bool:
         """Close the breaker if a new client answers in time.
 
-        A new one, since the old one may hold dead connections, or the addresses of masters that are none any more.
+        The client is new because the old one may hold dead connections, or addresses of servers that are not masters
+        any more.
         """
         self._state = "half_open"
         discarded = client = self._connect()
@@ -460,7 +469,9 @@ class RedisCache:
             await self._hang_up(discarded)
 
     async def _probe(self, client: Client) -> Exception | None:
-        """What keeps `client` from being used; opens its connections, which lookups have no time for."""
+        """The error that keeps `client` from being used, or None. This opens its connections, since lookups have no
+        time for that.
+        """
         keys = [bytes([tag]) for tag in range(_CLUSTER_TAGS)] if self._address.is_cluster else [b"\0"]
         try:
             async with asyncio.timeout(_CONNECT_TIMEOUT_S):
@@ -490,15 +501,15 @@ class RedisCache:
 
 
 class _Nonsense(Exception):
-    """The server's reply is well-formed and does not answer what was asked."""
+    """The server's reply is well-formed but does not answer the question."""
 
 
 @asynccontextmanager
 async def _timeout(seconds: float) -> AsyncIterator[None]:
-    """Like `asyncio.timeout`, but a reply that has come and not been read yet is not late.
+    """Like `asyncio.timeout`, except that a reply that has come but has not been read yet is not late.
 
-    A busy event loop must not look like a slow Redis: when the time is over, the loop gets the few turns that reading
-    a reply takes.
+    A busy event loop must not look like a slow Redis. When the time is over, the loop gets the few turns that it takes
+    to read a reply.
     """
     loop = asyncio.get_running_loop()
     handle: asyncio.Handle
@@ -529,7 +540,7 @@ def _sum(key: bytes, value: bytes) -> bytes:
 
 
 def _even_tags(count: int) -> list[bytes]:
-    """Hash tags whose slots lie one in each of `count` equal parts of a cluster's slots, in order."""
+    """Hash tags, in order. There is one in each of `count` equal parts of the slots of a cluster."""
     tags: dict[int, bytes] = {}
     number = 0
     while len(tags) < count:
@@ -540,7 +551,7 @@ def _even_tags(count: int) -> list[bytes]:
 
 
 def _described(error: BaseException) -> str:
-    """Kind and start of the message, on one line: some of it may come from a broken server."""
+    """The kind of the error and the start of its message, on one line. Some of it may come from a broken server."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__} {str(error)[:200]!r}"

@@ -1,7 +1,8 @@
-"""The verdict cache: memory first, then Redis if there is one. Advisory: all that can go wrong is a miss.
+"""The verdict cache: memory first, then Redis if there is one. It is advisory: if anything goes wrong, the result is a
+miss.
 
-The engine makes the keys (digests of all that a verdict depends on) and the values (encoded verdicts); here both are
-bytes without meaning.
+The engine makes the keys (digests of everything that a verdict depends on) and the values (encoded verdicts). To the
+cache both are bytes without meaning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from service.cache.redis_cache import CacheCounters, RedisCache, State
 
 
 class VerdictCache:
-    """Both layers, as the engine sees them. Without `redis`, memory alone."""
+    """Both layers, as the engine sees them. Without `redis` there is only memory."""
 
     def __init__(self, memory: MemoryCache, redis: RedisCache | None = None) -> None:
         self.memory = memory
@@ -32,14 +33,16 @@ class VerdictCache:
             await self._redis.close()
 
     def peek(self, key: bytes) -> bytes | None:
-        """The value if this process has it; counted only if so, since a lookup may follow."""
+        """The value if this process has it. Only a hit is counted, since a lookup may follow."""
         value = self.memory.get(key)
         if value is not None:
             self.counters.hits_memory += 1
         return value
 
     async def lookup(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The value of each key, in order, or None; asks Redis for what memory lacks, and remembers what it says."""
+        """The value of each key, in order, or None. It asks Redis for the keys that memory lacks, and keeps the answers
+        in memory.
+        """
         values = [self.memory.get(key) for key in keys]
         absent = [place for place, value in enumerate(values) if value is None]
         self.counters.hits_memory += len(keys) - len(absent)
@@ -56,7 +59,7 @@ class VerdictCache:
         return values
 
     def store(self, entries: Mapping[bytes, bytes]) -> None:
-        """Remember `entries` now, and have them written to Redis in the background."""
+        """Store `entries` in memory now and in Redis in the background."""
         for key, value in entries.items():
             self.memory.set(key, value)
         if self._redis:

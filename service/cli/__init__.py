@@ -1,1 +1,1 @@
-"""The command line, one module for each command that takes more than a few lines; `main` has the others."""
+"""The command line. Each command of more than a few lines has a module; `main` has the others."""

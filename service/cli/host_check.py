@@ -1,4 +1,4 @@
-"""What each kind of boxes stops on this machine: `rewardline check-host`."""
+"""`rewardline check-host` shows which attacks each kind of boxes stops on this machine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from service.backends.boxes import Kind
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One kind of boxes, attacked."""
+    """The result of attacks on one kind of boxes."""
 
     kind: str
     report: Report | None
-    """None when it cannot be had here."""
+    """The report. None if this kind cannot be had here."""
     caveats: Sequence[str] = ()
     why: str = ""
-    """What is missing for it."""
+    """The reason why this kind cannot be had."""
 
     @property
     def outcomes(self) -> Mapping[str, bool | None]:
-        """By attack: whether it was stopped; None when that is not promised."""
+        """For each attack, whether it was stopped. None if that is not promised."""
         if self.report is None:
             return {}
         tried: dict[str, bool | None] = {finding.name: finding.held for finding in self.report.findings}
         return tried | dict.fromkeys(self.report.not_promised)
 
     def plain(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The result as JSON."""
         if self.report is None:
             return {"kind": self.kind, "available": False, "message": self.why}
         return {
@@ -48,12 +48,12 @@ class Look:
 
 
 async def look(kinds: Sequence[Kind], extent: Extent) -> list[Look]:
-    """Attack one kind after the other."""
+    """Attack one kind of boxes after the other."""
     return [await _look(kind, extent) for kind in kinds]
 
 
 def is_good(seen: Sequence[Look]) -> bool:
-    """There are boxes, and every kind that is here keeps its promises."""
+    """Whether there are boxes, and every kind that is here keeps its promises."""
     reports = [one.report for one in seen if one.report is not None]
     return bool(reports) and all(report.held for report in reports)
 

@@ -1,4 +1,6 @@
-"""`rewardline judges FILE`: whether the service would take a file of judge models, and what its endpoints can do."""
+"""`rewardline judges FILE` checks a file of judge models: whether the service would take it, and what its endpoints can
+do.
+"""
 
 import asyncio
 from collections.abc import Sequence

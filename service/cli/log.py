@@ -1,4 +1,4 @@
-"""`rewardline log`: which answer got which reward, and why."""
+"""`rewardline log` shows which answer got which reward, and why."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ def log(
     as_json: Annotated[bool, typer.Option("--json/--table", help="Whole records as JSON lines, or a table.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written, until Ctrl-C.")] = False,
 ) -> None:
-    """Show the audit log. Options of one kind widen the choice, of different kinds narrow it; counts come at the end."""
+    """Show the audit log. Options of one kind widen the choice, of different kinds narrow it. Counts come last."""
     now = datetime.now(UTC)
     try:
         query = Query(
@@ -69,7 +69,7 @@ def log(
 
 
 def _show(lines: Iterable[bytes | None], query: Query, tally: Tally, *, as_json: bool) -> None:
-    """Print the records that are wanted as they come."""
+    """Print the wanted records as they come."""
     out = sys.stdout.buffer
     if not as_json:
         out.write(_row(_COLUMNS))
@@ -106,7 +106,7 @@ def _cells(seen: Seen) -> list[str]:
         judge = f"{seen.recipe} ({judge})" if judge else seen.recipe
     answer = seen.extracted
     if answer is None:
-        # Answers end with what counts.
+        # The end of an answer is shown, because it holds the result.
         answer = (
             f"sha256 {seen.response_sha256}" if seen.response_sha256 else (seen.response or "")[-_COLUMNS["answer"] :]
         )
@@ -115,7 +115,7 @@ def _cells(seen: Seen) -> list[str]:
 
 
 def _row(cells: Iterable[str]) -> bytes:
-    """Cells of untrusted text: nothing of it may reach the terminal as a command."""
+    """One row of the table. The cells hold untrusted text, so nothing in them may reach the terminal as a command."""
     shown = ("".join(char if char.isprintable() else " " for char in cell[:200]) for cell in cells)
     fitted = (set_cell_size(cell, width) for cell, width in zip(shown, _COLUMNS.values(), strict=True))
     return ("  ".join(fitted).rstrip() + "\n").encode("utf-8", "replace")

@@ -79,16 +79,20 @@ def serve(
 
 
 def _tune_garbage_collection() -> None:
-    """Batches are many short-lived objects without cycles: the defaults spend a sixth of the hot path on looking.
+    """Set thresholds for the garbage collector. Batches are many short-lived objects without cycles: with the default
+    thresholds, collection takes a sixth of the time of the hot path.
 
-    What modules have made stays, but for so little that looking for it now is not worth a tenth of a second.
+    Objects that exist now are kept for good (`gc.freeze`). Few of them are garbage, so a collection before is not worth a
+    tenth of a second.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 
 def _allow_many_connections() -> None:
-    """Trainers open a connection per sample, thousands at a time; the usual soft limit is 1,024 files."""
+    """Raise the limit of open files. Trainers open a connection per sample, thousands at a time; the usual soft limit
+    is 1,024 files.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if most == resource.RLIM_INFINITY else min(most, _OPEN_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
@@ -222,7 +226,7 @@ def check_host(
     long: Annotated[bool, typer.Option("--long/--short", help="All attacks, or those that `serve` tries.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Attack every kind of boxes this machine has, and say what each stops. Exit code 1: not all, or there is none."""
+    """Attack every kind of boxes here, and show what each stops. Exit code 1: not everything, or no boxes."""
     chosen = _settings(config, sandbox=sandbox)
     extent = self_check.LONG if long else self_check.SHORT
     with _err.status("attacking boxes"):

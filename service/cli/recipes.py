@@ -1,4 +1,4 @@
-"""`rewardline recipes`: what is in force, and whether a file of one's own would do."""
+"""`rewardline recipes` lists, shows and checks recipes."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ _File = Annotated[Path | None, typer.Option("--file", exists=True, dir_okay=Fals
 
 @app.command("list")
 def list_recipes(file: _File = None) -> None:
-    """All recipes, those that ship and a file's."""
+    """List all recipes: those that ship, and those of a file."""
     found = _loaded(file)
     table = Table("name", "checks", "aggregate", "from")
     for recipe in found.recipes.values():
@@ -33,7 +33,7 @@ def list_recipes(file: _File = None) -> None:
 
 @app.command()
 def show(name: str, file: _File = None) -> None:
-    """One recipe with every default filled in, and the routes to it."""
+    """Show a recipe with every default filled in, and the routes to it."""
     found = _loaded(file).describe()
     recipe = next((each for each in found["recipes"] if each["name"] == name), None)
     if recipe is None:
@@ -44,7 +44,7 @@ def show(name: str, file: _File = None) -> None:
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
-    """Whether the service would take this file; every mistake is told with its place. Exit code 2: it would not."""
+    """Check whether the service would take this file. Every mistake is shown with its place. Exit code 2: no."""
     found = _loaded(file)
     own = [recipe for recipe in found.recipes.values() if recipe.origin == str(file)]
     routes = sum(origin == str(file) for origin, _ in found.routes)

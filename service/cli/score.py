@@ -1,8 +1,9 @@
-"""Score a file of rollouts: `rewardline score FILE.jsonl`, or `FILE.parquet`.
+"""`rewardline score FILE.jsonl`, or `FILE.parquet`, scores a file of rollouts.
 
-Line k of the output is the verdict on line k of the input, so the two can be pasted together; and an interrupted run
-goes on where the output ends. A response is text or messages: a list, or its JSON text, as tables keep it. The file is read in segments of some hundred lines, a few of which are under way at
-once: memory does not grow with the file, and the oldest segment is always the next to be written.
+Line k of the output is the verdict on line k of the input, so the two can be pasted together, and an interrupted run
+goes on where the output ends. A response is text or messages; messages are a list, or its JSON text, as tables hold it.
+The file is read in segments of some hundred lines, and a few segments are judged at once. So memory does not grow with
+the file. The oldest segment is always written next.
 """
 
 import asyncio
@@ -42,21 +43,21 @@ _KEPT = (
 
 Json = dict[str, Any]
 Scorer = Callable[[Sequence[Json]], Awaitable[Sequence[Json]]]
-"""Items to results, in order."""
+"""A function from items to results, in order."""
 
 
 class BadInput(Exception):
-    """The file cannot be scored as it is; the message says what to change."""
+    """The file cannot be scored as it is. The message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which fields of a line are what; None: the first of the usual names that is there."""
+    """The fields of a line for each purpose. None: the first of the usual names that exists."""
 
     verifier: str | None = None
-    """Judges all lines, whatever they name themselves."""
+    """A verifier that judges all lines, whatever they name themselves."""
     recipe: str | None = None
-    """The same, for a recipe."""
+    """A recipe that judges all lines, whatever they name themselves."""
     response: str | None = None
     reference: str | None = None
     label: str | None = None
@@ -64,15 +65,15 @@ class Columns:
 
 @dataclass(slots=True)
 class Tally:
-    """What a run came to."""
+    """The counts of a run."""
 
     done_before: int = 0
-    """Lines of the output that were there already."""
+    """Lines of the output that existed before this run."""
     lines: int = 0
     by_outcome: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """By verifier, status and reason."""
+    """The number of results by verifier, status and reason."""
     agreement: Counter[tuple[bool, bool]] = field(default_factory=Counter)
-    """By label and verdict, of labelled lines that were judged."""
+    """The number of labelled and judged lines by label and verdict."""
     score_sum: float = 0.0
 
     def count(self, result: Json, label: bool | None) -> None:
@@ -89,7 +90,7 @@ class Tally:
 
 @asynccontextmanager
 async def scorer_at(url: str, api_key: str | None) -> AsyncIterator[Scorer]:
-    """A running service judges."""
+    """A scorer that asks a running service."""
     async with AsyncClient(url, api_key=api_key, timeout_s=SEGMENT_DEADLINE_S) as client:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:
@@ -100,7 +101,7 @@ async def scorer_at(url: str, api_key: str | None) -> AsyncIterator[Scorer]:
 
 @asynccontextmanager
 async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
-    """An engine in this process judges; no server is needed."""
+    """A scorer with an engine in this process. It needs no server."""
     async with open_core(settings) as core:
 
         async def score(items: Sequence[Json]) -> Sequence[Json]:
@@ -117,14 +118,15 @@ async def scorer_here(settings: Settings) -> AsyncIterator[Scorer]:
 
 
 def total_of(source: Path) -> int | None:
-    """What the progress through a file ends at; None where its rows are compressed."""
+    """The end value of the progress through a file. None if its rows are compressed."""
     return None if source.suffix == ".parquet" else source.stat().st_size
 
 
 async def rescore(
     source: Path, target: Path, columns: Columns, score: Scorer, on_progress: Callable[[int, Tally], None]
 ) -> Tally:
-    """Score what of `source` is not yet in `target`; tells of bytes read and the tally after each segment.
+    """Score the lines of `source` that are not in `target` yet. After each segment `on_progress` gets the bytes read
+    and the counts.
 
     Raises:
         BadInput: a line has no response.
@@ -162,7 +164,7 @@ class _Row:
     """None: the line is not a JSON object."""
     label: bool | None
     end: int
-    """Position in the file behind this line."""
+    """The position in the file after this line."""
 
 
 def _segments(numbered: Iterator[tuple[int, bytes]], position: int, columns: Columns) -> Iterator[list[_Row]]:
@@ -190,7 +192,7 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
         wanted = columns.response or f"one of {list(_RESPONSES)}"
         raise BadInput(f"line {number + 1} has no field {wanted}; it has {sorted(fields)[:20]}")
     item = {name: fields[name] for name in _KEPT if fields.get(name) is not None}
-    whole = fields.get("response_messages")  # of an audit log: what the response was, where it is not cut
+    whole = fields.get("response_messages")  # from an audit log: the whole response, if it was not cut
     item["response"] = whole if isinstance(whole, list) else _response(fields[response])
     reference = _pick(fields, columns.reference, _REFERENCES)
     if reference is not None:
@@ -204,7 +206,7 @@ def _row(number: int, line: bytes, columns: Columns, end: int) -> _Row:
 
 
 def _response(value: Any) -> Any:
-    """Messages where it is a list of them, or the JSON text of one; else as it is."""
+    """The response as messages if it is a list of them or the JSON text of one. Otherwise it stays as it is."""
     if isinstance(value, str) and value.lstrip().startswith("[{"):
         with suppress(ValueError, RecursionError, InvalidItem):
             messages = json.loads(value)
@@ -214,10 +216,10 @@ def _response(value: Any) -> Any:
 
 @contextmanager
 def _lines_of(source: Path) -> Iterator[Iterator[bytes]]:
-    """The file's lines; of a Parquet file, each row as a line.
+    """The lines of the file. In a Parquet file each row is a line.
 
     Raises:
-        BadInput: it cannot be read.
+        BadInput: the file cannot be read.
     """
     if source.suffix != ".parquet":
         with source.open("rb") as lines:
@@ -230,7 +232,7 @@ def _lines_of(source: Path) -> Iterator[Iterator[bytes]]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """A row as it was before a table gave all its structs the same fields."""
+    """The row without the nulls that a table adds to give all its structs the same fields."""
     if isinstance(value, dict):
         return {name: _without_nulls(each) for name, each in value.items() if each is not None}
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value
@@ -242,7 +244,7 @@ def _pick(fields: Mapping[str, Any], chosen: str | None, usual: Sequence[str]) -
 
 
 async def _judge(rows: Sequence[_Row], score: Scorer) -> list[Json]:
-    """One result per row; a line that is no JSON object is invalid, like any item that must be mended."""
+    """One result per row. A line that is not a JSON object is invalid, like any item that must be mended."""
     results = iter(await score([row.item for row in rows if row.item is not None]))
     judged = []
     for row in rows:
@@ -273,7 +275,7 @@ def _plain(result: Any) -> Json:
 
 
 def _whole_lines(out: BinaryIO) -> int:
-    """How many lines were written whole; what an interruption left of another is cut off."""
+    """The number of complete lines in the output. The part of a line that an interruption left is cut off."""
     out.seek(0)
     count = end = 0
     for line in out:

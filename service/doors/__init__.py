@@ -1,3 +1,3 @@
-"""How requests come in: over HTTP, over gRPC, and in the formats of other systems. A door parses, asks a room below, and
-renders the answer.
+"""The doors, through which requests come in: over HTTP, over gRPC, and in the formats of other systems. A door parses
+the request, calls one of the other rooms, and renders the answer.
 """

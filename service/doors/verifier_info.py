@@ -7,7 +7,7 @@ from verifiers.registry import Entry
 
 
 def describe(entry: Entry) -> dict[str, Any]:
-    """Name, version, summary, the JSON schema of reference and parameters, and examples."""
+    """The name, version, summary, the JSON schema of reference and parameters, and the examples of a verifier."""
     verifier = entry.verifier
     return {
         "name": verifier.name,

@@ -1,4 +1,4 @@
-"""Multi-turn interactions whose state lives on the server: in Redis, or in this process where there is none.
+"""Multi-turn interactions with their state on the server: in Redis if there is one, else in this process.
 
 door ──► lifecycle ──► engine     one response judged, as in a batch of one
           │ └────────► turns      what a turn comes to: pure functions

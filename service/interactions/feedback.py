@@ -1,4 +1,4 @@
-"""The text for the model after a turn: templates with a few names in them, and the check that none gives away the
+"""Makes the text for the model after a turn, from templates. It also checks that no template gives away the
 reference.
 """
 
@@ -29,13 +29,13 @@ _WORD = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
 _NAME = re.compile(r"\{(turn|max_turns|turns_left|score|reward|reason)\}")
 _ANSWER_FIELDS = ("final_answer", "answer", "answers", "solution", "ground_truth", "value", "target")
 _TELLING_CHARS = 12
-"""A text of so many characters is no everyday word, wherever in a reference it stands."""
+"""A text with at least this many characters is no everyday word, wherever it is in a reference."""
 _MAX_ANSWERS = 2000
-"""So many are looked for: about 20 ms at worst."""
+"""The number of texts that are looked for: about 20 ms at worst."""
 
 
 class Outcome(Protocol):
-    """A turn, as far as a template may speak of it."""
+    """The values of a turn that a template may show."""
 
     @property
     def score(self) -> float: ...
@@ -46,7 +46,7 @@ class Outcome(Protocol):
 
 
 def feedback(options: Options, state: State, turns: Sequence[Outcome]) -> str:
-    """What is said after the last of `turns`, which led to `state`."""
+    """The text after the last of `turns`, which led to `state`."""
     last = turns[-1]
     values = {
         "turn": str(len(turns)),
@@ -72,11 +72,12 @@ def _template(options: Options, state: State, reason: str) -> str:
 
 
 def giveaway(templates: Templates, answers: Any, surroundings: Any) -> str | None:
-    """The name of a template that holds the reference, or one of the answers in it, or quotes what surrounds it; None when
-    none does.
+    """The name of a template that holds the reference or one of the answers in it, or quotes other data of the item.
+    None if there is no such template.
 
-    A short answer counts where it stands by itself: 5 is not in 15. In an object, short texts are looked for in the fields
-    that name an answer, since others are everyday words (`"language": "python"`); longer ones wherever they stand.
+    A short answer counts only if it stands by itself: 5 is not in 15. In an object, short texts are looked for only in
+    the fields that name an answer, since others are everyday words (`"language": "python"`). Longer texts are looked
+    for in all fields.
     """
     given = {name: _words(text) for name in templates.__struct_fields__ if (text := getattr(templates, name))}
     longest = max(map(len, given.values()), default=0)
@@ -90,7 +91,7 @@ def giveaway(templates: Templates, answers: Any, surroundings: Any) -> str | Non
 
 
 def _answers(answers: Any, surroundings: Any, longest: int) -> Iterator[str]:
-    """The texts to look for as `_words` of at most `longest` characters, each once, those on the outside first."""
+    """The texts to look for, as `_words` of at most `longest` characters. Each comes once, the outer ones first."""
     seen = set()
     waiting: list[tuple[Any, bool]] = [(answers, True), (surroundings, False)]
     for value, is_answer in waiting:
@@ -108,7 +109,7 @@ def _answers(answers: Any, surroundings: Any, longest: int) -> Iterator[str]:
 
 
 def _words(text: str) -> str:
-    """The text's words, numbers and other characters without its spaces, each between two marks: what holds another of
-    this form holds it as whole words.
+    """The words, numbers and other characters of a text without its spaces, each between two marks. If one text of this
+    form holds another, it holds it as whole words.
     """
     return "\0" + "\0".join(_WORD.findall(text.casefold())) + "\0"

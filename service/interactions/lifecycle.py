@@ -1,8 +1,8 @@
 """The life of an interaction, whatever the door: it is opened, takes turns, is shown, and is finalized.
 
-A turn is judged first and recorded after, in one step that succeeds only if nothing happened to the interaction meanwhile.
-Then the record is read again: if another call took this very turn, both get its answer. What could not be judged leaves
-no trace.
+A turn is judged first and then recorded, in one step that succeeds only if the interaction has not changed meanwhile.
+Otherwise the record is read again. If another call took the same turn, both calls get its answer. A turn that could not
+be judged leaves no trace.
 """
 
 import logging
@@ -37,7 +37,7 @@ from verifiers.conversation import dialects, parts_beside_text
 log = logging.getLogger("rewardline.interactions")
 
 _ATTEMPTS = 4
-"""A change that comes too late so often, while each time something else is found, is given up."""
+"""Attempts at a change. If the record has changed before each attempt, the change is given up."""
 _RETRY_AFTER_S = 1.0
 _BODY, _ITEM, _PLAN, _PROGRESS = "body", "item", "plan", "progress"
 _NAMES = ("verifier", "recipe", "domain", "data_source", "tag")
@@ -47,18 +47,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a caller can ask for."""
+    """The limits of what a caller can ask for."""
 
     ttl_s: float
-    """Of an interaction that names none."""
+    """The time to live of an interaction that names none."""
     max_ttl_s: float
     max_bytes: int
-    """Of the body that opens one, which is kept."""
+    """The largest body that opens an interaction. The body is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """An interaction as it was read."""
+    """The record of an interaction, as it was read."""
 
     version: bytes
     body: str
@@ -69,29 +69,29 @@ class _Record:
 
 
 class Interactions:
-    """All of them; single-threaded, so it needs no lock."""
+    """Opens, judges and ends interactions. It runs in one thread and needs no lock."""
 
     def __init__(self, engine: Engine, store: RecordStore, bounds: Bounds) -> None:
         self.store = store
         self._engine = engine
         self._bounds = bounds
         self.events: Counter[str] = Counter(created=0, solved=0, exhausted=0, finalized=0)
-        """What this process did to interactions."""
+        """Counts of what this process did to interactions."""
         self.turns: Counter[str] = Counter(taken=0, replayed=0, conflict=0, not_judged=0)
-        """What this process answered to turns."""
+        """Counts of the answers of this process to turns."""
 
     def publish(self, metrics: Metrics) -> None:
-        """Have the counts scraped."""
+        """Publish the counts as metrics."""
         metrics.watch_totals("interactions", "What was done to interactions", lambda: self.events, "event")
         metrics.watch_totals("interaction_turns", "Turns by what was answered", lambda: self.turns, "outcome")
         metrics.watch_gauges("interactions_in_memory", "Interactions without Redis", lambda: self.store.held, "state")
         metrics.watch_total("interactions_redis_errors", "Calls to Redis that failed", lambda: self.store.errors)
 
     async def create(self, body: bytes) -> tuple[View, bool]:
-        """Open an interaction; False when it was open already, by a body that means the same.
+        """Open an interaction. Returns False if it was open already, from a body that means the same.
 
         Raises:
-            RequestError: it cannot be; says why.
+            RequestError: the interaction cannot be opened. The error says why.
         """
         creation = self._checked(body)
         name = creation.options.instance_id
@@ -112,7 +112,7 @@ class Interactions:
             record = await self._find(name)
             if record is not None and record.progress.state != "finalized":
                 if record.body != creation.digest:
-                    raise Conflict(f"interaction {name!r} is there already, opened with another body")
+                    raise Conflict(f"interaction {name!r} exists already with another body; use another instance_id")
                 return turns.view(name, record.plan, record.progress), False
             version = record.version if record is not None else None
         raise _given_up()
@@ -120,7 +120,9 @@ class Interactions:
     def _checked(self, body: bytes) -> Creation:
         bounds = self._bounds
         if len(body) > bounds.max_bytes:
-            raise TooLarge(f"the body has {len(body)} bytes; what opens an interaction has at most {bounds.max_bytes}")
+            raise TooLarge(
+                f"the body has {len(body)} bytes; a body that opens an interaction has at most {bounds.max_bytes}"
+            )
         creation = decode_creation(body)
         ttl_s = creation.options.ttl_s
         if ttl_s is not None and ttl_s > bounds.max_ttl_s:
@@ -129,15 +131,18 @@ class Interactions:
         if refusal is not None:
             told = f"({refusal.reason}): {refusal.detail.get('message')}"
             if refusal.status is Status.FAILED:
-                raise NotJudged(f"nothing can be judged by this now {told}", retry_after_s=_RETRY_AFTER_S)
-            raise Unprocessable(f"no response can be judged by this {told}")
+                raise NotJudged(
+                    f"responses to this interaction cannot be judged now {told}; try again",
+                    retry_after_s=_RETRY_AFTER_S,
+                )
+            raise Unprocessable(f"no response to this interaction could ever be judged {told}")
         telling = giveaway(creation.options.feedback, creation.answers, creation.surroundings)
         if telling is not None:
             raise unprocessable("feedback", "the template holds the reference, or an answer in it", telling)
         return creation
 
     async def turn(self, name: str, request: TurnRequest, deadline: float) -> bytes:
-        """The answer to a turn, as JSON; to one that was taken already, the same as then.
+        """The answer to a turn, as JSON. If the turn was taken before, the answer is the same as then.
 
         `deadline` is on the event loop's clock.
 
@@ -163,12 +168,12 @@ class Interactions:
             raise
 
     async def _take(self, name: str, record: _Record, request: TurnRequest, deadline: float) -> TurnAnswer | None:
-        """Judge a turn and record it; None when something happened to the interaction meanwhile."""
+        """Judge a turn and record it. None if the interaction has changed meanwhile."""
         verdict = await self._judge(name, record, request, deadline)
         progress, answer = turns.after_turn(record.plan.options, record.progress, verdict)
         taken = Taken(request.digest(), request.idempotency_key, msgspec.Raw(encode(answer)))
         fields = {_PROGRESS: encode(progress), _turn(answer.turn): encode(taken)}
-        # With the last turn the reference goes: there is nothing left to judge.
+        # After the last turn the reference is removed: nothing is left to judge.
         dropped = [_ITEM] if answer.should_terminate else []
         ttl_s = record.plan.ttl_s
         if not await self._swap(name, record.version, fields, dropped, ttl_s, is_over=answer.should_terminate):
@@ -191,7 +196,8 @@ class Interactions:
         return turns.judged(result, is_silent=is_silent)
 
     async def show(self, name: str) -> View:
-        """
+        """The current view of an interaction.
+
         Raises:
             NotFound, StateUnavailable
         """
@@ -199,7 +205,7 @@ class Interactions:
         return turns.view(name, record.plan, record.progress)
 
     async def finalize(self, name: str) -> View:
-        """End an interaction and forget all but its outcome; doing it again changes nothing.
+        """End an interaction and forget everything but its outcome. A repetition changes nothing.
 
         Raises:
             NotFound, StateUnavailable
@@ -261,10 +267,10 @@ def _judged_by(creation: Creation) -> dict[str, str]:
 
 
 def _is_silent(messages: Sequence[Message]) -> bool:
-    """Whether the assistant says nothing, calls nothing and shows nothing where it is its turn.
+    """Whether the assistant says nothing, calls nothing and shows nothing in its turn.
 
     Raises:
-        Unprocessable: these are no messages.
+        Unprocessable: the texts are not messages.
     """
     try:
         last = dialects.read(messages).judged("last")
@@ -287,7 +293,9 @@ def _restored(held: bytes | None, decoder: "msgspec.json.Decoder[T]") -> T:
 
 
 def _not_judged(result: Result) -> Exception:
-    """Says the reason and not the message, which may quote the reference."""
+    """The error for a response without a verdict. It holds the reason but not the message, which may quote the
+    reference.
+    """
     if result.status == "invalid":
         return Unprocessable(f"the response cannot be judged ({result.reason}); the turn was not taken")
     return NotJudged(
@@ -297,4 +305,4 @@ def _not_judged(result: Result) -> Exception:
 
 
 def _given_up() -> StateUnavailable:
-    return StateUnavailable("the interaction changes all the time", retry_after_s=_RETRY_AFTER_S)
+    return StateUnavailable("other calls kept changing the interaction; try again", retry_after_s=_RETRY_AFTER_S)

@@ -1,6 +1,6 @@
-"""The shapes of requests and answers: how an interaction is opened, its turns, and what callers see of both.
+"""The types of requests and answers: how an interaction is opened, its turns, and what callers see of both.
 
-What is judged and how is said in the very fields of an item of `/v1/score` (`ScoreItem`) less its response; they are
+A body that opens an interaction has the fields of an item of `/v1/score` (`ScoreItem`) without its response. They are
 handed on as they came.
 """
 
@@ -16,12 +16,12 @@ from service.errors import FieldError, Unprocessable
 from service.wire import Message, ScoreItem, ShortText, encode, parse
 
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@~-]{0,127}$"
-"""Of a client's own id: it stands in URLs."""
+"""The form of an id that a client chooses. It is part of URLs."""
 MAX_TURNS = 1000
 ALIASES = {"query": "prompt"}
-"""Ours, by the name that verl's interactions have for it."""
+"""Our names of fields, by the names that verl's interactions use."""
 LEFT_OUT = frozenset({"response", "id", "reference_id"})
-"""Fields of an item that an interaction does not take: they belong to a turn, or to a batch."""
+"""Fields of an item that an interaction does not take, because they belong to a turn or to a batch."""
 
 State = Literal["open", "solved", "exhausted", "finalized"]
 Trajectory = Literal["last", "max", "sum", "discounted", "improving"]
@@ -30,50 +30,53 @@ InstanceId = Annotated[str, msgspec.Meta(pattern=ID_PATTERN)]
 Template = Annotated[str, msgspec.Meta(min_length=1, max_length=4000)]
 
 Index = Annotated[float, msgspec.Meta(ge=1, le=MAX_TURNS, multiple_of=1)]
-"""To JSON, 1.0 is as good an integer as 1."""
+"""In JSON, 1.0 is an integer just like 1."""
 
 
 class Templates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The feedback after a turn. `{turn}`, `{max_turns}`, `{turns_left}`, `{score}`, `{reward}` and `{reason}` are replaced
-    by what they are then; all else stands as it is. None may hold the reference. What is left out is the language's
-    own, save that `no_answer` and `exhausted` follow `incorrect` where that is given.
+    """The feedback after a turn.
+
+    `{turn}`, `{max_turns}`, `{turns_left}`, `{score}`, `{reward}` and `{reason}` are replaced by their values;
+    everything else stays as it is. No template may hold the reference. A missing template is the default of the
+    language, except that `no_answer` and `exhausted` follow `incorrect` if that is given.
     """
 
     correct: Template | None = None
     incorrect: Template | None = None
     no_answer: Template | None = None
-    """When the response holds no answer."""
+    """For a response without an answer."""
     exhausted: Template | None = None
-    """When the last turn is not correct either."""
+    """For a last turn that is not correct either."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How an interaction goes."""
+    """The options of an interaction."""
 
     instance_id: InstanceId | None = None
-    """The client's own; without one the server makes one."""
+    """The id that the client chose. Without one the server makes one."""
     max_turns: Annotated[int, msgspec.Meta(ge=1, le=MAX_TURNS)] = 3
     success_threshold: float = 1.0
-    """The reward from which on a turn solves it and ends it."""
+    """The lowest reward with which a turn solves the interaction and ends it."""
     ttl_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    """How long it is kept after its last turn."""
+    """How long the interaction is kept after its last turn."""
     language: Language = "en"
-    """Of the feedback."""
+    """The language of the feedback."""
     feedback: Templates = Templates()
     trajectory: Trajectory = "last"
-    """What the turns' rewards come to: the last one, the greatest, their sum, `gamma` to the power of the turns before
-    the first that solves it (0 without one), or the last one less `penalty` for each turn that did not improve on the
-    one before (on 0, for the first)."""
+    """How the rewards of the turns become one number: the last one; the greatest; their sum; `gamma` to the power of
+    the number of turns before the first that solves the interaction (0 without one); or the last one less `penalty` for
+    each turn that did not improve on the one before (for the first turn: on 0)."""
     gamma: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.9
     penalty: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.05
 
 
 class TurnRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The conversation so far, whose last assistant message is judged."""
+    """The conversation so far. Its last assistant message is judged."""
 
     messages: list[Message]
     turn_index: Index
-    """The first turn is 1. A turn that was taken is answered again as it was, if the messages or the key are the same."""
+    """The number of the turn; the first is 1. A turn that was taken before gets the same answer again, if the messages
+    or the key are the same."""
     idempotency_key: ShortText | None = None
     deadline_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
@@ -87,7 +90,7 @@ class TurnRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class TurnInfo(msgspec.Struct, omit_defaults=True):
-    """What else is known of a turn; nothing of it comes from the reference."""
+    """Further facts on a turn. None of them comes from the reference."""
 
     state: State
     turns_left: int
@@ -98,11 +101,11 @@ class TurnInfo(msgspec.Struct, omit_defaults=True):
     checks: list[dict[str, Any]] | None = None
     """Each check of a composition without its detail."""
     step_reward: float | None = None
-    """With the trajectory `improving`: 0, or minus `penalty`."""
+    """For the trajectory `improving`: 0, or minus `penalty`."""
 
 
 class TurnAnswer(msgspec.Struct):
-    """A turn that was judged; there is no other. Of what could not be judged, nothing is kept."""
+    """A turn that was judged. Turns that could not be judged are not kept."""
 
     should_terminate: bool
     response: str
@@ -124,7 +127,7 @@ class TurnView(msgspec.Struct):
 
 
 class View(msgspec.Struct):
-    """An interaction as callers see it: without the reference, or anything it could be read from."""
+    """An interaction as callers see it: without the reference, and without anything that would reveal it."""
 
     id: str
     state: State
@@ -142,7 +145,7 @@ class View(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """A request to open an interaction, taken apart."""
+    """A decoded request to open an interaction."""
 
     options: Options
     item: ScoreItem
@@ -151,9 +154,9 @@ class Creation:
     answers: Any
     """The reference, under either of its names."""
     surroundings: Any
-    """All else that may quote it."""
+    """All other fields that may quote the reference."""
     digest: str
-    """Equal for bodies that mean the same, whatever id they name."""
+    """A hash that is equal for bodies that mean the same, whatever id they name."""
 
 
 _fields_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -166,10 +169,11 @@ _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 
 
 def decode_creation(body: bytes) -> Creation:
-    """
+    """Decode the body of a request that opens an interaction.
+
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the contract's shape; names the field.
+        BadRequest: the body is not JSON.
+        Unprocessable: the body does not have the shape of the contract. The error names the field.
     """
     raw, tree = parse(_fields_decoder, body, []), parse(_tree_decoder, body, [])
     _check_names(tree)
@@ -188,16 +192,17 @@ def decode_creation(body: bytes) -> Creation:
 
 
 def decode_turn(body: bytes) -> TurnRequest:
-    """
+    """Decode the body of a turn.
+
     Raises:
-        BadRequest: not JSON.
-        Unprocessable: not of the contract's shape; names the field.
+        BadRequest: the body is not JSON.
+        Unprocessable: the body does not have the shape of the contract. The error names the field.
     """
     return parse(_turn_decoder, body, [])
 
 
 def decode_item(item_json: bytes) -> ScoreItem:
-    """What `Creation.item_json` holds."""
+    """Decode the item in `Creation.item_json`."""
     return _item_decoder.decode(item_json)
 
 
@@ -210,7 +215,7 @@ def _check_names(tree: Mapping[str, Any]) -> None:
 
 
 def _use_our_names(raw: dict[str, Any], tree: dict[str, Any]) -> None:
-    """In both forms of the body; a null under one name gives way to the other."""
+    """Rename other names of fields to ours, in both forms of the body. If one name is null, the other one counts."""
     for alias, name in ALIASES.items():
         if alias in tree:
             given = name if tree.get(name) is not None else alias

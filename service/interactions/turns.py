@@ -1,4 +1,4 @@
-"""What a turn comes to: pure functions from the state of an interaction and a verdict to the next state.
+"""Computes the next state of an interaction from its state and a verdict. All functions are pure.
 
 open ──reward ≥ success_threshold──► solved ──┐
   │ └──max_turns──► exhausted ────────────────┼──DELETE──► finalized
@@ -20,12 +20,12 @@ from service.wire import Result
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What was settled when the interaction was opened, and may be told."""
+    """The settings of an interaction that may be shown. They are fixed when it is opened."""
 
     options: Options
     ttl_s: float
     judged_by: dict[str, str]
-    """The item's verifier, recipe and labels, as far as it names them."""
+    """The verifier, recipe and labels that the item names."""
 
 
 class Turn(msgspec.Struct, frozen=True, array_like=True):
@@ -35,27 +35,27 @@ class Turn(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """What became of it so far."""
+    """The progress of an interaction so far."""
 
     state: State = "open"
     turns: tuple[Turn, ...] = ()
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A turn as it was asked for and answered."""
+    """A turn with its request and its answer."""
 
     digest: str
     key: str | None
     answer: msgspec.Raw
 
     def is_of(self, request: TurnRequest) -> bool:
-        """Whether the request asks for this very turn once more."""
+        """Whether the request repeats this turn."""
         same_key = self.key is not None and self.key == request.idempotency_key
         return same_key or self.digest == request.digest()
 
 
 class Judged(NamedTuple):
-    """How the response of a turn was judged."""
+    """The judgement of the response of a turn."""
 
     score: float
     reward: float
@@ -68,12 +68,14 @@ class Judged(NamedTuple):
 
 
 _TOLD_OF_CHECKS = ("name", "verifier", "version", "status", "score", "value", "weight", "reason")
-"""And not the detail, which may quote the reference."""
+"""The fields of a check that are shown. The detail is not among them, because it may quote the reference."""
 
 
 def judged(result: Result, *, is_silent: bool) -> Judged:
-    """From the engine's result, whose status is ok. Of an assistant that said nothing, `result` judges the empty text:
-    its score is 0 whatever that verifier makes of emptiness, and its reward no more than that.
+    """The judgement from a result of the engine with status ok.
+
+    If the assistant said nothing, `result` judges the empty text. Then the score is 0 whatever the verifier makes of an
+    empty text, and the reward is at most 0.
     """
     assert result.score is not None
     assert result.reward is not None
@@ -85,10 +87,10 @@ def judged(result: Result, *, is_silent: bool) -> Judged:
 
 
 def replayed(progress: Progress, taken: Taken | None, request: TurnRequest) -> Taken | None:
-    """The turn that the request repeats, or None when it asks for the next one.
+    """The turn that the request repeats, or None if it asks for the next one.
 
     Raises:
-        Conflict: it asks for neither; says which turn is next.
+        Conflict: the request is for another turn. The error says which turn is next.
     """
     count, index = len(progress.turns), request.index
     if progress.state == "finalized":
@@ -110,7 +112,7 @@ def _next(progress: Progress) -> str:
 
 
 def after_turn(options: Options, progress: Progress, verdict: Judged) -> tuple[Progress, TurnAnswer]:
-    """Where the interaction is after one more turn, and what is answered."""
+    """The progress after one more turn, and the answer to the turn."""
     turns = (*progress.turns, Turn(verdict.score, verdict.reward, verdict.reason))
     count = len(turns)
     state: State = "open"
@@ -141,7 +143,7 @@ def after_turn(options: Options, progress: Progress, verdict: Judged) -> tuple[P
 
 
 def trajectory_score(options: Options, turns: Sequence[Turn]) -> float | None:
-    """What the turns' rewards come to; None when there are no turns."""
+    """The rewards of the turns as one number. None if there are no turns."""
     if not turns:
         return None
     rewards = [turn.reward for turn in turns]
@@ -162,8 +164,8 @@ def trajectory_score(options: Options, turns: Sequence[Turn]) -> float | None:
 
 
 def steps(rewards: Sequence[float], penalty: float) -> list[float]:
-    """Per turn 0, or minus the penalty when its reward is not above the one before, which for the first is 0: the tool
-    reward of verl's `Gsm8kTool.execute`.
+    """One number per turn: 0, or minus the penalty if the reward is not above the one before (for the first turn: above
+    0). This is the tool reward of verl's `Gsm8kTool.execute`.
     """
     return [0.0 if now > before else -penalty for before, now in pairwise([0.0, *rewards])]
 
@@ -184,5 +186,5 @@ def view(name: str, plan: Plan, progress: Progress) -> View:
 
 
 def _finite(value: float) -> float:
-    """JSON has no infinity."""
+    """The value as a finite number, because JSON has no infinity."""
     return value if -inf < value < inf else float_info.max * (1 if value > 0 else -1)

@@ -1,4 +1,4 @@
-"""Background jobs: a batch is handed in, judged while nobody waits, and its results are fetched when they are wanted.
+"""Background jobs: a caller hands in a batch, it is judged while no caller waits, and its results are fetched later.
 
     POST /v1/jobs ──door──► store: queue ──take──► runner ──engine.stream──► results ──► store: results
     GET  /v1/jobs/{id} ─────────────────────────────────────────────────────────────────────┘
@@ -13,6 +13,7 @@
 
 The HTTP routes are in `service/doors/routes/jobs.py`.
 
-A process that runs a job holds a *claim* to it and keeps it fresh. Whose process has been silent for too long is run by
-another, which judges only what has no result yet; the first one, should it live after all, finds its writes refused.
+A process that runs a job holds a *claim* to it and refreshes the claim. If a process has been silent for too long,
+another process takes over its job and judges only the items without a result. If the first process is still alive, its
+writes are refused.
 """

@@ -1,4 +1,4 @@
-"""What a background job is: how it is handed in, claimed, looked at, and what a store of jobs promises."""
+"""The types of background jobs: submission, claim, snapshot, and the contract of a job store."""
 
 import asyncio
 import contextlib
@@ -15,10 +15,11 @@ from service.errors import BadRequest, Conflict, Overloaded, TooLarge
 from service.system_random import SYSTEM_RANDOM
 
 MAX_ATTEMPTS = 3
-"""So often a job is begun; then the processes that died with it may have died of it, and it is ended without them."""
+"""The number of times that a job is begun. After that, the job itself may be what killed its processes, so it ends
+without a further one."""
 _MIN_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
 _THREAD_BYTES = 64_000
-"""Packing and unpacking less than this is quicker than handing it to a thread."""
+"""Packing or unpacking a smaller request is quicker than handing it to a thread."""
 
 
 class State(StrEnum):
@@ -33,58 +34,58 @@ class State(StrEnum):
 
 
 class ClaimLost(Exception):
-    """The job is not ours any more: cancelled, over its time, or taken over by another process."""
+    """This process has lost the job: it was cancelled, its time is over, or another process took it over."""
 
 
 class Damaged(Exception):
-    """What the store holds of a job is not what was put there."""
+    """The store's data of a job differs from what was put there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A request that has been checked, as it is stored."""
+    """A checked request in the form in which it is stored."""
 
     packed: bytes
-    """Its JSON, compressed."""
+    """The JSON of the request, compressed."""
     digest: bytes
-    """SHA-256 of its JSON."""
+    """The SHA-256 of the JSON."""
     size: int
-    """Bytes of its JSON."""
+    """The bytes of the JSON before compression."""
     items: int
     key: str
-    """A hash of the idempotency key and of who sent it; empty without one."""
+    """A hash of the idempotency key and of the caller. Empty without a key."""
 
     def unloaded(self) -> "Submission":
-        """As it is kept when the job has ended."""
+        """The submission as it is kept after the job has ended."""
         return replace(self, packed=b"")
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A job as it is seen from outside."""
+    """A job as callers see it."""
 
     state: State
     items: int
     done: int
-    """Results that exist."""
+    """The number of results that exist."""
     lines: Sequence[bytes]
-    """Those asked for, as JSON, in the order in which they came to be."""
+    """The requested results as JSON, in the order in which they were made."""
     summary: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to run a job, with what is needed for it."""
+    """The right to run a job, with everything that is needed for it."""
 
     job_id: str
     token: str
-    """Of this claim and no other; the store refuses the writes of a claim that is not the latest."""
+    """The token of this claim alone. The store refuses writes of a claim that is not the latest."""
     attempt: int
     submission: Submission
     lines: Sequence[bytes]
-    """The results that others have stored before."""
+    """The results that earlier processes have stored."""
     age_s: float
-    """Since the job was first begun."""
+    """Seconds since the job was first begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,13 @@ class Limits:
     max_jobs: int
     max_bytes: int
     ttl_s: float
-    """Of jobs that have ended."""
+    """The time to live of jobs that have ended."""
     unfinished_ttl_s: float
-    """Of others, from their submission on."""
+    """The time to live of all other jobs, from their submission on."""
 
     def check_size(self, size: int) -> None:
-        """
+        """Check that a job of this size can ever have room.
+
         Raises:
             TooLarge: a job so large would never have room.
         """
@@ -107,7 +109,9 @@ class Limits:
             raise TooLarge(f"the job has {size} bytes when compressed; all jobs together may have {self.max_bytes}")
 
     def overloaded(self, jobs: int, held_bytes: int, first_goes_in_s: float) -> Overloaded:
-        """The refusal of a submission for which there is no room until others go, or end and are smaller then."""
+        """The refusal of a submission without room. Room comes when other jobs are removed, or end and become
+        smaller.
+        """
         wait_s = min(max(first_goes_in_s, _MIN_RETRY_S), _MAX_RETRY_S)
         return Overloaded(
             f"{jobs} jobs with {held_bytes / 1e6:.1f} MB are held; at most {self.max_jobs} with "
@@ -122,36 +126,36 @@ def conflict() -> Conflict:
 
 @dataclass(slots=True)
 class JobCounters:
-    """What happened in this process since the start; each only grows."""
+    """Events in this process since the start. Each count only grows."""
 
     submitted: int = 0
     repeated: int = 0
-    """Submissions that were answered with the job of an earlier one, by their idempotency key."""
+    """Submissions that were answered with an earlier job, by their idempotency key."""
     refused: int = 0
-    """Submissions for which there was no room."""
+    """Submissions that found no room."""
     finished: int = 0
     cancelled: int = 0
     taken_over: int = 0
-    """From a process that was silent."""
+    """Jobs taken over from a process that was silent."""
     claims_lost: int = 0
-    """Jobs given up here, since they were cancelled or taken over."""
+    """Jobs given up here because they were cancelled or taken over."""
     handed_back: int = 0
     abandoned: int = 0
-    """Ended with the rest of their items `failed`, after `MAX_ATTEMPTS`."""
+    """Jobs that ended after `MAX_ATTEMPTS` with the rest of their items `failed`."""
     store_errors: int = 0
 
 
 class Board:
-    """Where those who wait for a job are told that it has changed; perhaps too often, never too rarely."""
+    """Tells waiting requests that a job has changed. It may call too often, but never too rarely."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, dict[asyncio.Event, bool]] = {}
         self.is_closed = False
-        """Nobody should wait any more: the process is about to end."""
+        """Whether waiting should end, because the process is about to end."""
 
     @contextlib.contextmanager
     def waiting(self, job_id: str, *, for_news: bool = False) -> Iterator[asyncio.Event]:
-        """An event that is set when the job ends, or `for_news` also when it has new results."""
+        """An event that is set when the job ends. With `for_news` it is also set when the job has new results."""
         rung = asyncio.Event()
         self._waiting.setdefault(job_id, {})[rung] = for_news
         try:
@@ -178,10 +182,10 @@ class Board:
 
 
 class JobStore(Protocol):
-    """Where jobs are, until their time is over. Results that have been shown never change.
+    """Holds jobs until their time is over. A result that has been shown never changes.
 
-    All but `take`, `leave` and `keep` raise `StateUnavailable`, after which what was asked may have been done or not; what
-    is done with a claim raises `ClaimLost`.
+    All methods but `take`, `leave` and `keep` may raise `StateUnavailable`; then the change may have been made or not.
+    Methods that take a claim may raise `ClaimLost`.
     """
 
     @property
@@ -192,7 +196,7 @@ class JobStore(Protocol):
     async def close(self) -> None: ...
 
     async def submit(self, submission: Submission) -> str:
-        """Keep and queue it; the id of the job.
+        """Store and queue a job. Returns its id.
 
         Raises:
             Overloaded: the store is full.
@@ -200,37 +204,41 @@ class JobStore(Protocol):
         """
 
     async def read(self, job_id: str, after: int) -> Snapshot | None:
-        """The job with its results but for the first `after`; None if there is none."""
+        """The job, with its results after the first `after`. None if there is no such job."""
 
     async def cancel(self, job_id: str) -> State | None:
-        """Stop it wherever it runs; what is finished is removed. The state it had; None if there is none."""
+        """Stop a job wherever it runs. A finished job is removed. Returns the state that it had; None if there is no
+        such job.
+        """
 
     async def take(self) -> Claim:
         """Wait for the next job."""
 
     async def leave(self) -> None:
-        """Give back all claims, so that others can take the jobs at once."""
+        """Give back all claims, so that other processes can take the jobs at once."""
 
     async def keep(self, claim: Claim) -> None:
-        """Hold the claim until it is lost: never returns."""
+        """Hold the claim until it is lost. It never returns."""
 
     async def append(self, claim: Claim, offset: int, lines: Sequence[bytes]) -> int:
-        """Store the results from the one numbered `offset` on; how many are stored now. Fewer than `offset` are when the
-        store has lost some, which are then to be stored again. May be repeated.
+        """Store the results from number `offset` on. May be repeated.
+
+        Returns how many results are stored now. If that is fewer than `offset`, the store has lost some, and they must
+        be stored again.
         """
 
     async def finish(self, claim: Claim, summary: bytes) -> None:
-        """All results are stored. May be repeated."""
+        """Mark the job as done, after all results are stored. May be repeated."""
 
     async def release(self, claim: Claim) -> None:
-        """Let the job be tried again; this attempt counts."""
+        """Give the job back for another attempt. This attempt counts."""
 
     async def drop(self, claim: Claim) -> None:
         """Remove a job that is damaged."""
 
 
 async def pack(body: bytes, items: int, key: str) -> Submission:
-    """The request's JSON as it is stored."""
+    """Compress a request's JSON for the store."""
     if len(body) < _THREAD_BYTES:
         packed, digest = _pack(body)
     else:
@@ -243,7 +251,7 @@ def _pack(body: bytes) -> tuple[bytes, bytes]:
 
 
 async def unpack(submission: Submission) -> bytes:
-    """The request's JSON.
+    """The JSON of a stored request.
 
     Raises:
         Damaged
@@ -259,5 +267,5 @@ def _unpack(submission: Submission) -> bytes:
     except (BadRequest, TooLarge) as error:
         raise Damaged("the request cannot be unpacked") from error
     if hashlib.sha256(body).digest() != submission.digest:
-        raise Damaged("the request is not the one that was stored")
+        raise Damaged("the request differs from the one that was stored")
     return body

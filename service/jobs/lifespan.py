@@ -1,4 +1,4 @@
-"""Builds what background jobs need, a store and a runner, and ends both with the server."""
+"""Builds a store and a runner for background jobs, and ends both with the server."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -15,11 +15,11 @@ from service.scoring.engine import Engine
 from service.settings import Settings
 
 _COLLECTING_S: Final = 5.0
-"""Results that end with this process are kept for so long after the last job, so that callers can still fetch them."""
+"""Seconds for which a process without Redis stays up after the last job, so that callers can still fetch results."""
 
 
 class BackgroundJobs:
-    """All of it; made by `open_jobs`."""
+    """The store and the runner of background jobs. `open_jobs` makes it."""
 
     def __init__(self, store: MemoryJobStore | RedisJobStore, runner: Runner, counters: JobCounters) -> None:
         self.store = store
@@ -27,7 +27,7 @@ class BackgroundJobs:
         self._counters = counters
 
     async def drain(self) -> None:
-        """Release jobs that another process can finish, and wait for those that none can."""
+        """Release the jobs that another process can finish, and wait for those that no other process can."""
         try:
             if isinstance(self.store, MemoryJobStore):
                 await self.store.all_ended(_COLLECTING_S)
@@ -61,7 +61,7 @@ class BackgroundJobs:
 
 @contextlib.asynccontextmanager
 async def open_jobs(settings: Settings, engine: Engine, admission: Admission) -> AsyncIterator[BackgroundJobs]:
-    """Take jobs in and run them; leaving the block hands back what is under way."""
+    """Accept jobs and run them. Leaving the block hands back the jobs under way."""
     counters = JobCounters()
     limits = Limits(
         settings.max_jobs, int(settings.max_jobs_mb * 1_000_000), settings.job_ttl_s, settings.job_unfinished_ttl_s

@@ -1,5 +1,5 @@
-"""Jobs in this process alone: for a service without Redis. They end with the process; SIGTERM waits for them, and
-for those who want their results.
+"""Keeps jobs in this process, for a service without Redis. They end with the process. After SIGTERM the process waits
+for them, and for callers that fetch their results.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from service.jobs.job import Board, Claim, ClaimLost, JobCounters, Limits, Snaps
 
 @dataclass(slots=True)
 class _Held:
-    """A job, and when it goes."""
+    """A job, and the time when it is removed."""
 
     submission: Submission
     timer: asyncio.TimerHandle
@@ -31,7 +31,7 @@ class _Held:
 
 
 class MemoryJobStore:
-    """A `JobStore` in memory; one event loop, so no lock."""
+    """A `JobStore` in memory. There is one event loop, so it needs no lock."""
 
     def __init__(self, limits: Limits, counters: JobCounters) -> None:
         self.board = Board()
@@ -61,7 +61,9 @@ class MemoryJobStore:
             held.timer.cancel()
 
     async def all_ended(self, timeout_s: float) -> None:
-        """Wait until no job is queued or running, then for so long until those that ended meanwhile were looked at."""
+        """Wait until no job is queued or running. Then wait up to the timeout until callers have fetched the jobs that
+        ended meanwhile.
+        """
         ending = [job_id for job_id, held in self._held.items() if not held.state.is_last]
         await self._until(lambda: not self.unfinished)
         with contextlib.suppress(TimeoutError):

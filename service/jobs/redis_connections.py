@@ -1,7 +1,7 @@
-"""The connections to Redis: one listens for events, the others are lent for one call each.
+"""The connections of the job store to Redis. One listens for events; the others serve one call at a time.
 
-The one that listens tells by its silence that Redis cannot be reached; until it is heard again all calls are refused at
-once. It then connects anew, with a client that knows of no dead master.
+If the listening connection is silent, Redis cannot be reached. Until Redis is heard again, all calls are refused at
+once. Then it connects anew, with a client that knows of no dead master.
 """
 
 import asyncio
@@ -20,24 +20,24 @@ log = logging.getLogger("rewardline.jobs")
 _CLIENT_NAME = "rewardline"
 _CONNECT_S = 2.0
 _CALL_S = 5.0
-"""Of a call; the longest carry a request's body."""
+"""The time limit of a call. The longest calls carry the body of a request."""
 _MAX_CALLS = 16
-"""At once; others wait for their turn within `_CALL_S`."""
+"""Calls at once. Further calls wait for their turn within `_CALL_S`."""
 _BLOCK_S = 1.0
 _SILENCE_S = 3.0
-"""Redis gives a sign each `_BLOCK_S`; after so long it is taken for gone."""
+"""Redis gives a sign each `_BLOCK_S`. After this many seconds of silence it counts as gone."""
 _AGAIN_S = (0.2, 2.0)
-"""Shortest and longest pause before Redis is tried again."""
+"""The shortest and the longest pause before Redis is tried again."""
 _EVENTS_AT_ONCE = 1000
 
 
 class RedisConnections:
-    """Calls to one Redis, and the events that are added to its stream `events`.
+    """Calls to one Redis, and the events of its stream `events`.
 
-    `on_event(what, job_id)` is called for each of them, `on_reached` when some may have been missed.
+    `on_event(what, job_id)` is called for each event, and `on_reached` when some events may have been missed.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class RedisConnections:
         self._on_reached = on_reached
         self._client = self._connect()
         self._calls = asyncio.Semaphore(_MAX_CALLS)
-        """Guards the connections: the library refuses a call beyond their number instead of having it wait."""
+        """Guards the connections. Beyond their number the library refuses a call instead of letting it wait."""
         self.is_reached = False
-        """Whether Redis gives signs."""
+        """Whether Redis can be reached."""
         self._tried = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Try Redis, for a moment."""
+        """Try Redis for a moment."""
         self._listening = asyncio.create_task(self._listen())
         with suppress(TimeoutError):
             async with asyncio.timeout(_CONNECT_S):
@@ -76,10 +76,10 @@ class RedisConnections:
         await self._hang_up(self._client)
 
     async def ask(self, *command: Any) -> Any:
-        """What Redis answers.
+        """Send a command. Returns the answer of Redis.
 
         Raises:
-            StateUnavailable: nothing; the command may have been carried out or not.
+            StateUnavailable: Redis did not answer; the command may have been carried out or not.
         """
         if not self.is_reached:
             raise _unavailable("it cannot be reached")
@@ -89,13 +89,13 @@ class RedisConnections:
         except Exception as error:  # whatever a broken server makes the library raise
             self._counters.store_errors += 1
             log.warning("jobs: Redis at %s: %s", self._address, _described(error))
-            raise _unavailable("it cannot be asked") from error
+            raise _unavailable("it does not answer") from error
 
     def nonsense(self) -> StateUnavailable:
-        """What to raise when an answer is none."""
+        """The error for an answer that makes no sense."""
         self._counters.store_errors += 1
-        log.error("jobs: Redis at %s answers what it was never told", self._address)
-        return _unavailable("it does not make sense")
+        log.error("jobs: Redis at %s gave an answer that makes no sense", self._address)
+        return _unavailable("its answer makes no sense")
 
     async def _listen(self) -> None:
         shortest_s, longest_s = _AGAIN_S
@@ -127,7 +127,7 @@ class RedisConnections:
         return bytes(found[0][0]) if found else b"0-0"
 
     async def _next_events(self, last: bytes) -> bytes:
-        """Pass on the events after `last`, or wait a moment for some; the latest one's id."""
+        """Pass on the events after `last`, or wait a moment for some. Returns the id of the latest one."""
         options = ("COUNT", _EVENTS_AT_ONCE, "BLOCK", round(_BLOCK_S * 1000), "STREAMS", self._events, last)
         found = await self._execute("XREAD", *options)
         for _, events in found or []:
@@ -138,8 +138,8 @@ class RedisConnections:
         return last
 
     async def _execute(self, *command: Any) -> Any:
-        """As the client's; but a cancellation that comes while the library sends is not lost, as Python 3.11's `wait_for`,
-        by which it sends, may lose it.
+        """Run a command like the client does, but without losing a cancellation that comes while the library sends.
+        Python 3.11's `wait_for`, by which the library sends, may lose it.
         """
         task = asyncio.current_task()
         assert task is not None
@@ -171,5 +171,5 @@ def _unavailable(why: str) -> StateUnavailable:
 
 
 def _described(error: BaseException) -> str:
-    """Kind and start of the message, on one line: some of it may come from a broken server."""
+    """The kind of the error and the start of its message, on one line. Some of it may come from a broken server."""
     return f"{type(error).__name__} {str(error)[:200]!r}"

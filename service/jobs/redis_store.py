@@ -1,7 +1,7 @@
-"""Jobs in Redis, where every replica finds them: see `redis_store.lua` for what is kept there, and how it changes.
+"""Keeps jobs in Redis, where every replica finds them. `redis_store.lua` says what Redis holds and how it changes.
 
-Redis 6.2 or later is needed, with EVAL and streams, and without eviction: of a job it has evicted nothing more is known.
-What a result was is checked when it is read, as in the verdict cache.
+Redis must be 6.2 or later, with EVAL and streams and without eviction: after an eviction nothing is known of the job.
+Results are checked when they are read, as in the verdict cache.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ log = logging.getLogger("rewardline.jobs")
 _STEPS = Path(__file__).with_name("redis_store.lua").read_text(encoding="utf-8")
 _PREFIX = "rl1:{jobs}:"
 _LOOK_S = 5.0
-"""How often jobs of dead processes are looked for; more often if `claim_idle_s` is short."""
+"""The interval at which jobs of dead processes are looked for. It is shorter if `claim_idle_s` is short."""
 _TEND_S = 5.0
 _SUM_BYTES = 4
 
@@ -46,16 +46,16 @@ _SUM_BYTES = 4
 class RedisJobStore:
     """A `JobStore` in Redis.
 
-    Another process takes over a job whose claim has not been refreshed for `claim_idle_s`.
+    If a claim has not been refreshed for `claim_idle_s`, another process takes over its job.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     def __init__(self, url: str, limits: Limits, counters: JobCounters, *, claim_idle_s: float) -> None:
         self.board = Board()
         self.jobs = self.bytes = self.unfinished = 0
-        """As last heard of all that Redis holds."""
+        """Counts of everything that Redis holds, as last heard."""
         self._limits = limits
         self._counters = counters
         self._claim_idle_s = claim_idle_s
@@ -72,7 +72,7 @@ class RedisJobStore:
         return self._link.is_reached
 
     async def start(self) -> None:
-        """Without Redis jobs are refused until it is there."""
+        """Start the connections. Without Redis, jobs are refused until it is there."""
         await self._link.start()
         self._tending = asyncio.create_task(self._tend())
 
@@ -126,7 +126,7 @@ class RedisJobStore:
         return None if lines is None else replace(snapshot, lines=lines)
 
     async def _lines(self, job_id: str, start: int, end: int) -> list[bytes] | None:
-        """The job's results from `start` up to `end`; None if it has been removed meanwhile.
+        """The results of the job from `start` up to `end`. None if the job has been removed meanwhile.
 
         Raises:
             Damaged
@@ -147,7 +147,7 @@ class RedisJobStore:
         self._counters.cancelled += not before.is_last
         return before
 
-    # For who runs jobs
+    # For the runner
 
     async def take(self) -> Claim:
         while True:
@@ -166,7 +166,7 @@ class RedisJobStore:
         try:
             told = await asyncio.shield(asking)
         finally:
-            # Also when this is cancelled: what Redis gives us then, `leave` gives back.
+            # If this is cancelled, Redis may still give us a job. `leave` gives it back.
             await asyncio.wait([asking])
         if told is None:
             return None
@@ -234,7 +234,7 @@ class RedisJobStore:
         self.board.ring_all()
 
     async def _tend(self) -> None:
-        """Remove what is over, for ever, and take note of what there is."""
+        """Remove jobs that are over, and note how many there are. It never returns."""
         while True:
             with suppress(StateUnavailable):
                 match await self._call("tend"):
@@ -250,7 +250,7 @@ def _framed(job_id: str, line: bytes) -> bytes:
 def _unframed(job_id: str, framed: bytes) -> bytes:
     line = framed[_SUM_BYTES:]
     if _framed(job_id, line) != framed:
-        raise Damaged("a result is not the one that was stored")
+        raise Damaged("a result differs from the one that was stored")
     return line
 
 

@@ -1,7 +1,8 @@
-"""The results of one job: those that other processes stored, and ours, which are stored soon after they exist.
+"""The results of one job: those that other processes stored, and those of this process, which are stored soon after
+they are made.
 
-It only grows, and is stored from its beginning on: what a store loses of its end is stored again, the same in the same
-order.
+The list only grows, and it is stored from its beginning on. If the store loses results at its end, the same results are
+stored again in the same order.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ T = TypeVar("T")
 
 
 class _Head(msgspec.Struct):
-    """What a summary counts."""
+    """The fields that a summary counts."""
 
     index: int
     status: str
@@ -36,10 +37,10 @@ _head_decoder = msgspec.json.Decoder(_Head)
 
 
 class JobResults:
-    """Results by the claim under which they are made.
+    """The results of a claim.
 
     Raises:
-        Damaged: what others have stored are no results.
+        Damaged: the stored lines of other processes are not results.
     """
 
     def __init__(self, store: JobStore, claim: Claim) -> None:
@@ -56,7 +57,7 @@ class JobResults:
             try:
                 head = _head_decoder.decode(line)
             except msgspec.MsgspecError as error:
-                raise Damaged("a stored result is none") from error
+                raise Damaged("a stored line is not a result") from error
             self._count(head.index, head.status, cached=head.cached)
 
     def missing(self) -> list[int]:
@@ -71,11 +72,11 @@ class JobResults:
         self._has_more.set()
 
     def add_shared(self, count: int) -> None:
-        """So many items shared another's verdict."""
+        """Note that so many items shared the verdict of another item."""
         self._summary.deduplicated += count
 
     async def store_until_whole(self) -> None:
-        """Store what is added, until `complete` is called and all is stored; however long the store is away.
+        """Store added results until `complete` has been called and all are stored, however long the store is away.
 
         Raises:
             ClaimLost
@@ -91,12 +92,12 @@ class JobResults:
                 self._stored = await _patiently(partial(self._store.append, self._claim, self._stored, lines))
 
     def complete(self) -> None:
-        """All results have been added."""
+        """Note that all results have been added."""
         self._is_whole.set()
         self._has_more.set()
 
     async def finish(self) -> None:
-        """Say that the job is done.
+        """Mark the job as done.
 
         Raises:
             ClaimLost
@@ -119,7 +120,7 @@ class JobResults:
 
 
 async def _patiently(ask: Callable[[], Awaitable[T]]) -> T:
-    """What the store says, however long it is away."""
+    """Ask the store until it answers, however long it is away."""
     while True:
         try:
             return await ask()

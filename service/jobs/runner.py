@@ -1,7 +1,8 @@
-"""Runs jobs: takes as many at a time as it may, and sees each through to its last result.
+"""Runs background jobs: takes as many at a time as are allowed, and runs each to its last result.
 
-A job is judged in slices, each of which waits until the admission has room for it: a large job neither keeps others out
-nor is kept out by them, and none is refused. The deadline of a job counts from when its process begins to judge it.
+A job is judged in slices. Each slice waits until the admission has room for it: a large job neither keeps other work
+out nor is kept out by it, and no job is refused. The deadline of a job counts from the moment when its process begins
+to judge it.
 
     ended by       what becomes of the job
     its last item  done
@@ -31,7 +32,8 @@ log = logging.getLogger("rewardline.jobs")
 
 _SLICE_ITEMS = 512
 _SLICES_AT_ONCE = 2
-"""So that the last items of one, which may be slow, do not leave the verifiers idle."""
+"""Slices of one job at once. There are several, so that the last items of a slice, which may be slow, do not leave the
+verifiers idle."""
 _AFTER_BUG_S = 1.0
 _ABANDONED = Verdict.failed(
     "job_abandoned", f"{MAX_ATTEMPTS} processes have died while they ran this job; it is not begun again"
@@ -40,7 +42,7 @@ _DEADLINE = Verdict.failed("deadline", "not judged before the job's deadline")
 
 
 class Runner:
-    """Use as an async context manager: leaving it hands back what is under way."""
+    """Runs jobs. Use it as an async context manager; leaving it hands back the jobs under way."""
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class Runner:
         self._free.release()
 
     async def _see_through(self, claim: Claim) -> None:
-        """Run the job for as long as it is ours."""
+        """Run the job for as long as this process has it."""
         self.under_way += 1
         try:
             async with asyncio.TaskGroup() as group:
@@ -112,7 +114,7 @@ class Runner:
             self._counters.finished += 1
         except* ClaimLost:
             self._counters.claims_lost += 1
-            log.info("job %s is not ours any more", claim.job_id)
+            log.info("this process has lost job %s", claim.job_id)
         except* Damaged as errors:
             log.error("job %s is dropped: %s", claim.job_id, errors.exceptions[0])  # noqa: TRY400  # no bug of ours
             with contextlib.suppress(StateUnavailable, ClaimLost):
@@ -125,12 +127,12 @@ class Runner:
             self.under_way -= 1
 
     async def _run(self, claim: Claim) -> JobResults:
-        """Give every item a result, and have them stored."""
+        """Give every item a result, and store the results."""
         with self._admission.permit() as permit:
             await permit.add_when_possible(nbytes=claim.submission.size)
             request = await decode_request(await unpack(claim.submission), claim.submission.items)
             if len(request.items) != claim.submission.items:
-                raise Damaged("the job has another number of items than it had")
+                raise Damaged("the number of items of the job has changed")
             for index, item in enumerate(request.items):
                 item.id = index if item.id is None else item.id
             record = JobResults(self._store, claim)

@@ -1,1 +1,1 @@
-"""How much may be asked for: by all callers together, and by each key."""
+"""Limits of the work that all callers together, and each key, may ask for."""

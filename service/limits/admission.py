@@ -1,7 +1,7 @@
-"""How much work may be inside at once, counted in items and bytes.
+"""Limits how much work is in flight at once, counted in items and bytes.
 
-A request that does not fit is refused at once, whole, with the time after which it is worth trying again: nothing
-queues without a bound. Bytes are reserved before a body is read, items as soon as they are counted.
+A request that does not fit is refused at once and as a whole. The refusal says when it is worth trying again. So no
+queue grows without a bound. Bytes are reserved before a body is read, and items as soon as they are counted.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _MAX_DIGITS = 9
 
 
 class Admission:
-    """The permits of this process; single-threaded, so it needs no lock."""
+    """The permits of this process. It runs in one thread and needs no lock."""
 
     def __init__(self, max_items: int, max_bytes: int) -> None:
         self._max_items = max_items
@@ -29,9 +29,9 @@ class Admission:
         self.bytes = 0
         self.requests = 0
         self.draining = False
-        """Nothing is let in any more."""
+        """Whether nothing is admitted any more."""
         self.leaving = False
-        """Whoever comes is still let in, but should go elsewhere from now on."""
+        """Whether callers should go elsewhere from now on, though they are still admitted."""
         self.calls = OpenCalls()
         self.rate_limits = RateLimits()
         self._items_per_s = 0.0
@@ -53,19 +53,19 @@ class Admission:
             ShuttingDown
         """
         if self.draining:
-            raise ShuttingDown("this replica is shutting down; send the request to another", retry_after_s=1.0)
+            raise ShuttingDown("this replica is shutting down; send the request to another replica", retry_after_s=1.0)
 
     def permit(self) -> "Permit":
-        """As `enter`, for what has been let in already."""
+        """A permit like that of `enter`, for work that has been admitted already."""
         return Permit(self)
 
     async def idle(self) -> None:
-        """Wait until no request is inside."""
+        """Wait until no request is in flight."""
         while self.requests:
             await self.freed()
 
     async def freed(self) -> None:
-        """Wait until something is given back."""
+        """Wait until a request gives back items or bytes."""
         self._freed.clear()
         await self._freed.wait()
 
@@ -76,12 +76,14 @@ class Admission:
         self._freed.set()
 
     def observe_rate(self, items: int, seconds: float) -> None:
-        """Take note of a finished request, from which `Retry-After` is computed."""
+        """Note a finished request. `Retry-After` is computed from such notes."""
         rate = items / max(seconds, 1e-3)
         self._items_per_s += 0.1 * (rate - self._items_per_s)
 
     def check_room(self, items: int) -> None:
-        """Refuse what does not fit before it is read. Holds nothing: a caller that only announces items must not keep others out.
+        """Refuse items that do not fit before they are read.
+
+        This reserves nothing: a caller that only announces items must not keep others out.
 
         Raises:
             Overloaded
@@ -102,13 +104,15 @@ class Admission:
             )
 
     def _retry_after_s(self) -> float:
-        """About the time in which half of what is in flight will be done, with jitter against a stampede."""
+        """The time in which about half of the work in flight will be done. It has jitter, so that callers do not come
+        back all at once.
+        """
         expected = self.items / 2 / self._items_per_s if self._items_per_s else _MIN_RETRY_S
         return min(max(expected, _MIN_RETRY_S), _MAX_RETRY_S) * SYSTEM_RANDOM.uniform(1.0, 1.5)
 
 
 class Permit:
-    """What one request holds; given back when the `with` block ends."""
+    """The items and bytes that one request holds. They are given back when the `with` block ends."""
 
     __slots__ = ("_admission", "_bytes", "_caller", "_charged", "_items")
 
@@ -130,10 +134,10 @@ class Permit:
         self._admission.rate_limits.give(self._caller, self._charged)
 
     def add(self, *, items: int = 0, nbytes: int = 0) -> None:
-        """Hold so much more.
+        """Hold more items and bytes.
 
         Raises:
-            Overloaded: it does not fit, or is more than the caller's key may ask for.
+            Overloaded: the work does not fit, or is more than the caller's key may ask for.
         """
         self._admission.take(items, nbytes)
         try:
@@ -145,29 +149,29 @@ class Permit:
         self._bytes += nbytes
 
     def charge(self, items: int) -> None:
-        """Count items to the caller's key; those of `add` are.
+        """Charge items to the key of the caller. `add` does this for its items.
 
         Raises:
-            Overloaded: it asks for more than it may.
+            Overloaded: the key asks for more than it may.
         """
         if items:
             self._admission.rate_limits.take(self._caller, items)
             self._charged += items
 
     async def reserve(self, nbytes: int) -> None:
-        """As `add`, for what awaits."""
+        """Hold more bytes: `add` as a coroutine."""
         self.add(nbytes=nbytes)
 
     async def reserve_when_possible(self, nbytes: int) -> None:
         await self.add_when_possible(nbytes=nbytes)
 
     async def add_when_possible(self, *, items: int = 0, nbytes: int = 0) -> None:
-        """Hold so much more as soon as it fits: for callers that are slowed down instead of refused."""
+        """Hold more items and bytes as soon as they fit, for callers that wait instead of being refused."""
         while True:
             try:
                 self.add(items=items, nbytes=nbytes)
             except Overloaded as refusal:
-                with contextlib.suppress(TimeoutError):  # a key's rate is kept by waiting, whatever is given back
+                with contextlib.suppress(TimeoutError):  # waiting keeps the key's rate, whatever is given back
                     async with asyncio.timeout(refusal.retry_after_s):
                         await self._admission.freed()
             else:
@@ -175,7 +179,9 @@ class Permit:
 
 
 def announced(count: str | bytes | None, most: int) -> int:
-    """Items that a request says it brings (`X-Item-Count`), within what one may bring; who does not say brings one."""
+    """The number of items that a request announces (`X-Item-Count`), at most the number that a request may bring.
+    Without the header it is one.
+    """
     if count is None or len(count) > _MAX_DIGITS or not (count.isascii() and count.isdigit()):
         return 1
     return max(1, min(int(count), most))

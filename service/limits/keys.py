@@ -1,4 +1,4 @@
-"""API keys: their names, their scopes, and how much each may ask for.
+"""API keys: their names, their scopes, and the limits of each.
 
     REWARDLINE_API_KEYS=name=key      for everything, without a limit of its own
     keys_file                         YAML, read again on SIGHUP:
@@ -12,8 +12,8 @@
     sandbox   the caller's own programs run in boxes: /run_code and its like
     admin     /metrics
 
-Keys are kept and compared as SHA-256 digests, in constant time, each candidate against every key; a key's name, never the
-key, appears in metrics and logs. Limits hold for this process, not for all replicas together.
+Keys are kept as SHA-256 digests and compared in constant time, each candidate against every key. Metrics and logs show
+the name of a key, never the key. Limits hold for this process, not for all replicas together.
 """
 
 import base64
@@ -47,7 +47,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, as far as that is known."""
+    """The caller, as far as it is known."""
 
     name: str
     scopes: frozenset[Scope] = frozenset(Scope)
@@ -55,21 +55,22 @@ class Caller:
     max_items_in_flight: int | None = None
 
     def check(self, scope: Scope) -> None:
-        """
+        """Check that the key has the scope.
+
         Raises:
-            Forbidden: the key is not for this.
+            Forbidden: the key does not have the scope.
         """
         if scope not in self.scopes:
-            raise Forbidden(f"the key {self.name!r} is not for this: it lacks the scope {scope.value!r}")
+            raise Forbidden(f"the key {self.name!r} lacks the scope {scope.value!r}; use a key with this scope")
 
 
 ANONYMOUS: Final = Caller("anonymous")
 CALLER: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
-"""Of the request that is being served."""
+"""The caller of the request that is being served."""
 
 
 class BadKeys(Exception):
-    """The file of keys has mistakes; `problems` are all of them."""
+    """The file of keys has mistakes. `problems` holds all of them."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -77,23 +78,25 @@ class BadKeys(Exception):
 
 
 class Keys:
-    """All keys; none means that everyone may call."""
+    """All keys. If there are none, everyone may call."""
 
     def __init__(self, callers: Mapping[bytes, Caller], *, required: bool = False) -> None:
-        """`callers` by the digests of their keys; `required` also where there are none."""
+        """`callers` are keyed by the digests of their keys. `required` demands a key even if there are none."""
         self._callers = dict(callers)
         self._required = required
 
     def use(self, callers: Mapping[bytes, Caller]) -> None:
-        """Let other keys be in force; requests under way go on."""
+        """Put other keys in force. Requests under way go on."""
         self._callers = dict(callers)
 
     def caller_of(self, authorization: str | None) -> Caller:
-        """Whose key is in an `Authorization` header: `Bearer <key>`, or `Basic` with the key as password, which is what
-        clients that cannot set a header make of `http://any:<key>@host`.
+        """The caller with the key in an `Authorization` header.
+
+        The header is `Bearer <key>`, or `Basic` with the key as password. Clients that cannot set a header make the
+        latter from `http://any:<key>@host`.
 
         Raises:
-            Unauthenticated: keys are configured and this is none of them.
+            Unauthenticated: keys are configured, and this is not one of them.
         """
         if not self._callers and not self._required:
             return ANONYMOUS
@@ -121,7 +124,7 @@ def _token(authorization: str) -> bytes:
 
 
 class _KeySpec(BaseModel):
-    """A key as the file has it."""
+    """A key as it is written in the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -145,10 +148,10 @@ class _KeysFile(BaseModel):
 
 
 def read(path: Path) -> dict[bytes, Caller]:
-    """The callers in a file, by the digests of their keys.
+    """The callers in a file, keyed by the digests of their keys.
 
     Raises:
-        BadKeys: with every mistake.
+        BadKeys: the file has mistakes. The error holds all of them.
     """
     try:
         given: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -177,10 +180,10 @@ def _check(path: Path, specs: Mapping[str, _KeySpec]) -> None:
 
 
 def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Caller]:
-    """All callers: those of the setting `api_keys`, for everything, and those of the file.
+    """All callers: those of the setting `api_keys`, which may do everything, and those of the file.
 
     Raises:
-        BadKeys: with every mistake.
+        BadKeys: the file has mistakes. The error holds all of them.
     """
     callers = {digest: Caller(name) for name, digest in digests.items()}
     if file is None:
@@ -188,7 +191,7 @@ def gather(digests: Mapping[str, bytes], file: Path | None) -> dict[bytes, Calle
     from_file = read(file)
     names = {caller.name for caller in callers.values()} & {caller.name for caller in from_file.values()}
     if names or callers.keys() & from_file.keys():
-        raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} stands in api_keys, too"])
+        raise BadKeys([f"{file}: {', '.join(sorted(names)) or 'a key'} is in api_keys, too; remove one of them"])
     return callers | from_file
 
 

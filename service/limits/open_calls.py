@@ -1,7 +1,7 @@
-"""Calls that are being answered, and how they end when the service stops waiting for them.
+"""Calls that are being answered, and how they end when the service shuts down.
 
-A server that just stops breaks them off: callers see a plain 500 or a reset, which say nothing. So each call is first
-refused as its door refuses: nothing of it was judged, and another replica can judge it.
+A server that just stops breaks its calls off: callers see a plain 500 or a reset, which say nothing. So each open call
+is first refused in the way of its door. The refusal says that nothing was judged and that another replica can judge it.
 """
 
 import asyncio
@@ -14,28 +14,28 @@ RETRY_AFTER_S: Final = 1.0
 
 
 class OpenCalls:
-    """The calls that both doors are answering; single-threaded, so it needs no lock."""
+    """The calls that both doors are answering. It runs in one thread and needs no lock."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.is_over = False
-        """The service no longer waits for calls; new ones are refused."""
+        """Whether the service no longer waits for calls. New ones are refused."""
 
     def track(self) -> "OpenCall":
-        """A call from its head to its answer; use it as a context manager around all that its task does.
+        """A call from its head to its answer. Use it as a context manager around everything that its task does.
 
         Raises:
-            ShuttingDown: the call was ended, or came after that.
+            ShuttingDown: the call was ended, or came after the end of calls.
         """
         return OpenCall(self)
 
     async def wait_until_answered(self, timeout_s: float) -> None:
-        """Let those whose items are all judged say so; one that is idle never ends by itself."""
+        """Wait until calls with all items judged have been answered. An idle call never ends by itself."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_s)
 
     def end(self) -> int:
-        """End all calls; how many there were."""
+        """End all calls. Returns how many there were."""
         self.is_over = True
         for task in self._tasks:
             task.cancel()
@@ -51,7 +51,7 @@ class OpenCalls:
 
 
 class OpenCall:
-    """One call's."""
+    """One call that is being answered."""
 
     __slots__ = ("_calls", "_task")
 
@@ -75,5 +75,5 @@ class OpenCall:
 
 def refusal() -> ShuttingDown:
     return ShuttingDown(
-        "this replica has shut down before it was done; send the request to another", retry_after_s=RETRY_AFTER_S
+        "this replica shut down before the request was done; send it to another replica", retry_after_s=RETRY_AFTER_S
     )

@@ -1,7 +1,7 @@
-"""Limits of single keys: items under way, and items per second.
+"""Limits of single keys: items in flight, and items per second.
 
-The rate is a token bucket that may be overdrawn: a batch of any size goes through while something is left, and its key then
-waits until the debt is paid. So large batches need no larger bucket, and on the average the rate is kept.
+The rate is a token bucket that may be overdrawn: a batch of any size passes while something is left, and its key then
+waits until the debt is paid. So large batches need no larger bucket, and the average rate is kept.
 """
 
 import time
@@ -12,31 +12,31 @@ from service.errors import Overloaded
 from service.limits.keys import Caller
 
 BURST_S = 2.0
-"""A key that was silent may ask for what it could have had in this time."""
+"""After a pause, a key may ask at once for the items of so many seconds."""
 
 
 @dataclass(slots=True)
 class _Account:
     in_flight: int = 0
     left: float = 0.0
-    """Items that may be asked for now; a debt when negative."""
+    """Items that the key may ask for now. A debt is negative."""
     at_s: float = 0.0
     is_new: bool = True
 
 
 class RateLimits:
-    """The accounts of all keys that have limits; single-threaded, so it needs no lock."""
+    """The accounts of all keys that have limits. It runs in one thread and needs no lock."""
 
     def __init__(self) -> None:
         self._accounts: dict[str, _Account] = {}
         self.refused: Counter[tuple[str, str]] = Counter()
-        """How often, by key and reason: `rate` or `in_flight`."""
+        """Refusals by key and reason: `rate` or `in_flight`."""
 
     def take(self, caller: Caller, items: int) -> None:
-        """Count so many items to a key.
+        """Charge items to a key.
 
         Raises:
-            Overloaded: it has more under way, or asks for more, than it may.
+            Overloaded: the key has more items in flight, or asks for more, than it may.
         """
         if caller.items_per_s is None and caller.max_items_in_flight is None:
             return

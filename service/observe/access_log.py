@@ -1,4 +1,4 @@
-"""Request ids, the access log and the metrics of requests. HTTP and gRPC both use this, so that they agree."""
+"""Request ids, the access log and the metrics of requests. HTTP and gRPC both use this module, so that they agree."""
 
 import re
 import secrets
@@ -17,15 +17,16 @@ CURRENT_REQUEST: ContextVar[str] = ContextVar("request_id", default="")
 _REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _UNTRACED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/v1/ping", "/v1/sandbox"})
-"""Asked every few seconds, by machines."""
+"""Methods that machines call every few seconds."""
 _POLLED: Final = frozenset({"/healthz", "/readyz", "/metrics", "/v1/ping", "/v1/sandbox"})
-"""Fronts, proxies and monitors ask these again and again: in the access log stands only what was not well."""
+"""Methods that fronts, proxies and monitors call again and again. The access log shows such a call only if its answer
+was not 200."""
 _ERRORS: Final = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
-"""gRPC codes that are the server's fault, by OpenTelemetry's conventions."""
+"""gRPC codes that are the fault of the server, by OpenTelemetry's conventions."""
 
 
 def request_id(given: str | None, traceparent: str | None) -> str:
-    """The caller's own id where it is printable and short, else the trace id, else a new one."""
+    """The caller's own id if it is printable and short, else the trace id, else a new one."""
     if given and _REQUEST_ID.fullmatch(given):
         return given
     if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
@@ -39,7 +40,7 @@ class Call:
 
     door: str
     method: str
-    """A route or RPC of ours, never what the caller made up."""
+    """One of our routes or RPCs, never a text of the caller."""
     request_id: str
     key: str = ANONYMOUS.name
     items: int = 0
@@ -50,12 +51,12 @@ class Call:
         CURRENT_REQUEST.set(self.request_id)
 
     def trace(self, name: str, traceparent: str | None, tracestate: str | None) -> None:
-        """Begin this request's span, as part of what its headers name."""
+        """Begin the span of this request, as a child of the span that its headers name."""
         if self.method not in _UNTRACED:
             self.span = spans.enter(name, {"traceparent": traceparent, "tracestate": tracestate})
 
     def admit(self, keys: Keys, authorization: str | None, scope: Scope | None) -> None:
-        """Find out who calls, and whether they may; any key may come where no scope is asked for.
+        """Find out which key the caller has, and check that it has the scope. Without a scope any key will do.
 
         Raises:
             Unauthenticated, Forbidden
@@ -67,7 +68,7 @@ class Call:
             caller.check(scope)
 
     def finish(self, metrics: Metrics, code: str) -> None:
-        """Log and count the call; nothing of its content."""
+        """Log and count the call, without anything of its content."""
         seconds = time.perf_counter() - self.started
         metrics.observe_request(self.door, self.method, code, self.key, seconds)
         if self.method in _POLLED and code == "200":
@@ -94,7 +95,7 @@ class Call:
 
 
 def _coded(door: str, method: str, code: str) -> dict[str, spans.Value]:
-    """By OpenTelemetry's conventions for servers."""
+    """The code of an answer by OpenTelemetry's conventions for servers."""
     if door == "http":
         return {"http.route": method, "http.response.status_code": int(code)}
     return {"rpc.system.name": "grpc", "rpc.method": method, "rpc.response.status_code": code}

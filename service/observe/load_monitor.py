@@ -1,7 +1,7 @@
-"""How late the event loop is, and how much work waits: measured twice a second, so that peaks between two scrapes count.
+"""Measures twice a second how late the event loop is and how much work waits, so that peaks between two scrapes count.
 
-Reinforcement learning sends its work in bursts, one per step: what decides how many replicas are needed is the peak of the
-recent past, not the moment or the mean.
+Reinforcement learning sends its work in bursts, one per step. So the number of replicas depends on the peak of the
+recent past, not on the moment or the mean.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ class RollingMax:
     def __init__(self, span_s: float) -> None:
         self._span_s = span_s
         self._falling: deque[tuple[float, float]] = deque()
-        """Times and values, each value higher than all that come after it."""
+        """Pairs of time and value. Each value is higher than all later ones."""
 
     def note(self, at_s: float, value: float) -> None:
         while self._falling and self._falling[-1][1] <= value:
@@ -34,7 +34,7 @@ class RollingMax:
 
 
 class LoadMonitor:
-    """`run` runs as long as the service does."""
+    """Measures the load; `run` runs for as long as the service does."""
 
     def __init__(self, queued_s: Callable[[], Mapping[str, float]]) -> None:
         self._queued_s = queued_s
@@ -43,12 +43,12 @@ class LoadMonitor:
 
     @property
     def lag_s(self) -> float:
-        """By how much the event loop was late, at worst, lately."""
+        """The worst recent delay of the event loop."""
         return self._lag.value
 
     @property
     def peak_s(self) -> float:
-        """The most work that waited at once, in seconds, in the last ten minutes."""
+        """The most work that waited at once in the last ten minutes, in seconds."""
         return self._peak.value
 
     async def run(self) -> None:

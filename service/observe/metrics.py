@@ -1,8 +1,8 @@
-"""The Prometheus metrics of the service: each is declared here and written here.
+"""The Prometheus metrics of the service. Each is declared and written here.
 
-Workers keep no metrics: they answer to this process, which holds the only registry, so that a scrape is complete and
-there are no files to go stale. With several fronts on one machine each has its own port for `/metrics`.
-Nothing is labelled by anything a caller can invent.
+Workers keep no metrics: they answer to this process, which holds the only registry. So a scrape is complete, and no
+files can go stale. If there are several fronts on one machine, each has its own port for `/metrics`. No label holds a
+text that a caller can invent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,29 +72,29 @@ class Metrics:
         return Counter(f"rewardline_{name}", about, labels, registry=self.registry)
 
     def watch(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """A gauge that is read when it is scraped."""
+        """Publish a gauge that is read at each scrape."""
         Gauge(f"rewardline_{name}", about, registry=self.registry).set_function(read)
 
     def watch_gauges(self, name: str, about: str, read: Callable[[], Mapping[str, float]], label: str) -> None:
-        """Gauges read when scraped: one per key of `read()`."""
+        """Publish gauges that are read at each scrape: one per key of `read()`."""
         self.registry.register(_Read(lambda: _gauges(name, about, label, read())))
 
     def watch_states(self, name: str, about: str, states: Sequence[str], read: Callable[[], str]) -> None:
-        """One gauge per state, 1 for the one it is in."""
+        """Publish one gauge per state. It is 1 for the current state."""
         self.watch_gauges(name, about, lambda: {state: float(state == read()) for state in states}, "state")
 
     def watch_total(self, name: str, about: str, read: Callable[[], float]) -> None:
-        """A counter that another part keeps, read when scraped."""
+        """Publish a counter that another part keeps. It is read at each scrape."""
         self.registry.register(_Read(lambda: CounterMetricFamily(f"rewardline_{name}", about, value=read())))
 
     def watch_totals(self, name: str, about: str, read: Callable[[], Mapping[Label, float]], label: str) -> None:
-        """Counters that another part keeps, read when scraped: one per key of `read()`."""
+        """Publish counters that another part keeps: one per key of `read()`. They are read at each scrape."""
         self.registry.register(_Read(lambda: _totals(name, about, label, read())))
 
     def watch_pairs(
         self, name: str, about: str, read: Callable[[], Mapping[tuple[str, str], float]], labels: tuple[str, str]
     ) -> None:
-        """Counters that another part keeps, with two labels."""
+        """Publish counters that another part keeps, with two labels."""
 
         def made() -> CounterMetricFamily:
             family = CounterMetricFamily(f"rewardline_{name}", about, labels=labels)
@@ -145,7 +145,7 @@ class Metrics:
         self._asked_again.inc(items)
 
     def _of(self, metric: M, labels: tuple[str, ...]) -> M:
-        """`metric.labels(*labels)`, which takes a lock and longer than what is done with it."""
+        """A cached `metric.labels(*labels)`. The library's call takes a lock, and longer than the update itself."""
         child = self._children.get((metric, labels))
         if child is None:
             child = self._children[(metric, labels)] = metric.labels(*labels)
@@ -156,7 +156,7 @@ class Metrics:
 
 
 class _Read(Collector):
-    """A metric that is made when it is asked for."""
+    """A metric that is made at each scrape."""
 
     def __init__(self, make: Callable[[], Metric]) -> None:
         self._make = make

@@ -1,9 +1,11 @@
-"""Spans by OpenTelemetry's SDK, sent to a collector by OTLP over HTTP. Needs the extra `otel`; `service.observe.tracing` imports it.
+"""Sends spans to a collector with OpenTelemetry's SDK, by OTLP over HTTP. It needs the extra `otel`, and only
+`service.observe.tracing` imports it.
 
     Tracer ──► span ends ──► queue of `QUEUE_SPANS` ──► a thread ──► the collector
-                               full: the oldest go       slow, away or broken: the thread waits, nobody else
+                               full: the oldest go       slow, away or broken: only the thread waits
 
-The provider is our own, never the process's: what libraries (FastAPI among them) report to that one stays unreported.
+The tracer provider is our own, never that of the process. Spans that libraries (such as FastAPI) send to the process's
+provider are not reported.
 """
 
 import logging
@@ -26,7 +28,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from tracing import spans
 
 QUEUE_SPANS: Final = 16_384
-"""About a kilobyte each."""
+"""The length of the queue of spans. A span is about a kilobyte."""
 _BATCH_SPANS: Final = 512
 _DELAY_MS: Final = 1000
 _SEND_S: Final = 5.0
@@ -44,16 +46,16 @@ log = structlog.get_logger("rewardline.tracing")
 
 
 class Exporter:
-    """A tracer, and the thread that sends what it makes."""
+    """A tracer, and the thread that sends its spans."""
 
     def __init__(self, endpoint: str, share: float, version: str) -> None:
         """
         Args:
             endpoint: The collector's URL, with or without `/v1/traces`.
-            share: Of requests whose caller does not say whether they are traced, how many are.
-            version: Ours.
+            share: The share of traced requests among those that bring no `traceparent`.
+            version: The version of this service.
         """
-        # Each batch that is lost would be a line of its own.
+        # The SDK would log a line for each lost batch.
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
         self._sending = _Sending(OTLPSpanExporter(endpoint=url_of(endpoint), timeout=_SEND_S))
         self._batches = _Batches(self._sending)
@@ -75,26 +77,28 @@ class Exporter:
         return self._sending.refused + self._batches.dropped
 
     def close(self) -> None:
-        """Send what is left, as far as that is done in `_CLOSE_S`."""
+        """Send the spans that are left, for at most `_CLOSE_S`."""
         closing = threading.Thread(target=self._provider.shutdown, name="tracing-close", daemon=True)
         closing.start()
         closing.join(_CLOSE_S)
 
 
 def url_of(endpoint: str) -> str:
-    """Where spans are sent to."""
+    """The URL to which spans are sent."""
     path = urlsplit(endpoint).path.rstrip("/")
     return endpoint if path.endswith(_PATH) else endpoint.rstrip("/") + _PATH
 
 
 def _resource(version: str) -> Resource:
-    """Who sends; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, which the SDK reads, may say otherwise."""
+    """The name of this service in spans. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, which the SDK reads, come
+    first.
+    """
     ours = {"service.name": "rewardline", "service.version": version, "host.name": socket.gethostname()}
     return Resource.create(ours).merge(OTELResourceDetector().detect())
 
 
 class _Span:
-    """`tracing.spans.Span` of an OpenTelemetry span."""
+    """An OpenTelemetry span as a `tracing.spans.Span`."""
 
     __slots__ = ("_headers", "inner", "is_recorded")
 
@@ -133,7 +137,7 @@ class _Span:
 
 
 class _Tracer:
-    """`tracing.spans.Tracer` of an OpenTelemetry tracer."""
+    """An OpenTelemetry tracer as a `tracing.spans.Tracer`."""
 
     def __init__(self, inner: trace.Tracer) -> None:
         self._inner = inner
@@ -150,7 +154,7 @@ class _Tracer:
 
 
 class _Batches(BatchSpanProcessor):
-    """The SDK's queue and thread, counting what a full queue costs."""
+    """The SDK's queue and thread, with a count of the spans that a full queue loses."""
 
     def __init__(self, sending: "_Sending") -> None:
         super().__init__(
@@ -162,7 +166,7 @@ class _Batches(BatchSpanProcessor):
         self._sending = sending
         self._queued = 0
         self.dropped = 0
-        """The oldest make room for new ones."""
+        """The queue. The oldest spans make room for new ones."""
 
     def on_end(self, span: ReadableSpan) -> None:
         if self._queued - self.dropped - self._sending.taken >= QUEUE_SPANS:
@@ -172,13 +176,13 @@ class _Batches(BatchSpanProcessor):
 
 
 class _Sending(SpanExporter):
-    """An exporter that counts, and says once when the collector stops or begins to take spans."""
+    """An exporter that counts spans, and logs once when the collector begins or stops to take them."""
 
     def __init__(self, inner: SpanExporter) -> None:
         self._inner = inner
         self._works = True
         self.taken = 0
-        """Off the queue."""
+        """Spans that were taken off the queue."""
         self.sent = 0
         self.refused = 0
 

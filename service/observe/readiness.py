@@ -7,14 +7,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Each problem or lack by the part that has it, with the reason."""
+    """The problems and lacks of the service: the reason of each, by the part that has it."""
 
     problems: Mapping[str, str]
-    """As long as there is one, none should."""
+    """If there is a problem, no new batches should come."""
     lacks: Mapping[str, str] = field(default_factory=dict)
-    """What cannot judge, while all else can."""
+    """Parts that cannot judge while everything else can."""
 
     def told(self) -> dict[str, Any]:
-        """As the probes' routes tell it."""
+        """The answer of the routes for probes."""
         body: dict[str, Any] = {"status": "not ready" if self.problems else "ready"}
         return body | {name: told for name, told in asdict(self).items() if told}

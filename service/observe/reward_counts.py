@@ -1,7 +1,7 @@
-"""Histograms of rewards, by verifier or recipe and by the rows' label: what a training team looks at first.
+"""Histograms of rewards, by verifier or recipe and by the label of the rows. A training team looks at these first.
 
-A mean that jumps is a verifier that changed, a policy that found a hole, or a data set that was mixed anew. Only what was
-judged counts. Labels of rows are a caller's invention, so only those stand for themselves that a route names.
+A mean that jumps means that a verifier changed, that a policy found a hole, or that a data set was mixed anew. Only
+judged items count. Callers can invent labels of rows, so only labels that a route names appear by themselves.
 """
 
 from bisect import bisect_left
@@ -15,19 +15,19 @@ from service.wire import Result, ScoreItem
 
 BOUNDS: Final = (-1.0, -0.5, 0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 OTHER: Final = "other"
-"""Stands for labels that no route names, and for recipes beyond so many."""
+"""The name for all labels that no route names, and for all recipes beyond the limit."""
 _MAX_SERIES: Final = 500
 
 
 class RewardCounts(Collector):
-    """A histogram that is filled batch by batch, and rendered when it is scraped."""
+    """A histogram that is filled batch by batch and rendered at each scrape."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], list[float]] = {}
-        """By recipe and label: one number for each bucket, that beyond the last bound, and the sum of rewards."""
+        """By recipe and label: the count of each bucket, the count beyond the last bound, and the sum of rewards."""
 
     def observe(self, items: Sequence[ScoreItem], results: Sequence[Result], known: Set[str]) -> None:
-        """Count a finished batch; `results[i]` belongs to `items[i]`, `known` are the labels that routes name."""
+        """Count a finished batch. `results[i]` belongs to `items[i]`. `known` holds the labels that routes name."""
         for item, result in zip(items, results, strict=True):
             if result.reward is None:
                 continue

@@ -1,6 +1,7 @@
-"""Traces, where the settings want them (docs/tracing.md): `tracing.spans` is given a tracer for as long as the service runs.
+"""Turns on tracing if the settings say so (docs/tracing.md): `tracing.spans` has a tracer for as long as the service
+runs.
 
-What makes spans is an optional extra, and imported only here and only then.
+The package that makes spans is an optional extra, so it is imported only here and only if it is needed.
 """
 
 import contextlib
@@ -14,12 +15,12 @@ from tracing import spans
 
 
 class CannotTrace(Exception):
-    """Traces are wanted and cannot be made; the message says what to install."""
+    """Tracing is on but cannot work. The message says what to install."""
 
 
 @contextlib.contextmanager
 def opened(settings: Settings, version: str) -> Iterator["Tracing | None"]:
-    """Traces until the block is left; what is not sent by then is sent if the collector takes it in a few seconds.
+    """Trace until the block is left. Then the rest of the spans is sent, if the collector takes it in a few seconds.
 
     Raises:
         CannotTrace
@@ -37,7 +38,7 @@ def opened(settings: Settings, version: str) -> Iterator["Tracing | None"]:
 
 
 class Tracing:
-    """What became of the spans so far."""
+    """Counts of the spans so far."""
 
     def __init__(self, exporter: Any) -> None:
         self._exporter = exporter

@@ -1,1 +1,1 @@
-"""Named compositions of checks, and the tables that say which rows get which."""
+"""Recipes (named compositions of checks), and the routing tables that say which rows get which recipe."""

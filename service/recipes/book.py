@@ -1,6 +1,6 @@
-"""All recipes and routes in force: those that ship, and the user's file over them.
+"""All recipes and routes in force: those that ship, and before them those of the user's file.
 
-A book is read whole and never changes; another one takes its place when the file is read again.
+A book is read as a whole and never changes. When the file is read again, another book takes its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,18 +31,18 @@ class Book:
         """
         Args:
             recipes: By name.
-            tables: Those that come first first.
-            routes: All of them, each with the name of its file.
+            tables: In the order in which they are tried.
+            routes: All routes, each with the name of its file.
             unavailable: Recipes that ship but need a verifier that is not installed, with its name.
         """
         self.recipes = dict(sorted(recipes.items()))
         self.routes = routes
         self.labels = frozenset(route.pattern for _, route in routes)
-        """Labels that routes name; a pattern among them is no label of a row, and does no harm."""
+        """The labels that routes name. A pattern among them does no harm, because no row has it as a label."""
         self.unavailable = unavailable
         self._tables = tables
         self.as_json = msgspec.json.encode(self.describe())
-        """Made once, as it takes a while."""
+        """Made once, because it takes a while."""
 
     def route(self, row: Row) -> RouteSpec | None:
         return routing.find(self._tables, row)
@@ -60,10 +60,10 @@ class Book:
 
 
 def load(registry: Registry, path: Path | None = None) -> Book:
-    """The shipped recipes, and a file's over them.
+    """Load the shipped recipes, and before them those of a file.
 
     Raises:
-        BadRecipes: every mistake of the file.
+        BadRecipes: the file has mistakes. The error holds all of them.
     """
     ours = [(name, parsed(name, text)) for name, text in shipped()]
     own = [(str(path), parsed(str(path), read(path)))] if path is not None else []

@@ -1,4 +1,4 @@
-"""Files of recipes: the ones that ship, and the user's. Every mistake is told with its place."""
+"""Reads files of recipes: those that ship, and the user's. Every mistake is reported with its place."""
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -15,7 +15,7 @@ _SHIPPED: Final = "service.recipes.shipped"
 
 
 class BadRecipes(Exception):
-    """A file of recipes cannot be used; one line for each mistake, with its place."""
+    """A file of recipes cannot be used. There is one line for each mistake, with its place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -38,14 +38,16 @@ def read(path: Path) -> str:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Safe, and a key that stands twice is a mistake."""
+    """A safe YAML loader. A key that occurs twice is a mistake."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{key.value!r} occurs twice; remove one", key.start_mark
+                    )
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -62,7 +64,7 @@ def parsed(origin: str, text: str) -> BookSpec:
 
 
 def lines_of(error: ValidationError) -> list[str]:
-    """One line for each mistake: its place and what is wrong."""
+    """One line for each mistake, with its place and what is wrong."""
     return [
         f"{'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
         for each in error.errors(include_input=False, include_url=False, include_context=False)

@@ -1,6 +1,7 @@
-"""Recipes and routes as they are written in YAML, and `checks` as they stand in an item: shapes, defaults, mistakes.
+"""The types of recipes and routes as they are written in YAML, and of `checks` in an item, with defaults and mistakes.
 
-Everything is checked when it is read, with the place of the mistake: a recipe that cannot work stops the start.
+Everything is checked when it is read, and mistakes are reported with their place. A recipe that cannot work stops the
+start.
 """
 
 import math
@@ -18,22 +19,22 @@ MAX_CHECKS = 16
 
 
 class Shape(BaseModel):
-    """Unknown fields are mistakes."""
+    """The base of all types here. Unknown fields are mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class ScaleSpec(Shape):
-    """`"01"`, `"pm1"`, `[wrong, correct]`, or these fields."""
+    """A scale, written as `"01"`, `"pm1"`, `[wrong, correct]`, or with these fields."""
 
     wrong: Finite = 0.0
-    """Value of score 0."""
+    """The value of score 0."""
     correct: Finite = 1.0
-    """Value of score 1; between them lies a straight line."""
+    """The value of score 1. Between the two lies a straight line."""
     reasons: Mapping[str, Finite] = {}
-    """Values of single reasons, such as `no_answer: -1`."""
+    """The values of single reasons, such as `no_answer: -1`."""
     threshold: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Scores from here on count as 1, all others as 0."""
+    """Scores from this one on count as 1, all others as 0."""
 
     def built(self) -> Scale:
         return Scale(self.wrong, self.correct, dict(self.reasons), self.threshold)
@@ -56,7 +57,9 @@ ScaleField = Annotated[ScaleSpec, BeforeValidator(_scale)]
 
 
 class LineSpec(Shape):
-    """`"01"`, `"pm1"` or `[value of 0, value of 1]`: a straight line over a number made of several values."""
+    """A straight line over a number made of several values, written as `"01"`, `"pm1"` or `[value of 0, value of
+    1]`.
+    """
 
     wrong: Finite = 0.0
     correct: Finite = 1.0
@@ -66,20 +69,20 @@ LineField = Annotated[LineSpec, BeforeValidator(_scale)]
 
 
 class GateSpec(Shape):
-    """The check runs only where another one before it came out so; a judge or a box is then paid for by few."""
+    """A condition for running a check: the score of an earlier check. So only few items pay for a judge or a box."""
 
     after: str
     """The name of a check before this one."""
     at_least: Annotated[float, Field(ge=0, le=1)] | None = None
     below: Annotated[float, Field(gt=0, le=1)] | None = None
-    """One of the two, or both: bounds of the other check's score."""
+    """Bounds of the other check's score: one of the two, or both."""
 
     @model_validator(mode="after")
     def _has_bounds(self) -> Self:
         if self.at_least is None and self.below is None:
             raise ValueError("a gate needs at_least, below, or both")
         if self.at_least is not None and self.below is not None and self.at_least >= self.below:
-            raise ValueError("at_least is not less than below: the gate would never open")
+            raise ValueError("at_least must be less than below: the gate would never open")
         return self
 
     def opens(self, score: float) -> bool:
@@ -90,13 +93,14 @@ class ReferenceSpec(Shape):
     """Which part of a row the check judges against."""
 
     value: Any = None
-    """This, whatever the row holds."""
+    """A fixed value, whatever the row holds."""
     field: Literal["reference", "tests"] | None = None
-    """`reference`: the item's reference or ground truth. `tests`: its test cases."""
+    """`reference`: the reference or ground truth of the item. `tests`: its test cases."""
     path: Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+){0,7}$")] | None = None
-    """Names joined by dots: a part of a reference that is an object."""
+    """Names joined by dots: the path of a part of a reference that is an object."""
     tag: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,40}$")] | None = None
-    """The reference without the tag around it: data sets write `<answer>5</answer>`. One without it stays as it is."""
+    """The tag to remove around the reference, since data sets write `<answer>5</answer>`. A reference without the tag
+    stays as it is."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -110,34 +114,34 @@ class CheckSpec(Shape):
 
     verifier: str | None = None
     recipe: str | None = None
-    """Another recipe of a single check, taken over with its parameters and scale."""
+    """Another recipe with a single check. It is taken over with its parameters and scale."""
     name: Name | None = None
-    """By which gates, weights and answers call it; default: the verifier's or recipe's name."""
+    """The name that gates, weights and answers use for it. Default: the name of the verifier or recipe."""
     params: Mapping[str, Any] = {}
     reference: ReferenceSpec | None = None
-    """Default: what the verifier usually judges against."""
+    """What the check judges against. Default: what the verifier usually judges against."""
     weight: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] | None = None
-    """Default 1. For weighted_mean and weighted_sum."""
+    """The weight, for weighted_mean and weighted_sum. Default: 1."""
     scale: ScaleField | None = None
-    """What its score is worth; default: the score."""
+    """The scale from its score to its value. Default: the value is the score."""
     penalty: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | None = None
-    """Short for the scale [-penalty, 0]: nothing to punish costs nothing."""
+    """Short for the scale [-penalty, 0]: an answer without the fault loses nothing."""
     clip: tuple[Finite, Finite] | None = None
-    """Bounds of its value."""
+    """The bounds of its value."""
     gate: GateSpec | None = None
     skipped: Finite | Literal["drop"] = 0.0
-    """The value of a check whose gate stays shut; `drop`: it counts as not there, and its weight with it."""
+    """The value of the check if its gate stays shut. With `drop` the check and its weight do not count."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if (self.verifier is None) == (self.recipe is None):
-            raise ValueError("a check names a verifier or a recipe: one of them")
+            raise ValueError("a check names either a verifier or a recipe")
         if self.scale is not None and self.penalty is not None:
             raise ValueError("penalty is a scale: give one of the two")
         if self.clip is not None and self.clip[0] > self.clip[1]:
             raise ValueError(f"clip: {self.clip[0]:g} is above {self.clip[1]:g}")
         if self.gate is None and "skipped" in self.model_fields_set:
-            raise ValueError("skipped is for a check with a gate")
+            raise ValueError("skipped needs a gate; add one or remove skipped")
         return self
 
     @property
@@ -146,25 +150,25 @@ class CheckSpec(Shape):
 
 
 ClipField = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | tuple[Finite, Finite]
-"""c stands for [-c, c]."""
+"""The number c means [-c, c]."""
 
 
 class RecipeSpec(Shape):
     """A named composition."""
 
     about: str = ""
-    """What it is for; for a recipe that stands for another project's reward, where the two differ and why."""
+    """The purpose of the recipe. If it stands for another project's reward: where the two differ and why."""
     checks: Annotated[tuple[CheckSpec, ...], Field(min_length=1, max_length=MAX_CHECKS)]
     aggregate: Aggregate = "weighted_mean"
     scale: LineField | None = None
-    """Of the aggregated value."""
+    """The scale of the aggregated value."""
     clip: ClipField | None = None
-    """Last of all."""
+    """The bounds of the reward, applied last."""
     score: str | None = None
-    """The check whose score is the item's `score`, apart from all shaping; `aggregate`: the aggregated value, which must
-    then lie in [0, 1]. Default: the first check, or `aggregate` for `max`."""
+    """The check that gives the `score` of the item, without any shaping. `aggregate` stands for the aggregated
+    value, which must then lie in [0, 1]. Default: the first check, or `aggregate` for `max`."""
     partial: bool = False
-    """Go on without checks that failed, rather than fail the item: their weight is left out."""
+    """Go on without the checks that failed, instead of failing the item. Their weight is left out."""
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -199,7 +203,7 @@ def built_clip(clip: float | tuple[float, float] | None) -> Clip | None:
 
 
 class RangeSpec(Shape):
-    """Of difficulties; a missing bound is none."""
+    """A range of difficulties. A missing bound does not restrict."""
 
     gte: Finite | None = None
     lt: Finite | None = None
@@ -209,14 +213,14 @@ class RangeSpec(Shape):
         if self.gte is None and self.lt is None:
             raise ValueError("a range needs gte, lt, or both")
         if self.gte is not None and self.lt is not None and self.gte >= self.lt:
-            raise ValueError("gte is not less than lt: nothing lies between")
+            raise ValueError("gte must be less than lt: the range is empty")
         return self
 
     def holds(self, value: float) -> bool:
         return (self.gte is None or value >= self.gte) and (self.lt is None or value < self.lt)
 
     def meets(self, other: "RangeSpec") -> bool:
-        """Whether some difficulty lies in both."""
+        """Whether some difficulty lies in both ranges."""
         low = max(_or(self.gte, -math.inf), _or(other.gte, -math.inf))
         return low < min(_or(self.lt, math.inf), _or(other.lt, math.inf))
 
@@ -229,19 +233,19 @@ _LABEL = re.compile(r"[^\x00-\x1f]{1,256}")
 
 
 class RouteSpec(Shape):
-    """Rows with this label go to this recipe. `*` in a label stands for any text."""
+    """A route: rows with this label go to this recipe. `*` in a label stands for any text."""
 
     domain: str | None = None
     data_source: str | None = None
     tag: str | None = None
-    """One of the three."""
+    """Exactly one of these three is given."""
     difficulty: RangeSpec | None = None
-    """Only rows whose difficulty lies in here."""
+    """The range of difficulties of the rows."""
     reference_has: str | None = None
-    """Only rows whose reference is an object with this field."""
+    """The field that the reference of the rows must have; the reference is then an object."""
     recipe: str
     params: Mapping[str, Any] = {}
-    """As an item's own `params`, which come before them."""
+    """Parameters, as in an item's own `params`, which come before these."""
 
     @model_validator(mode="after")
     def _names_one_label(self) -> Self:

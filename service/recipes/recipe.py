@@ -1,4 +1,4 @@
-"""A recipe ready for use: every name found, every default filled in."""
+"""A recipe that is ready for use: every name is found, every default filled in."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from verifiers.registry import Entry
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Runs its check only where the score of the check at `on` lies in bounds."""
+    """Runs its check only if the score of the check at `on` lies within the bounds."""
 
     on: int
     spec: GateSpec
@@ -34,7 +34,7 @@ class Check:
     clip: Clip | None = None
     gate: Gate | None = None
     skipped: float | None = 0.0
-    """The value where the gate stays shut; None: it counts as not there."""
+    """The value if the gate stays shut. None: the check does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +42,20 @@ class Recipe:
     """A composition, ready for use."""
 
     name: str | None
-    """None: it was put together by the item itself."""
+    """None: the item itself wrote the composition."""
     checks: tuple[Check, ...]
     aggregate: Aggregate = "weighted_mean"
     scale: Scale = PLAIN
     clip: Clip | None = None
     score: int | None = 0
-    """The check whose score is the item's; None: the aggregated value."""
+    """The check that gives the score of the item. None: the aggregated value."""
     partial: bool = False
     about: str = ""
     origin: str = ""
 
 
 def describe(recipe: Recipe) -> dict[str, Any]:
-    """As JSON."""
+    """The recipe as JSON."""
     return {
         "name": recipe.name,
         "about": recipe.about,

@@ -1,4 +1,4 @@
-"""Makes recipes as they are written ready for use, and gathers all their mistakes."""
+"""Turns written recipes into recipes that are ready for use, and gathers all their mistakes."""
 
 import dataclasses
 import difflib
@@ -14,10 +14,10 @@ from verifiers.registry import Registry
 
 
 def of_checks(registry: Registry, spec: RecipeSpec, known: Mapping[str, Recipe]) -> Recipe:
-    """The composition that an item itself writes; `known` are the recipes it may name.
+    """The composition that an item writes itself. `known` holds the recipes that it may name.
 
     Raises:
-        BadRecipes: it cannot work.
+        BadRecipes: the composition cannot work.
     """
     problems: list[str] = []
     recipe = Resolver(registry, {}, problems, dict(known)).built(None, spec, "checks", ())
@@ -27,7 +27,7 @@ def of_checks(registry: Registry, spec: RecipeSpec, known: Mapping[str, Recipe])
 
 
 class Resolver:
-    """Builds recipes out of what was written, each once; mistakes are gathered."""
+    """Builds each written recipe once, and gathers mistakes."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Resolver:
         self.done = done
 
     def missing(self, spec: RecipeSpec, above: tuple[str, ...]) -> str | None:
-        """A verifier this recipe needs that is not installed."""
+        """The name of a verifier that this recipe needs and that is not installed, or None."""
         for check in spec.checks:
             if check.verifier is not None and check.verifier not in self._registry:
                 return check.verifier
@@ -138,7 +138,7 @@ class Resolver:
 
 
 def _wrong_params(check: Check) -> list[str]:
-    """What is wrong with fixed parameters, as far as can be said without an item's."""
+    """The mistakes in fixed parameters, as far as they can be found without the parameters of an item."""
     model = check.entry.verifier.params
     unknown = [name for name in check.params if name not in model.model_fields or name == "reference"]
     if unknown:
@@ -157,7 +157,7 @@ def _wrong_params(check: Check) -> list[str]:
 
 
 def _stays_in_unit(recipe: Recipe) -> bool:
-    """Whether the aggregated value is a score, whatever the checks say."""
+    """Whether the aggregated value is always a score, whatever the checks say."""
     if recipe.aggregate in ("weighted_sum", "additive"):
         return False
     scales = (recipe.scale, *(check.scale for check in recipe.checks))

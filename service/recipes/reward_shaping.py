@@ -1,11 +1,11 @@
-"""Several checks become one reward: pure arithmetic on scores that are already there.
+"""Makes one reward from several checks. It is pure arithmetic on given scores.
 
     score ─threshold─► ─scale─► value ┐
     score ─threshold─► ─scale─► value ┼─aggregate─► ─scale─► ─clip─► reward
     (a closed gate)          skipped  ┘
 
-A score is correctness in [0, 1]; a value is what a check is worth, any finite number. Nothing here judges: a check that
-has no score has no value either.
+A score is correctness in [0, 1]. A value is the worth of a check, any finite number. Nothing here judges: a check
+without a score has no value either.
 """
 
 import math
@@ -18,23 +18,25 @@ Aggregate = Literal["weighted_mean", "weighted_sum", "additive", "product", "min
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What scores are worth: a line from `wrong` (score 0) to `correct` (score 1), but for reasons that have a value."""
+    """Maps scores to values: a line from `wrong` (score 0) to `correct` (score 1), except for reasons that have a value
+    of their own.
+    """
 
     wrong: float = 0.0
     correct: float = 1.0
     reasons: Mapping[str, float] = field(default_factory=dict)
-    """By the verdict's reason, before anything else: `no_answer` may be worth less than a wrong answer."""
+    """Values by the reason of the verdict. They come first: `no_answer` may be worth less than a wrong answer."""
     threshold: float | None = None
-    """Scores from here on count as 1, all others as 0."""
+    """Scores from this one on count as 1, all others as 0."""
 
     def value(self, score: float, reason: str) -> float:
-        """What a verdict is worth."""
+        """The value of a verdict."""
         fixed = self.reasons.get(reason)
         if fixed is not None:
             return fixed
         if self.threshold is not None:
             score = float(score >= self.threshold)
-        if score in (0.0, 1.0):  # exactly, whatever the line's rounding
+        if score in (0.0, 1.0):  # exact, whatever the rounding of the line
             return self.correct if score else self.wrong
         return self.wrong + (self.correct - self.wrong) * score
 
@@ -51,10 +53,10 @@ class Term:
 
 
 def aggregate(how: Aggregate, terms: Sequence[Term]) -> float:
-    """One number of the terms' values.
+    """Make one number from the values of the terms.
 
-    `weighted_mean` divides by the sum of the weights that are here, `weighted_sum` does not; `additive`, `product`,
-    `min` and `max` know no weights.
+    `weighted_mean` divides by the sum of the weights of these terms, `weighted_sum` does not. `additive`, `product`,
+    `min` and `max` ignore weights.
 
     Raises:
         ValueError: there is no term, or no weight to divide by.
@@ -80,13 +82,13 @@ def aggregate(how: Aggregate, terms: Sequence[Term]) -> float:
 def _total(terms: Sequence[Term]) -> float:
     total = math.fsum(term.weight for term in terms)
     if total <= 0:
-        raise ValueError("the weights of what is left are all 0")
+        raise ValueError("the weights of the remaining checks are all 0")
     return total
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Bounds of a reward, both inclusive."""
+    """The bounds of a reward, both inclusive."""
 
     low: float
     high: float

@@ -1,8 +1,8 @@
-"""Which recipe a row gets by its labels: `domain` before `data_source` before `tag`; there is no default.
+"""Chooses the recipe of a row by its labels: `domain` before `data_source` before `tag`. There is no default.
 
-Of the routes that match a label, the exact one comes before those with `*`, of these the one with most characters that
-are not `*`, and of equals the one with more conditions. Routes that this does not tell apart are a mistake of the
-table, and it is refused: which recipe a row gets must never depend on the order of a file.
+Several routes may match a label. An exact route comes before those with `*`; among those, the one with the most
+characters that are not `*` comes first; among equals, the one with more conditions. If this does not tell two routes
+apart, the table is refused: the recipe of a row must never depend on the order of a file.
 """
 
 import re
@@ -19,18 +19,18 @@ _MAX_STARS: Final = 4
 
 
 class AmbiguousRoutes(Exception):
-    """Two routes may match one row, and nothing says which comes first."""
+    """Two routes may match the same row, and no rule says which comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What routes look at."""
+    """The data of a row that routes look at."""
 
     labels: Mapping[str, str]
-    """By kind; only those the row has."""
+    """The labels of the row, by kind. Missing labels are left out."""
     difficulty: float | None
     reference_fields: Set[str]
-    """Of a reference that is an object."""
+    """The fields of a reference that is an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Route:
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """The higher comes first."""
+        """The rank of the route. The highest comes first."""
         spec = self.spec
         conditions = (spec.difficulty is not None) + (spec.reference_has is not None)
         return "*" not in spec.pattern, len(spec.pattern.replace("*", "")), conditions
@@ -55,12 +55,13 @@ class _Route:
 
 
 class Table:
-    """Routes of one file."""
+    """The routes of one file."""
 
     def __init__(self, specs: Iterable[RouteSpec]) -> None:
-        """
+        """Gather the routes of one file.
+
         Raises:
-            AmbiguousRoutes: names the two.
+            AmbiguousRoutes: two routes may match the same row. The error names both.
         """
         routes = [_Route(spec, _compiled(spec.pattern)) for spec in specs]
         for one, other in combinations(routes, 2):
@@ -78,7 +79,7 @@ class Table:
 
 
 def find(tables: Sequence[Table], row: Row) -> RouteSpec | None:
-    """The first route for the row: its labels in their order, and for each the tables in theirs."""
+    """The first route for the row. It tries the labels in their order, and for each label the tables in theirs."""
     for kind in KINDS:
         if kind in row.labels:
             for table in tables:
@@ -89,7 +90,7 @@ def find(tables: Sequence[Table], row: Row) -> RouteSpec | None:
 
 
 def told(spec: RouteSpec) -> str:
-    """A route in a message."""
+    """The text for a route in a message."""
     parts: dict[str, Any] = {spec.kind: spec.pattern}
     if spec.difficulty is not None:
         parts["difficulty"] = spec.difficulty.model_dump(exclude_none=True)

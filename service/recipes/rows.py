@@ -1,8 +1,8 @@
-"""Items in the form of rows of a data set: what each check finds in them to judge against.
+"""Reads items in the form of rows of a data set, and finds what each check judges against.
 
-The names are those of the field's data sets: `ground_truth` beside `reference`, `test_cases` with `case_type` and
-`test_case_function`, `evaluation_criteria`, `difficulty`. Fields that are empty or null count as not there, as data
-sets with one set of columns for all their rows have them.
+The field names are those of common data sets: `ground_truth` beside `reference`, `test_cases` with `case_type` and
+`test_case_function`, `evaluation_criteria`, `difficulty`. Empty and null fields count as missing, because data sets
+have one set of columns for all their rows.
 """
 
 import math
@@ -15,14 +15,14 @@ from service.recipes.routing import KINDS, Row
 from verifiers.base import InvalidItem
 
 READS_TESTS: Final = frozenset(("code", "code_quality"))
-"""Verifiers that judge against test cases rather than an answer, where a row has both."""
+"""Verifiers that judge against test cases rather than an answer if a row has both."""
 _LEVELS: Final = {"easy": 1.0, "medium": 2.0, "hard": 3.0}
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _NO_FUNCTION: Final = (None, "", "None")
 
 
 class _Absent:
-    """The row has no such thing; None is a value."""
+    """Stands for a missing field, because None is a value."""
 
 
 ABSENT: Final = _Absent()
@@ -30,7 +30,7 @@ ABSENT: Final = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a row has, decoded."""
+    """The decoded data of a row."""
 
     reference: Any = ABSENT
     tests: Any = ABSENT
@@ -38,10 +38,10 @@ class Given:
     criteria: Any = ABSENT
 
     def reference_for(self, check: Check) -> Any:
-        """What this check judges against; `ABSENT` if the row has nothing for it.
+        """The reference for this check. `ABSENT` if the row has none.
 
         Raises:
-            InvalidItem: the recipe wants a part of the reference that is not there.
+            InvalidItem: the recipe needs a part of the reference that is missing.
         """
         spec = check.reference
         if spec is None:
@@ -56,7 +56,7 @@ class Given:
         return spec.value
 
     def has_data_for(self, check: Check) -> bool:
-        """Whether the row holds what this check needs; not whether that is any good."""
+        """Whether the row holds the data for this check. The data may still be wrong."""
         name, model = check.entry.verifier.name, check.entry.verifier.params
         if name in READS_TESTS:
             return self.tests is not ABSENT or (isinstance(self.reference, dict) and "test_cases" in self.reference)
@@ -66,7 +66,7 @@ class Given:
 
 
 def tests_of(cases: Any, case_type: str | None, function: str | None) -> Any:
-    """A row's test cases as a reference of the code verifiers, or `ABSENT`."""
+    """The test cases of a row as a reference of the code verifiers, or `ABSENT`."""
     if any(cases is empty or cases == empty for empty in _EMPTY):
         return ABSENT
     tests: dict[str, Any] = {"test_cases": cases}
@@ -81,7 +81,7 @@ def difficulty_of(value: float | str | None) -> float | None:
     """A difficulty as a number.
 
     Raises:
-        InvalidItem: it is neither a number nor one of the levels.
+        InvalidItem: the difficulty is neither a number nor one of the levels.
     """
     if value is None or value == "":
         return None
@@ -94,12 +94,14 @@ def difficulty_of(value: float | str | None) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidItem("bad_difficulty", f"difficulty {str(value)[:40]!r} is no number, nor one of {list(_LEVELS)}")
+        raise InvalidItem(
+            "bad_difficulty", f"difficulty {str(value)[:40]!r} is neither a number nor one of {list(_LEVELS)}"
+        )
     return number
 
 
 def row_of(labels: Mapping[str, str | None], difficulty: float | None, reference: Any) -> Row:
-    """What routes look at."""
+    """The data that routes look at."""
     fields: Set[str] = reference.keys() if isinstance(reference, dict) else frozenset()
     return Row({kind: label for kind in KINDS if (label := labels[kind])}, difficulty, frozenset(map(str, fields)))
 
@@ -108,7 +110,7 @@ def _part(reference: Any, path: str) -> Any:
     found = reference
     for name in path.split("."):
         if not isinstance(found, dict) or name not in found:
-            raise InvalidItem("bad_reference", f"reference: the recipe needs its {path!r}, which is not there")
+            raise InvalidItem("bad_reference", f"reference: the recipe needs its part {path!r}, which is missing")
         found = found[name]
     return found
 

@@ -1,1 +1,1 @@
-"""One process that serves: built from the settings, reloaded, drained and taken down."""
+"""Runs one serving process: builds it from the settings, reloads, drains and stops it."""

@@ -1,4 +1,4 @@
-"""The engine with all that it stands on, built from the settings and taken down in the reverse order."""
+"""Builds the engine with everything that it needs from the settings, and takes it down in the reverse order."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -34,12 +34,12 @@ from verifiers.judge.rendering.templates import BrokenPrompt
 
 
 class CannotStart(Exception):
-    """Something the settings demand cannot be had; the message says what."""
+    """The settings demand something that cannot be had. The message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The engine with what belongs to it: all that scoring needs, without doors."""
+    """The engine with everything that scoring needs, without doors."""
 
     engine: Engine
     admission: Admission
@@ -53,9 +53,10 @@ class Core:
     load_monitor: LoadMonitor
 
     def readiness(self) -> Readiness:
-        """What cannot judge now. Redis is not among it: without it everything works, only slower. Boxes that cannot be
-        had, or were lost, take the service out of rotation only where the settings say so: what needs none is judged
-        all the same.
+        """The parts that cannot judge now.
+
+        Redis is not among them: without it everything works, only slower. Boxes that cannot be had, or were lost, take
+        the service out of rotation only if the settings say so: items without programs can still be judged.
         """
         if self.admission.draining or self.admission.leaving:
             return Readiness({"draining": "shutting down"})
@@ -70,10 +71,10 @@ class Core:
 
 @contextlib.asynccontextmanager
 async def open_core(settings: Settings) -> AsyncIterator[Core]:
-    """Build everything behind the doors; leaving the block ends it.
+    """Build everything behind the doors. Leaving the block ends it.
 
     Raises:
-        CannotStart: a sandbox or an audit log is demanded that cannot be had.
+        CannotStart: the settings demand a sandbox or an audit log that cannot be had.
         BadRecipes: the file of recipes has mistakes.
     """
     metrics = Metrics(distribution_version("rewardline-server"))
@@ -116,7 +117,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         if settings.sandbox in ("docker", "local"):
             await boxes.settled()
             if boxes.why:
-                raise CannotStart(f"no boxes for programs, which the setting `sandbox` demands: {boxes.why}")
+                raise CannotStart(f"the setting `sandbox` demands boxes for programs, and there are none: {boxes.why}")
         store = _interaction_store(settings)
         stack.push_async_callback(store.close)
         bounds = Bounds(
@@ -144,7 +145,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
 
 
 def load_verifiers() -> registry.Registry:
-    """The verifiers for looking at; their workers are never started."""
+    """Load the verifiers to show them. Their workers are never started."""
     return registry.load(Resources(Workers(1)))
 
 

@@ -1,4 +1,4 @@
-"""Metrics that are read from the parts that count: admission, queues, workers, the cache."""
+"""Publishes metrics that are read from other parts: admission, queues, workers, the cache."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ def publish(
     workers: Workers,
     cache: VerdictCache,
 ) -> None:
-    """Have the metrics read what these parts count."""
+    """Publish the counts of these parts as metrics."""
     counters = cache.counters
     metrics.watch("in_flight_items", "Items admitted and not yet answered", lambda: admission.items)
     metrics.watch("in_flight_bytes", "Bytes of admitted requests", lambda: admission.bytes)

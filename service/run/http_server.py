@@ -1,4 +1,4 @@
-"""uvicorn, with our connections, our certificates, and without its signal handling."""
+"""Runs uvicorn with our connections and certificates, and without its signal handling."""
 
 import asyncio
 import contextlib
@@ -15,18 +15,18 @@ from service.settings import Settings
 
 STOP_S = 2.0
 _WEBSOCKET_PING_TIMEOUT_S = 300.0
-"""With a client that answers no ping: a trainer's event loop may be busy with something else for a while."""
+"""Seconds without an answer to a ping. They are many, because the event loop of a trainer may be busy for a while."""
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn without its signal handling: signals are the whole service's."""
+    """uvicorn without its signal handling. The service handles signals as a whole."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.accepting = asyncio.Event()
 
     async def opened(self, bound: socket.socket) -> asyncio.Task[None]:
-        """Begin to serve on the socket; the task ends when the server does."""
+        """Begin to serve on the socket. The task ends when the server does."""
         task = asyncio.create_task(self.serve(sockets=[bound]))
         await first(self.accepting.wait(), task)
         if task.done():
@@ -73,7 +73,7 @@ def http_config(app: ASGIApp, settings: Settings, certificates: ssl.SSLContext |
 
 
 class _Config(uvicorn.Config):
-    """uvicorn's, with a context of ours in place of the one it would make of files."""
+    """uvicorn's configuration with our TLS context, in place of the one that it would make from files."""
 
     def __init__(self, app: ASGIApp, certificates: ssl.SSLContext | None, **options: Any) -> None:
         super().__init__(app, **options)

@@ -1,8 +1,9 @@
-"""Gives free memory back to the system: the bodies of large requests leave holes between values that stay.
+"""Gives free memory back to the system regularly.
 
-glibc serves large requests from mappings of their own, which go back to the system when they are freed; but each one that is
-freed raises what counts as large, up to 32 MB, and from then on bodies leave holes in the heap below verdicts and
-references that stay (mallopt(3), M_MMAP_THRESHOLD). Over a few minutes of load that was an eighth of the heap, and rising.
+glibc serves large requests from mappings of their own, which go back to the system when they are freed. But each freed
+mapping raises the size that counts as large, up to 32 MB (mallopt(3), M_MMAP_THRESHOLD). From then on the bodies of
+large requests leave holes in the heap, below verdicts and references that stay. After a few minutes of load the holes
+were an eighth of the heap, and growing.
 """
 
 import asyncio
@@ -11,13 +12,13 @@ from collections.abc import Callable
 
 _M_MMAP_THRESHOLD = -3
 _LARGE_BYTES = 128 * 1024
-"""Where glibc begins; said aloud it stays."""
+"""glibc's initial threshold. If it is set explicitly, it stays."""
 _TRIM_EVERY_S = 30.0
-"""Trimming takes less than a millisecond."""
+"""The interval of trimming, which takes less than a millisecond."""
 
 
 async def trim_regularly() -> None:
-    """Runs as long as the service does; nothing where the C library is not glibc."""
+    """Trim for as long as the service runs. Without glibc this does nothing."""
     trim = _glibc()
     while trim is not None:
         trim()
@@ -25,7 +26,7 @@ async def trim_regularly() -> None:
 
 
 def _glibc() -> Callable[[], None] | None:
-    """What gives free pages back, when large values have a place of their own."""
+    """The function that gives free pages back. Before, this gives large values mappings of their own."""
     library = ctypes.CDLL(None)
     try:
         library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)

@@ -1,4 +1,4 @@
-"""The ports of the doors: bound before anything else, so that a port that is taken is told at once."""
+"""Binds the ports of the doors. This comes first, so that a port that is taken is reported at once."""
 
 import socket
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ BACKLOG = 4096
 
 
 class CannotBind(CannotStart):
-    """A port is taken, or the address is not ours."""
+    """A port is taken, or the address is not one of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the doors are, once bound."""
+    """The addresses of the doors after they are bound."""
 
     http: str
     grpc: str

@@ -1,4 +1,6 @@
-"""Reloads recipes, keys and certificates while the service runs. A file with mistakes changes only the log and a metric."""
+"""Reloads recipes, keys and certificates while the service runs. A file with mistakes changes nothing but the log and a
+metric.
+"""
 
 import asyncio
 import contextlib
@@ -24,7 +26,9 @@ log = structlog.get_logger("rewardline")
 async def reloading(
     engine: Engine, metrics: Metrics, settings: Settings, callers: Keys, certificates: Certificates | None
 ) -> AsyncIterator[None]:
-    """SIGHUP has all of them read again. Certificates, which programs replace, are also read when their files change."""
+    """Read all files again on SIGHUP. Certificates are also read when their files change, because programs replace
+    them.
+    """
     reader = _Reader(engine, metrics, settings, callers, certificates)
     loop = asyncio.get_running_loop()
     tasks: set[asyncio.Task[None]] = {loop.create_task(reader.watch())}
@@ -72,7 +76,7 @@ class _Reader:
         try:
             book = await asyncio.to_thread(recipes.load, self._engine.registry, self._settings.recipes_file)
         except BadRecipes as error:
-            log.warning("recipes not reloaded: those from before stay in force", problems=error.problems)
+            log.warning("recipes not reloaded; the old ones stay in force", problems=error.problems)
             self._metrics.observe_reload("refused")
             return
         self._engine.use(book)
@@ -86,7 +90,7 @@ class _Reader:
         try:
             found = await asyncio.to_thread(keys.gather, settings.key_digests(), settings.keys_file)
         except BadKeys as error:
-            log.warning("keys not reloaded: those from before stay in force", problems=error.problems)
+            log.warning("keys not reloaded; the old ones stay in force", problems=error.problems)
             self._metrics.observe_keys_reload("refused")
             return
         self._callers.use(found)
@@ -99,6 +103,6 @@ class _Reader:
         try:
             await asyncio.to_thread(self._certificates.load)
         except BadCertificate as error:
-            log.warning("certificates not reloaded: those from before stay in force", why=str(error))
+            log.warning("certificates not reloaded; the old ones stay in use", why=str(error))
         else:
             log.info("certificates reloaded")

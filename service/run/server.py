@@ -1,4 +1,4 @@
-"""One process that serves: event loop, both doors, engine, workers, cache; built here and taken down here.
+"""Builds, runs and takes down one serving process: event loop, both doors, engine, workers and cache.
 
 start   boxes (in the background) ► workers (warm first) ► cache ► engine ► gRPC door ► HTTP door ► ready
 stop    SIGTERM/SIGINT: readiness turns false, nothing is admitted, what was admitted finishes, then doors close.
@@ -37,14 +37,14 @@ from service.settings import Settings
 log = structlog.get_logger("rewardline")
 
 _LAST_ANSWERS_S = 0.5
-"""For answers on their way when all items are judged."""
+"""Time for answers to go out after all items are judged."""
 
 
 async def serve(settings: Settings, on_ready: Callable[[Addresses], None]) -> None:
-    """Serve until a signal says stop.
+    """Serve until a signal to stop.
 
     Raises:
-        CannotStart: a port is taken, or a sandbox is demanded that cannot be had.
+        CannotStart: a port is taken, or the settings demand a sandbox that cannot be had.
     """
     stopping = asyncio.Event()
     callers = _keys(settings)
@@ -140,7 +140,7 @@ async def _beating(built: Core, health: Health) -> AsyncIterator[None]:
 
 
 async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -> None:
-    """Wait for what was admitted; what is left then is refused."""
+    """Wait for admitted requests. Those that are left after the timeout are refused."""
     log.info("draining", requests=admission.requests, items=admission.items)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
@@ -152,7 +152,7 @@ async def _drain(admission: Admission, jobs: BackgroundJobs, timeout_s: float) -
 
 @contextlib.contextmanager
 def _signals(stopping: asyncio.Event) -> Any:
-    """The first SIGTERM or SIGINT asks to stop; from then on they have their usual, sudden effect."""
+    """Set `stopping` on the first SIGTERM or SIGINT. From then on these signals have their usual, sudden effect."""
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGTERM, signal.SIGINT)
 

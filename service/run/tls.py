@@ -1,7 +1,7 @@
-"""Certificates of the doors, and those of callers where the settings name an authority for them.
+"""TLS certificates of the doors, and the authorities that sign the certificates of callers.
 
-Both doors read files anew that have changed: HTTP within seconds, gRPC at the next handshake. Connections that are open keep what
-they began with.
+Both doors read files again when they have changed: HTTP within seconds, gRPC at the next handshake. Open connections
+keep the certificates with which they began.
 """
 
 import ssl
@@ -13,18 +13,19 @@ from sandbox.boxes.remote.tls import Stamp, stamp
 from service.settings import Settings
 
 LOOKS_EVERY_S: Final = 5
-"""Whoever replaces certificates does so days before the old ones end."""
+"""The interval between looks at the files. Certificates are usually replaced days before the old ones end."""
 
 
 class BadCertificate(Exception):
-    """A certificate or key cannot be read, or they do not belong together."""
+    """A certificate or key cannot be read, or the two do not belong together."""
 
 
 class Certificates:
-    """What the HTTP door shows, and whom it lets in, by the files as they were when they were last read and good."""
+    """The TLS context of the HTTP door. It holds the files as they were when they were last read without a mistake."""
 
     def __init__(self, settings: Settings) -> None:
-        """
+        """Read the files of the settings.
+
         Raises:
             BadCertificate
         """
@@ -32,28 +33,28 @@ class Certificates:
         self._state = _files(settings)
         self._current = self.context = _context(settings)
         self._has_changed = False
-        # A context in use can be given another certificate, but no authority can be taken from it.
+        # A context in use can take another certificate, but its authorities cannot be removed.
         self.context.sni_callback = self._choose
 
     def look(self) -> bool:
-        """Whether a file is another than at the last reading."""
+        """Whether a file has changed since the last reading."""
         return _files(self._settings) != self._state
 
     def load(self) -> None:
-        """Read the files, for connections from now on.
+        """Read the files. They hold for connections from now on.
 
         Raises:
-            BadCertificate: nothing has changed.
+            BadCertificate: a file has mistakes. The certificates in use have not changed.
         """
         self._state = _files(self._settings)
         self._current = _context(self._settings)
         self._has_changed = True
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> int | None:
-        """Called at each handshake, whether or not the caller names a host.
+        """Choose the context of a connection. This is called at each handshake, whether or not the caller names a host.
 
-        In a resumed session no certificate is shown: the one it began with may be of an authority that is gone since.
-        Such callers have to begin anew.
+        A resumed session shows no certificate, and the authority of the one with which it began may be gone since. Such
+        callers must begin a new session.
         """
         if self._has_changed and connection.session_reused and self.context.verify_mode is ssl.CERT_REQUIRED:
             return ssl.ALERT_DESCRIPTION_ACCESS_DENIED
@@ -62,7 +63,7 @@ class Certificates:
 
 
 def certificates(settings: Settings) -> Certificates | None:
-    """For the HTTP door; None without TLS.
+    """The certificates for the HTTP door. None without TLS.
 
     Raises:
         BadCertificate
@@ -71,7 +72,7 @@ def certificates(settings: Settings) -> Certificates | None:
 
 
 def grpc_credentials(settings: Settings) -> grpc.ServerCredentials | None:
-    """For the gRPC door; None without TLS.
+    """The credentials for the gRPC door. None without TLS.
 
     Raises:
         BadCertificate
@@ -82,7 +83,7 @@ def grpc_credentials(settings: Settings) -> grpc.ServerCredentials | None:
     state = _files(settings)
 
     def fetch() -> grpc.ServerCertificateConfiguration | None:
-        """Called at each handshake; None: nothing has changed."""
+        """The configuration for a handshake. None: nothing has changed."""
         nonlocal state
         now = _files(settings)
         if now == state:
@@ -90,7 +91,7 @@ def grpc_credentials(settings: Settings) -> grpc.ServerCredentials | None:
         try:
             _context(settings)
         except BadCertificate:
-            return None  # what was good goes on being used
+            return None  # the last good files stay in use
         state = now
         return _configuration(settings)
 

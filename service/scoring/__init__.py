@@ -1,1 +1,1 @@
-"""How items are judged: what each needs, in which order they wait, and what becomes of the verdicts."""
+"""Judges items: prepares them, queues them, calls verifiers, and hands out verdicts."""

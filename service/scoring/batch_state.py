@@ -1,4 +1,4 @@
-"""The state of one batch: what has been answered, and what is still waited for."""
+"""The state of one batch: the answers so far, and the verdicts for which it waits."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -15,9 +15,9 @@ _DEADLINE = Verdict.failed("deadline", "not judged before the request's deadline
 
 
 class BatchState:
-    """Answered item by item, until `done` is set.
+    """A batch that is answered item by item, until `done` is set.
 
-    `on_result(index, result)` is told of each result; `on_gates(batch)` when checks are to be begun because the checks
+    `on_result(index, result)` gets each result. `on_gates(batch)` is called when checks can begin because the checks
     before them have been judged.
     """
 
@@ -35,10 +35,10 @@ class BatchState:
         self.cached_by_layer: dict[str, int] = {"memory": 0, "redis": 0}
         self.shared = 0
         self.opened: list[Part] = []
-        """Checks whose gates have opened, to be begun."""
+        """Checks with open gates that have not begun yet."""
         self.done = asyncio.Event()
         self.span = spans.current()
-        """Of the request that the batch came with."""
+        """The span of the request that the batch came with."""
         self._verdicts: list[PendingVerdict] = []
         self._left = len(request.items)
         self._started = now
@@ -50,7 +50,7 @@ class BatchState:
             self.done.set()
 
     def wait_for(self, verdict: PendingVerdict, *, is_shared: bool) -> None:
-        """Remember a verdict that is waited for."""
+        """Remember a verdict that the batch waits for."""
         self._verdicts.append(verdict)
         self.shared += is_shared
 
@@ -63,7 +63,7 @@ class BatchState:
         now: float,
         cached_in: Layer | None = None,
     ) -> None:
-        """Give an item, or one check of an item, its verdict; a second answer is passed over."""
+        """Give a verdict to an item, or to one check of an item. A second answer is ignored."""
         cached = cached_in is not None
         if cached_in is not None:
             self.cached_by_layer[cached_in] += 1
@@ -81,12 +81,12 @@ class BatchState:
             )
 
     def resume(self) -> None:
-        """Begin the checks whose gates have opened."""
+        """Begin the checks with open gates."""
         if self.opened:
             self._on_gates(self)
 
     def expire(self, now: float) -> None:
-        """What has no verdict by the deadline is `failed`."""
+        """Answer every item that has no verdict yet with `failed`, because the deadline is over."""
         for verdict in self._verdicts:
             verdict.answer_only(self, _DEADLINE, now=now)
         for index, result in enumerate(self.results):
@@ -95,7 +95,7 @@ class BatchState:
         self.opened.clear()
 
     def withdraw(self) -> None:
-        """Wait no longer: what only this batch was waiting for is stopped."""
+        """Stop waiting. Work that only this batch was waiting for is stopped."""
         for verdict in self._verdicts:
             verdict.leave(self)
         self._verdicts.clear()
@@ -140,7 +140,7 @@ class BatchState:
             self.done.set()
 
     def summary(self, outcomes: Mapping[tuple[str, str, str], int], now: float) -> Summary:
-        """Of a finished batch; `outcomes` counts its results by verifier, status and reason."""
+        """The summary of a finished batch. `outcomes` counts its results by verifier, status and reason."""
         statuses = {"ok": 0, "invalid": 0, "failed": 0}
         for (_, status, _), count in outcomes.items():
             statuses[status] += count

@@ -1,8 +1,8 @@
-"""An item with several checks: the verdicts of its parts become one reward.
+"""Makes one reward from the verdicts of an item with several checks.
 
-Each part is judged as if it were an item of its own: shared, cached and queued apart. A part with a gate is begun when
-the check before it has come out so. The item is answered when all parts are in, or at the first one that is invalid or
-failed: no judgement, no score.
+Each part is judged like an item of its own: shared, cached and queued separately. A part with a gate begins when the
+check before it has opened the gate. The item is answered when all parts are judged, or at the first part that is
+invalid or failed: no judgement, no score.
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ from verifiers.base import Status, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a recipe becomes with an item's reference and parameters; items that have these in common share it."""
+    """A recipe with the reference and parameters of an item. Items that have these in common share the plan."""
 
     recipe: Recipe
     verifiers: tuple[ConfiguredVerifier, ...]
-    """One for each check."""
+    """One entry for each check."""
     weights: tuple[float, ...]
     clip: Clip | None
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """An item made ready: each check of its plan with the item's response."""
+    """An item that is ready to be judged: each check of its plan with the response of the item."""
 
     plan: Plan
     parts: tuple[PreparedItem, ...]
@@ -37,19 +37,19 @@ class Composed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an item of several checks."""
+    """The result of an item with several checks."""
 
     verdict: Verdict
-    """Of the item, with the score that its recipe takes."""
+    """The verdict of the item, with the score that its recipe takes."""
     reward: float | None
     configured: ConfiguredVerifier
-    """Whose verdict the item's reason is."""
+    """The check that gives the item its reason."""
     cached: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Where the verdict of one check belongs."""
+    """The place of the verdict of one check."""
 
     item: "Composition"
     position: int
@@ -79,7 +79,7 @@ class Composition:
         self.index = index
         self.composed = composed
         self.outcome: Outcome | None = None
-        """None as long as it is not known."""
+        """None until the outcome is known."""
         checks = composed.plan.recipe.checks
         self._judged: list[_Judged | None] = [None] * len(checks)
         self._skipped: set[int] = set()
@@ -87,11 +87,13 @@ class Composition:
         self._open = len(checks)
 
     def first(self) -> list[Part]:
-        """The parts without a gate, to be begun at once."""
+        """The parts without a gate. They begin at once."""
         return [Part(self, at) for at, check in enumerate(self._checks) if check.gate is None]
 
     def take(self, position: int, verdict: Verdict | CachedVerdict, *, cached: bool) -> list[Part]:
-        """Note the verdict of one part; returns those which it sets going. Sets `outcome` when all is known."""
+        """Note the verdict of one part. Returns the parts that can begin now. Sets `outcome` when everything is
+        known.
+        """
         if self.outcome is not None:
             return []
         self._judged[position] = _Judged(verdict, cached)
@@ -112,7 +114,7 @@ class Composition:
         return begun
 
     def told(self) -> list[dict[str, Any]]:
-        """What came of each check."""
+        """The result of each check, for the caller."""
         return [self._told_check(at) for at in range(len(self._checks))]
 
     @property
@@ -124,7 +126,9 @@ class Composition:
         return self._recipe.checks
 
     def _pass_gates(self, position: int) -> list[Part]:
-        """Begin or skip what waits for this check. Without its verdict what waits is missing, too."""
+        """Begin or skip the checks that wait for this one. If this check has no verdict, the checks that wait for it
+        have none either.
+        """
         begun: list[Part] = []
         for at, check in enumerate(self._checks):
             if check.gate is None or check.gate.on != position:
@@ -189,12 +193,12 @@ class Composition:
         return check.clip.apply(value) if check.clip is not None else value
 
     def _score(self, at: int) -> float:
-        """The score that the recipe takes; 0 where a gate before it stayed shut."""
+        """The score that the recipe takes. It is 0 if a gate before the check stayed shut."""
         judged = self._judged[at]
         return judged.verdict.score or 0.0 if judged is not None else 0.0
 
     def _judging(self, at: int) -> int:
-        """The check whose verdict says why: the one at this place, or the one whose gate kept it from running."""
+        """The check that gives the reason: the one at this place, or the one that kept it from running."""
         while self._judged[at] is None:
             gate = self._checks[at].gate
             assert gate is not None, "a check without a gate always runs"

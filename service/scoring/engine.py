@@ -1,11 +1,11 @@
-"""How a batch is judged: prepare, share, look up, judge, store, and give every verdict back in its place.
+"""Judges batches: prepare, share, look up, judge, store, and put every verdict in its place.
 
     items ──prepare──► key ──► memory cache? ──► already under way? ──► Redis? ──► fair queue ──► verifier call
                  │                 │                    │                 │                           │
               invalid            answer            wait for it         answer                answer, store if ok
 
-A batch that ends early (deadline, caller gone) only stops waiting. A verdict that nobody waits for any more is dropped from
-its queue, and stopped if it has begun.
+A batch that ends early (deadline, or the caller is gone) only stops waiting. If no batch waits for a verdict any more,
+the verdict is dropped from its queue, or stopped if it has begun.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from verifiers.registry import Registry
 log = logging.getLogger("rewardline.engine")
 
 _SLICE_ITEMS = 64
-"""Items prepared before others may run: about half a millisecond."""
+"""Items that are prepared before other tasks may run: about half a millisecond."""
 _SLICE_CHARS = 400_000
 
 
@@ -51,7 +51,7 @@ class Scored:
 
 
 class Engine:
-    """The one place both doors lead to. Use as an async context manager: leaving it ends what is under way."""
+    """Judges the batches of both doors. Use it as an async context manager; leaving it ends the work under way."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Engine:
         Args:
             registry: The verifiers.
             cache: Where verdicts are looked up and stored.
-            metrics: Told of every batch.
+            metrics: Counts every batch.
             workers: Processes for CPU-bound work; decides how many calls of a verifier are under way.
             item_deadline_s: Longest time from an item's dispatch to its verdict.
             max_response_bytes: Of a response or prompt, counted in characters.
@@ -90,7 +90,7 @@ class Engine:
         self._pending = PendingVerdicts()
         self._queues: dict[str, FairQueue] = {}
         self._preparing = asyncio.Lock()
-        """Held between two slices of a large batch, so that such batches take turns. It guards no data."""
+        """Large batches hold this lock between two of their slices, so that they take turns. It guards no data."""
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -113,16 +113,18 @@ class Engine:
     ) -> None:
         for queue in self._queues.values():
             queue.stop()
-        # Told of no error: it would wrap it in a group, though none of its tasks raised it.
+        # The group gets no error: it would wrap the error in an exception group, though none of its tasks raised it.
         await self._tasks.__aexit__(None, None, None)
 
     def use(self, book: Book) -> None:
-        """Let other recipes and routes be in force; items that are under way keep those they began with."""
+        """Put other recipes and routes in force. Items under way keep the old ones."""
         self.book = book
         self._preparation.use(book)
 
     def refusal(self, item: ScoreItem) -> Verdict | None:
-        """Why no response could be judged as this item has it; None when one can be, as far as is known before."""
+        """The reason why no response to this item could be judged. None if one can be, as far as is known in
+        advance.
+        """
         prepared = self._prepare(item, BatchRequest([item], {}, "use", False, 0.0))
         return prepared if isinstance(prepared, Verdict) else None
 
@@ -138,7 +140,7 @@ class Engine:
         return len(self._pending)
 
     async def score(self, request: BatchRequest) -> Scored:
-        """Judge a batch. Cancelling the call stops the work nobody else waits for."""
+        """Judge a batch. Cancelling the call stops the work that no other batch waits for."""
         batch = BatchState(request, perf_counter(), self._open_gates)
         with self._closing(batch):
             await self._submit(batch)
@@ -146,7 +148,9 @@ class Engine:
         return self._scored(batch)
 
     async def stream(self, request: BatchRequest) -> AsyncGenerator[list[tuple[int, Result]] | Summary]:
-        """Results with their indexes as soon as they exist, those that are ready together at once; then the summary."""
+        """Yield results with their indexes as soon as they exist, then the summary. Results that are ready together
+        come together.
+        """
         ready: list[tuple[int, Result]] = []
         some = asyncio.Event()
 
@@ -171,7 +175,7 @@ class Engine:
 
     @contextlib.contextmanager
     def _closing(self, batch: BatchState) -> Iterator[None]:
-        """Bound the batch by its deadline, and stop in the end what only it was waiting for."""
+        """Hold the batch to its deadline. At the end, stop the work that only this batch was waiting for."""
         expiry = asyncio.get_running_loop().call_at(batch.deadline, lambda: batch.expire(perf_counter()))
         try:
             yield
@@ -181,7 +185,7 @@ class Engine:
 
     @spans.traced("prepare")
     async def _submit(self, batch: BatchState) -> None:
-        """Answer what can be answered at once, and set the rest on its way, letting others run between slices."""
+        """Answer the items that can be answered at once, and send off the rest. Other tasks run between slices."""
         missed: list[PendingVerdict] = []
         try:
             chars = 0
@@ -194,11 +198,11 @@ class Engine:
                     if not self._asks_redis(batch):
                         self._queue(batch, missed)
                         missed = []
-                    # In turns: one slice per turn of the loop, however many large batches there are.
+                    # Large batches take turns: the loop prepares one slice per turn, however many batches there are.
                     async with self._preparing:
                         await asyncio.sleep(0)
         finally:
-            # Also when this request is cancelled here: others may already wait for these verdicts.
+            # This also runs if the request is cancelled here: other batches may already wait for these verdicts.
             self._send_off(batch, missed)
 
     def _send_off(self, batch: BatchState, missed: list[PendingVerdict]) -> None:
@@ -211,7 +215,7 @@ class Engine:
         return batch.cache == "use" and self._cache.redis_state in ("closed", "half_open")
 
     def _begin(self, batch: BatchState, index: int, item: ScoreItem, missed: list[PendingVerdict]) -> None:
-        """Answer the item, or have it wait for verdicts; those that are to be queued are added to `missed`."""
+        """Answer the item, or make it wait for verdicts. Verdicts that must be queued are added to `missed`."""
         prepared = self._prepare(item, batch.request)
         if isinstance(prepared, PreparedItem):
             pending = self._find(batch, index, prepared)
@@ -224,7 +228,7 @@ class Engine:
             missed += self._begin_checks(batch)
 
     def _begin_checks(self, batch: BatchState) -> list[PendingVerdict]:
-        """The same for checks whose gates have opened; the verdict of one, if it is at hand, may open the gates of others."""
+        """Begin the checks with open gates. If the verdict of a check is at hand, it may open further gates."""
         missed = []
         while batch.opened:
             part = batch.opened.pop()
@@ -238,7 +242,7 @@ class Engine:
         self._send_off(batch, self._begin_checks(batch))
 
     def _find(self, batch: BatchState, place: Place, prepared: PreparedItem) -> PendingVerdict | None:
-        """Answer at once from what is at hand, or wait for a verdict; returns it if it is to be queued."""
+        """Answer from what is at hand, or wait for a verdict. Returns the verdict if it must be queued."""
         if prepared.known is not None:
             batch.answer(place, prepared.configured, prepared.known, now=perf_counter())
             return None

@@ -1,12 +1,13 @@
-"""The queue before one verifier, served fairly between batches.
+"""The queue of one verifier. It serves batches fairly.
 
-Each verifier has a queue of its own, so that cheap work never waits for costly work. Within it every batch has its own
-line, and chunks are filled from each line in turn: an item of a small batch waits for the chunk under way, never for the
-big batch before it. Items of many small batches fill one chunk together.
+Each verifier has its own queue, so that cheap work never waits for costly work. In a queue, each batch has its own
+line, and a chunk takes items from each line in turn. So an item of a small batch waits for the chunk under way, but not
+for a large batch that came earlier. One chunk can hold items of many small batches.
 
-A chunk is sized to a few milliseconds of work, by how long this verifier's items took lately. A chunk that takes much longer
-gives up its place, so that hanging items hold back only themselves. There is one exception: what the verifier waits for is
-bounded anyway, as boxes are. Then more chunks under way would only be another queue, and not a fair one.
+A chunk holds a few milliseconds of work, estimated from how long recent items of this verifier took. A chunk that takes
+much longer gives up its place, so that hanging items hold back only themselves. There is one exception: some verifiers
+wait for a resource that is bounded anyway, such as boxes. More chunks under way would then only be a second queue, and
+an unfair one.
 """
 
 import asyncio
@@ -20,11 +21,11 @@ TARGET_CHUNK_S = 0.004
 LATE_CHUNK_S = 0.1
 MAX_LATE_CHUNKS = 64
 _CHUNK_CHARS = 200_000
-"""Reading hostile text takes some hundred nanoseconds per character."""
+"""The time to read hostile text is some hundred nanoseconds per character."""
 
 
 class FairQueue:
-    """The queue before one verifier."""
+    """The queue of one verifier."""
 
     def __init__(
         self,
@@ -45,14 +46,14 @@ class FairQueue:
         self._lines: OrderedDict[Waiter, deque[PendingVerdict]] = OrderedDict()
         self._running = 0
         self._late: set[Chunk] = set()
-        """Those of `_chunks` that gave up their places."""
+        """The chunks in `_chunks` that gave up their places."""
         self._chunks: set[Chunk] = set()
         self._item_s = TARGET_CHUNK_S / chunk_items
         self.queued = 0
-        """Items waiting; those withdrawn count until their turn comes."""
+        """Items that wait. Withdrawn items count until their turn comes."""
 
     def put(self, batch: Waiter, verdicts: Sequence[PendingVerdict]) -> None:
-        """Put the verdicts into this batch's line."""
+        """Put the verdicts into the line of this batch."""
         line = self._lines.get(batch)
         if line is None:
             line = self._lines[batch] = deque()
@@ -62,11 +63,11 @@ class FairQueue:
 
     @property
     def queued_s(self) -> float:
-        """Seconds that those which wait will take one of this queue's places, by what items took lately."""
+        """The seconds for which the waiting items will occupy one place of this queue, estimated from recent items."""
         return self.queued * self._item_s
 
     def stop(self) -> None:
-        """Judge nothing more; what has begun is cancelled."""
+        """Judge nothing more, and cancel the chunks that have begun."""
         self._lines.clear()
         for chunk in self._chunks:
             chunk.cancel()
@@ -81,7 +82,7 @@ class FairQueue:
                 chunk.start(self._tasks.create_task(self._work(chunk)))
 
     def _take(self) -> list[PendingVerdict]:
-        """The next chunk: an equal share of each batch that waits, in turn."""
+        """The next chunk. It takes an equal share from each waiting batch, in turn."""
         room = max(1, min(self._chunk_items, int(TARGET_CHUNK_S / self._item_s)))
         verdicts: list[PendingVerdict] = []
         chars = 0

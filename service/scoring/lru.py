@@ -1,4 +1,4 @@
-"""A cache of what bytes were decoded to, bounded in bytes: training batches repeat their references and parameters."""
+"""A cache of decoded values, bounded in bytes. Training batches repeat their references and parameters."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
@@ -8,7 +8,7 @@ _ENTRY_OVERHEAD_BYTES = 1_500
 
 
 class LruCache(Generic[V]):
-    """Least recently used values go first. The bytes of keys are counted."""
+    """A cache that drops the least recently used values first. It counts the bytes of keys."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -35,5 +35,5 @@ class LruCache(Generic[V]):
 
 
 def _cost(key: tuple[object, ...]) -> int:
-    # What the bytes became holds the same texts again.
+    # The decoded value holds the same texts again.
     return _ENTRY_OVERHEAD_BYTES + 2 * sum(len(part) for part in key if isinstance(part, (bytes, str)))

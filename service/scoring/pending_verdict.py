@@ -1,12 +1,13 @@
-"""One verdict under way: every change of its state happens here.
+"""One verdict under way. Every change of its state happens here.
 
     waiting ──take──► taken, in a chunk ──finish──► done
        │ │               │
        │ └─finish────────┼──────────────► done       Redis had it, which may also be found when it has been taken
-       └───────leave─────┴──────────────► dropped    nobody waits for it any more
+       └───────leave─────┴──────────────► dropped    no batch waits for it any more
 
-Equal items share one verdict, in one batch or in several. While it waits it may stand in the queues of several batches, and
-Redis may be asked for it; it is taken once. A chunk runs when it has begun, and is stopped when nobody waits for any of it.
+Equal items share one verdict, whether they are in one batch or in several. A waiting verdict may stand in the queues of
+several batches, and a look-up in Redis may be under way for it. It is taken only once. A chunk runs once it has begun,
+and stops when no batch waits for any of its verdicts.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from tracing import spans
 from verifiers.base import Item, Verdict
 
 Place: TypeAlias = int | Part
-"""Where in its batch a verdict belongs: an item's index, or one check of an item."""
+"""The place of a verdict in its batch: the index of an item, or one check of an item."""
 Layer = Literal["memory", "redis"]
 State = Literal["waiting", "taken", "done", "dropped"]
 
@@ -39,7 +40,7 @@ class Waiter(Protocol):
     def span(self) -> spans.Span | None: ...
 
     def wait_for(self, verdict: "PendingVerdict", *, is_shared: bool) -> None:
-        """Remember what is waited for."""
+        """Remember that the batch waits for this verdict."""
 
     def answer(
         self,
@@ -53,7 +54,7 @@ class Waiter(Protocol):
         """Take a verdict."""
 
     def resume(self) -> None:
-        """Begin what the verdicts that were taken have set going."""
+        """Begin the checks that can begin after the verdicts that were taken."""
 
 
 class PendingVerdict:
@@ -67,7 +68,7 @@ class PendingVerdict:
         self.prepared = prepared
         self.state: State = "waiting"
         self.chunk: Chunk | None = None
-        """That has taken it."""
+        """The chunk that has taken this verdict."""
         self._waiting: list[tuple[Waiter, Place]] = [(waiter, place)]
         self._by_key = by_key
         if prepared.key is not None:
@@ -76,16 +77,18 @@ class PendingVerdict:
 
     @property
     def is_open(self) -> bool:
-        """Somebody still waits for it."""
+        """Whether a batch still waits for this verdict."""
         return self.state in ("waiting", "taken")
 
     @property
     def refreshes(self) -> bool:
-        """A batch that waits for it wants it judged, whatever is remembered."""
+        """Whether a waiting batch wants a new judgement, whatever the caches hold."""
         return any(waiter.cache == "refresh" for waiter, _ in self._waiting)
 
     def join(self, waiter: Waiter, place: Place) -> bool:
-        """Let one more wait; says whether that batch must queue it too, so as not to wait for another's long queue."""
+        """Add a batch that waits. Returns whether that batch must queue the verdict too, so that it does not wait in
+        another batch's long queue.
+        """
         is_own = bool(self._waiting) and self._waiting[-1][0] is waiter
         self._waiting.append((waiter, place))
         waiter.wait_for(self, is_shared=True)
@@ -96,14 +99,16 @@ class PendingVerdict:
         return self.state == "waiting"
 
     def take(self) -> bool:
-        """Its turn has come in one of the queues; False where it was taken, answered or dropped before."""
+        """Take the verdict because its turn has come in one of the queues. False if it was taken, answered or dropped
+        before.
+        """
         if self.state != "waiting":
             return False
         self.state = "taken"
         return True
 
     def finish(self, verdict: Verdict | CachedVerdict, *, now: float, cached_in: Layer | None = None) -> None:
-        """Give the verdict to all who wait for it."""
+        """Give the verdict to all batches that wait for it."""
         self.state = "done"
         if self.chunk is not None:
             self.chunk.wanted -= 1
@@ -116,13 +121,15 @@ class PendingVerdict:
                 waiter.resume()
 
     def answer_only(self, waiter: Waiter, verdict: Verdict, *, now: float) -> None:
-        """Give one batch another verdict than the one it waits for; it must leave later."""
+        """Give one batch another verdict than the one it waits for. The batch must leave later."""
         for waiting, place in self._waiting:
             if waiting is waiter:
                 waiter.answer(place, self.prepared.configured, verdict, now=now)
 
     def leave(self, waiter: Waiter) -> None:
-        """A batch waits no longer; what nobody else waits for is dropped from its queue, or stopped."""
+        """Remove a batch that waits no longer. If no other batch waits, the verdict is dropped from its queue, or
+        stopped.
+        """
         if not self.is_open:
             return
         self._waiting = [pair for pair in self._waiting if pair[0] is not waiter]
@@ -133,17 +140,17 @@ class PendingVerdict:
                 self.chunk.want_less()
 
     def item(self) -> Item[Any]:
-        """What is asked of the verifier, with the time at which the last of those who wait will have gone."""
+        """The item for the verifier. Its deadline is that of the waiting batch with the latest deadline."""
         if len(self._waiting) == 1:
             waiter = self._waiting[0][0]
             return self.prepared.item(waiter.deadline, waiter.cache)
         if not self._waiting:
             return self.prepared.item()
-        # Those who came later share what the first one asked for.
+        # Batches that came later share what the first one asked for.
         return self.prepared.item(max(waiter.deadline for waiter, _ in self._waiting), self._waiting[0][0].cache)
 
     def spans(self) -> Iterator[spans.Span | None]:
-        """Of the requests that wait."""
+        """The spans of the requests that wait."""
         return (waiter.span for waiter, _ in self._waiting)
 
     def _forget(self) -> None:
@@ -162,7 +169,7 @@ class PendingVerdicts:
         return len(self._by_key)
 
     def wait(self, waiter: Waiter, place: Place, prepared: PreparedItem) -> PendingVerdict | None:
-        """Have a batch wait for a verdict; returns it if the batch must queue it."""
+        """Make a batch wait for a verdict. Returns the verdict if the batch must queue it."""
         if prepared.key is not None and waiter.cache == "use":
             found = self._by_key.get(prepared.key)
             if found is not None:
@@ -171,32 +178,32 @@ class PendingVerdicts:
 
 
 class Chunk:
-    """Verdicts of one verifier that are asked for together."""
+    """Verdicts of one verifier that are judged together."""
 
     __slots__ = ("_begun", "_task", "span", "verdicts", "wanted")
 
     def __init__(self, verdicts: Sequence[PendingVerdict]) -> None:
         self.verdicts = verdicts
         self.wanted = len(verdicts)
-        """Verdicts that somebody still waits for."""
+        """How many of the verdicts a batch still waits for."""
         self.span: spans.Span | None = None
-        """While it is being judged, if that is traced."""
+        """The span of the judging, if it is traced."""
         self._task: asyncio.Task[None] | None = None
         self._begun = False
         for verdict in verdicts:
             verdict.chunk = self
 
     def start(self, task: "asyncio.Task[None]") -> None:
-        """Name the task that will judge it."""
+        """Set the task that will judge the chunk."""
         self._task = task
 
     def begin(self) -> bool:
-        """The task has made its first step; says whether anybody still waits."""
+        """Note that the task has begun. Returns whether a batch still waits."""
         self._begun = True
         return self.wanted > 0
 
     def want_less(self) -> None:
-        """One verdict fewer is waited for; the last one stops the work."""
+        """Note that one verdict fewer is wanted. When none is wanted any more, the work stops."""
         self.wanted -= 1
         # A task cancelled before its first step never runs, not even its `finally`, and would keep its place for ever.
         if not self.wanted and self._begun:
@@ -207,5 +214,5 @@ class Chunk:
             self._task.cancel()
 
     def spans(self) -> Iterator[spans.Span | None]:
-        """Of the requests that wait for it."""
+        """The spans of the requests that wait for this chunk."""
         return (span for verdict in self.verdicts for span in verdict.spans())

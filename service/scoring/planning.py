@@ -1,4 +1,6 @@
-"""Finds the checks of an item: of the recipe that it names, writes itself, or is routed to, with its data in place."""
+"""Finds the checks of an item and fills in its data. The checks are those of the recipe that the item names, writes
+itself, or is routed to.
+"""
 
 import difflib
 import math
@@ -28,16 +30,17 @@ _MAX_WEIGHT: Final = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A check with an item's data in place: what its verifier takes."""
+    """A check with the data of an item: what its verifier takes."""
 
     check: Check
     fields: Mapping[str, Any]
     """The verifier's parameters, `reference` among them."""
 
     def configure(self, recipe: Recipe) -> ConfiguredVerifier:
-        """
+        """The verifier with these parameters.
+
         Raises:
-            InvalidItem: they are not what it takes.
+            InvalidItem: the verifier does not take these parameters.
         """
         try:
             return configure(self.check.entry, self.fields)
@@ -48,27 +51,27 @@ class Filled:
 
 
 class Planner:
-    """Of one book; another book gets another planner."""
+    """Plans items by the recipes of one book. Another book gets another planner."""
 
     def __init__(self, registry: Registry, book: Book) -> None:
         self._registry = registry
         self._book = book
 
     def plan(self, item: ScoreItem, reference: bytes) -> Plan:
-        """What is to be judged of the item, and how it becomes a reward.
+        """The plan of an item: what is judged, and how it becomes a reward.
 
         Raises:
-            InvalidItem: nothing says how, or what it needs is not there.
+            InvalidItem: nothing says how to judge the item, or its data is incomplete.
         """
         recipe, filled = self.fill(item, reference)
         verifiers = tuple(each.configure(recipe) for each in filled)
         return Plan(recipe, verifiers, self._weights(item, recipe), _clip_of(item))
 
     def fill(self, item: ScoreItem, reference: bytes) -> tuple[Recipe, list[Filled]]:
-        """The item's recipe, and what each of its checks gets of the item.
+        """The recipe of the item, and for each check what it gets from the item.
 
         Raises:
-            InvalidItem: nothing says how to judge it, or what it needs is not there.
+            InvalidItem: nothing says how to judge the item, or its data is incomplete.
         """
         given = _given(item, reference)
         params = decoded_params(bytes(item.params))
@@ -124,7 +127,7 @@ class Planner:
             raise InvalidItem("bad_checks", "; ".join(error.problems[:3])) from error
 
     def _of_weights(self, weights: Mapping[str, float], given: Given) -> Recipe:
-        """The composition that weights by name are: of those for which the row has data."""
+        """The composition of the recipes named in `weights`. It has only those for which the row has data."""
         needs_judge = [name for name in weights if self._is_unavailable(name)]
         if given.criteria is ABSENT:  # what needs a judge model has nothing to go by in this row
             weights = {name: weight for name, weight in weights.items() if name not in needs_judge}
@@ -135,7 +138,7 @@ class Planner:
         return Recipe(None, held)
 
     def _recipe_called(self, name: str) -> str:
-        """The recipe of this name, or that rows of this domain go to."""
+        """The recipe of this name, or the recipe for rows of the domain of this name."""
         if name in self._book.recipes or name in self._book.unavailable:
             return name
         route = self._book.route(row_of({"domain": name, "data_source": None, "tag": None}, None, None))
@@ -145,7 +148,9 @@ class Planner:
         return name not in self._registry and self._recipe_called(name) in self._book.unavailable
 
     def _check_known(self, name: str) -> None:
-        """A weight may be for another kind of row, or a mistake."""
+        """Check that a name in the weights is known. A weight without data may be for another kind of row, or a
+        mistake.
+        """
         if name not in self._registry and not self._is_unavailable(name):
             self._named(self._recipe_called(name))
 
@@ -189,10 +194,10 @@ def _given(item: ScoreItem, reference: bytes) -> Given:
 
 
 def _filled(recipe: Recipe, given: Given, params: Mapping[str, Any]) -> list[Filled]:
-    """Each check with the recipe's own parameters, and over them the item's.
+    """Each check with the parameters of the recipe, overridden by those of the item.
 
-    An item's parameter goes to the check of that name if its value is an object, else to every check that has such a
-    parameter.
+    A parameter of the item goes to the check of that name if its value is an object. Otherwise it goes to every check
+    that has such a parameter.
     """
     names = {check.name for check in recipe.checks}
     own = {name: value for name, value in params.items() if name in names and isinstance(value, dict)}

@@ -1,6 +1,6 @@
 """Makes items ready for verifiers: finds the verifier, types its parameters, computes the key.
 
-Training batches repeat themselves: all answers to one prompt share reference and parameters. What those become is
+Training batches repeat themselves: all answers to one prompt share reference and parameters. Their decoded form is
 remembered by their bytes, so that most items cost one look-up and one hash here.
 
 The key is a hash of everything that may change the verdict: verifier, version, validated parameters (so that both
@@ -32,8 +32,8 @@ _NO_ANSWER = Verdict.wrong("no_answer")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an item cannot be judged. Remembered as text: an exception that is raised again and again gathers
-    tracebacks.
+    """The reason why an item cannot be judged, as text. It is not kept as an exception, because an exception that is
+    raised again and again gathers tracebacks.
     """
 
     reason: str
@@ -41,7 +41,7 @@ class Refusal:
 
 
 class Preparation:
-    """Turns items into prepared ones; remembers what references and parameters became."""
+    """Turns items into prepared items. It remembers decoded references and parameters."""
 
     def __init__(self, registry: Registry, book: Book, max_response_bytes: int) -> None:
         self._registry = registry
@@ -51,17 +51,17 @@ class Preparation:
         self._plans: LruCache[Plan | Refusal] = LruCache(MEMO_BYTES)
 
     def use(self, book: Book) -> None:
-        """Let other recipes and routes be in force from the next item on."""
+        """Put other recipes and routes in force from the next item on."""
         self._planner = Planner(self._registry, book)
         self._plans.clear()
 
     def prepare(
         self, item: ScoreItem, references: Mapping[str, msgspec.Raw], *, explain: bool, share: bool
     ) -> PreparedItem | Composed:
-        """The item made ready.
+        """The prepared item.
 
         Raises:
-            InvalidItem: it cannot be judged as it is; says why.
+            InvalidItem: the item cannot be judged as it is. The error says why.
         """
         reference = bytes(item.reference) if item.reference_id is None else _shared_reference(item, references)
         if _is_plain(item):
@@ -151,7 +151,7 @@ class Preparation:
         return self._text(prompt if isinstance(prompt, str) else str(dialects.read(prompt)), "prompt")
 
     def _response(self, value: str | list[Message]) -> str | Conversation:
-        """Messages that come to no more than one text are that text."""
+        """The response as text, or as a conversation. Messages that are no more than one text become that text."""
         if isinstance(value, str):
             return self._text(value, "response")
         conversation = dialects.read(value)
@@ -206,7 +206,7 @@ def _shared_reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) ->
 
 
 def _breaks_off(configured: ConfiguredVerifier, response: Conversation) -> bool:
-    """Whether the response ends in a call where that is to be an answer that is missing."""
+    """Whether the response ends in a call, and the parameters say that this counts as a missing answer."""
     params = configured.params
     return (
         params.unfinished == "wrong"
@@ -216,10 +216,10 @@ def _breaks_off(configured: ConfiguredVerifier, response: Conversation) -> bool:
 
 
 def _judged(configured: ConfiguredVerifier, response: Conversation) -> tuple[str, Conversation | None]:
-    """The text that a verifier is to judge, and the whole conversation for one that judges such.
+    """The text that the verifier judges, and the whole conversation if the verifier judges conversations.
 
     Raises:
-        InvalidItem: it would pass over a part.
+        InvalidItem: the verifier would ignore a part of the response.
     """
     verifier = configured.entry.verifier
     if verifier.judges_calls:

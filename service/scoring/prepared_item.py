@@ -1,4 +1,4 @@
-"""An item made ready: its response, and the verifier that judges it with typed and checked parameters."""
+"""An item that is ready to be judged: its response, and its verifier with checked parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,20 +22,22 @@ class ConfiguredVerifier:
 
     entry: Entry
     name: str
-    """The verifier's, as its version."""
+    """The verifier's name. `version` is the verifier's version."""
     version: str
     params: Params
     prefix: bytes
     explain_prefix: bytes
     is_shared: bool
-    """Verdicts may be kept, and shared between equal items."""
+    """Whether verdicts may be cached and shared between equal items."""
     uses_prompt: bool
     reads_text: bool
-    """A response that is text has the turn which is judged."""
+    """Whether a text response holds the turn that is judged."""
 
 
 class PreparedItem(msgspec.Struct, frozen=True):
-    """A response and its verifier. `key` is None where the verdict may not be shared; `known` is a verdict that needs no call."""
+    """A response and its verifier. `key` is None if the verdict may not be shared. `known` is a verdict that needs no
+    call.
+    """
 
     configured: ConfiguredVerifier
     response: str
@@ -55,7 +57,7 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
     """The verifier with these parameters, the reference among them.
 
     Raises:
-        InvalidItem: they are not what it takes; says what is wrong with which.
+        InvalidItem: the verifier does not take the parameters. The error says which is wrong and why.
     """
     verifier = entry.verifier
     try:
@@ -82,10 +84,10 @@ def configure(entry: Entry, fields: Mapping[str, Any]) -> ConfiguredVerifier:
 
 
 def decoded_params(params: bytes) -> dict[str, Any]:
-    """An item's own parameters; none is an empty object.
+    """The item's own parameters. Missing parameters are an empty object.
 
     Raises:
-        InvalidItem: they are no object, or hold the reference.
+        InvalidItem: the parameters are not an object, or hold the reference.
     """
     fields = decoded(params, "params") if params else {}
     if not isinstance(fields, dict):
@@ -99,7 +101,7 @@ def decoded(raw: bytes, field: str) -> Any:
     """The value of a field that travelled as JSON.
 
     Raises:
-        InvalidItem: it cannot be read.
+        InvalidItem: the JSON cannot be read.
     """
     try:
         value = _decoder.decode(raw)

@@ -1,4 +1,4 @@
-"""Calls verifiers. Trouble becomes a verdict here and nowhere else; only `ok` verdicts are stored."""
+"""Calls verifiers. This is the only place that turns trouble into verdicts. Only `ok` verdicts are stored."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ log = logging.getLogger("rewardline.engine")
 
 
 class VerifierCalls:
-    """Has chunks judged by their verifiers, each item within `item_deadline_s`."""
+    """Asks verifiers to judge chunks, each item within `item_deadline_s`."""
 
     def __init__(
         self, cache: VerdictCache, metrics: Metrics, *, item_deadline_s: float, clock: Callable[[], float]
@@ -28,7 +28,7 @@ class VerifierCalls:
         self._item_deadline_s = item_deadline_s
 
     async def judge(self, chunk: Chunk) -> None:
-        """Have the verifier judge a chunk; every item that somebody waits for gets a verdict."""
+        """Ask the verifier to judge a chunk. Every item that a batch waits for gets a verdict."""
         entry = chunk.verdicts[0].prepared.configured.entry
         fresh: dict[bytes, bytes] = {}
         started = self._clock()
@@ -75,7 +75,7 @@ class VerifierCalls:
         if not left:
             return
         if len(positions) > 1 and trouble.reason != "item_deadline":
-            # One bad item must not cost the others: each is asked alone, and keeps its own trouble.
+            # One bad item must not spoil the others: each is judged alone, and only the bad one is `failed`.
             for position in left:
                 await self._call(entry, chunk, [position], deliver)
             return

@@ -1,1 +1,1 @@
-"""Where state is kept beyond one request: records with versions, in Redis or in memory, and the client for Redis."""
+"""State that lasts longer than one request: records with versions, in Redis or in memory, and the Redis client."""

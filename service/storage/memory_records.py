@@ -1,7 +1,7 @@
-"""Records in this process: for one process without Redis. They end with it.
+"""Keeps records in this process, for a service of one process without Redis. They end with the process.
 
-Bounded in number and bytes. What is over makes room for what is new, oldest first; what is open is kept for as long as it
-was promised, and new ones are refused instead.
+The number of records and their bytes are bounded. A record that is over makes room for new ones, oldest first. An open
+record is kept for as long as was promised; if only open ones are left, new ones are refused.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from service.storage.record_store import VERSION
 
 _RECORD_BYTES = 800
 _FIELD_BYTES = 120
-"""What Python keeps beside the bytes themselves."""
+"""Python's overhead beside the bytes themselves."""
 _RETRY_AFTER_S = 10.0
 
 
@@ -34,7 +34,7 @@ class MemoryRecords:
         self._max_bytes = max_bytes
         self._records: dict[str, _Record] = {}
         self._over: dict[str, None] = {}
-        """Names of those that are over, in the order they ended."""
+        """The names of the records that are over, in the order in which they ended."""
         self._bytes = 0
 
     @property
@@ -71,7 +71,7 @@ class MemoryRecords:
         return True
 
     def _make_room(self, name: str, nbytes: int) -> None:
-        """For a record of so many bytes in place of what has its name.
+        """Make room for a record of so many bytes that replaces the one of the same name.
 
         Raises:
             Overloaded
@@ -86,7 +86,7 @@ class MemoryRecords:
             self._forget(other)
         if self._is_full(more, growth):
             raise Overloaded(
-                f"{len(self._records)} interactions of {self._bytes / 1e6:.1f} MB are held in memory, as many as may be; "
+                f"{len(self._records)} interactions of {self._bytes / 1e6:.1f} MB are in memory, which is the limit; "
                 "finalize those that are done, or set redis_url",
                 retry_after_s=_RETRY_AFTER_S,
             )

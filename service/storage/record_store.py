@@ -1,7 +1,7 @@
-"""Where state is kept: records of named byte fields, each with a version that every change replaces.
+"""The contract of a record store. A record has named byte fields and a version that every change replaces.
 
-A record is changed only from the version it was read at, in one step with its new time to live. So of two who change the
-same record at once one succeeds, and the other reads again.
+A record is changed only from the version at which it was read, in one step together with its new time to live. If two
+callers change the same record at once, one succeeds and the other reads again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ class RecordStore(Protocol):
 
     @property
     def held(self) -> Mapping[str, int]:
-        """Records in this process, `open` and `over`; none where they are elsewhere."""
+        """The number of records in this process, `open` and `over`. Empty if the records are elsewhere."""
 
     @property
     def errors(self) -> int:
-        """Calls that failed."""
+        """The number of calls that failed."""
 
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
-        """Some fields of a record as they are at one moment; all None when there is no such record, or no more.
+        """Some fields of a record, all from the same moment. All are None if there is no such record any more.
 
         Raises:
             StateUnavailable
@@ -39,13 +39,14 @@ class RecordStore(Protocol):
         *,
         is_over: bool,
     ) -> bool:
-        """Set `fields`, a new version among them, and drop others, if the record is still at `version` (None: if there is
-        none); else change nothing and say False. It is gone after `ttl_s` without a change; one that `is_over` may be
-        gone sooner, where room is needed.
+        """Set `fields`, a new version among them, and drop others, if the record is still at `version` (None: there is
+        no record). Otherwise change nothing and return False.
+
+        The record is gone after `ttl_s` without a change. A record that `is_over` may be gone sooner if room is needed.
 
         Raises:
-            StateUnavailable: it may have been done or not; asking for the same again is safe.
-            Overloaded: there is no room for it.
+            StateUnavailable: the change may have been made or not. A repetition is safe.
+            Overloaded: there is no room for the record.
         """
 
     async def close(self) -> None: ...

@@ -1,4 +1,5 @@
-"""Makes a client of a Redis URL; it tries each call once: one server, TLS, a Unix socket, Sentinel or Cluster.
+"""Makes a Redis client from a URL: for one server, TLS, a Unix socket, Sentinel or Cluster. The client tries each call
+once.
 
     redis://[user:password@]host[:6379][/db]                   rediss:// is the same over TLS
     unix://[user:password@]/path/to/socket[?db=0]
@@ -8,7 +9,7 @@
 Options after `?`: with TLS `ssl_ca_certs`, `ssl_certfile`, `ssl_keyfile`, `ssl_cert_reqs`, `ssl_check_hostname`;
 with Sentinel `sentinel_username`, `sentinel_password`; `db` with a Unix socket.
 
-The library's own defaults do not fit a cache: its ten retries with back-off make one call to a dead server last for
+The defaults of the library do not fit a cache: with its ten retries and their back-off, one call to a dead server takes
 seconds.
 """
 
@@ -33,14 +34,14 @@ _CERT_REQS = ("required", "optional", "none")
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """Where Redis is and how to enter. `str()` shows no secret."""
+    """The address of Redis, with its credentials. `str()` shows no secret."""
 
     scheme: str
     hosts: tuple[tuple[str, int], ...] = ()
     path: str = ""
-    """Of the Unix socket."""
+    """The path of the Unix socket."""
     service: str = ""
-    """The name Sentinel knows the master by."""
+    """The name by which Sentinel knows the master."""
     db: int = 0
     username: str | None = None
     password: str | None = field(default=None, repr=False)
@@ -66,10 +67,10 @@ class RedisAddress:
 
 
 def parse_redis_url(url: str) -> RedisAddress:
-    """The address that `url` means; the forms are in the module's docstring.
+    """The address in `url`. The docstring of the module lists the forms.
 
     Raises:
-        ValueError: it has none of these forms. The message never quotes the URL, which may hold a password.
+        ValueError: the URL has none of these forms. The message never quotes the URL, which may hold a password.
     """
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in _SCHEMES:
@@ -92,14 +93,14 @@ def parse_redis_url(url: str) -> RedisAddress:
 def connect(
     address: RedisAddress, *, timeout_s: float, connect_timeout_s: float, max_connections: int, client_name: str
 ) -> Client:
-    """A client that opens its connections when it needs them; no call is tried twice.
+    """A client that opens its connections when it needs them. It tries no call twice.
 
     `timeout_s` bounds the wait for each piece of a reply. Replies are bytes.
 
     Raises:
         ValueError: a certificate or key cannot be used.
     """
-    # Protocol 2: what we send has no use for 3, whose push messages a broken server could fill with anything.
+    # Protocol 2: our commands need nothing of 3, and a broken server could send anything in push messages of 3.
     waits: dict[str, Any] = {
         "socket_timeout": timeout_s,
         "socket_connect_timeout": connect_timeout_s,
@@ -135,7 +136,7 @@ def connect(
 
 
 async def disconnect(client: Client) -> None:
-    """Close the client's connections, and those to the Sentinels it asked."""
+    """Close the connections of the client, and those to the Sentinels that it asked."""
     if isinstance(client, RedisCluster):
         await client.aclose()
         return
@@ -215,7 +216,7 @@ def _tls(address: RedisAddress) -> dict[str, Any]:
         return {}
     options: dict[str, Any] = {name: address.options[name] for name in _TLS_OPTIONS if name in address.options}
     reqs = options.setdefault("ssl_cert_reqs", "required")
-    # Checking the name of a certificate that is not checked itself is refused by the ssl module.
+    # The ssl module refuses to check the name of a certificate that is not checked itself.
     options["ssl_check_hostname"] = reqs != "none" and options.get("ssl_check_hostname", "true") == "true"
     return {"ssl": True, **options}
 

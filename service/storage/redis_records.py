@@ -1,8 +1,7 @@
-"""Records in Redis, where every replica finds them: one hash each.
+"""Keeps records in Redis, one hash each. Every replica finds them.
 
-One hash and not several keys, so that expiry and eviction take a record as a whole or not at all. Redis needs HMGET,
-and EVAL with HGET, HSET, HDEL and PEXPIRE. Nothing is answered from what Redis did not say: without it, every call is
-`StateUnavailable`.
+A record is one hash and not several keys, so that expiry and eviction take it as a whole or not at all. Redis needs
+HMGET, and EVAL with HGET, HSET, HDEL and PEXPIRE. Without an answer of Redis, every call raises `StateUnavailable`.
 """
 
 import asyncio
@@ -19,9 +18,9 @@ log = logging.getLogger("rewardline.interactions")
 _CALL_S = 2.0
 _CONNECT_S = 1.0
 _MAX_CALLS = 64
-"""At once, each on a connection of its own; others wait for their turn within `_CALL_S`."""
+"""Calls at once, each on its own connection. Further calls wait for their turn within `_CALL_S`."""
 _CLIENT_NAME = "rewardline"
-# HSET stands first: it is what a server without memory refuses, and then nothing has been changed.
+# HSET comes first: a server without memory refuses it, and then nothing has been changed.
 _SWAP = f"""
 if (redis.call('HGET', KEYS[1], '{VERSION}') or '') ~= ARGV[1] then return 0 end
 local dropped = tonumber(ARGV[3])
@@ -36,7 +35,7 @@ class RedisRecords:
     """A `RecordStore` in Redis.
 
     Raises:
-        ValueError: the URL is none we know, or its certificates cannot be used.
+        ValueError: the URL has an unknown form, or its certificates cannot be used.
     """
 
     held: Mapping[str, int] = {}
@@ -53,13 +52,13 @@ class RedisRecords:
             client_name=_CLIENT_NAME,
         )
         self._calls = asyncio.Semaphore(_MAX_CALLS)
-        """Guards the connections: the library refuses a call beyond their number instead of having it wait."""
+        """Guards the connections. Beyond their number the library refuses a call instead of letting it wait."""
         self.errors = 0
 
     async def read(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
         reply = await self._call("HMGET", self._key(name), *fields)
         if not isinstance(reply, list) or len(reply) != len(fields):
-            raise self._unavailable("it answered something else")
+            raise self._unavailable("its answer makes no sense")
         return reply
 
     async def swap(
@@ -89,8 +88,8 @@ class RedisRecords:
                 return await self._client.execute_command(*command)
         except Exception as error:  # whatever a broken server makes the library raise
             log.warning("interactions: Redis at %s: %s %.200r", self._address, type(error).__name__, str(error))
-            raise self._unavailable("it cannot be asked") from error
+            raise self._unavailable("it does not answer") from error
 
     def _unavailable(self, why: str) -> StateUnavailable:
         self.errors += 1
-        return StateUnavailable(f"the interactions are in Redis, and {why} now; ask again", retry_after_s=1.0)
+        return StateUnavailable(f"interactions are kept in Redis, and {why} now; ask again", retry_after_s=1.0)

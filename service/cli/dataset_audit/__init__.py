@@ -1,1 +1,1 @@
-"""Before training: what in a data set cannot be judged, by the recipe that will judge it."""
+"""The audit of a data set before training: it finds rows that cannot be judged by their recipe."""

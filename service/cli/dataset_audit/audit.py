@@ -1,10 +1,10 @@
-"""What in a data set cannot be judged, or is judged other than its author can have meant.
+"""Finds rows of a data set that cannot be judged, or that get another verdict than the author can have meant.
 
     row ──► item ──► checks of its recipe ──► each judged on the reference's own answer ──► findings
 
-A reference must be one that its verifier takes, and must equal itself; tests must be there, must be passed by the
-row's own solution where it has one, and must not be passed by a program that does nothing. A row that nothing routes
-is a finding too. What could not be judged is counted apart: it says nothing about the data.
+The verifier must accept the reference, and the reference must equal itself. Tests must be present; the row's own
+solution must pass them if it has one, and a program that does nothing must not pass them. A row without a route is a
+finding too. Rows that could not be judged are counted separately, because they say nothing about the data.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ _NOTHING: Final = "```python\npass\n```"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong with a row."""
+    """One mistake in a row."""
 
     row: int
     id: str | None
     check: str | None
-    """The check of the recipe that it concerns; None: the row has no recipe."""
+    """The check of the recipe that the finding concerns. None: the row has no recipe."""
     verifier: str | None
     reason: str
     """A short stable word: a verifier's reason for `invalid`, or one of ours: `not_itself`, `solution_fails`,
@@ -52,25 +52,25 @@ class Finding:
 
 @dataclass(slots=True)
 class Report:
-    """What came of a data set."""
+    """The result of the audit of a data set."""
 
     rows: int = 0
     checks: int = 0
-    """References looked at; a recipe may have several for each row."""
+    """References that were checked. A recipe may have several for each row."""
     own_answers: int = 0
-    """Of them, those of which a right response was at hand."""
+    """Those of them for which a right response was at hand."""
     unjudged: int = 0
     findings: list[Finding] = field(default_factory=list)
     recipes: Counter[str] = field(default_factory=Counter)
     references: Counter[str] = field(default_factory=Counter)
-    """Those of mathematics, by the kind in which they are given (`verifiers.math.solutions.ReferenceKind`)."""
+    """References of mathematics, by their kind (`verifiers.math.solutions.ReferenceKind`)."""
 
     def by_reason(self) -> Counter[tuple[str, str]]:
         """Findings by verifier and reason."""
         return Counter((finding.verifier or "", finding.reason) for finding in self.findings)
 
     def plain(self) -> dict[str, Any]:
-        """As JSON."""
+        """The report as JSON."""
         reasons = [{"verifier": v, "reason": r, "rows": n} for (v, r), n in self.by_reason().most_common()]
         return {
             "rows": self.rows,
@@ -87,13 +87,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
-    """One check of a row, asked with a response whose verdict tells something."""
+    """One check of a row, with a response that makes the verdict informative."""
 
     row: Row
     filled: Filled
     response: str
     expects: float | None
-    """The score it must have; None: only that the reference can be judged against."""
+    """The expected score. None: the check only shows whether the reference can be judged against."""
     kind: ReferenceKind | None = None
 
     def item(self) -> ScoreItem:
@@ -104,7 +104,7 @@ class _Probe:
 
 
 async def audit(engine: Engine, rows: Iterable[Row], on_progress: Callable[[Report], None]) -> Report:
-    """Look at every row; tells of the report as it grows."""
+    """Audit every row. `on_progress` gets the report as it grows."""
     report = Report()
     planner = Planner(engine.registry, engine.book)
     for segment in _segments(rows):
@@ -154,7 +154,8 @@ def _probes(planner: Planner, row: Row, report: Report) -> list[_Probe]:
 
 
 def _probe(row: Row, filled: Filled) -> _Probe:
-    """
+    """The probe of one check of a row.
+
     Raises:
         InvalidItem: the verifier does not take the reference or a parameter.
     """

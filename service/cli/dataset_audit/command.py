@@ -1,4 +1,4 @@
-"""`rewardline audit`: a data set before it is trained on."""
+"""`rewardline audit` checks a data set before training."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def command(
     config: Annotated[Path | None, typer.Option(help="YAML file of options (service/settings.py).")] = None,
     report: Annotated[Path | None, typer.Option("-o", "--report", help="All findings as JSON.")] = None,
 ) -> None:
-    """Find what cannot be judged before training does. Exit code 1: there are findings; 3: some could not be judged."""
+    """Find rows that cannot be judged, before training. Exit code 1: there are findings; 3: some were not judged."""
     columns = Columns(reference_field, solution_field, recipe, verifier)
     try:
         found = uvloop.run(_audit(file, columns, config))

@@ -1,4 +1,4 @@
-"""The rows of a data set: JSON lines, or Parquet where pyarrow is installed. Memory does not grow with the file."""
+"""Reads the rows of a data set: JSON lines, or Parquet if pyarrow is installed. Memory does not grow with the file."""
 
 import json
 from collections.abc import Iterator
@@ -18,46 +18,46 @@ _SOLUTIONS = ("reference_solution", "canonical_solution", "solution")
 _TESTS = ("test_cases", "case_type", "test_case_function")
 _PARQUET_ROWS = 256
 WHOLE_ROW = "."
-"""As the reference's column: the row itself, as in HumanEval."""
+"""A name for the reference column that means the row itself, as in HumanEval."""
 
 
 class BadData(Exception):
-    """The file cannot be read as a data set; the message says why."""
+    """The file cannot be read as a data set. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row, as an item whose response is still to be written."""
+    """One row, as an item without a response."""
 
     number: int
-    """Of the line, or of the row, from 1."""
+    """The number of the line or row, from 1."""
     id: str | None
     item: ScoreItem | None
-    """None: it is none; `problem` says why."""
+    """The item. None: the row is not an item, and `problem` says why."""
     problem: str
     solution: str | None
-    """A program that ought to pass the row's tests."""
+    """A program that should pass the tests of the row."""
     told: Json
-    """What a report shows of it."""
+    """The parts of the row that a report shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns are what; None: the first of the usual names that is there."""
+    """The columns for each purpose. None: the first of the usual names that exists."""
 
     reference: str | None = None
     solution: str | None = None
     recipe: str | None = None
-    """Judges all rows."""
+    """A recipe that judges all rows."""
     verifier: str | None = None
-    """The same."""
+    """A verifier that judges all rows."""
 
 
 def read(path: Path, columns: Columns) -> Iterator[Row]:
     """The rows of a file.
 
     Raises:
-        BadData: it cannot be read.
+        BadData: the file cannot be read.
     """
     lines = parquet_rows(path) if path.suffix == ".parquet" else _json_lines(path)
     for number, fields in lines:
@@ -85,12 +85,12 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of a Parquet file with their numbers, from 1.
 
     Raises:
-        BadData: it cannot be read.
+        BadData: the file cannot be read.
     """
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415 - an optional extra, slow to load
     except ImportError as error:
-        raise BadData(f"{path}: reading Parquet takes pyarrow: pip install 'rewardline-server[parquet]'") from error
+        raise BadData(f"{path}: Parquet needs pyarrow: pip install 'rewardline-server[parquet]'") from error
     try:
         number = 0
         with parquet.ParquetFile(path) as file:
@@ -125,7 +125,7 @@ ABSENT = msgspec.UNSET
 
 
 def _reference(fields: Json, columns: Columns) -> Any:
-    """The row's reference; verl's rows have it inside `reward_model`."""
+    """The reference of the row. In verl's rows it is inside `reward_model`."""
     if columns.reference == WHOLE_ROW:
         return fields
     if columns.reference is not None:
@@ -138,13 +138,13 @@ def _reference(fields: Json, columns: Columns) -> Any:
 
 
 def _fields() -> tuple[str, ...]:
-    """Of a row, those that decide what is judged."""
+    """The fields of a row that decide how it is judged."""
     left_out = ("ground_truth", "source", "messages")
     return tuple(name for name in RowFields.__struct_fields__ if name not in left_out)
 
 
 def _raw(item: Json) -> Json:
-    """The fields that travel as JSON in an item."""
+    """The item, with its JSON fields as raw bytes."""
     as_json = {field.name for field in msgspec.structs.fields(ScoreItem) if field.type is msgspec.Raw}
     return {name: msgspec.Raw(msgspec.json.encode(value)) if name in as_json else value for name, value in item.items()}
 

@@ -1,1 +1,1 @@
-"""What every HTTP route does with a request: read its body, and send its answer."""
+"""The steps that every HTTP route takes with a request: read its body, and send its answer."""

@@ -1,4 +1,4 @@
-"""Sends HTTP answers as ASGI messages, for routes that are not FastAPI's."""
+"""Sends HTTP answers as ASGI messages, for routes that do not belong to FastAPI."""
 
 from typing import Final
 
@@ -10,16 +10,16 @@ PROBLEM: Final = b"application/problem+json"
 
 
 async def start(send: Send, status: int, media: bytes, *more: tuple[bytes, bytes]) -> None:
-    """Status and headers; the body's parts follow."""
+    """Send the status and the headers. The parts of the body follow."""
     await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", media), *more]})
 
 
 async def send_part(send: Send, body: bytes, *, is_last: bool = False) -> None:
-    """A piece of the body."""
+    """Send a part of the body."""
     await send({"type": "http.response.body", "body": body, "more_body": not is_last})
 
 
 async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes], media: bytes = JSON) -> None:
-    """An answer whose body is at hand."""
+    """Send an answer with its whole body."""
     await start(send, status, media, (b"content-length", b"%d" % len(body)), *more)
     await send_part(send, body, is_last=True)

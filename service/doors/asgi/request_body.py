@@ -1,6 +1,6 @@
-"""Reads the body of an HTTP request within bounds, and cancels work when the caller hangs up.
+"""Reads the body of an HTTP request within limits, and cancels work when the caller hangs up.
 
-Bytes are reserved with the admission before they are read, so that bodies in the making are bounded too.
+Bytes are reserved with the admission before they are read, so that unfinished bodies are limited too.
 """
 
 import asyncio
@@ -14,12 +14,13 @@ from service.errors import BodyTimeout, TooLarge, UnsupportedMedia
 from service.settings import Settings
 
 JSON_TYPES = frozenset({"application/json", "", "application/x-www-form-urlencoded"})
-"""curl -d sends the last one; a body that is no JSON is told so."""
+"""The accepted types of JSON bodies. `curl -d` sends the last one. A body that is not JSON gets an error that says
+so."""
 _PREFERRED = "application/json"
 _READ_REST_S, _READ_REST_BYTES = 3.0, 200_000_000
 _WATCH_AFTER_S = 0.02
 _THREAD_BYTES = 64_000
-"""Inflating less than this is quicker than handing it to a thread."""
+"""Inflating a smaller body is quicker than handing it to a thread."""
 
 
 class Disconnected(Exception):
@@ -34,12 +35,12 @@ async def read_body(
     *,
     media: Set[str] = JSON_TYPES,
 ) -> bytes:
-    """The request's body, received within the time limit and inflated within the size limit.
+    """Read the body of a request within the time limit, and inflate it within the size limit.
 
-    `reserve(nbytes)` is awaited before so many bytes more are held.
+    `reserve(nbytes)` is awaited before that many more bytes are held.
 
     Raises:
-        RequestError: it is of another type, too large or too late, or `reserve` said so.
+        RequestError: the body has another type, is too large or too late, or `reserve` refused it.
         Disconnected
     """
     given = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
@@ -90,8 +91,10 @@ async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
 
 
 async def drain_body(receive: Receive) -> None:
-    """Take in what is still coming of a refused body, within bounds: closing on unread bytes resets the connection,
-    and the caller would see that instead of the answer.
+    """Read the rest of a refused body, within limits.
+
+    If the connection were closed with unread bytes, it would be reset, and the caller would see that instead of the
+    answer.
     """
     size = 0
     with contextlib.suppress(TimeoutError, Disconnected):
@@ -104,10 +107,10 @@ async def drain_body(receive: Receive) -> None:
 
 @contextlib.asynccontextmanager
 async def cancelled_on_disconnect(receive: Receive) -> AsyncIterator[None]:
-    """Cancels the block when the caller hangs up, which uvicorn does not do by itself.
+    """Cancel the block when the caller hangs up. uvicorn does not do that by itself.
 
     Raises:
-        Disconnected: the caller did.
+        Disconnected: the caller hung up.
     """
     worker = asyncio.current_task()
     assert worker is not None
@@ -126,7 +129,7 @@ async def cancelled_on_disconnect(receive: Receive) -> AsyncIterator[None]:
         nonlocal watcher
         watcher = asyncio.create_task(watch())
 
-    # Most requests are answered sooner, and a task each would be a tenth of their cost.
+    # Most requests are answered sooner. A task for each would be a tenth of their cost.
     timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, begin)
     try:
         yield

@@ -1,14 +1,14 @@
-"""Doors that speak other systems' formats, one file each, so that their clients can be pointed here as they are.
+"""Doors that speak the formats of other systems, one file each, so that their clients work here without changes.
 
-Such clients send one item per request, take a refusal for a wrong answer, and try again only after some answers. So these
-doors have a caller wait as long as it will wait anyway, and what could not be judged is answered in the way which that
-client tries again after.
+Such clients send one item per request, treat a refusal as a wrong answer, and retry only after some answers. So these
+doors let a caller wait as long as it will wait anyway. If an item could not be judged, the door gives the answer after
+which that client retries.
 
-    door             what every door does with a request
+    door             the steps of every door
     routes           all doors, and their part of the OpenAPI document
-    request_options  what the URL and the label say of how to judge
-    retries          asks the engine for callers who wait, again and again
-    test_suites      tests whose results are told one by one
+    request_options  reads from the URL and the label how to judge
+    retries          asks the engine repeatedly, for callers that wait
+    test_suites      tests with one result each
     notebook         cells of Python in a box
-    roll_tasks       what ROLL submits and polls for
+    roll_tasks       the tasks that ROLL submits and polls for
 """

@@ -1,13 +1,13 @@
-"""`POST /v1/chat/completions` and `GET /v1/models`: the judge models for callers who bring their own prompts.
+"""`POST /v1/chat/completions` and `GET /v1/models` give callers the judge models for prompts of their own.
 
-Whoever asks a judge model already (verl's generative rewards, ROLL's `judge_api_url`, a notebook) changes a URL, and has
-the pools' balancing, limits, retries and budgets. The request goes on as it came, with the endpoint's own model name and
-key; the answer comes back as it was. What fails here is told in OpenAI's form, with the HTTP status those clients try
-again after (429, 502, 503, 504).
+A user that already calls a judge model (verl's generative rewards, ROLL's `judge_api_url`, a notebook) changes only a
+URL, and gets the balancing, limits, retries and budgets of the pools. The request is passed on as it came, with the
+endpoint's own model name and key. The answer comes back unchanged. Failures here are reported in OpenAI's form, with an
+HTTP status after which those clients retry (429, 502, 503, 504).
 
-`model` is the name of a pool, or one of the configuration's `proxy.models`. Replies to deterministic requests (no stream,
-temperature 0, one choice) are kept; the header `x-rewardline-cache: off` asks for a new one, `refresh` keeps that. The
-answer has `x-rewardline-cache: hit`, `miss` or `off`, and `x-rewardline-endpoint`.
+`model` is the name of a pool, or one of the configuration's `proxy.models`. Replies to deterministic requests (no
+stream, temperature 0, one choice) are cached. The header `x-rewardline-cache: off` asks for a new reply; `refresh` also
+caches the new one. The answer has `x-rewardline-cache: hit`, `miss` or `off`, and `x-rewardline-endpoint`.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _STATUS: Final[Mapping[str, int]] = {
     "invalid_request": 400,
     "too_large": 413,
 }
-"""By kind of failure; of any other, 502."""
+"""The HTTP status by kind of failure. All other kinds have 502."""
 
 
 class _Kept(msgspec.Struct, array_like=True, frozen=True):
@@ -54,7 +54,7 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True):
 
 
 class ChatDoor:
-    """Both routes."""
+    """Both routes of the proxy."""
 
     def __init__(self, settings: Settings, admission: Admission, panel: Panel | None) -> None:
         self._settings = settings
@@ -120,7 +120,7 @@ class ChatDoor:
         value, cached = await panel.shared.get(key, compute, use=use, deadline=deadline)
         try:
             kept = _decoder.decode(value)
-        except msgspec.MsgspecError:  # a store may hold anything: a miss
+        except msgspec.MsgspecError:  # the stored bytes are not a reply: a miss
             value, cached = await panel.shared.get(key, compute, use="refresh", deadline=deadline)
             kept = _decoder.decode(value)
         state = "hit" if cached else "off" if use == "off" else "miss"
@@ -137,7 +137,7 @@ class ChatDoor:
                 async for piece in pieces:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
             except EndpointFailure as error:
-                # The status has long been sent: an event says that this is not the end.
+                # The status has been sent already: an event says that the answer is not complete.
                 lost = b"data: " + encode(_error_body(error)) + b"\n\n"
                 await send({"type": "http.response.body", "body": lost, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -170,7 +170,7 @@ def _is_deterministic(request: Mapping[str, Any]) -> bool:
 
 
 def _is_whole(body: bytes) -> bool:
-    """Whether a reply is one that came to its end: what was cut off or refused is not kept."""
+    """Whether a reply is complete. Replies that were cut off or refused are not cached."""
     try:
         reply = msgspec.json.decode(body)
         choices = reply["choices"]
@@ -201,7 +201,7 @@ async def _refuse(error: EndpointFailure, send: Send) -> None:
 
 def _start(status: int, headers: Mapping[str, str]) -> dict[str, Any]:
     told = {"content-type": "application/json"} | {name.lower(): value for name, value in headers.items()}
-    told.pop("x-request-id", None)  # the gate gives ours
+    told.pop("x-request-id", None)  # the gate sets our own
     encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in told.items()]
     return {"type": "http.response.start", "status": status, "headers": encoded}
 
@@ -217,7 +217,7 @@ _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
 def operations(refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """Both routes for the OpenAPI document; `refusal` describes an answer in our own form."""
+    """Describes both routes in the OpenAPI document. `refusal` describes an answer in our own form."""
     wrong = {
         400: "Not JSON, or nothing the endpoint can take",
         404: "No such model, or no judge models are configured",
@@ -268,5 +268,5 @@ def operations(refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _either(refusal: dict[str, Any]) -> dict[str, Any]:
-    """Ours, or the endpoint's."""
+    """A refusal of ours, or one of the endpoint."""
     return {**refusal, "content": {**refusal["content"], "application/json": {"schema": {"type": "object"}}}}

@@ -1,10 +1,10 @@
-"""What every door for another system does with a request: method, options of the URL, bounds, time limit, hanging up, counting.
+"""The steps of every door for another system: method, options of the URL, limits, deadline, hanging up, counting.
 
     read the URL ──► take the body in ──► wait for room ──► answer ──► 200
           │                 └───────────────┴───────────────┤
          422                 503 when the caller has waited long enough
 
-Each door says what its routes take and give, and answers. Callers wait for room instead of being refused.
+Each door names the types of its routes and answers the requests. Callers wait for room instead of being refused.
 """
 
 import asyncio
@@ -36,45 +36,45 @@ class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a body may be instead."""
+    """Another form that a body may have."""
 
     body: Any
-    """Its type."""
+    """The type of the body."""
     example: Any
     answer: Any
-    """The type of the answer to it."""
+    """The type of the answer to this form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path of a door, and what the OpenAPI document says of it."""
+    """A path of a door, and its description for the OpenAPI document."""
 
     paths: Sequence[str]
-    """The first is the one in the document."""
+    """The paths. The document shows the first one."""
     name: str
     summary: str
     about: str
     answer: Any
     """The type of the answer."""
     body: Any = None
-    """The type of the body; None: there is none."""
+    """The type of the body. None: the route has no body."""
     example: Any = None
     options: type[msgspec.Struct] = NoOptions
-    """Of the URL."""
+    """The type of the options in the URL."""
     method: str = "POST"
     timeout_s: float = 25.0
-    """How long a caller waits that does not say."""
+    """How long a caller waits if it does not say."""
     while_draining: bool = False
-    """For what was let in already."""
+    """Whether the route also serves while the service drains, for work that was admitted before."""
     newer: Form | None = None
-    """What newer clients send."""
+    """Another form of the body, which newer clients send."""
     refusals: Mapping[int, str] = field(default_factory=dict)
-    """Statuses that no other route answers with, and what each is about."""
+    """The statuses that only this route has, and the meaning of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What doors are built from."""
+    """The parts from which doors are built."""
 
     settings: Settings
     admission: Admission
@@ -100,25 +100,25 @@ class Exchange(Generic[O]):
     headers: Mapping[bytes, bytes]
     body: bytes = b""
     more_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    """Of the answer."""
+    """Headers of the answer."""
 
     @property
     def deadline(self) -> float:
-        """When the caller stops waiting, on the loop's clock."""
+        """The time when the caller stops waiting, on the loop's clock."""
         when = self.clock.when()
         assert when is not None
         return when
 
     def wait_for(self, timeout_s: float) -> None:
-        """The body has said how long the caller waits, counted from its arrival."""
+        """Set how long the caller waits, counted from the arrival of the request, after the body has said it."""
         self.clock.reschedule(self.started + timeout_s)
 
     async def hold(self, items: int, most: int) -> None:
-        """Wait until there is room to judge so many items, all at once: who held some and waited for more could wait for
-        others who do the same.
+        """Wait until there is room to judge this many items, and hold all of them at once. A request that held some and
+        waited for more could wait for other requests that do the same.
 
         Raises:
-            TooLarge: they are more than one request may have.
+            TooLarge: the items are more than one request may have.
         """
         check_count(items, most)
         self.call.items = items
@@ -129,10 +129,10 @@ class Door(ABC):
     """The routes of one client, as an ASGI application."""
 
     name: ClassVar[str]
-    """In metrics."""
+    """The name of the client in metrics."""
     routes: ClassVar[Sequence[Route]]
     late: ClassVar[type[RequestError]] = NotJudged
-    """What a caller is told when its time is over."""
+    """The error for a caller that has no time left."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -140,10 +140,10 @@ class Door(ABC):
 
     @abstractmethod
     async def answer(self, exchange: Exchange[Any]) -> object:
-        """What the client gets, with 200.
+        """The answer for the client, with status 200.
 
         Raises:
-            RequestError: what it gets instead.
+            RequestError: the request is refused; the client gets this error.
         """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -185,7 +185,7 @@ class Door(ABC):
                     async with cancelled_on_disconnect(receive):
                         return encode(await self.answer(exchange)), exchange.more_headers
         except TimeoutError as error:
-            raise self.late("not judged for as long as the caller waits", retry_after_s=1.0) from error
+            raise self.late("not judged within the time that the caller waits; try again", retry_after_s=1.0) from error
 
     def timeout_of(self, options: msgspec.Struct, usual_s: float) -> float:
         """How long this caller waits."""

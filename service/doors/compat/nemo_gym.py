@@ -1,10 +1,11 @@
 """NeMo-Gym's resources server: `POST verify`, `seed_session`, `close_session`, `aggregate_metrics`, `GET reverify_mode`.
 
-Its client makes URLs without a path, and newer ones put the rollout before it: `own_path` has both. The session that it is given
-in a cookie stands for nothing here: verifying has no state.
+Its client makes URLs without a path, and newer clients put the rollout before it: `own_path` handles both. The session
+in the cookie has no meaning here, because verifying has no state.
 
-`verify` gets a row with the model's `response` (OpenAI's Responses form), and gives all of it back with `reward` and what is
-known of it. What the row is judged by stands in `nemo_gym_rows`; how episodes, from 0.7 on, carry it in `nemo_gym_episodes`.
+`verify` gets a row with the model's `response` (OpenAI's Responses form), and returns the whole row with `reward` and
+the other facts of the verdict. `nemo_gym_rows` says which verifier judges the row; `nemo_gym_episodes` says how
+episodes, from 0.7 on, carry the row.
 
     verdict    answer
     ok         200, the row with `reward`, `score` and the rest of `Verified`
@@ -13,8 +14,8 @@ known of it. What the row is judged by stands in `nemo_gym_rows`; how episodes, 
                with ?on_failed=mask 200, as a judge that failed is told there: `_ng_failure_class`, `mask_sample`, and a
                `reward` of 0.0 that is not to be read; rollout collection puts such rows aside
 
-An episode's verification, whose answer has a place for that, is masked unless ?on_failed=status says otherwise: 200 with
-`mask_sample`, `failure_kind` and `failure_reason`, of `invalid` too.
+The answer to the verification of an episode has a place for masking. So it is masked unless ?on_failed=status says
+otherwise: 200 with `mask_sample`, `failure_kind` and `failure_reason`, for `invalid` too.
 
 The client has no time limit of its own.
 """
@@ -63,24 +64,24 @@ _SESSION: Final = "resources_session_id"
 
 class GymOptions(RequestOptions, frozen=True, kw_only=True):
     on_failed: Literal["status", "mask"] | msgspec.UnsetType = msgspec.UNSET
-    """How it is told that a row was not judged; not said: a row by its status, an episode by its mask."""
+    """How to report that a row was not judged. Default: a row by its status, an episode by its mask."""
 
 
 class Verified(msgspec.Struct):
-    """What is added to the row."""
+    """The fields that are added to the row."""
 
     reward: float
     score: float
-    """In [0, 1]: whether the answer is right."""
+    """Whether the answer is right, in [0, 1]."""
     reason: str
     extracted_answer: str | None
     cached: bool
     reward_components: dict[str, float]
-    """The checks of a composition, or the parts of a verdict, by name; as far as they were judged."""
+    """The checks of a composition, or the parts of a verdict, by name, if they were judged."""
 
 
 class Session(msgspec.Struct):
-    """Any object: the row, as it is without the response."""
+    """Any object: the row without the response."""
 
 
 _ASKED: Final = {"responses_create_params": {"input": [{"role": "user", "content": "2+2="}]}}
@@ -103,7 +104,7 @@ class NeMoGym(Door):
             (VERIFY,),
             "nemo_gym_verify",
             "Verify a rollout of NeMo-Gym",
-            "The body comes back with what is below. 422: the row cannot be judged; 503: nobody could judge it.",
+            "The body comes back with what is below. 422: the row cannot be judged; 503: it could not be judged.",
             Verified,
             Row,
             _ROW,
@@ -214,7 +215,7 @@ class NeMoGym(Door):
 
 
 def own_path(path: str, *, is_root: bool) -> str:
-    """The path of the door's that a client of NeMo-Gym means; others as they are.
+    """The path of this door that a client of NeMo-Gym means. Other paths stay as they are.
 
     Args:
         path: As it came.
@@ -227,7 +228,7 @@ def own_path(path: str, *, is_root: bool) -> str:
 
 
 class Rerouted:
-    """The application behind `own_path`."""
+    """The application, with paths mapped by `own_path`."""
 
     def __init__(self, app: ASGIApp, *, is_root: bool) -> None:
         self._app = app
@@ -240,7 +241,7 @@ class Rerouted:
 
 
 def _cookie(headers: Mapping[bytes, bytes]) -> str:
-    """The session's, kept where the client has one."""
+    """The cookie of the session, kept if the client has one."""
     cookies = SimpleCookie()
     with contextlib.suppress(CookieError):
         cookies.load(headers.get(b"cookie", b"").decode("latin-1"))
@@ -255,7 +256,7 @@ def _verified(result: Result) -> Verified:
 
 
 def _masked(echoed: dict[str, Any], result: Result) -> dict[str, Any]:
-    """A row that was not judged, as this client puts it aside."""
+    """A row that was not judged, in the form that this client puts aside."""
     instance = echoed.get("instance_config")
     return {
         "reward": 0.0,

@@ -1,10 +1,10 @@
-"""What NeMo-Gym's environment servers send and get, from 0.7 on: episodes, and failures by their kind.
+"""The types that NeMo-Gym's environment servers send and get from 0.7 on: episodes, and failures by their kind.
 
     seed      ResourcesSeedSessionRequest    resources_session_id, episode_id, task_id, task_data
     verify    ResourcesVerifyRequest         episode_id, task_id, verification_input
     close     ResourcesCloseSessionRequest   resources_session_id, episode_id
 
-Older clients send the row itself, which is told by its fields. `verification_input` holds what such a row does.
+Older clients send the row itself; its fields tell the two apart. `verification_input` holds the fields of such a row.
 
     failed by a judge                        judge_failed, judge_unparseable
     failed by boxes or workers               provider_unavailable
@@ -57,7 +57,7 @@ class ResourcesVerifyRequest(msgspec.Struct, forbid_unknown_fields=True):
     episode_id: EpisodeId
     task_id: TaskId
     verification_input: Row
-    """As the body of an older client."""
+    """The row, like the body of an older client."""
 
 
 class ResourcesCloseSessionRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -66,38 +66,38 @@ class ResourcesCloseSessionRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Verification(msgspec.Struct):
-    """What is added to `verification_input`."""
+    """The fields that are added to `verification_input`."""
 
     reward: float
-    """Without meaning where `mask_sample` says so."""
+    """Without meaning if `mask_sample` is true."""
     mask_sample: bool
     failure_kind: str | None
     failure_reason: str | None
     reward_components: dict[str, float]
-    """The checks of a composition, or the parts of a verdict, by name; as far as they were judged."""
+    """The checks of a composition, or the parts of a verdict, by name, if they were judged."""
     score: float | None
-    """In [0, 1]: whether the answer is right."""
+    """Whether the answer is right, in [0, 1]."""
     reason: str
     extracted_answer: str | None
     cached: bool
 
 
 def is_episode(body: Mapping[str, Any]) -> bool:
-    """Whether the body of a verification is one of an episode, and no row."""
+    """Whether the body of a verification is an episode, not a row."""
     return {"episode_id", "task_id", "verification_input"} <= body.keys()
 
 
 def input_of(body: bytes) -> Row:
-    """What is to be verified.
+    """The row to verify.
 
     Raises:
-        Unprocessable: the body is none of an episode's.
+        Unprocessable: the body is not one of an episode.
     """
     return parse(_verify, body, []).verification_input
 
 
 def seeded(body: bytes) -> str:
-    """The session that is to begin.
+    """The id of the session to begin.
 
     Raises:
         Unprocessable
@@ -106,7 +106,7 @@ def seeded(body: bytes) -> str:
 
 
 def closed(body: bytes) -> str:
-    """The session that is to end.
+    """The id of the session to end.
 
     Raises:
         Unprocessable
@@ -115,7 +115,7 @@ def closed(body: bytes) -> str:
 
 
 def verification(result: Result) -> Verification:
-    """A verdict; one without a score is masked."""
+    """The answer for a verdict. A verdict without a score is masked."""
     judged = result.reward is not None
     return Verification(
         0.0 if result.reward is None else result.reward,
@@ -131,7 +131,7 @@ def verification(result: Result) -> Verification:
 
 
 def components(result: Result) -> dict[str, float]:
-    """The numbers a verdict is made of, by name: its checks, or the parts that its verifier tells."""
+    """The numbers of a verdict by name: its checks, or the parts that its verifier reports."""
     if result.checks is not None:
         return {str(one["name"]): float(one["score"]) for one in result.checks if one.get("score") is not None}
     parts = result.detail.get("parts")
@@ -140,7 +140,7 @@ def components(result: Result) -> dict[str, float]:
 
 
 def failure_kind(result: Result) -> str:
-    """Of a result without a score, which kind its failure is of."""
+    """The kind of the failure of a result without a score."""
     reason = result.reason
     if reason == "checks_failed":
         failed = (one.get("reason") for one in result.checks or () if one.get("score") is None)

@@ -1,6 +1,6 @@
-"""Figures over verified rollouts, as NeMo-Gym wants them: of each number by task, and over all.
+"""Statistics of verified rollouts, as NeMo-Gym wants them: of each number by task, and over all.
 
-Rollouts that were not judged have no part in them: their reward is none.
+Rollouts that were not judged do not count, because they have no reward.
 """
 
 import math
@@ -22,16 +22,16 @@ class Aggregation(msgspec.Struct):
 
 
 class Aggregated(msgspec.Struct):
-    """Flat names: `mean/reward`."""
+    """The statistics under flat names, such as `mean/reward`."""
 
     group_level_metrics: list[dict[str, Any]]
-    """One for each task, in the order in which they came."""
+    """One entry for each task, in the order in which the tasks came."""
     agent_metrics: dict[str, float]
     key_metrics: dict[str, float]
 
 
 def aggregate(rollouts: Sequence[Mapping[str, Any]]) -> Aggregated:
-    """Figures of all rollouts that were judged."""
+    """Statistics of all rollouts that were judged."""
     judged = [one for one in rollouts if not _is_masked(one)]
     tasks: dict[Any, list[Mapping[str, Any]]] = {}
     for one in judged:

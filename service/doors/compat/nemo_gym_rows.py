@@ -1,8 +1,8 @@
-"""Which verifier judges a row of NeMo-Gym.
+"""Chooses the verifier for a row of NeMo-Gym.
 
     the URL                            names a verifier, a recipe or labels
     `verifier_metadata`                names one, as the fields of an item
-    `expected_answers`                 xlam_fc: `tool_call`, whose arguments may have more than these
+    `expected_answers`                 xlam_fc: `tool_call`; calls may have more arguments than these
     `options` and `expected_answer`    mcqa: `multiple_choice`; `grading_mode` says where the letter stands, or, before it,
                                        `template_metadata.output_regex`: the group of its last match
     `verifier_metadata.unit_tests`     code_gen: `code`
@@ -10,8 +10,8 @@
     `domain`, `data_source`, `tag`     the routing table
     `expected_answer`, `question`      math_with_judge: `math`
 
-The first that is there holds.
-The response is all that the model gave, calls and their results too.
+The first of these that is present decides. The response is everything that the model gave, its calls and their results
+included.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,19 +36,19 @@ _EXTRACT: Final = {
 
 
 class Response(msgspec.Struct):
-    """The response object of OpenAI's Responses API, as far as it is looked at."""
+    """The parts of the response object of OpenAI's Responses API that are read here."""
 
     output: list[Message]
 
 
 class Asked(msgspec.Struct):
-    """What the model was asked, as far as it is looked at."""
+    """The parts of the model's request that are read here."""
 
     input: str | list[Message]
 
 
 class Row(msgspec.Struct):
-    """A rollout; other fields are those of the data set."""
+    """A rollout. Its other fields are those of the data set."""
 
     responses_create_params: Asked
     response: Response
@@ -59,12 +59,12 @@ class Row(msgspec.Struct):
     question: Any = None
 
     def said(self) -> str | list[Message]:
-        """What the model gave; the empty text where it gave nothing."""
+        """The output of the model. Empty if there is none."""
         return self.response.output or ""
 
 
 def item_of(row: Row, fields: Mapping[str, Any], options: RequestOptions) -> ScoreItem:
-    """The item of a rollout, of whose object all `fields` are given.
+    """The item of a rollout. `fields` are all fields of its JSON object.
 
     Raises:
         Unprocessable
@@ -81,7 +81,9 @@ def item_of(row: Row, fields: Mapping[str, Any], options: RequestOptions) -> Sco
 
 
 def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:
-    """What the row's own patterns find: the group of the last match of the first that finds any, whatever its case."""
+    """The answer by the row's own patterns: the group of the last match of the first pattern that matches, in upper or
+    lower case.
+    """
     template = fields.get("template_metadata")
     given = template.get("output_regex") if isinstance(template, dict) else None
     patterns = [given] if isinstance(given, str) else given if isinstance(given, list) else []
@@ -98,7 +100,7 @@ def _marked(said: str | list[Message], fields: Mapping[str, Any]) -> str | None:
 
 
 def _last_group(pattern: str, text: str) -> str | None:
-    """None where there is none, or the pattern is none of RE2's; then the grading mode holds."""
+    """The last match. None if there is none, or if RE2 does not take the pattern; then the grading mode decides."""
     options = re2.Options()
     options.max_mem = _MAX_PATTERN_BYTES
     options.log_errors = False
@@ -111,7 +113,7 @@ def _last_group(pattern: str, text: str) -> str | None:
 
 
 def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
-    """The fields of the item as the row alone has them; `named` says that the row itself names what judges."""
+    """The fields of the item by the row alone. `named` says that the row itself names its verifier."""
     metadata = row.verifier_metadata if isinstance(row.verifier_metadata, dict) else {}
     if any(metadata.get(name) for name in ("verifier", "recipe", "checks")):
         known = {name: value for name, value in metadata.items() if name in ITEM_FIELDS}
@@ -128,7 +130,7 @@ def _judged_by(row: Row, fields: Mapping[str, Any]) -> JSON:
 
 
 def _judged(verifier: str, reference: Any, **params: Any) -> JSON:
-    """By a convention of NeMo-Gym's, whose own servers find no answer where a rollout ends in a call."""
+    """An item that follows NeMo-Gym's convention: a rollout that ends in a call has no answer."""
     return {"verifier": verifier, "reference": reference, "params": {"unfinished": "wrong", **params}}
 
 
@@ -144,7 +146,7 @@ def _choice(row: Row) -> JSON:
 
 
 def _choices(options: Any) -> Any:
-    """`[{"A": "Paris"}, {"B": "Rome"}]` as one object; what is something else is for the verifier to refuse."""
+    """The options `[{"A": "Paris"}, {"B": "Rome"}]` as one object. The verifier refuses anything else."""
     if isinstance(options, list) and all(isinstance(one, dict) for one in options):
         return {label: text for one in options for label, text in one.items() if text is not None}
     return options

@@ -1,6 +1,7 @@
-"""Which sessions of NeMo-Gym's episodes are over. A session that was closed is not seeded again.
+"""Remembers which sessions of NeMo-Gym's episodes are over. A closed session cannot be seeded again.
 
-Nothing else is kept of a session, since verifying has no state. With Redis every replica knows of them; without, this process.
+It keeps nothing else of a session, because verifying has no state. With Redis every replica knows the sessions,
+otherwise only this process does.
 """
 
 import contextlib
@@ -16,33 +17,33 @@ from service.storage.redis_records import RedisRecords
 
 _PREFIX: Final = "rl1ng:"
 _MAX_CLOSED, _MAX_BYTES = 100_000, 100_000_000
-"""Remembered here without Redis; beyond, the oldest are forgotten."""
+"""Sessions that this process remembers without Redis. Beyond this, the oldest are forgotten."""
 _KEPT_S: Final = 86_400.0
 _CLOSED: Final = b"closed"
 
 
 class Sessions:
-    """Sessions by the id that the caller assigned."""
+    """The sessions, by the id that the caller assigned."""
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
 
     async def seed(self, session: str) -> None:
-        """Any number of times.
+        """Begin a session. May be repeated.
 
         Raises:
-            Conflict: it is over.
+            Conflict: the session is over.
         """
-        # Whoever cannot look may go on: there is no state that a late seed could bring back.
+        # If the store cannot be read, go on: there is no state that a late seed could bring back.
         with contextlib.suppress(StateUnavailable):
             if (await self._store.read(_named(session), [VERSION]))[0] == _CLOSED:
                 raise Conflict("this session is closed; seed another")
 
     async def close(self, session: str) -> None:
-        """Any number of times, and before it was seeded.
+        """End a session. May be repeated, and may come before the session was seeded.
 
         Raises:
-            StateUnavailable: it may be seeded still; close it again.
+            StateUnavailable: the session may still be open; close it again.
         """
         await self._store.swap(_named(session), None, {VERSION: _CLOSED}, (), _KEPT_S, is_over=True)
 

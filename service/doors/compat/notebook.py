@@ -1,9 +1,10 @@
-"""Cells of Python, run in order in one process of a box: what each wrote, and the value of its last expression.
+"""Runs cells of Python in order in one process of a box. The result is the output of each, and the value of its last
+expression.
 
     cells ──file──► driver in a box ──file──► stdout, stderr, value, error of each
 
-No kernel, no magics, no top-level await, and of values their `repr` alone. The driver shares its process with the cells,
-which may write what they like about themselves; nothing is judged by it.
+There is no kernel, no magics and no top-level await, and values are shown only by their `repr`. The driver shares its
+process with the cells, which may write any output about themselves. Nothing is judged by this output.
 """
 
 import secrets
@@ -16,13 +17,13 @@ from sandbox.base import Built, Execute, Limits, Program, RunResult, Sandbox
 MAX_STREAM_BYTES: Final = 1 << 20
 MAX_REPORT_BYTES: Final = 8 << 20
 LATE: Final = 124
-"""The exit code of a notebook one of whose cells took too long."""
+"""The exit code of a notebook in which a cell took too long."""
 _WALL_BEHIND_S: Final = 3.0
 _CELLS_FILE: Final = ".rewardline-cells.json"
 
 
 class CellError(msgspec.Struct):
-    """As Jupyter tells of an exception."""
+    """An exception in Jupyter's form."""
 
     ename: str
     evalue: str
@@ -30,17 +31,17 @@ class CellError(msgspec.Struct):
 
 
 class Cell(msgspec.Struct):
-    """What a cell did."""
+    """The result of a cell."""
 
     stdout: str
     stderr: str
     value: str | None
-    """The `repr` of its last expression, unless that is None or there is none."""
+    """The `repr` of its last expression. None if the value is None or there is no expression."""
     error: CellError | None
 
 
 class Ran(msgspec.Struct):
-    """A notebook that was given to a box."""
+    """The result of a notebook that ran in a box."""
 
     built: Built
     result: RunResult | None
@@ -60,11 +61,11 @@ async def run(
     files: dict[str, bytes] | None = None,
     fetch: list[str] | None = None,
 ) -> Ran:
-    """Run the cells; `cell_s` bounds each by the clock, 0 does not.
+    """Run the cells. `cell_s` limits each by the clock; 0 sets no limit.
 
     Raises:
-        SandboxUnavailable: says nothing about the cells.
-        ValueError: no box takes such files.
+        SandboxUnavailable: the cells could not be run. This says nothing about them.
+        ValueError: a box cannot take these files.
     """
     report = f".rewardline-report-{secrets.token_hex(8)}.json"
     given = {**(files or {}), _CELLS_FILE: msgspec.json.encode({"cells": cells, "report": report, "cell_s": cell_s})}

@@ -3,11 +3,11 @@
     {"program": text, "tests": ["assert ..."] or [{"input", "output"}], "max_execution_time": 1.0}
         ►  {"results": [1, 0], "runtimes": [0.1, -1.0]}
 
-Tests may be JSON text. The compressed form of the original is a pickle, which is never opened: 422.
+Tests may be JSON text. The original's compressed form is a pickle. It is never opened, and gives 422.
 
-The client takes every failure for 0.0, after one request: there is no status that it tries again after. So its callers wait
-as long as its own time limit lets them, max(30, min(300, 10 * max_execution_time)) seconds, before they are told 503; the
-hook `rewardline.open_instruct` is the way to lose no sample.
+The client treats every failure as 0.0 after one request: there is no status after which it retries. So its callers wait
+as long as its own time limit allows, max(30, min(300, 10 * max_execution_time)) seconds, before they get 503. To lose
+no sample, use the hook `rewardline.open_instruct`.
 """
 
 from typing import Annotated, Any, ClassVar, Final
@@ -32,26 +32,26 @@ Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class InputOutput(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     input: str
     output: str
 
 
 class ProgramTests(msgspec.Struct):
-    """A program, without a code fence; other fields are passed over."""
+    """A program, without a code fence. Other fields are ignored."""
 
     __test__ = False
 
     program: str
     tests: list[str] | str
-    """Statements that assert something."""
+    """The tests: statements with `assert`."""
     max_execution_time: Seconds = 1.0
     """CPU seconds of each test."""
 
 
 class StdioTests(msgspec.Struct):
-    """A program, without a code fence; other fields are passed over."""
+    """A program, without a code fence. Other fields are ignored."""
 
     __test__ = False
 
@@ -66,7 +66,7 @@ class Results(msgspec.Struct):
 
     results: list[int]
     runtimes: list[float]
-    """CPU seconds; -1 of a test that was not passed."""
+    """CPU seconds of each test; -1 for a test that did not pass."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,7 +81,7 @@ class OpenInstruct(Door):
             (PROGRAM,),
             "open_instruct_test_program",
             "Test a program with asserts, for open-instruct",
-            "422: there are no tests, or they are compressed; 503: nobody could run them for as long as the client waits.",
+            "422: there are no tests, or they are compressed; 503: not run for as long as the client waits.",
             Results,
             ProgramTests,
             {"program": "def add(a, b): return a + b", "tests": ["assert add(1, 2) == 3"], "max_execution_time": 1.0},
@@ -150,7 +150,7 @@ class OpenInstruct(Door):
 
 
 def _opened(text: str, is_stdio: bool) -> list[Any]:
-    """Tests that travel as JSON text.
+    """Decode tests that come as JSON text.
 
     Raises:
         Unprocessable

@@ -1,11 +1,12 @@
-"""`POST /compat/open_r1/execute_batch`: the router of Open R1's E2B sandboxes (`e2b_router_url`, without `http://`).
+"""`POST /compat/open_r1/execute_batch` stands in for the router of Open R1's E2B sandboxes (`e2b_router_url`, without
+`http://`).
 
     {"scripts": [text], "languages": ["python"], "timeout": 30, "request_timeout": 28}
         ►  [{"execution": {"results", "logs", "error", "execution_count"}, "exception_str": null}]
 
-A script's reward is the value of its last expression. `execution` is null where the script came to no end or could not be
-run, which the client makes None, no reward: a script that uses up its time is `execution: null` as in the original. The
-client has no time limit of its own; what is still not run after `?deadline_s=` is null with its reason.
+The reward of a script is the value of its last expression. `execution` is null if the script did not end or could not
+be run; the client turns this into None, no reward. As in the original, a script that uses up its time has `execution:
+null`. The client has no time limit of its own. Scripts that have not run after `?deadline_s=` are null with the reason.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Scripts(msgspec.Struct):
-    """Other fields are passed over; `language` is how older clients say it for all scripts."""
+    """Other fields are ignored. `language` is the field of older clients, for all scripts."""
 
     scripts: Annotated[list[str], msgspec.Meta(max_length=_MAX_SCRIPTS)]
     languages: list[str] | None = None
@@ -55,7 +56,7 @@ class Raised(msgspec.Struct):
 
 
 class Execution(msgspec.Struct):
-    """As e2b's code interpreter tells it."""
+    """The result in the form of e2b's code interpreter."""
 
     results: list[Value]
     logs: Logs
@@ -64,7 +65,7 @@ class Execution(msgspec.Struct):
 
 
 class Executed(msgspec.Struct):
-    """One script; exactly one of the two is null."""
+    """The result of one script. Exactly one of the two is null."""
 
     execution: Execution | None
     exception_str: str | None

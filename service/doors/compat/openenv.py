@@ -1,13 +1,14 @@
-"""Interactions as environments of OpenEnv: `reset`, `step`, `state` over its websocket and over HTTP.
+"""Offers interactions as environments of OpenEnv: `reset`, `step`, `state` over its websocket and over HTTP.
 
     GenericEnvClient(base_url="http://127.0.0.1:8080/compat/openenv/verifier/math")
 
-`reset` opens an interaction: what it is given are the fields of `POST /v1/interactions` (reference, prompt, max_turns, ...), with
-what the URL names, or a task of the file that `openenv_tasks` names, by `seed`. `step` takes a turn: the action is what the
-assistant says (`message`), or whole messages. Its reward is the turn's; what could not be judged is an error, never a number.
+`reset` opens an interaction. Its arguments are the fields of `POST /v1/interactions` (reference, prompt, max_turns,
+...), together with the verifier or recipe that the URL names. Without a reference, `seed` chooses a task of the file in
+`openenv_tasks`. `step` takes a turn: the action is the assistant's text (`message`) or whole messages, and its reward
+is that of the turn. If the turn could not be judged, the answer is an error, never a number.
 
-A websocket is one episode after the other; over HTTP, where nothing is kept between requests, `step` and `state` name their
-`episode_id`. A key goes into the URL, `http://any:KEY@host/...`, since these clients set no headers of their own.
+A websocket runs one episode after the other. HTTP keeps nothing between requests, so `step` and `state` name their
+`episode_id`. A key goes into the URL, `http://any:KEY@host/...`, because these clients set no headers of their own.
 
 The protocol is that of the package `openenv-core` (https://github.com/meta-pytorch/OpenEnv).
 """
@@ -71,16 +72,16 @@ class Said(msgspec.Struct, omit_defaults=True):
 
 
 def route(path: str) -> str | None:
-    """The route that a path belongs to, for metrics; None when it is none of these."""
+    """The route of a path, for metrics. None if it is none of these."""
     found = _PATH.fullmatch(path)
     return None if found is None else f"{BASE}/{found['what']}"
 
 
 def tasks_of(path: Path | None) -> Sequence[JSON]:
-    """The tasks of a file of JSON lines: each the fields that open an interaction.
+    """The tasks of a file of JSON lines. Each holds the fields that open an interaction.
 
     Raises:
-        ValueError: a line is no object.
+        ValueError: a line is not a JSON object.
     """
     if path is None:
         return ()
@@ -93,7 +94,7 @@ def tasks_of(path: Path | None) -> Sequence[JSON]:
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
         if not isinstance(task, dict):
-            raise ValueError(f"{path}, line {number}: a task is an object")
+            raise ValueError(f"{path}, line {number}: expected a JSON object with the fields of a task")
         tasks.append(task)
     return tasks
 
@@ -152,7 +153,7 @@ class OpenEnv:
     # --- episodes
 
     async def _reset(self, named: JSON, given: JSON) -> tuple[View, OpenEnvResult]:
-        """A new interaction, and the first observation."""
+        """Open an interaction. Returns it and the first observation."""
         own = _own(given)
         fields = {name: value for name, value in given.items() if name not in _OWN and value is not None}
         if self._tasks and not any(name in fields for name in ("reference", "ground_truth", "test_cases")):
@@ -167,7 +168,7 @@ class OpenEnv:
         return view, begun(view, prompt)
 
     async def _step(self, name: str, index: int, action: OpenEnvAction) -> OpenEnvResult:
-        """A turn."""
+        """Take a turn."""
         request = decode_turn(encode({"messages": action.said(), "turn_index": index}))
         timeout_s = min(self._settings.default_deadline_s, self._settings.max_deadline_s)
         deadline = asyncio.get_running_loop().time() + timeout_s
@@ -181,7 +182,7 @@ class OpenEnv:
         call = Call("http", f"{BASE}/ws", request_id(None, None))
         code = "101"
         try:
-            await receive()  # that it wants to connect
+            await receive()  # the event that it wants to connect
             try:
                 if found is None or found["what"] != "ws":
                     raise NotFound(f"{BASE} has no such websocket")
@@ -226,7 +227,7 @@ class OpenEnv:
 
 
 class _Unknown(Unprocessable):
-    """Of a type that the websocket has not."""
+    """The message has a type that the websocket does not know."""
 
 
 def _read(event: Mapping[str, Any]) -> Said:
@@ -238,14 +239,15 @@ def _read(event: Mapping[str, Any]) -> Said:
 
 def _open(episode: View | None) -> View:
     if episode is None:
-        raise Unprocessable("there is no episode yet: reset first")
+        raise Unprocessable("there is no episode yet; send reset first")
     return episode
 
 
 def _own(given: JSON) -> OpenEnvOwn:
-    """
+    """The arguments of a reset that belong to OpenEnv.
+
     Raises:
-        Unprocessable: one of them is of another type.
+        Unprocessable: an argument has the wrong type.
     """
     try:
         return msgspec.convert(given, OpenEnvOwn)
@@ -254,9 +256,10 @@ def _own(given: JSON) -> OpenEnvOwn:
 
 
 def _action(data: JSON) -> OpenEnvAction:
-    """
+    """Decode an action.
+
     Raises:
-        Unprocessable: it has a field of another type.
+        Unprocessable: a field of the action has the wrong type.
     """
     try:
         return msgspec.convert(data, OpenEnvAction)
@@ -266,7 +269,7 @@ def _action(data: JSON) -> OpenEnvAction:
 
 def _episode(name: str) -> str:
     if not name:
-        raise unprocessable("episode_id", "name the episode, as reset told it in its observation")
+        raise unprocessable("episode_id", "expected the episode_id from the observation of reset")
     return name
 
 
@@ -279,7 +282,7 @@ def _message(error: RequestError) -> str:
 
 
 def _code(error: RequestError) -> str:
-    """OpenEnv's name of what went wrong."""
+    """OpenEnv's code for an error."""
     if isinstance(error, BadRequest):
         return "INVALID_JSON"
     if isinstance(error, _Unknown):
@@ -288,7 +291,7 @@ def _code(error: RequestError) -> str:
 
 
 def _authorization(headers: Mapping[bytes, bytes]) -> str | None:
-    """A bearer's, or the password of a URL."""
+    """The key: a bearer token, or the password of a URL."""
     given = headers.get(b"authorization", b"").decode("latin-1")
     kind, _, value = given.partition(" ")
     if kind.lower() == "basic":

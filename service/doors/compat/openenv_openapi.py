@@ -1,4 +1,4 @@
-"""OpenEnv's routes over HTTP for the OpenAPI document. Its websocket, which is `ws` beside them, has no place there."""
+"""Describes OpenEnv's HTTP routes in the OpenAPI document. OpenAPI cannot describe the websocket `ws` beside them."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -52,7 +52,9 @@ _NONE: Final = {404: "It was never begun, or not used for as long as it is kept"
 
 
 def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
-    """The paths, and the schemas they refer to. `refusal` makes the answer of a refused request from what it is about."""
+    """The paths, and the schemas that they refer to. `refusal` makes the answer of a refused request from a
+    description.
+    """
     own = [(field.name, field.type, field.default) for field in msgspec.structs.fields(OpenEnvOwn)]
     reset_shape = creation_shape("OpenEnvReset", *own)
     answers = (OpenEnvResult, OpenEnvState, OpenEnvHealth, OpenEnvSchema, OpenEnvMetadata)
@@ -60,7 +62,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         (reset_shape, OpenEnvStep, *answers), ref_template="#/components/schemas/{name}"
     )
 
-    # What a row has no value for is left out.
+    # Fields without a value are left out of a row.
     properties = schemas["OpenEnvReset"]["properties"]
     properties |= {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in properties.items()}
 

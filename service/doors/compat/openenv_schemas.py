@@ -1,4 +1,4 @@
-"""What OpenEnv's clients send and get: the types that decode and encode it."""
+"""The types that OpenEnv's clients send and get. They decode and encode the messages."""
 
 from typing import Annotated, Any, Final
 
@@ -11,14 +11,14 @@ JSON = dict[str, Any]
 
 
 class OpenEnvOwn(msgspec.Struct):
-    """Of a reset's arguments, those that are OpenEnv's."""
+    """The arguments of a reset that belong to OpenEnv."""
 
     seed: int | None = None
     episode_id: str | None = None
 
 
 class OpenEnvAction(msgspec.Struct):
-    """What the assistant says and does: one of these."""
+    """The text and calls of the assistant: one of these fields."""
 
     message: Annotated[str | None, msgspec.Meta(description="What the assistant says.")] = None
     tool_calls: Annotated[
@@ -33,10 +33,10 @@ class OpenEnvAction(msgspec.Struct):
     episode_id: str = ""
 
     def said(self) -> list[Message]:
-        """As messages.
+        """The action as messages.
 
         Raises:
-            Unprocessable: it says nothing.
+            Unprocessable: the action has no content.
         """
         if self.messages is not None:
             return self.messages
@@ -74,16 +74,16 @@ class OpenEnvObservation(msgspec.Struct):
 
 
 class OpenEnvResult(msgspec.Struct):
-    """Of a reset or a step."""
+    """The result of a reset or a step."""
 
     observation: OpenEnvObservation
     reward: float | None
-    """The turn's; null after reset."""
+    """The reward of the turn. Null after a reset."""
     done: bool
 
 
 class OpenEnvState(View, kw_only=True):
-    """An interaction as it is."""
+    """The state of an interaction."""
 
     episode_id: str
     step_count: int
@@ -99,7 +99,7 @@ class OpenEnvMetadata(msgspec.Struct):
 
 
 class OpenEnvSchema(msgspec.Struct):
-    """JSON schemas."""
+    """The JSON schemas of the messages."""
 
     action: JSON
     observation: JSON
@@ -107,14 +107,14 @@ class OpenEnvSchema(msgspec.Struct):
 
 
 def begun(view: View, prompt: object) -> OpenEnvResult:
-    """What a reset tells."""
+    """The answer to a reset."""
     left = view.max_turns - view.turn
     observation = OpenEnvObservation(view.id, prompt, "", view.turn, left, None, "", view.trajectory_score)
     return OpenEnvResult(observation, None, view.state != "open")
 
 
 def stepped(name: str, answer: TurnAnswer) -> OpenEnvResult:
-    """What a turn tells."""
+    """The answer to a turn."""
     left, told = answer.info.turns_left, answer.response
     observation = OpenEnvObservation(
         name, "", told, answer.turn, left, answer.score, answer.reason, answer.trajectory_score
@@ -127,7 +127,7 @@ def state_of(view: View) -> OpenEnvState:
 
 
 def _schema(kind: type) -> JSON:
-    """With what it refers to in it."""
+    """The schema of a type, together with the schemas that it refers to."""
     _, schemas = msgspec.json.schema_components([kind])
     own: JSON = schemas.pop(kind.__name__)
     return {**own, "$defs": schemas} if schemas else own

@@ -2,12 +2,13 @@
 
     {"query": [prompt and response], "prompts": [...], "labels": [...]}  ►  {"rewards": [...], "scores": [...], "extra_logs": {}}
 
-`rewards` are the advantage's, `scores` in [0, 1] what dynamic filtering reads. Lists are as long as the request's, which
-is of one sample, and with several URLs also of none. The text has its special tokens: the response is what follows the
-prompt, less the tokens that end it.
+`rewards` are for the advantage; `scores` in [0, 1] are for dynamic filtering. Lists are as long as those of the
+request, which brings one sample, or none if the client has several URLs. The text has its special tokens: the response
+is the part after the prompt, without the tokens that end it.
 
-The client tries again after any error, five times, and then the run ends; it knows no sample without a reward. So `failed`
-is waited out as far as its 180 s go (503), and `invalid` is a 422 whose text says which label must be mended.
+The client retries after any error, five times, and then the run ends. It knows no sample without a reward. So a
+`failed` item is retried here for as much of the client's 180 s as possible (503 after that), and `invalid` is a 422
+whose text says which label to mend.
 """
 
 import re
@@ -45,12 +46,12 @@ _MAX_ENDS: Final = 100_000
 
 
 class Query(msgspec.Struct):
-    """Samples; other fields are passed over."""
+    """Samples. Other fields are ignored."""
 
     query: list[str]
     prompts: list[str] | None = None
     labels: list[Any] | None = None
-    """Each the reference, or the fields of an item as a JSON object, also as text."""
+    """Each label is the reference, or the fields of an item as a JSON object, which may also be text."""
 
 
 class Rewards(msgspec.Struct):
@@ -68,7 +69,7 @@ class OpenRlhf(Door):
             (PATH,),
             "openrlhf_get_reward",
             "Rewards for OpenRLHF",
-            "What `--reward.remote_url` points at. 422: a label cannot be judged against; 503: nobody could judge for as "
+            "What `--reward.remote_url` points at. 422: a label cannot be judged against; 503: not judged for as "
             "long as the client waits.",
             Rewards,
             Query,
@@ -103,24 +104,25 @@ class OpenRlhf(Door):
 
 
 def response_of(query: str, prompt: str | None, index: int = 0) -> str:
-    """What follows the prompt, less the special tokens that end it.
+    """The text after the prompt, without the special tokens that end it.
 
-    The prompt may have lost its beginning (a limit on its length) or stand behind a token that begins every text; spaces
+    The prompt may have lost its beginning (a limit on its length) or may follow a token that begins every text. Spaces
     at its end may differ.
 
     Raises:
-        Unprocessable: the prompt is not there.
+        Unprocessable: the text does not begin with the prompt.
     """
     start = _end_of_prompt(query, prompt) if prompt else 0
     if start is None:
         raise refusal(
-            ["query", index], f"query[{index}] does not begin with its prompt: no telling what the response is"
+            ["query", index],
+            f"query[{index}] does not begin with its prompt, so the response is unknown; send prompt and response",
         )
     return query[start : _end_of_response(query, start)]
 
 
 def _end_of_response(query: str, start: int) -> int:
-    """Where the special tokens begin that end the text; its own spaces stay where there are none."""
+    """The position where the special tokens at the end begin. Without any, spaces at the end stay."""
     end = len(query)
     for _ in range(_MAX_ENDS):
         before = end
@@ -152,7 +154,7 @@ def _end_of_prompt(query: str, prompt: str) -> int | None:
 
 
 def _without_start(text: str) -> int:
-    """Where the special tokens and spaces end that begin the text."""
+    """The position where the special tokens and spaces at the start of the text end."""
     found = _AT_START.match(text)
     return found.end() if found else 0
 

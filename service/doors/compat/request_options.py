@@ -1,10 +1,11 @@
-"""How an item that came through a door is judged: its URL says so, or its label.
+"""Reads from the URL or the label how to judge an item of a compat door.
 
     URL      ?verifier=math   ?recipe=think_math   ?tag= ?data_source= ?domain=   ?params={"extract":"boxed"}
     label    text, or any JSON: the reference          {"verifier": "math", "reference": "0.5"}: fields of an item
 
-A URL is all that most of these clients let a user set, and the label the one column that they send. What a label says goes
-before what the URL says, since it is the row's own. Nothing said: the routing table, and what no route matches is invalid.
+Most of these clients let a user set only a URL, and send only one column, the label. The label comes before the URL,
+because it belongs to the row. If neither names a verifier or recipe, the routing table decides; an item that no route
+matches is invalid.
 """
 
 from collections.abc import Mapping, Set
@@ -27,7 +28,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 
 
 class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a URL may say."""
+    """The options in a URL."""
 
     verifier: Name | msgspec.UnsetType = msgspec.UNSET
     recipe: Name | msgspec.UnsetType = msgspec.UNSET
@@ -37,14 +38,14 @@ class RequestOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     params: Annotated[str, msgspec.Meta(max_length=8192)] | msgspec.UnsetType = msgspec.UNSET
     """A JSON object: the verifier's parameters."""
     deadline_s: Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)] | msgspec.UnsetType = msgspec.UNSET
-    """How long the caller waits; the default is a little less than the client does by itself."""
+    """How long the caller waits. The default is a little less than the client's own time limit."""
     cache: CacheMode = "use"
 
     def fields(self) -> JSON:
-        """As fields of an item.
+        """The options as fields of an item.
 
         Raises:
-            Unprocessable: `params` is no JSON object, or both a verifier and a recipe are named.
+            Unprocessable: `params` is not a JSON object, or the URL names both a verifier and a recipe.
         """
         if self.verifier is not msgspec.UNSET and self.recipe is not msgspec.UNSET:
             raise refusal(["recipe"], "the URL names a verifier and a recipe; it must name one of them")
@@ -59,16 +60,16 @@ W = TypeVar("W", bound=msgspec.Struct)
 
 
 def read(query: bytes, kind: type[W]) -> W:
-    """What a query string says.
+    """Decode a query string.
 
     Raises:
-        Unprocessable: a name that is unknown or stands there twice, or a value that is none; names the option.
+        Unprocessable: a name is unknown or occurs twice, or a value is wrong. The error names the option.
     """
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     given = dict(pairs)
     known = sorted(kind.__struct_fields__)
     if len(given) < len(pairs):
-        raise refusal([], f"the URL says something twice; it takes {known}, each once")
+        raise refusal([], f"the URL has an option twice; it takes {known}, each once")
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
@@ -78,10 +79,10 @@ def read(query: bytes, kind: type[W]) -> W:
 def item_of(
     response: str, options: RequestOptions, label: Any = None, prompt: str | list[Message] | None = None
 ) -> ScoreItem:
-    """The item of a response and its label: text or JSON, of which an empty one is none.
+    """The item of a response and its label: text or JSON. An empty label means no reference.
 
     Raises:
-        Unprocessable: fields that are none of an item's; names them.
+        Unprocessable: the label has fields that an item has not. The error names them.
     """
     own = fields_of(label)
     if own is None:
@@ -92,7 +93,7 @@ def item_of(
 def built(
     response: str | list[Message], options: RequestOptions, own: Mapping[str, Any], prompt: Any = None
 ) -> ScoreItem:
-    """The item with the row's own fields over those of the URL.
+    """The item. Fields of the row come before those of the URL.
 
     Raises:
         Unprocessable
@@ -109,7 +110,7 @@ def built(
 
 
 def fields_of(label: Any) -> JSON | None:
-    """The fields of an item, where the label (JSON, also as text) is made of those; else None: it is a reference."""
+    """The fields of an item in a label (JSON, also as text). None if the label is a reference."""
     found = label
     if isinstance(label, str) and label.lstrip().startswith("{"):
         try:

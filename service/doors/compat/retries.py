@@ -1,7 +1,8 @@
-"""Judges items for a caller that waits: what is `failed` for a reason that may pass is asked again until the caller gives up.
+"""Judges items for a caller that waits. Items that are `failed` for a temporary reason are judged again until the
+caller gives up.
 
-Clients of these doors take a refusal for a wrong answer, sooner or later. So they get their verdict as late as they accept
-one.
+Clients of these doors sooner or later treat a refusal as a wrong answer. So the verdict may come as late as they accept
+it.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ _PASSING: Final = frozenset(
         *("judge_no_healthy_endpoint", "judge_overloaded"),
     }
 )
-"""Reasons of `failed` that may pass. An item that kills workers is not given to more of them."""
+"""Temporary reasons of `failed`. An item that kills workers is not given to more of them."""
 _WITHOUT_BOXES: Final = _PASSING - {"sandbox_unavailable"}
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 4.0
 _RENDERING_S: Final = 0.25
@@ -33,7 +34,7 @@ class ItemInvalid(Unprocessable):
 
 
 class RetryingScorer:
-    """Asks the engine, again and again, for callers that wait."""
+    """Asks the engine repeatedly, for callers that wait."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class RetryingScorer:
         observe_again: Callable[[int], None],
         may_have_boxes: Callable[[], bool],
     ) -> None:
-        """`observe_again(items)` counts what is asked again. Where there are no boxes for good, no item waits for one."""
+        """`observe_again(items)` counts retried items. If there will be no boxes, no item waits for one."""
         self._engine = engine
         self._admission = admission
         self._observe_again = observe_again
@@ -51,7 +52,7 @@ class RetryingScorer:
     async def results(
         self, items: Sequence[ScoreItem], *, deadline: float, cache: CacheMode = "use", explain: bool = False
     ) -> list[Result]:
-        """One result per item, in order; by `deadline`, on the loop's clock."""
+        """One result per item, in order, by `deadline` on the loop's clock."""
         batch = BatchRequest(items, {}, cache, explain, deadline - _RENDERING_S)
         results = (await self._engine.score(batch)).results
         pause_s = _FIRST_PAUSE_S
@@ -67,7 +68,9 @@ class RetryingScorer:
         return results
 
     def _goes_on(self, results: Sequence[Result], has_time: bool) -> bool:
-        """Whether asking again can help: not when one item is invalid anyway, and elsewhere when we shut down."""
+        """Whether a retry can help. It cannot if one item is invalid anyway. While this service shuts down, the caller
+        should retry elsewhere.
+        """
         return has_time and not self._admission.draining and all(result.status != "invalid" for result in results)
 
     def _may_pass(self, result: Result) -> bool:
@@ -81,10 +84,10 @@ class RetryingScorer:
     async def rewards(
         self, items: Sequence[ScoreItem], *, deadline: float, cache: CacheMode = "use", explain: bool = False
     ) -> list[Result]:
-        """As `results`, all of them `ok`.
+        """The same as `results`, but all of them are `ok`.
 
         Raises:
-            ItemInvalid, NotJudged: one is not; tells of it.
+            ItemInvalid, NotJudged: a result is not `ok`. The error says which and why.
         """
         results = await self.results(items, deadline=deadline, cache=cache, explain=explain)
         check(results)
@@ -92,7 +95,8 @@ class RetryingScorer:
 
 
 def check(results: Sequence[Result]) -> None:
-    """
+    """Check that every result has a score.
+
     Raises:
         ItemInvalid, NotJudged: a result has no score; the invalid ones first, which will never have one.
     """
@@ -104,13 +108,13 @@ def check(results: Sequence[Result]) -> None:
 
 
 def numbers_of(result: Result) -> tuple[float, float]:
-    """Reward and score of a result that has them."""
+    """The reward and the score of a result that has them."""
     assert result.reward is not None
     assert result.score is not None
     return result.reward, result.score
 
 
 def told(result: Result) -> str:
-    """Why there is no score, for people."""
+    """The reason why there is no score, as text for people."""
     message = result.detail.get("message")
     return f"{result.reason}: {message}" if message else result.reason

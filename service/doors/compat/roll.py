@@ -8,10 +8,10 @@
                                           unknown  errcode 0 and no score, so that it is submitted again at once;
                                                    without Redis errcode 2: it may be another process's
 
-A task that has not been told a number in its time is submitted again, five times over, and then the client makes it 0. It
-cannot be told that a row must be mended; but a score that is no number ends its step, with the text in the error, before
-any reward of the step is used. With `?on_invalid=poll` it is errcode 2, and 0 in the end; with `?on_failed=stop` what
-could not be judged in all of a task's time is told in the same way as what is invalid.
+The client submits a task that got no number in its time again, up to five times, and then makes it 0. It cannot be told
+that a row must be mended. But a score that is not a number ends its step, with the text in the error, before any reward
+of the step is used. With `?on_invalid=poll` an invalid task is errcode 2, and 0 in the end. With `?on_failed=stop` a
+task that could not be judged in all of its time is reported like an invalid one.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _BASES: Final = ("/compat/roll", "/apis/custom/reward-system/v1")
 SUBMIT: Final = tuple(f"{base}/submit_task" for base in _BASES)
 RESULT: Final = tuple(f"{base}/task_result" for base in _BASES)
 _TIMEOUT_S: Final = 18.0
-"""The client's calls may take 20."""
+"""The time limit of an answer to a poll. The client's calls may take 20 s."""
 _MARGIN_S: Final = 0.5
 _AGAIN_S: Final = 0.5
 _PLUGINS: Final = {
@@ -50,24 +50,24 @@ _PLUGINS: Final = {
     "general_val": "roll.general_val",
     "crossthinkqa": "roll.crossthink_qa",
 }
-"""Names of reward plugins that are seen in configurations; others are names of recipes or verifiers."""
+"""Names of reward plugins that common configurations use. Other names are those of recipes or verifiers."""
 
 
 class Plugin(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     plugin_name: str
     weight: float = 1.0
 
 
 class Submission(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     response: str
     reward_info: Any = None
-    """Fields of a row, such as `ground_truth` or `case_type` and `test_cases`, or a reference of its own form."""
+    """Fields of a row, such as `ground_truth` or `case_type` and `test_cases`, or a reference in its own form."""
     reward_manager: list[Plugin] | None = None
-    """What judges, unless the URL or `reward_info` names it: verifiers or recipes with their weights."""
+    """The verifiers or recipes with their weights, unless the URL or `reward_info` names them."""
     prompt: str | None = None
     timeout: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 300.0
 
@@ -79,13 +79,13 @@ class Submitted(msgspec.Struct):
 
 
 class Poll(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     reward_request_id: str
 
 
 class TaskResult(msgspec.Struct, omit_defaults=True):
-    """What a poll is told; `dimention` is how the client spells it."""
+    """The answer to a poll. `dimention` is the client's spelling."""
 
     errcode: int
     errmsg: str = ""
@@ -146,7 +146,7 @@ class Roll(Door):
         self._tasks = tasks
 
     def timeout_of(self, options: msgspec.Struct, usual_s: float) -> float:
-        """`deadline_s` is the task's, not that of one call."""
+        """How long the call may take. `deadline_s` is for the task, not for one call."""
         return usual_s
 
     async def answer(self, exchange: Exchange[Any]) -> object:
@@ -162,7 +162,7 @@ class Roll(Door):
     async def _submit(self, exchange: Exchange[SubmitOptions]) -> Submitted:
         submission = parse(_submissions, exchange.body, [])
         query = _query_of(exchange.options)
-        item_of(self.parts.engine, exchange.body, query)  # so that what is of no item's shape is refused here
+        item_of(self.parts.engine, exchange.body, query)  # this refuses bodies that are not an item
         timeout_s = submission.timeout
         if isinstance(exchange.options.deadline_s, float):
             timeout_s = exchange.options.deadline_s
@@ -181,15 +181,15 @@ class Roll(Door):
 
 
 def open_tasks(parts: Parts) -> Tasks:
-    """What the door's tasks are kept and judged by."""
+    """The task store and judging of the door."""
     return Tasks(parts.settings, parts.scorer, parts.admission, partial(item_of, parts.engine))
 
 
 def item_of(engine: Engine, body: bytes, query: bytes) -> tuple[ScoreItem, CacheMode]:
-    """The item of a submission, and whether a kept verdict may be told.
+    """The item of a submission, and whether a cached verdict may be used.
 
     Raises:
-        RequestError: it is of another shape.
+        RequestError: the submission does not have the expected form.
     """
     submission = parse(_submissions, body, [])
     options = read(query, SubmitOptions)
@@ -201,7 +201,7 @@ def item_of(engine: Engine, body: bytes, query: bytes) -> tuple[ScoreItem, Cache
 
 
 def _row_of(info: Any) -> JSON:
-    """`reward_info` as fields of an item; what has others is a reference."""
+    """`reward_info` as fields of an item. An object with other fields is a reference."""
     if info is None or info == "":
         return {}
     if isinstance(info, dict) and info.keys() <= ITEM_FIELDS:
@@ -210,14 +210,14 @@ def _row_of(info: Any) -> JSON:
 
 
 def _judged_by(engine: Engine, plugins: Sequence[Plugin]) -> JSON:
-    """What the plugins are called here; the name of one that is not known is a label for the routing table."""
+    """The checks for the plugins, under our names. The name of an unknown plugin is a label for the routing table."""
     if len(plugins) == 1:
         kind, name = _called(engine, plugins[0].plugin_name)
         return {kind: name}
     checks = []
     for plugin in plugins:
         kind, name = _called(engine, plugin.plugin_name)
-        # No check can be a label: one that is not known is told of as a recipe that there is not.
+        # A check cannot be a label, so an unknown name is reported as an unknown recipe.
         checks.append({"verifier" if kind == "verifier" else "recipe": name, "weight": plugin.weight})
     return {"checks": checks}
 

@@ -1,10 +1,11 @@
-"""ROLL's tasks: judged from their submission on. Every replica finds them, and no process takes them along when it ends.
+"""Judges ROLL's tasks from their submission on. Every replica can find a task, and a task survives the end of its
+process.
 
     submit ──► store: body ──► judged here ──► store: outcome
                   │                               │
     poll: judged here? wait for it     else read the outcome; wait for it; judge it here if its process is gone
 
-With Redis every replica can answer a poll. Without, tasks live and end with this process.
+With Redis every replica can answer a poll. Without it, tasks live and end with this process.
 """
 
 import asyncio
@@ -33,11 +34,11 @@ log = structlog.get_logger("rewardline.roll")
 
 _PREFIX: Final = "rl1rt:"
 _MAX_TASKS, _MAX_BYTES = 100_000, 512_000_000
-"""Judged here at once, and kept here without Redis."""
+"""Tasks that are judged here at once, or kept here without Redis."""
 _BEAT_S, _SILENT_S = 2.0, 8.0
-"""How often a process says that it is there, and for how long that holds."""
+"""How often a process says that it is alive, and for how long each sign holds."""
 _BEHIND_S: Final = 120.0
-"""How long an outcome is kept: the client asks every two seconds, or waits here."""
+"""How long an outcome is kept. The client asks every two seconds, or waits here."""
 _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.1, 1.0
 _STORE_AGAIN_S: Final = 0.5
 _ID: Final = re.compile(r"[0-9a-f]{32}")
@@ -45,16 +46,16 @@ _OUTCOME, _BODY, _QUERY, _OWNER, _UNTIL = "outcome", "body", "query", "owner", "
 
 
 class UnknownTask(Exception):
-    """There is none of this id, or no more."""
+    """There is no task with this id, or its time is over."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of a task."""
+    """The outcome of a task."""
 
     result: Result
     began: str
     ended: str
-    """Times of ISO 8601, as the client reads them."""
+    """Times in ISO 8601, as the client reads them."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -66,10 +67,11 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Tasks:
-    """Use as an async context manager: leaving it stops what is under way, for others to take over.
+    """Judges and keeps tasks. Use it as an async context manager; leaving it stops the tasks under way, and other
+    processes can take them over.
 
-    `item_of(body, query)` makes the item of a submission, and says whether kept verdicts may be told; what it makes once
-    it makes again elsewhere.
+    `item_of(body, query)` makes the item of a submission, and says whether cached verdicts may be used. It must make
+    the same item in every process.
     """
 
     def __init__(
@@ -91,7 +93,7 @@ class Tasks:
         self._me = secrets.token_hex(8)
         self._running: dict[str, asyncio.Task[Outcome]] = {}
         self._bytes = 0
-        """Of the bodies of these."""
+        """The bytes of the bodies of these tasks."""
         self._beating: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -116,25 +118,30 @@ class Tasks:
         return len(self._running)
 
     async def submit(self, task: Task) -> str:
-        """Keep it and begin to judge it; its id.
+        """Keep a task and begin to judge it. Returns its id.
 
         Raises:
-            StateUnavailable, Overloaded: it is not kept.
+            StateUnavailable, Overloaded: the task was not stored.
         """
         if len(self._running) >= _MAX_TASKS or self._bytes + len(task.body) > _MAX_BYTES:
-            raise Overloaded(f"{len(self._running)} tasks are judged here, as many as may be", retry_after_s=_BEAT_S)
+            raise Overloaded(
+                f"{len(self._running)} tasks are judged here, which is the limit; try again later",
+                retry_after_s=_BEAT_S,
+            )
         task_id = secrets.token_hex(16)
         until = time.time() + task.timeout_s
         fields = {VERSION: b"0", _BODY: task.body, _QUERY: task.query, _OWNER: self._me.encode(), _UNTIL: b"%f" % until}
         try:
             await self._store.swap(task_id, None, fields, (), task.timeout_s + _BEHIND_S, is_over=False)
         except Overloaded as error:
-            raise Overloaded("as many tasks are kept in memory as may be", retry_after_s=error.retry_after_s) from error
+            raise Overloaded(
+                "no more tasks fit in memory; try again later", retry_after_s=error.retry_after_s
+            ) from error
         self._begin(task_id, b"0", task.body, task.query, until)
         return task_id
 
     async def outcome(self, task_id: str, until: float) -> Outcome | None:
-        """What came of it; None: nothing yet at `until`, on the loop's clock.
+        """The outcome of a task. None: there is none yet at `until`, on the loop's clock.
 
         Raises:
             UnknownTask
@@ -162,7 +169,7 @@ class Tasks:
             pause_s = min(2 * pause_s, _LONGEST_LOOK_S)
 
     async def _adopt(self, task_id: str, version: bytes) -> bool:
-        """Judge here what another process has left; whether it is ours now."""
+        """Take over a task that another process has left. Returns whether it is ours now."""
         body, query, until = await self._store.read(task_id, (_BODY, _QUERY, _UNTIL))
         if body is None or query is None or until is None:
             return False
@@ -194,7 +201,7 @@ class Tasks:
     async def _see_through(
         self, task_id: str, version: bytes, item: ScoreItem, cache: CacheMode, until: float
     ) -> Outcome:
-        """Judge the item, for as long as the task has, and store what came of it."""
+        """Judge the item within the time of the task, and store the outcome."""
         began = _now()
         deadline = asyncio.get_running_loop().time() + max(0.0, until - time.time())
         with self._admission.permit() as permit:
@@ -209,7 +216,7 @@ class Tasks:
         return outcome
 
     async def _keep(self, task_id: str, version: bytes, outcome: Outcome, deadline: float) -> None:
-        """RecordStore the outcome; until that has been done it is told from here."""
+        """Store the outcome. Until it is stored, polls are answered from this process."""
         fields = {VERSION: b"done", _OUTCOME: encode(outcome)}
         while True:
             with contextlib.suppress(StateUnavailable, Overloaded):
@@ -219,21 +226,21 @@ class Tasks:
                 return
             await asyncio.sleep(_STORE_AGAIN_S)
 
-    # Who is there
+    # Signs of life
 
     async def _is_there(self, owner: bytes) -> bool:
-        """Whether the process that judges a task gives signs; one without Redis is this one, and does not judge it."""
+        """Whether another process that judges the task is alive. Without Redis there is no other process."""
         if not self.is_shared or owner == self._me.encode():
             return False
         (version,) = await self._store.read(_process(owner.decode("ascii", "replace")), (VERSION,))
         return version is not None
 
     async def _beat(self) -> None:
-        """Say for ever that this process is there."""
+        """Say regularly that this process is alive. It never returns."""
         name = _process(self._me)
         while True:
             with contextlib.suppress(StateUnavailable):
-                # Read each time: an answer of Redis that was lost leaves open what it has written.
+                # Read it each time: after a lost answer it is unknown what Redis has written.
                 (version,) = await self._store.read(name, (VERSION,))
                 await self._store.swap(
                     name, version, {VERSION: secrets.token_hex(4).encode()}, (), _SILENT_S, is_over=False
@@ -249,7 +256,8 @@ class Tasks:
 
 
 def _decoded(outcome: bytes) -> Outcome:
-    """
+    """Decode a stored outcome.
+
     Raises:
         UnknownTask: a store may hold anything, and this is no outcome.
     """

@@ -1,6 +1,6 @@
-"""All doors for other systems with their paths, and their part of the OpenAPI document.
+"""Builds all doors for other systems, and their part of the OpenAPI document.
 
-`/run_code` and the chat proxy are older than what the others share, and are listed where they are built.
+`/run_code` and the chat proxy are older than the code that the other doors share. They are listed where they are built.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ PATHS: Final = frozenset(path for route in _ROUTES for path in route.paths)
 async def open_doors(
     settings: Settings, engine: Engine, admission: Admission, metrics: Metrics, boxes: Boxes
 ) -> AsyncIterator[Mapping[str, Door]]:
-    """The doors by path; leaving the block ends what they have under way."""
+    """The doors by path. Leaving the block ends their work."""
     scorer = RetryingScorer(engine, admission, metrics.observe_asked_again, lambda: boxes.state != "unavailable")
     parts = Parts(settings, admission, metrics, engine, scorer, boxes)
     async with open_tasks(parts) as tasks, open_sessions(settings) as sessions:
@@ -48,7 +48,9 @@ async def open_doors(
 
 
 def document(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
-    """The paths and the schemas they refer to; `refusal` makes the answer of a refused request from what it is about."""
+    """The paths and the schemas that they refer to. `refusal` makes the answer of a refused request from a
+    description.
+    """
     bodies = [route.body for route in _ROUTES if route.body is not None]
     bodies += [each for route in _ROUTES if route.newer is not None for each in (route.newer.body, route.newer.answer)]
     types = [*bodies, *(route.answer for route in _ROUTES), *(route.options for route in _ROUTES)]
@@ -62,7 +64,7 @@ def document(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
 
 def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal: Callable[[str], JSON]) -> JSON:
     wrong = {401: "No API key, or an unknown one", 422: "Not of the shape below, or it cannot be judged"}
-    wrong[503] = "Shutting down, or nobody could judge for as long as the caller waits"
+    wrong[503] = "Shutting down, or not judged for as long as the caller waits"
     if route.body is not None:
         wrong |= {
             400: "Not JSON",
@@ -90,7 +92,7 @@ def _operation(route: Route, by_type: Mapping[int, JSON], schemas: JSON, refusal
 
 
 def _content(route: Route, by_type: Mapping[int, JSON]) -> JSON:
-    """Of a body, in each of its forms."""
+    """The content of a body, in each of its forms."""
     if route.newer is None:
         return {"schema": by_type[id(route.body)], "example": route.example}
     forms = {"row": (route.body, route.example), "episode": (route.newer.body, route.newer.example)}
@@ -113,4 +115,4 @@ def _parameters(options: JSON) -> list[JSON]:
 
 
 _EXAMPLES: Final[Mapping[str, JSON]] = {"verifier": {"example": "math"}}
-"""Of options; with it the bodies' examples can be judged."""
+"""Example values of options. With them the examples of the bodies can be judged."""

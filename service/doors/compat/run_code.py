@@ -1,4 +1,4 @@
-"""`POST /run_code`: one program, run once, in the shape of SandboxFusion, which the clients of verl and ROLL speak.
+"""`POST /run_code` runs one program once, in the format of SandboxFusion, which the clients of verl and ROLL use.
 
     status         compile_result       run_result
     Success        null, or Finished    Finished, return code 0
@@ -6,13 +6,13 @@
     Failed         of the compiler      null: it did not compile
     SandboxError   null                 null: nothing is known of the program; ROLL tries again
 
-All of these are HTTP 200. 504 says that the program's turn did not come while the caller waited, which is the one answer
-that verl tries again after. Differences from the original: time limits count CPU seconds, with the wall clock a little
-behind them; output beyond `MAX_OUTPUT_BYTES` ends the program; a memory limit beyond a box's own is cut to that.
+All of these are HTTP 200. 504 says that the program's turn did not come while the caller waited; it is the only answer
+after which verl retries. There are differences from the original. Time limits count CPU seconds, with the wall clock a
+little behind them. Output beyond `MAX_OUTPUT_BYTES` ends the program. A memory limit beyond that of a box is cut to it.
 
-The language `pytest` is Python whose file is given to pytest: output and return code are pytest's (0: all tests passed).
-As in the original, solution and tests share one process, in which either can lie about the other: the verifier `code` keeps
-them apart.
+The language `pytest` runs a Python file by pytest: output and return code are those of pytest (0: all tests passed). As
+in the original, solution and tests share one process, in which either can lie about the other. The verifier `code`
+keeps them apart.
 """
 
 import asyncio
@@ -44,15 +44,16 @@ MAX_STDERR_BYTES: Final = 256 << 10
 MAX_FILES: Final = 256
 MAX_PATH_CHARS: Final = 255
 PATH_PATTERN: Final = r"^(?:(?!\.{1,2}/)[^/\x00]+/)*(?!\.{1,2}$)[^/\x00]+$"
-"""Relative, and none of its parts is empty, `.` or `..`."""
+"""A relative path without parts that are empty, `.` or `..`."""
 _READING_S: Final = 25.0
-"""Longest time until the body is in; how long its caller waits is only known from it."""
+"""The longest time until the body is in. How long the caller waits is known only from the body."""
 _WALL_BEHIND_S: Final = 3.0
-"""What a compiler or program may sleep or wait beyond its CPU seconds."""
+"""Seconds that a compiler or program may sleep or wait beyond its CPU seconds."""
 _CALLER_WAITS_S: Final = 8.0
-"""verl's client waits for both time limits and ten seconds; an answer takes its way, too."""
+"""Seconds beyond both time limits. verl's client waits ten seconds more than those, and the answer needs some of
+them."""
 PYTEST: Final = "pytest"
-"""To these clients a language."""
+"""The name that these clients use like a language."""
 _LANGUAGE_NAMES: Final = sorted(
     (PYTEST, *(name for language in languages.all_languages().values() for name in (language.name, *language.aliases)))
 )
@@ -63,7 +64,8 @@ os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 import pytest
 sys.exit(pytest.main(["-p", "no:cacheprovider", "--rootdir", os.getcwd(), sys.argv[1]]))
 """
-"""Plugins are those of the machine for local boxes, and none of them is part of what is asked for."""
+"""The command of pytest without plugins: in local boxes plugins are those of the machine, and the request asks for none
+of them."""
 _BASE64_PATTERN: Final = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 _NUMBER: Final = r"(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?"
 
@@ -71,7 +73,7 @@ RunStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
 Seconds = (
     Annotated[float, msgspec.Meta(gt=0)] | Annotated[str, msgspec.Meta(pattern=rf"^ *\+?(?=[^eE]*[1-9]){_NUMBER} *$")]
 )
-"""The original takes numbers in quotation marks too."""
+"""Numbers. As in the original, they may be in quotation marks."""
 Megabytes = float | Annotated[str, msgspec.Meta(pattern=rf"^ *[+-]?{_NUMBER} *$")]
 Path = Annotated[str, msgspec.Meta(max_length=MAX_PATH_CHARS, pattern=PATH_PATTERN)]
 Base64 = Annotated[str, msgspec.Meta(extra_json_schema={"contentEncoding": "base64", "pattern": _BASE64_PATTERN})]
@@ -79,7 +81,7 @@ LanguageName = Annotated[str, msgspec.Meta(extra_json_schema={"enum": _LANGUAGE_
 
 
 class RunCodeRequest(msgspec.Struct):
-    """A program and its input; other fields are passed over, because clients send some of their own."""
+    """A program and its input. Other fields are ignored, because clients send some of their own."""
 
     code: str
     language: LanguageName
@@ -88,7 +90,7 @@ class RunCodeRequest(msgspec.Struct):
     memory_limit_mb: Megabytes = msgspec.field(default=-1, name="memory_limit_MB")
     stdin: str | None = None
     files: Annotated[dict[Path, Base64 | None], msgspec.Meta(max_length=MAX_FILES)] | None = None
-    """By relative path."""
+    """The files by relative path."""
     fetch_files: Annotated[list[Path], msgspec.Meta(max_length=MAX_FILES)] | None = None
 
 
@@ -98,13 +100,13 @@ class CommandResult(msgspec.Struct):
     status: RunStatus
     execution_time: float
     return_code: int | None
-    """Minus the signal that ended it; null when its time was up."""
+    """The return code: minus the signal that ended it, or null if its time was up."""
     stdout: str
     stderr: str
 
 
 class RunCodeResponse(msgspec.Struct):
-    """What the original answers."""
+    """The answer, in the form of the original."""
 
     status: Literal["Success", "Failed", "SandboxError"]
     message: str = ""
@@ -112,14 +114,14 @@ class RunCodeResponse(msgspec.Struct):
     run_result: CommandResult | None = None
     executor_pod_name: str | None = None
     files: dict[str, str] = {}
-    """Base64 of those of `fetch_files` that are there."""
+    """The base64 of those of `fetch_files` that exist."""
 
 
 _decoder = msgspec.json.Decoder(RunCodeRequest)
 
 
 class RunCode:
-    """The door as an ASGI application; `observe(status)` counts answers."""
+    """The door as an ASGI application. `observe(status)` counts answers."""
 
     def __init__(
         self, settings: Settings, admission: Admission, sandbox: Sandbox, observe: Callable[[str], None]
@@ -169,25 +171,25 @@ class RunCode:
             log.warning("a program could not be run", reason=error.reason, message=str(error))
             return RunCodeResponse("SandboxError", f"{error.reason}: {error}")
         except ValueError as error:
-            raise Unprocessable(f"no box takes such files: {error}") from error
+            raise Unprocessable(f"a box cannot take these files: {error}") from error
         return answer_of(order.language, built, results[0] if results else None)
 
 
 class Order(msgspec.Struct, frozen=True):
-    """A request as the sandbox takes it."""
+    """A request in the form for the sandbox."""
 
     language: Language
     program: Program
     run: Execute
     timeout_s: float
-    """From its arrival on, how long the caller waits for the answer."""
+    """How long the caller waits for the answer, counted from the arrival of the request."""
 
 
 def order_of(request: RunCodeRequest, settings: Settings) -> Order:
-    """What is to be run, with every wish cut to what may be had.
+    """The program to run. Limits beyond the allowed ones are cut.
 
     Raises:
-        Unprocessable: names the field.
+        Unprocessable: a field is wrong. The error names it.
     """
     is_pytest = request.language.strip().lower() == PYTEST
     language = languages.find("python" if is_pytest else request.language)
@@ -234,29 +236,29 @@ def files_of(given: Mapping[str, str | None], settings: Settings) -> dict[str, b
     """The files of a request by path.
 
     Raises:
-        Unprocessable: one is not base64, or lies below another, or they are more than a box holds.
+        Unprocessable: a file is not base64 or lies below another file, or the files are more than a box holds.
     """
     folders = {str(folder) for path in given for folder in PurePosixPath(path).parents}
     files: dict[str, bytes] = {}
     for path, text in given.items():
         if path in folders:
-            raise _unprocessable(["files", path], "another file lies below this one")
+            raise _unprocessable(["files", path], "this file is also the folder of another file; rename one of them")
         try:
             files[path] = base64.b64decode(text or "", validate=True)
         except (binascii.Error, ValueError) as error:
             raise _unprocessable(["files", path], f"not base64: {error}") from error
     if sum(map(len, files.values())) > settings.box_disk_mb << 20:
-        raise _unprocessable(["files"], f"more than the {settings.box_disk_mb} MB a box holds")
+        raise _unprocessable(["files"], f"the files have more than the {settings.box_disk_mb} MB that a box holds")
     return files
 
 
 def encoded_files(files: Mapping[str, bytes]) -> dict[str, str]:
-    """In base64, as they travel."""
+    """The files in base64, as they travel."""
     return {path: base64.b64encode(content).decode() for path, content in files.items()}
 
 
 def _unused(name: str, files: Mapping[str, bytes]) -> str:
-    """The name, or one with more underscores: neither file nor folder is called so."""
+    """The name with as many underscores as it takes to differ from all files and folders."""
     taken = {PurePosixPath(path).parts[0] for path in files}
     while name in taken:
         name = name.replace(".py", "_.py")
@@ -268,9 +270,9 @@ def _unprocessable(loc: list[str | int], message: str) -> Unprocessable:
 
 
 def answer_of(language: Language, built: Built, result: RunResult | None) -> RunCodeResponse:
-    """The answer to a program that was given to a box; `result` is None when it could not be loaded."""
+    """The answer for a program that was given to a box. `result` is None if the program could not be loaded."""
     if not built.ok and not language.compile:
-        # To the original a program that is no Python is one that ran and died of it.
+        # In the original, a program that is not valid Python has run and failed.
         failed = CommandResult("Finished", built.cpu_s, 1, "", built.message)
         return RunCodeResponse("Failed", run_result=failed)
     compiled = _compile_result(built) if language.compile else None
@@ -302,7 +304,7 @@ _LIMITS: Final = {
 
 
 def run_result_of(result: RunResult) -> CommandResult:
-    """How a program ended, as the original tells it."""
+    """The end of a program in the form of the original."""
     stdout, stderr = (text.decode("utf-8", "replace") for text in (result.stdout, result.stderr))
     match result.exit:
         case Exit.TIME_LIMIT:

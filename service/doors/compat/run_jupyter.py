@@ -1,12 +1,13 @@
-"""`POST /run_jupyter`: cells of Python in one process, in the shape of SandboxFusion.
+"""`POST /run_jupyter` runs cells of Python in one process, in the format of SandboxFusion.
 
     status         driver                                   cells
     Success        Finished, return code 0                  one each, whatever they raised
     Failed         TimeLimitExceeded, or another code       none: the process ended before the last cell did
     SandboxError   null                                     none: nothing is known of the cells
 
-A subset of Jupyter: no kernel, so no magics, no `!`, no top-level await; `display` holds the last expression's value as
-text/plain alone. The time limits count CPU seconds (`total_timeout`) and the clock (`cell_timeout`).
+This is a subset of Jupyter. There is no kernel, so there are no magics, no `!` and no top-level await. `display` holds
+only the value of the last expression, as text/plain. The time limits count CPU seconds (`total_timeout`) and the clock
+(`cell_timeout`).
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -39,13 +40,13 @@ _MAX_CELLS: Final = 256
 
 
 class RunJupyterRequest(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     cells: Annotated[list[str], msgspec.Meta(min_length=1, max_length=_MAX_CELLS)]
     cell_timeout: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0
-    """Of each cell, by the clock; 0: as long as all may."""
+    """The time limit of each cell, by the clock. 0: as long as all cells together."""
     total_timeout: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 45.0
-    """CPU seconds of all together."""
+    """CPU seconds of all cells together."""
     memory_limit_mb: float = msgspec.field(default=-1, name="memory_limit_MB")
     kernel: Literal["python3"] = "python3"
     files: Annotated[dict[Path, Base64 | None], msgspec.Meta(max_length=MAX_FILES)] | None = None
@@ -53,18 +54,18 @@ class RunJupyterRequest(msgspec.Struct):
 
 
 class CellResult(msgspec.Struct):
-    """What a cell did."""
+    """The result of a cell."""
 
     stdout: str
     stderr: str
     display: list[dict[str, str]]
     """The value of the last expression as text/plain, if there is one."""
     error: list[notebook.CellError]
-    """What it raised, if it did."""
+    """The exception, if the cell raised one."""
 
 
 class RunJupyterResponse(msgspec.Struct):
-    """What the original answers."""
+    """The answer, in the form of the original."""
 
     status: Literal["Success", "Failed", "SandboxError"]
     message: str = ""
@@ -116,7 +117,7 @@ class RunJupyter(Door):
             log.warning("a notebook could not be run", reason=error.reason, message=str(error))
             return RunJupyterResponse("SandboxError", f"{error.reason}: {error}")
         except ValueError as error:
-            raise refusal(["files"], f"no box takes such files: {error}") from error
+            raise refusal(["files"], f"a box cannot take these files: {error}") from error
         return _answer_of(ran)
 
 

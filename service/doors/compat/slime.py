@@ -2,9 +2,10 @@
 
     {"prompt": text or messages, "response": text, "label": text or null}  ►  0.5     with ?shape=dict  {"reward": 0.5, ...}
 
-The whole answer becomes the sample's reward; a dict is opened by `--reward-key`. The client tries again after any error,
-4xx too, ten times over about two and a half minutes, and then the rollout ends: `failed` is waited out as far as its 120 s
-go (503), `invalid` is a 422 that says which label must be mended.
+The whole answer becomes the reward of the sample. `--reward-key` takes a number out of a dict. The client retries after
+any error, 4xx too, ten times in about two and a half minutes, and then the rollout ends. So a `failed` item is retried
+here for as much of the client's 120 s as possible (503 after that), and `invalid` is a 422 that says which label to
+mend.
 """
 
 from typing import Any, ClassVar, Final, Literal
@@ -21,7 +22,7 @@ _TIMEOUT_S: Final = 108.0
 
 
 class Sample(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     response: str
     prompt: str | list[Message] | None = None
@@ -30,11 +31,11 @@ class Sample(msgspec.Struct):
 
 
 class Told(msgspec.Struct):
-    """Numbers alone; the same for each sample."""
+    """The answer as a dict. It holds only numbers, and the same names for each sample."""
 
     reward: float
     score: float
-    """In [0, 1]: whether the answer is right."""
+    """Whether the answer is right, in [0, 1]."""
     correct: float
     cached: float
     elapsed_ms: float
@@ -51,7 +52,7 @@ class Slime(Door):
             (PATH,),
             "slime_rm",
             "A reward for slime",
-            "What `--rm-url` points at. 422: the label cannot be judged against; 503: nobody could judge for as long as the "
+            "What `--rm-url` points at. 422: the label cannot be judged against; 503: not judged for as long as the "
             "client waits.",
             float | Told,
             Sample,

@@ -1,14 +1,15 @@
-"""`POST /submit`: a completion against the tests of its row, in the shape of SandboxFusion's online judge.
+"""`POST /submit` judges a completion by the tests of its row, in the format of SandboxFusion's online judge.
 
-The tests travel with the request, in `config.provided_data`, since no data sets are kept here:
+The tests come with the request, in `config.provided_data`, because no data sets are kept here:
 
     CommonOJDataset   "test": [{"input": {"stdin": text}, "output": {"stdout": text}}]
     others            a row as the verifier `code` takes it: HumanEval's, MBPP's `test_list`, LiveCodeBench's, and so on
 
-The verifier `code` judges: where it and the original differ, it holds. Words are compared without regard to capitals and
-decimals to a hundred-thousandth of their value, as there; whole numbers are compared as such, there 50000000000000001 is
-50000000000000000. `exec_info` tells how a test ended, without what it wrote. `custom_extract_logic`, code that the original
-executes in its server, is refused (422). 503: nobody could run the tests while the caller waited.
+The verifier `code` judges, and its rules hold where the original differs. As in the original, words are compared
+without regard to capitals, and decimals to a hundred-thousandth of their value. Whole numbers are compared exactly; in
+the original 50000000000000001 equals 50000000000000000. `exec_info` says how a test ended, without its output.
+`custom_extract_logic`, code that the original runs in its server, is refused (422). 503: the tests could not be run
+while the caller waited.
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -33,13 +34,13 @@ Patience = Annotated[float, msgspec.Meta(ge=1, le=MAX_DEADLINE_S)]
 
 
 class Extra(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     run_all_cases: bool = False
 
 
 class SubmitConfig(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     dataset_type: str | None = None
     language: str | None = None
@@ -52,7 +53,7 @@ class SubmitConfig(msgspec.Struct):
 
 
 class SubmitRequest(msgspec.Struct):
-    """Other fields are passed over."""
+    """Other fields are ignored."""
 
     completion: str
     config: SubmitConfig
@@ -67,7 +68,7 @@ class Case(msgspec.Struct):
 
 
 class EvalResult(msgspec.Struct):
-    """What the original answers."""
+    """The answer, in the form of the original."""
 
     id: int | str
     accepted: bool
@@ -91,7 +92,7 @@ class Submit(Door):
             PATHS,
             "submit",
             "Judge a completion by the tests of its row",
-            "In the shape of SandboxFusion. 422: there are no tests in `config.provided_data`; 503: nobody could run them.",
+            "In the shape of SandboxFusion. 422: there are no tests in `config.provided_data`; 503: they were not run.",
             EvalResult,
             SubmitRequest,
             {
@@ -114,7 +115,8 @@ class Submit(Door):
         config = asked.config
         if config.custom_extract_logic:
             raise refusal(
-                ["config", "custom_extract_logic"], "custom_extract_logic is code for our server: not executed"
+                ["config", "custom_extract_logic"],
+                "custom_extract_logic is code for the server, and is not executed; leave it out",
             )
         language = _language_of(config)
         cases = _cases_of(config)
@@ -158,10 +160,10 @@ def _language_of(config: SubmitConfig) -> str | None:
 
 
 def _cases_of(config: SubmitConfig) -> list[JSON] | None:
-    """Tests of input and output; None: the row has others.
+    """Tests of input and output. None: the row has tests of another kind.
 
     Raises:
-        Unprocessable: there are none, or none that say what is expected.
+        Unprocessable: there are no tests, or they lack the expected output.
     """
     row = config.provided_data
     loc: list[str | int] = ["config", "provided_data"]

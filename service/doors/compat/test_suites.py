@@ -1,7 +1,7 @@
-"""Programs and their tests, one result per test: for clients that count passed tests themselves.
+"""Judges programs with one result per test, for clients that count passed tests themselves.
 
-A verdict shows a bounded number of tests. So a long list of tests goes to the verifier `code` in several items, which also
-run beside each other.
+A verdict shows a bounded number of tests. So a long list of tests goes to the verifier `code` as several items, which
+also run in parallel.
 """
 
 import base64
@@ -21,7 +21,7 @@ _WRAPPED: Final = (
 
 
 class Test(msgspec.Struct, frozen=True):
-    """What became of one test; `status` is a word of the verifier `code`."""
+    """The result of one test. `status` is a word of the verifier `code`."""
 
     __test__ = False
 
@@ -35,7 +35,7 @@ class Test(msgspec.Struct, frozen=True):
 
 
 def fenced(program: str) -> str:
-    """A Python program as a response in which nothing else is found."""
+    """A Python program as a response that holds nothing else."""
     if any(mark in program for mark in ("```", "~~~", "<|")):
         program = _WRAPPED.format(text=base64.b64encode(program.encode("utf-8", "replace")).decode())
     return f"```python\n{program}\n```"
@@ -50,7 +50,7 @@ async def judged(
     deadline: float,
     cache: CacheMode = "use",
 ) -> list[Test]:
-    """What became of each test, in order.
+    """The result of each test, in order.
 
     Args:
         scorer: What judges them.
@@ -71,14 +71,14 @@ async def judged(
     check(results)
     tests: list[Test] = []
     for result, (_, count) in zip(results, references, strict=True):
-        # A response without a program, or one that does not compile, has none of them.
+        # A response without a program, or with one that does not compile, has no results.
         shown = [_test(one) for one in result.detail.get("tests", ())]
         tests += (shown + [Test("not_run", 0.0, result.reason)] * count)[: max(count, len(shown))]
     return tests
 
 
 def split(cases: Sequence[Any], case_type: str) -> list[tuple[JSON, int]]:
-    """The tests as references, few enough in each to be told one by one."""
+    """The tests as references. Each has few enough tests to show all of them."""
     starts = range(0, len(cases), MAX_TESTS_SHOWN)
     some = [cases[start : start + MAX_TESTS_SHOWN] for start in starts]
     return [({"case_type": case_type, "test_cases": list(part)}, len(part)) for part in some]

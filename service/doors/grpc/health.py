@@ -1,7 +1,8 @@
-"""The standard health service (grpc.health.v1), which says at any time what `/readyz` says.
+"""The standard health service (grpc.health.v1). It always agrees with `/readyz`.
 
-Written anew, since the one that comes with gRPC is told by others instead of asking, writes to its watchers under a lock,
-so that one who does not read holds up all, and answers bytes that are no message with a traceback.
+The service that comes with gRPC has three faults, so this is a new one. That service must be told of changes instead of
+asking for the state. It writes to its watchers under a lock, so that one watcher that does not read holds up all
+others. It answers bytes that are not a message with a traceback.
 """
 
 import asyncio
@@ -18,14 +19,14 @@ NAME: Final = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 _LOOK_AGAIN_S: Final = 0.5
 
 Parse = Callable[[type[Any], bytes, Any], Awaitable[Any]]
-"""The message in the bytes; ends the call when there is none."""
+"""Parses the message in the bytes, and ends the call if there is none."""
 
 
 class Health:
-    """Of all services of this server alike, since one engine is behind them."""
+    """The health of this server. All its services have the same health, because one engine is behind them."""
 
     def __init__(self, readiness: Callable[[], Readiness], services: Collection[str], parse: Parse) -> None:
-        """`services` are those that callers can name."""
+        """`services` holds the names that callers can ask for."""
         self._readiness = readiness
         self._services = frozenset(services) | {""}
         self._parse = parse
@@ -42,13 +43,13 @@ class Health:
         return grpc.method_handlers_generic_handler(NAME, handlers)
 
     async def follow(self) -> None:
-        """Keep those who watch informed; never returns."""
+        """Keep watchers informed. It never returns."""
         while True:
             self.look()
             await asyncio.sleep(_LOOK_AGAIN_S)
 
     def look(self) -> None:
-        """Tell those who watch of a change at once."""
+        """Tell watchers of a change at once."""
         if self._status() != self._told:
             self._told = self._status()
             self._changed.set()
@@ -67,7 +68,7 @@ class Health:
 
     async def _watch(self, body: bytes, context: Any) -> None:
         asked = await self._parse(health_pb2.HealthCheckRequest, body, context)
-        if asked.service not in self._services:  # by the protocol it may come to be, and the caller waits for that
+        if asked.service not in self._services:  # by the protocol it may appear later, and the caller waits
             await context.write(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
             await asyncio.Event().wait()
         self.look()

@@ -1,4 +1,4 @@
-"""Protobuf messages to requests, and verdicts to protobuf messages, in slices that let others have the loop."""
+"""Converts protobuf messages to requests and verdicts to protobuf messages, in slices, so that other tasks can run."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _STATUSES: Final = {"ok": pb.STATUS_OK, "invalid": pb.STATUS_INVALID, "failed": 
 
 
 def parse(kind: type[Any], body: bytes) -> Any:
-    """A message of this type.
+    """Parse a message of this type.
 
     Raises:
         BadRequest
@@ -46,7 +46,7 @@ async def items_of(messages: Any) -> list[ScoreItem]:
 
 
 class Raws(dict[str, msgspec.Raw]):
-    """JSON texts as raw bytes; those of one request repeat themselves."""
+    """JSON texts as raw bytes. The texts of one request repeat themselves, so each is converted once."""
 
     def __missing__(self, text: str) -> msgspec.Raw:
         self[text] = raw = raw_of(text)
@@ -54,10 +54,11 @@ class Raws(dict[str, msgspec.Raw]):
 
 
 def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
-    """What HTTP's item would have been; its JSON texts but those of messages are read later, with those of HTTP.
+    """The item of a message, equal to the same item over HTTP. Its JSON texts, except for messages, are decoded later,
+    like those of HTTP.
 
     Raises:
-        RequestError: `row_json` is no row, `response_json` or `prompt_json` no messages.
+        RequestError: `row_json` is not a row, or `response_json` or `prompt_json` is not messages.
     """
     response = _said(message, "response", index)
     item = ScoreItem(
@@ -82,7 +83,7 @@ def item_of(message: Any, raw: Raws, index: int) -> ScoreItem:
 
 
 def _said(item: Any, field: str, index: int) -> str | list[Message] | None:
-    """A response or a prompt, in whichever form it came."""
+    """A response or a prompt, in any of its forms."""
     match item.WhichOneof(f"{field}_kind"):
         case None:
             return None
@@ -98,12 +99,13 @@ _messages: Final = msgspec.json.Decoder(list[Message])
 
 
 def raw_of(text: str) -> msgspec.Raw:
-    """JSON text as HTTP's decoder would have left it."""
+    """JSON text in the form in which HTTP's decoder leaves it."""
     return msgspec.Raw(text.encode()) if text else ABSENT
 
 
 def cache_mode_of(number: int) -> CacheMode:
-    """
+    """The cache mode of a number in a message.
+
     Raises:
         Unprocessable: there is no such mode.
     """
@@ -127,7 +129,7 @@ async def response_of(results: list[Result], summary: Summary) -> bytes:
 
 
 def fill(message: Any, result: Result, index: int) -> None:
-    """Set the fields of a `Result` message in place: the quickest way there is."""
+    """Set the fields of a `Result` message in place, which is the quickest way."""
     message.id = str(result.id)
     message.status = _STATUSES[result.status]
     if result.score is not None:
@@ -152,5 +154,5 @@ def fill(message: Any, result: Result, index: int) -> None:
 
 
 def text_of(value: object) -> str:
-    """JSON text."""
+    """The value as JSON text."""
     return encode(value).decode()

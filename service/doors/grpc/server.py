@@ -1,8 +1,8 @@
 """The gRPC door: parse ► engine.score ► render, with the same engine, limits and verdicts as the HTTP door.
 
-Messages are parsed here rather than by the gRPC library, so that bytes that are no protobuf are INVALID_ARGUMENT and
-counted, and so that admission comes before parsing. grpc.aio cancels a call's coroutine when its deadline passes or
-its caller goes; that is what stops the work.
+Messages are parsed here and not by the gRPC library. So bytes that are not protobuf give INVALID_ARGUMENT and are
+counted, and admission comes before parsing. grpc.aio cancels the coroutine of a call when its deadline passes or its
+caller goes. That stops the work.
 """
 
 import asyncio
@@ -49,11 +49,12 @@ log = structlog.get_logger("rewardline.grpc")
 
 SERVICE = pb.DESCRIPTOR.services_by_name["Verifier"].full_name
 STREAM_WINDOW_ITEMS = 1024
-"""Unanswered items of one stream; beyond it the server reads no further, and the caller's writes wait."""
+"""Unanswered items of one stream. Beyond this the server reads no further, and the caller's writes wait."""
 _TRACED_ITEMS = 100
-"""Of one stream; it may go on for hours, and would be one trace."""
+"""Items of one stream that are traced. A stream may last for hours, and would be one trace."""
 _DEADLINE_MARGIN_S = 0.05
-"""Taken off a call's deadline, so that the answer (some verdicts, the rest `failed`) arrives before it."""
+"""Seconds that are taken off the deadline of a call, so that the answer (some verdicts, the rest `failed`) arrives in
+time."""
 _MIN_DEADLINE_S = 0.001
 _READ_REST_S, _QUIET_S = 10.0, 0.5
 _BUG = "internal error; the server's log has the traceback"
@@ -69,11 +70,11 @@ def build_server(
     metrics: Metrics,
     readiness: Callable[[], Readiness],
 ) -> tuple[grpc.aio.Server, Health]:
-    """The server with its services, not yet bound."""
+    """Build the server with its services. It is not bound yet."""
     limit = settings.max_body_bytes
     server = grpc.aio.server(
         options=[
-            # With port sharing a second server would bind silently, and calls would vanish in the wrong one.
+            # With port sharing a second server would bind silently, and calls would reach the wrong one.
             ("grpc.so_reuseport", 0),
             ("grpc.max_receive_message_length", limit),
             ("grpc.max_send_message_length", limit),
@@ -82,7 +83,7 @@ def build_server(
             ("grpc.keepalive_timeout_ms", 20_000),
             ("grpc.keepalive_permit_without_calls", 1),
             ("grpc.http2.min_recv_ping_interval_without_data_ms", 30_000),
-            # Callers reconnect now and then, and so find new replicas.
+            # Callers must reconnect now and then, so that they find new replicas.
             ("grpc.max_connection_age_ms", 300_000),
             ("grpc.max_connection_age_grace_ms", int(settings.max_deadline_s * 1000)),
         ]
@@ -101,7 +102,7 @@ def build_server(
 
 
 async def _asked(kind: type[Any], body: bytes, context: Any) -> Any:
-    """The message, for services other than ours."""
+    """Parse the message of a call, for services other than ours."""
     try:
         return parse(kind, body)
     except RequestError as error:
@@ -145,9 +146,10 @@ class _Door:
         return await self._serve("Score", context, work)
 
     async def score_stream(self, bodies: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
-        """Each item is a batch of one to the engine, which fills workers' chunks across requests.
+        """Score a stream of items. To the engine each item is a batch of one; the engine fills chunks for workers
+        across requests.
 
-        A stream holds no permit, only its items do: an idle one does not keep the service from shutting down.
+        A stream holds no permit, only its items do. So an idle stream does not keep the service from shutting down.
         """
         call = self._call("ScoreStream", context)
         code = "CANCELLED"
@@ -177,7 +179,7 @@ class _Door:
             raise
 
     async def _stream(self, call: Call, bodies: AsyncIterator[bytes], context: Context) -> AsyncGenerator[bytes]:
-        """Answers as they come; what went wrong with the stream comes after them."""
+        """Yield answers as they come. An error of the stream comes after them."""
         answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         window = asyncio.Semaphore(STREAM_WINDOW_ITEMS)
         reading = asyncio.create_task(self._read_stream(bodies, context, call, answers, window))
@@ -200,9 +202,10 @@ class _Door:
         answers: asyncio.Queue[bytes | None],
         window: asyncio.Semaphore,
     ) -> RequestError | None:
-        """Read items while the window has room, and have each answer put into the queue; returns what went wrong.
+        """Read items while the window has room, and put each answer into the queue. Returns the error that ended the
+        reading, if any.
 
-        That ends the reading, not the items under way: their answers come first.
+        An error ends the reading but not the items under way: their answers come first.
         """
         trouble: RequestError | None = None
         async with asyncio.TaskGroup() as group:
@@ -255,7 +258,7 @@ class _Door:
         return await self._serve("ListVerifiers", context, work)
 
     async def _serve(self, method: str, context: Context, work: Callable[[Call], Awaitable[bytes]]) -> bytes:
-        """What every unary method shares: key, id, log, metrics, and errors as status codes."""
+        """The steps that all unary methods share: key, id, log, metrics, and errors as status codes."""
         call = self._call(method, context)
         code = "CANCELLED"
         try:
@@ -285,7 +288,7 @@ class _Door:
         call.admit(self._keys, _metadata(context).get("authorization"), Scope.SCORE)
 
     def _deadline(self, context: Context, wanted_s: float = 0.0) -> float:
-        """On the loop's clock; the call's own deadline, the request's and ours, whichever is first."""
+        """The deadline on the loop's clock: the earliest of the call's own, the request's and ours."""
         if wanted_s < 0 or wanted_s - wanted_s != 0:
             raise Unprocessable(
                 "deadline_s must be a positive number", errors=[FieldError(["deadline_s"], "must be positive")]
@@ -315,7 +318,7 @@ def _metadata(context: Context) -> dict[str, str]:
 
 
 async def _abort(context: Context, error: RequestError) -> None:
-    """End the call with the error's code; its details are the same problem+json as HTTP's, in trailing metadata."""
+    """End the call with the code of the error. Trailing metadata holds the same problem+json as over HTTP."""
     trailers: list[tuple[str, str | bytes]] = [("problem-bin", encode(error.problem()))]
     if error.retry_after_s is not None:
         trailers.append(("retry-after", f"{error.retry_after_s:.1f}"))
@@ -325,9 +328,9 @@ async def _abort(context: Context, error: RequestError) -> None:
 
 
 async def _read_rest(bodies: AsyncIterator[bytes]) -> None:
-    """Take in what is still coming of a refused stream, until its caller has said all or is quiet, within bounds.
+    """Read the rest of a refused stream, within limits, until its caller has sent everything or is quiet.
 
-    To asyncio callers whose call ends while they write, gRPC's own library says INTERNAL instead of what we said.
+    If a call ends while its asyncio caller writes, gRPC's own library reports INTERNAL instead of our error.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_READ_REST_S) as clock:
@@ -338,7 +341,7 @@ async def _read_rest(bodies: AsyncIterator[bytes]) -> None:
 
 
 def _retry_info(error: Overloaded) -> bytes:
-    """google.rpc.Status with RetryInfo: what generic gRPC clients read."""
+    """A google.rpc.Status with RetryInfo, which generic gRPC clients read."""
     delay = Duration()
     delay.FromMilliseconds(int((error.retry_after_s or 1.0) * 1000))
     detail = AnyMessage()

@@ -1,1 +1,1 @@
-"""The HTTP server: its application, what stands before every route, its document and its pages."""
+"""The HTTP server: its application, the steps before every route, its OpenAPI document and its pages."""

@@ -1,7 +1,7 @@
 """The HTTP door: parse ► engine.score ► render.
 
-Here its routes are put together: those of batches are bare ASGI endpoints (`service/doors/routes`), the rest is FastAPI's, and `gate` stands before
-all of it.
+This module puts the HTTP routes together. The routes of batches are bare ASGI endpoints (`service/doors/routes`), the
+others belong to FastAPI, and `gate` runs before all of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ def build_app(
     readiness: Callable[[], Readiness],
     others: Mapping[str, ASGIApp],
 ) -> ASGIApp:
-    """The HTTP application; `others` are the doors of other systems' clients by their paths."""
+    """The HTTP application. `others` holds the doors for clients of other systems, by their paths."""
     app = FastAPI(
         title="Rewardline",
         version=metrics.version,
@@ -70,7 +70,7 @@ def build_app(
 
     @app.get("/v1/verifiers", tags=["verifiers"])
     async def list_verifiers() -> dict[str, Any]:
-        """Every verifier: its name, version, what it decides."""
+        """Every verifier: its name, its version and what it decides."""
         return {"verifiers": [describe(entry) for entry in engine.registry.values()]}
 
     @app.get("/v1/verifiers/{name}", tags=["verifiers"])
@@ -83,22 +83,22 @@ def build_app(
 
     @app.get("/v1/recipes", tags=["recipes"], response_model=dict[str, Any])
     async def list_recipes() -> Response:
-        """Every recipe with its defaults filled in, the routes to them, and recipes whose verifier is not installed."""
+        """Every recipe with its defaults filled in, the routes, and recipes that lack an installed verifier."""
         return Response(engine.book.as_json, media_type="application/json")
 
     @app.get("/v1/sandbox", tags=["sandbox"])
     async def show_sandbox() -> dict[str, Any]:
-        """Where programs run: how isolated, what that cannot stop, in which languages."""
+        """Where programs run: the isolation, the attacks that it cannot stop, and the languages."""
         return boxes.describe()
 
     @app.get("/v1/ping", tags=["sandbox"])
     async def ping() -> str:
-        """What clients of SandboxFusion ask before they send programs."""
+        """The call that clients of SandboxFusion make before they send programs."""
         return "pong"
 
     @app.get("/healthz", tags=["operation"])
     async def healthz() -> dict[str, str]:
-        """The process is alive; stays so while it drains."""
+        """Whether the process is alive. It is also alive while it drains."""
         return {"status": "alive"}
 
     @app.get("/readyz", tags=["operation"], responses=_READINESS)
@@ -134,7 +134,7 @@ def build_app(
 
 
 def _route(path: str) -> str:
-    """The path as a metric label: only paths of ours, bounded."""
+    """The path as a metric label. Only our own paths appear, so their number is bounded."""
     if path.startswith("/v1/verifiers/"):
         return "/v1/verifiers/{name}"
     return path if path in _PATHS else _route_with_names(path) or "other"
@@ -155,7 +155,7 @@ _PATHS: Final = frozenset(
 
 
 def _speak_problem_json(app: FastAPI) -> None:
-    """FastAPI's own errors in the same form as ours."""
+    """Render FastAPI's own errors in the same form as ours."""
 
     def respond(request: Request, status: int, title: str, detail: str, errors: list[FieldError]) -> Response:
         slug = title.lower().replace(" ", "-")

@@ -1,9 +1,9 @@
-"""One HTTP connection: uvicorn's, with bounds that uvicorn lacks.
+"""One HTTP connection of uvicorn, with limits that uvicorn lacks.
 
-head       as many bytes as `MAX_HEAD_BYTES`, within `head_timeout_s`, of each request and not only of the first
-trailers   count as the head does
-answer     a caller who takes none of it for several `head_timeout_s` is hung up on, instead of keeping it here for ever
-no HTTP    is refused with problem+json, as all else is
+head       at most `MAX_HEAD_BYTES`, within `head_timeout_s`; this holds for each request, not only for the first
+trailers   count like the head
+answer     if the caller reads none of it for several `head_timeout_s`, the connection is closed, not kept for ever
+no HTTP    is refused with problem+json, like all other errors
 """
 
 import asyncio
@@ -17,9 +17,10 @@ from service.wire import encode
 
 MAX_HEAD_BYTES: Final = 65_536
 _ANSWER_PATIENCE: Final = 4
-"""Times `head_timeout_s`: a trainer may be busy with something else for a while."""
+"""The time without progress of an answer, in units of `head_timeout_s`. It is long, because a trainer may be busy with
+other work for a while."""
 _BETWEEN_BYTES: Final = 4
-"""Of a header: colon, space, end of line."""
+"""The bytes of a header beside name and value: colon, space, end of line."""
 
 
 class HeadTooLarge(TooLarge):
@@ -28,11 +29,11 @@ class HeadTooLarge(TooLarge):
 
 
 class _TooLong(Exception):
-    """Ends the parser's work from within."""
+    """Stops the parser from inside a callback."""
 
 
 class Connection(HttpToolsProtocol):
-    """Subclasses say how long they wait."""
+    """A connection. Subclasses set how long it waits."""
 
     head_timeout_s: float
     _head_timer: asyncio.TimerHandle | None = None
@@ -40,7 +41,7 @@ class Connection(HttpToolsProtocol):
     _head_bytes = 0
     _in_head = False
     _answered: RequestResponseCycle | None = None
-    """The request whose turn it is."""
+    """The request that is answered now."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
         super().connection_made(transport)
@@ -49,7 +50,7 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_head_timer()
         self._stop_answer_timer()
-        if self._answered is not None:  # uvicorn tells only the last of several requests sent at once
+        if self._answered is not None:  # uvicorn tells only the last of several pipelined requests
             self._answered.disconnected = True
             self._answered.message_event.set()
         self.pipeline.clear()
@@ -83,7 +84,7 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Whatever the parser could not take."""
+        """Refuse a request that the parser could not read."""
         if self._head_bytes > MAX_HEAD_BYTES:
             self._refuse(HeadTooLarge(f"head and trailers have more than {MAX_HEAD_BYTES} bytes"))
         else:

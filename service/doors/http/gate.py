@@ -1,4 +1,4 @@
-"""What happens before every HTTP route: request id, API key, errors as problem+json, log line, metrics."""
+"""The steps before and after every HTTP route: request id, API key, errors as problem+json, log line, metrics."""
 
 import asyncio
 import contextlib
@@ -21,9 +21,10 @@ from service.wire import encode
 log = structlog.get_logger("rewardline.http")
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
-"""They need no key: probes have none, and the contract is no secret."""
+"""Paths that need no key: probes have none, and the contract is no secret."""
 _LAST_WORDS_S: Final = 1.0
-"""For the rest of a body when the service ends; less than what remains until connections are cut."""
+"""The time for reading the rest of a body while the service ends. It is less than the time until connections are
+cut."""
 _VERBS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ANY_KEY: Final = ("/v1/sandbox", "/v1/ping", "/v1/verifiers", "/v1/recipes")
 _ADMIN: Final = ("/metrics",)
@@ -36,11 +37,11 @@ _SANDBOX: Final = (
     "/compat/open_r1",
     "/v1/boxes",
 )
-"""Where the caller's own programs run, with all that lies below."""
+"""The paths, with all paths below them, that run the caller's own programs."""
 
 
 class Gate:
-    """Before every route: who calls, by what id, and what became of it."""
+    """Wraps every route: it finds the caller and the request id, and logs and counts the result."""
 
     def __init__(
         self,
@@ -51,7 +52,9 @@ class Gate:
         admission: Admission,
         metrics: Metrics,
     ) -> None:
-        """`route` names a path as logs and metrics do; `bare` are the routes that are not the app's, by that name."""
+        """`route` gives the name of a path in logs and metrics. `bare` holds the routes that do not belong to the app,
+        by that name.
+        """
         self._admission = admission
         self._app = app
         self._bare = bare
@@ -77,7 +80,7 @@ class Gate:
 
         async def receive_marked() -> Message:
             nonlocal body_is_read, may_send_body
-            may_send_body = True  # uvicorn says 100 now
+            may_send_body = True  # uvicorn sends 100 Continue now
             message = await receive()
             body_is_read = body_is_read or not message.get("more_body", False)
             return message
@@ -88,7 +91,7 @@ class Gate:
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", call.request_id.encode())]
                 if self._admission.leaving:
-                    message["headers"].append((b"connection", b"close"))  # the next one will find another replica
+                    message["headers"].append((b"connection", b"close"))  # the next one reaches another replica
             await send(message)
 
         code = "500"
@@ -101,7 +104,7 @@ class Gate:
                 with self._admission.calls.track():
                     await target(scope, receive_marked, send_marked)
             except RequestError as error:
-                if not status:  # else it ends amid its answer, which its caller can see
+                if not status:  # else the answer breaks off, which the caller can see
                     if may_send_body and not body_is_read and not isinstance(error, BodyTimeout):
                         await self._read_rest(receive)
                     await _refuse(send_marked, error, call.request_id, closes=not may_send_body)
@@ -126,7 +129,7 @@ class Gate:
 
 
 def _scope_of(path: str) -> KeyScope | None:
-    """What a key must be for; None: any will do."""
+    """The scope that a key needs for a path. None: any key will do."""
     if _is_below(path, _ANY_KEY):
         return None
     if _is_below(path, _ADMIN):
@@ -144,7 +147,7 @@ def _text(headers: dict[bytes, bytes], name: bytes) -> str | None:
 
 
 def _authorization(headers: dict[bytes, bytes]) -> str | None:
-    """As it is called everywhere, or as ROLL's remote reward system calls it."""
+    """The API key header, under its usual name or under the name that ROLL's remote reward system uses."""
     return _text(headers, b"authorization") or _text(headers, b"xrl-authorization")
 
 

@@ -1,5 +1,5 @@
-"""The OpenAPI document: FastAPI's, with what it cannot know: the routes that are not its own, from the types that decode
-them, and the refusals.
+"""Completes FastAPI's OpenAPI document with the routes that do not belong to FastAPI, made from the types that decode
+them, and with the refusals.
 """
 
 from collections.abc import Mapping, Set
@@ -19,7 +19,7 @@ from service.wire import NDJSON, ScoreItem, ScoreRequest, ScoreResponse
 
 
 def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
-    """Complete the document of `app`; calls to `open_paths` need no key."""
+    """Complete the document of `app`. Calls to `open_paths` need no key."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -28,7 +28,7 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
                 (_documented_request(), ScoreResponse, Problem, run_code.RunCodeRequest, run_code.RunCodeResponse),
                 ref_template="#/components/schemas/{name}",
             )
-            # No types: a wrong one is that item's own verdict, `invalid`, and no reason to refuse the request.
+            # No types here: a wrong type makes only that item `invalid`, and is no reason to refuse the request.
             components["ScoreItem"]["properties"] |= {
                 "reference": {"description": "What the response is judged against; its shape is the verifier's"},
                 "params": {"description": "The verifier's own parameters, an object; see /v1/verifiers/{name}"},
@@ -70,7 +70,9 @@ def extend(app: FastAPI, score_path: str, open_paths: Set[str]) -> None:
 
 
 def _documented_request() -> type[msgspec.Struct]:
-    """`ScoreRequest` with plain JSON in place of raw bytes, whose defaults a JSON schema cannot hold."""
+    """`ScoreRequest` with plain JSON in place of raw bytes, because a JSON schema cannot hold the defaults of raw
+    bytes.
+    """
     item = _documented(ScoreItem, {})
     return _documented(ScoreRequest, {list[ScoreItem]: list[item]})  # type: ignore[valid-type]  # made at run time
 
@@ -90,13 +92,13 @@ def _documented(shape: type[msgspec.Struct], types: Mapping[Any, Any]) -> type[m
 
 
 def _add_refusals(operation: dict[str, Any], path: str, problem: dict[str, Any], *, needs_key: bool) -> None:
-    """What may be answered to any call of a route, as problem+json."""
+    """Add the refusals that any call of a route may get, as problem+json."""
     refusals: dict[int, str] = {}
     if needs_key:
         operation["security"] = [{}, {"key": []}]
         refusals[401] = "No API key, or an unknown one"
     if "{" in path:
-        refusals[404] = "There is none of this name"
+        refusals[404] = "There is nothing with this name"
         operation["responses"].pop("422", None)  # FastAPI's guess; any text is a name
     for status, about in refusals.items():
         operation["responses"][str(status)] = _refusal(about, problem)

@@ -1,13 +1,14 @@
-"""The door for operators: plain HTTP on a port of its own, without keys and without TLS.
+"""The door for operators: plain HTTP on its own port, without keys and without TLS.
 
-    GET  /healthz     200 as long as the event loop turns, while draining too
-    GET  /startupz    200 once it was ready for the first time
-    GET  /readyz      200 while new work should come here; else 503, with the reasons
+    GET  /healthz     200 as long as the event loop runs, also while draining
+    GET  /startupz    200 from the moment when the service was first ready
+    GET  /readyz      200 while new work should come here, else 503 with the reasons
     GET  /metrics     Prometheus
-    GET  /drain       (or POST) for a preStop hook: readiness turns false at once; answers when callers had time to notice and
-                      nothing is under way, or after `drain_timeout_s`. Until SIGTERM new callers are still served.
+    GET  /drain       (or POST) for a preStop hook: readiness turns false at once. The answer comes when callers have
+                      had time to notice and no work is under way, or after `drain_timeout_s`. Until SIGTERM
+                      new callers are still served.
 
-The same paths but `/drain` and `/startupz` are on the public door too, where `/metrics` needs a key with the scope `admin`.
+The public door has the same paths except `/drain` and `/startupz`. There `/metrics` needs a key with the scope `admin`.
 """
 
 import asyncio
@@ -25,13 +26,13 @@ from service.observe.readiness import Readiness
 from service.wire import encode
 
 NOTICE_S = 5.0
-"""So long it takes until the last proxy has heard that this replica is not ready any more."""
+"""Seconds until the last proxy has heard that this replica is not ready any more."""
 
 
 def build_ops(
     admission: Admission, metrics: Metrics, readiness: Callable[[], Readiness], *, drain_timeout_s: float
 ) -> Starlette:
-    """The application; `readiness` says how things stand, draining included."""
+    """The application. `readiness` returns the current state, draining included."""
     was_ready = False
 
     def found() -> Readiness:

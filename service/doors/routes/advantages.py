@@ -1,5 +1,5 @@
-"""`POST /v1/group/advantages`: rewards of groups in, advantages out, for trainers without such code of their own, and for
-whoever wants to know what theirs makes of a reward.
+"""`POST /v1/group/advantages` takes groups of rewards and returns advantages. It is for trainers without such code of
+their own, and for users that want to know how their trainer uses a reward.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from service.wire import encode, parse
 PATH: Final = "/v1/group/advantages"
 MAX_BODY_BYTES: Final = 8_000_000
 MAX_GROUP_BYTES: Final = 500_000
-"""About 5 ms of decoding."""
+"""Bytes that are decoded in one slice: about 5 ms."""
 MAX_REWARDS: Final = 65_536
 
 _envelope_decoder = msgspec.json.Decoder(Envelope)
@@ -68,7 +68,7 @@ async def _decode(raws: Sequence[msgspec.Raw]) -> list[RewardGroup]:
 
 
 def operation(components: dict[str, Any], refusal: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-    """The route in the OpenAPI document; the schemas of its shapes are added to `components`."""
+    """The route in the OpenAPI document. The schemas of its types are added to `components`."""
     (request, response), schemas = msgspec.json.schema_components(
         (AdvantagesRequest, AdvantagesResponse), ref_template="#/components/schemas/{name}"
     )
@@ -78,7 +78,7 @@ def operation(components: dict[str, Any], refusal: Callable[[str], dict[str, Any
         408: "The body stopped coming",
         413: "More bytes or rewards than one request may hold",
         415: "Not JSON, or an unknown Content-Encoding",
-        422: "Not of this shape, or a number that is none; `errors` names the field",
+        422: "Not of this shape, or a wrong number; `errors` names the field",
         429: "Too much in flight; Retry-After says when to try again",
         503: "Shutting down",
     }

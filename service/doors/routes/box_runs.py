@@ -1,8 +1,9 @@
-"""`POST /v1/boxes/runs`: the boxes of this service for other services of ours (`sandbox.boxes.remote` is their side).
+"""`POST /v1/boxes/runs` lends the boxes of this service to other services of ours (`sandbox.boxes.remote` is the
+client).
 
-A program and its runs come in, the results go out one by one; hanging up stops the program. Callers wait for their turn as
-long as they like. What comes in here was made by another service of ours, and is checked all the same: the key that may come
-here can run programs, and nothing else.
+A request brings a program and its runs. The results go out one by one, and hanging up stops the program. Callers may
+wait for their turn as long as they like. Requests come from other services of ours, but they are checked all the same:
+the key for this route can run programs, and nothing else.
 """
 
 import asyncio
@@ -43,10 +44,10 @@ class BoxRunsDoor:
             try:
                 program, runs = wire.decode_order(body)
             except wire.MalformedFrame as error:
-                raise BadRequest(f"no order of programs: {error}") from error
+                raise BadRequest(f"the body does not hold a program and its runs: {error}") from error
             del body
             async with cancelled_on_disconnect(receive), contextlib.aclosing(self._frames(program, runs)) as frames:
-                first = await anext(frames)  # what is refused at once has a status of its own
+                first = await anext(frames)  # an immediate refusal gets its own status
                 await asgi_response.start(send, 200, wire.MEDIA.encode())
                 await asgi_response.send_part(send, first)
                 async for frame in frames:
@@ -54,10 +55,10 @@ class BoxRunsDoor:
                 await asgi_response.send_part(send, b"", is_last=True)
 
     async def _frames(self, program: Program, runs: list[Run]) -> AsyncGenerator[bytes]:
-        """Frames as they come, with a sign of life where none does.
+        """Yield frames as they come, and a sign of life while none comes.
 
         Raises:
-            Unprocessable: no box takes such a program.
+            Unprocessable: a box cannot take this program.
         """
         frames: asyncio.Queue[wire.Frame | ValueError] = asyncio.Queue()
 
@@ -78,7 +79,7 @@ class BoxRunsDoor:
             while True:
                 frame = await _next(frames)
                 if isinstance(frame, ValueError):
-                    raise Unprocessable(f"no box takes this: {frame}")
+                    raise Unprocessable(f"a box cannot take this program: {frame}")
                 yield wire.encode_frame(frame)
                 if isinstance(frame, wire.End | wire.Unavailable):
                     return

@@ -29,7 +29,7 @@ _ALLOWED: Final = {ALL: "POST", ONE: "GET, DELETE", TURNS: "POST"}
 
 
 def route(path: str) -> str | None:
-    """The route that a path belongs to; None when it is none of these."""
+    """The route of a path. None if it is none of these."""
     if path == ALL:
         return ALL
     found = _PATH.fullmatch(path)
@@ -76,7 +76,7 @@ class InteractionsDoor:
     async def _body(self, scope: Scope, receive: Receive, permit: Permit) -> bytes:
         body = await read_body(self._settings, scope["state"]["headers"], receive, permit.reserve)
         if len(body) > WHOLE_BYTES:
-            raise TooLarge(f"the body has {len(body)} bytes; at most {WHOLE_BYTES} may be those of one interaction")
+            raise TooLarge(f"the body has {len(body)} bytes; one interaction may have at most {WHOLE_BYTES}")
         return body
 
 

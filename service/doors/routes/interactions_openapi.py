@@ -1,4 +1,4 @@
-"""The routes of interactions for the OpenAPI document, from the types that decode and answer them."""
+"""Describes the routes of interactions in the OpenAPI document, from the types that decode and answer them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,9 @@ _NONE = {404: "It was never opened, or not used for as long as it is kept"}
 
 
 def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
-    """The paths, and the schemas they refer to. `refusal` makes the answer of a refused request from what it is about."""
+    """The paths, and the schemas that they refer to. `refusal` makes the answer of a refused request from a
+    description.
+    """
     (creation, turn, answer, view), schemas = msgspec.json.schema_components(
         (creation_shape("InteractionRequest"), TurnRequest, TurnAnswer, View),
         ref_template="#/components/schemas/{name}",
@@ -55,7 +57,7 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         {"201": answer_of("Opened", view), "200": answer_of("Open already, by a body that means the same", view)},
         _UNREADABLE
         | {
-            409: "There is one of this id, opened with another body",
+            409: "An interaction of this id exists with another body",
             422: "Not of this shape, or nothing could be judged by it, or a template holds the reference",
         },
     )
@@ -103,7 +105,11 @@ def paths(refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
 
 
 def creation_shape(name: str, *more: tuple[str, Any, Any]) -> type[msgspec.Struct]:
-    """What an interaction is opened with, and `more` fields (name, type, default): those of `ScoreItem` and `Options`, with plain JSON in place of raw bytes, whose defaults a schema cannot hold."""
+    """The type of a request that opens an interaction.
+
+    It has the fields of `ScoreItem` and `Options`, and `more` fields (name, type, default), with plain JSON in place of
+    raw bytes, because a schema cannot hold the defaults of raw bytes.
+    """
     fields: list[Any] = []
     for shape in (Options, ScoreItem):
         for field in msgspec.structs.fields(shape):

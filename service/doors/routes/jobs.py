@@ -33,42 +33,42 @@ _ALLOWED: Final = {ALL: "POST", ONE: "GET, DELETE"}
 
 
 def route(path: str) -> str | None:
-    """The route that a path belongs to; None when it is none of these."""
+    """The route of a path. None if it is none of these."""
     if path == ALL:
         return ALL
     return ONE if path.startswith(f"{ALL}/") else None
 
 
 class JobAccepted(msgspec.Struct):
-    """What a submission is answered with."""
+    """The answer to a submission."""
 
     job_id: str
 
 
 class JobCancelled(msgspec.Struct):
-    """What a DELETE is answered with; `state` is the one the job has now, or had when it was removed."""
+    """The answer to a DELETE. `state` is the state of the job now, or the state that it had when it was removed."""
 
     job_id: str
     state: State
 
 
 class JobView(msgspec.Struct):
-    """A job and those of its results that were asked for, in the order in which they came to be; `index` is the position
-    of the item.
+    """A job with the requested ones of its results, in the order in which they were made. `index` is the position of
+    the item.
     """
 
     job_id: str
     state: State
     items: int
     done: int
-    """Results that exist, whether asked for or not."""
+    """The number of results that exist, requested or not."""
     results: list[IndexedResult]
     summary: Summary | None
-    """Once the state is `done`."""
+    """Present when the state is `done`."""
 
 
 class Query(msgspec.Struct, forbid_unknown_fields=True):
-    """How a job is asked for."""
+    """The query of a request for a job."""
 
     wait_s: Annotated[float, msgspec.Meta(ge=0, le=MOST_S)] = 0.0
     after: Annotated[int, msgspec.Meta(ge=0, le=MOST_RESULTS)] | msgspec.UnsetType = msgspec.UNSET
@@ -124,7 +124,7 @@ class JobsDoor:
         return _rendered(job_id, snapshot)
 
     async def _wait(self, job_id: str, query: Query) -> None:
-        """Until the job has ended, or has more results than the caller has seen, or the time is over."""
+        """Wait until the job has ended, or has more results than the caller has seen, or the time is over."""
         until = asyncio.get_running_loop().time() + min(query.wait_s, MAX_WAIT_S)
         seen = query.after
         board = self._store.board
@@ -148,7 +148,7 @@ class JobsDoor:
 
     async def _answer(self, send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
         if self._store.board.is_closed:
-            more = (*more, (b"connection", b"close"))  # who asks again at once should ask another replica
+            more = (*more, (b"connection", b"close"))  # a caller that asks again at once should reach another replica
         await asgi_response.respond(send, status, body, *more)
 
 
@@ -157,10 +157,11 @@ def _unknown(job_id: str) -> NotFound:
 
 
 def _key_of(given: bytes | None, caller: str) -> str:
-    """What the submission is known by: the caller's key, which is no other caller's.
+    """The name under which a submission is known: the idempotency key of the caller. Other callers' keys never collide
+    with it.
 
     Raises:
-        Unprocessable: the header holds something else.
+        Unprocessable: the header does not hold a valid key.
     """
     if given is None:
         return ""
@@ -171,13 +172,14 @@ def _key_of(given: bytes | None, caller: str) -> str:
 
 
 def _query(given: bytes) -> Query:
-    """
+    """Decode the query string of a request.
+
     Raises:
         Unprocessable: a name that is unknown or stands there twice, or a value that is none.
     """
     pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True)
     if len(dict(pairs)) < len(pairs):
-        raise Unprocessable("the query names something twice; it takes wait_s and after")
+        raise Unprocessable("the query has an option twice; it takes wait_s and after, each once")
     try:
         return msgspec.convert(dict(pairs), Query, strict=False)
     except msgspec.ValidationError as error:
@@ -185,7 +187,7 @@ def _query(given: bytes) -> Query:
 
 
 def _rendered(job_id: str, snapshot: Snapshot) -> bytes:
-    """A `JobView`; its results are JSON already."""
+    """Render a `JobView`. Its results are JSON already."""
     head = b'{"job_id":"%s","state":"%s","items":%d,"done":%d,"results":[' % (
         job_id.encode(),
         snapshot.state.encode(),

@@ -1,4 +1,4 @@
-"""The routes of background jobs for the OpenAPI document, from the types that answer them."""
+"""Describes the routes of background jobs in the OpenAPI document, from the types that answer them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ _NONE = {404: "There was none of this id, or its time is over"}
 
 
 def paths(request: JSON, refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
-    """The paths, and the schemas they refer to.
+    """The paths, and the schemas that they refer to.
 
     Args:
         request: The schema of a batch.
@@ -94,7 +94,7 @@ def paths(request: JSON, refusal: Callable[[str], JSON]) -> tuple[JSON, JSON]:
         "Its state, and the results that exist",
         "Results stand in the order in which they came to be; one that has been shown never changes.",
         {"200": _answer("So far", view)},
-        _NONE | {422: "A query that is none"},
+        _NONE | {422: "The query has a wrong option or value"},
     )
     showing["parameters"] = [_ID, _WAIT, _AFTER]
     cancelling = operation(

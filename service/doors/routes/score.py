@@ -1,4 +1,6 @@
-"""`POST /v1/score`: a bare ASGI endpoint, because a batch goes from bytes to verdicts and back in one pass each."""
+"""`POST /v1/score`. It is a bare ASGI endpoint, so that a batch goes from bytes to verdicts and back in one pass
+each.
+"""
 
 import asyncio
 from typing import Final
@@ -17,7 +19,9 @@ PATH: Final = "/v1/score"
 
 
 class ScoreDoor:
-    """Answers with one JSON text, or with a line for each verdict as it comes where NDJSON is asked for."""
+    """The score door. It answers with one JSON text, or with one line for each verdict as it comes if the caller asks
+    for NDJSON.
+    """
 
     def __init__(self, settings: Settings, engine: Engine, admission: Admission) -> None:
         self._settings = settings

@@ -1,7 +1,7 @@
 """Packs closed files and deletes the oldest, in a thread of its own, so that writing goes on.
 
-A packed file takes the place of its original in one step; who is killed in between leaves the original, which the next
-one packs.
+A packed file replaces its original in one step. If the process is killed before, the original stays, and the next
+process packs it.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
 _BLOCK_BYTES: Final = 1 << 20
 _FORGOTTEN_S: Final = 3600
-"""A half packed file older than this was left by a process that has ended."""
+"""A half packed file that is older than this was left by a process that has ended."""
 
 
 class Archive:
-    """The thread and what it has to do."""
+    """The thread that packs, and its tasks."""
 
     def __init__(self, folder: Path, form: Form, *, keep_files: int, keep_bytes: int) -> None:
         self._folder = folder
@@ -46,11 +46,11 @@ class Archive:
         self._thread.start()
 
     def add(self, path: Path) -> None:
-        """A file has been closed."""
+        """Hand over a file that has been closed."""
         self._closed.put(path)
 
     def stop(self, timeout_s: float) -> None:
-        """Wait until everything is packed, but no longer than this; the rest is packed after the next start."""
+        """Wait until everything is packed, but not longer than the timeout. The rest is packed after the next start."""
         self._closed.put(None)
         self._thread.join(timeout_s)
 
@@ -63,12 +63,12 @@ class Archive:
         try:
             work()
         except OSError as error:
-            log.warning("a closed file of the audit log stays as it is", error=str(error))
+            log.warning("a closed file of the audit log could not be packed and stays as it is", error=str(error))
         except Exception:
             log.exception("packing the audit log raised")
 
     def _take_over(self) -> None:
-        """Finish what processes before this one left."""
+        """Finish the work that earlier processes left."""
         for path in self._folder.glob(".audit-*.tmp"):
             if time.time() - path.stat().st_mtime > _FORGOTTEN_S:
                 path.unlink()
@@ -93,14 +93,15 @@ class Archive:
 
 
 def _size(path: Path) -> int:
-    """0 if another process, which writes into the same folder, has just deleted it."""
+    """The size of a file. It is 0 if another process, which writes into the same folder, has just deleted it."""
     with contextlib.suppress(FileNotFoundError):
         return path.stat().st_size
     return 0
 
 
 def check(form: Form) -> None:
-    """
+    """Check that files of this form can be written here.
+
     Raises:
         ImportError: files of this form cannot be written here.
     """
@@ -109,7 +110,7 @@ def check(form: Form) -> None:
 
 
 def pack(path: Path, form: Form) -> None:
-    """Put a closed file into this form; its time stays."""
+    """Convert a closed file to this form. Its time stays the same."""
     if form == "jsonl":
         return
     stem = stem_of(path)

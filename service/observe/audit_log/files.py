@@ -1,10 +1,11 @@
-"""The files of the log: names, the live one that is being written, and those that are closed.
+"""The files of the log: their names, the live file, and the closed files.
 
     audit-20260307T091503.120045Z-5f0c1a2b.live.jsonl     being written, and locked by its writer
     audit-20260307T091503.120045Z-5f0c1a2b.jsonl          closed; then .jsonl.gz, .jsonl.zst or .parquet
 
-The time is that of the file's first record, so that names sort as the records do; the rest keeps apart those who write into one
-folder. A live file that nobody holds locked was left by a process that was killed, and is closed by the next one.
+The time in a name is that of the first record, so that names sort like the records. The rest of the name keeps apart
+processes that write into one folder. A live file that no process holds locked was left by a process that was killed.
+The next process closes it.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from typing import Final, Self
 LIVE: Final = ".live.jsonl"
 CLOSED: Final = ".jsonl"
 FORMS: Final = (CLOSED, ".jsonl.gz", ".jsonl.zst", ".parquet")
-"""What closed files end with."""
+"""The endings of the names of closed files."""
 _NAME: Final = re.compile(
     r"(audit-\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{8})(\.live\.jsonl|\.jsonl|\.jsonl\.gz|\.jsonl\.zst|\.parquet)"
 )
@@ -31,23 +32,23 @@ _TRIES: Final = 5
 
 
 def stem_of(path: Path) -> str | None:
-    """What the file is called in all its forms; None if it is not of the log."""
+    """The part of the name that all forms of the file share. None if it is not a file of the log."""
     found = _NAME.fullmatch(path.name)
     return found[1] if found else None
 
 
 def started_at(stem: str) -> datetime:
-    """When its first record was written."""
+    """The time of the first record."""
     return datetime.strptime(stem.split("-")[1], _STARTED).replace(tzinfo=UTC)
 
 
 def closed_files(folder: Path) -> list[Path]:
-    """The oldest first."""
+    """All closed files, the oldest first."""
     return sorted(path for path in folder.glob("audit-*") if stem_of(path) and not path.name.endswith(LIVE))
 
 
 def close_orphans(folder: Path) -> list[Path]:
-    """Close the live files whose writers are gone; where they are now."""
+    """Close the live files of processes that are gone. Returns their new paths."""
     closed = []
     for path in sorted(folder.glob(f"audit-*{LIVE}")):
         if stem_of(path) is None:
@@ -68,7 +69,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 class LiveFile:
-    """The file that is being written. All methods raise OSError."""
+    """The file that is being written. All methods may raise OSError."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -78,7 +79,7 @@ class LiveFile:
 
     @classmethod
     def create(cls, folder: Path, started_s: float) -> Self:
-        """A new file, whose first record is of this time."""
+        """Create a file. Its first record is of this time."""
         started = datetime.fromtimestamp(started_s, UTC).strftime(_STARTED)
         for _ in range(_TRIES):
             path = folder / f"audit-{started}-{secrets.token_hex(4)}{LIVE}"
@@ -86,7 +87,7 @@ class LiveFile:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                os.close(descriptor)  # taken for an orphan in this very moment, and closed as one
+                os.close(descriptor)  # another process took it for an orphan just now, and closed it
             else:
                 return cls(path, descriptor)
         raise FileExistsError(f"cannot lock a new file in {folder}")
@@ -97,11 +98,11 @@ class LiveFile:
 
     @property
     def is_gone(self) -> bool:
-        """Somebody has deleted it."""
+        """Whether the file has been deleted."""
         return os.fstat(self._descriptor).st_nlink == 0
 
     def write(self, lines: bytearray) -> None:
-        """Append whole lines: all of them, or none."""
+        """Append whole lines: all of them or none."""
         written = 0
         try:
             with memoryview(lines) as whole:
@@ -113,7 +114,7 @@ class LiveFile:
         self.size += written
 
     def close(self) -> Path | None:
-        """Where it is now; None if it is no more, or was empty."""
+        """Close the file. Returns its new path. None if it is gone or was empty."""
         try:
             if self.is_gone:
                 return None

@@ -1,4 +1,4 @@
-"""Opens the audit log as the settings want it, with its metrics, for as long as the service runs."""
+"""Opens the audit log by the settings, with its metrics, for as long as the service runs."""
 
 import asyncio
 import contextlib
@@ -17,12 +17,13 @@ Observer = Callable[[BatchRequest, Sequence[Result]], None]
 
 
 class CannotOpen(Exception):
-    """The log that the settings want cannot be written; the message says why."""
+    """The audit log of the settings cannot be written. The message says why."""
 
 
 @contextlib.asynccontextmanager
 async def opened(settings: Settings, metrics: Metrics) -> AsyncIterator[Observer | None]:
-    """What the engine tells of finished batches; None when there is no log. On leaving, all of them are on the disk.
+    """The observer that the engine calls with finished batches. None if there is no log. On leaving, all records are on
+    the disk.
 
     Raises:
         CannotOpen

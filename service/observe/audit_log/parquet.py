@@ -1,8 +1,8 @@
-"""Closed files as Parquet, for those who read them with DuckDB, pandas or Spark. Imported only where it was chosen: needs
-the extra `parquet`.
+"""Writes and reads closed files as Parquet, for users of DuckDB, pandas or Spark. This module is imported only if
+Parquet was chosen: it needs the extra `parquet`.
 
-A record is a row; what is JSON in a record (checks, detail, metadata) is a column of JSON text, and an id is text also where
-it was a number.
+A record is a row. Parts of a record that are JSON (checks, detail, metadata) are columns of JSON text. An id is text
+even if it was a number.
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 def write(source: Path, target: Path) -> None:
-    """The lines of a closed file as Parquet. Half a line, which a crash may leave, stays behind."""
+    """Write the lines of a closed file as Parquet. Half a line, which a crash may leave, is left out."""
     with source.open("rb") as lines, pq.ParquetWriter(target, _SCHEMA, compression="zstd") as writer:
         held: list[Any] = []
         for batch in _batches(lines):
@@ -54,7 +54,7 @@ def write(source: Path, target: Path) -> None:
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[Any]:
-    """Some rows at a time, for as long as that takes, nobody else has Python's lock."""
+    """Batches of rows. They are small, because no other thread has Python's lock while one is made."""
     rows: list[dict[str, Any]] = []
     for line in lines:
         try:
@@ -70,11 +70,11 @@ def _batches(lines: Iterable[bytes]) -> Iterator[Any]:
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """The records as the lines they were.
+    """The records as the lines from which they were made.
 
     Raises:
         OSError
-        ValueError: it is no Parquet file of ours.
+        ValueError: the file is not one of our Parquet files.
     """
     with pq.ParquetFile(path) as parquet:
         for batch in parquet.iter_batches(_ROWS_AT_ONCE * 10):

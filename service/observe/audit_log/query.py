@@ -1,4 +1,4 @@
-"""Which records a reader wants to see, and what is shown of them."""
+"""Selects the records that a reader wants to see, and the fields that are shown."""
 
 import re
 from collections import Counter
@@ -16,11 +16,11 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w":
 
 
 class BadMoment(Exception):
-    """This is no point in time; the message says what is."""
+    """The text is not a point in time. The message says what to write."""
 
 
 class Seen(msgspec.Struct):
-    """What of a record is looked at here."""
+    """The fields of a record that are read here."""
 
     time: str
     id: str | int
@@ -38,17 +38,17 @@ class Seen(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What must hold of a record, all of it. An empty set holds of every one."""
+    """The conditions that a record must meet, all of them. An empty set is met by every record."""
 
     judges: Set[str] = frozenset()
     """Verifiers or recipes."""
     reasons: Set[str] = frozenset()
     statuses: Set[str] = frozenset()
     ids: Set[str] = frozenset()
-    """Of items or requests."""
+    """Ids of items or requests."""
     min_score: float | None = None
     max_score: float | None = None
-    """Of these two, too; a record without a score has none between them."""
+    """Both bounds are inclusive. A record without a score is never between them."""
     since: datetime | None = None
     until: datetime | None = None
     _since: str = field(init=False)
@@ -83,7 +83,7 @@ class Query:
 
 @dataclass(slots=True)
 class Tally:
-    """What a reading came to."""
+    """The counts of a reading."""
 
     read: int = 0
     shown: int = 0
@@ -108,7 +108,7 @@ class Tally:
 
 
 def moment(text: str, now: datetime) -> datetime:
-    """A point in time: ISO 8601, in UTC where it does not say otherwise; or so long before now, as `2h`.
+    """A point in time: ISO 8601 (UTC unless it names a zone), or a duration before now, such as `2h`.
 
     Raises:
         BadMoment
@@ -118,7 +118,7 @@ def moment(text: str, now: datetime) -> datetime:
             return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
         found = datetime.fromisoformat(text.strip())
     except (ValueError, OverflowError):
-        raise BadMoment(f"{text!r} is no time: expected as 2026-03-07T09:15 or 30s, 15m, 2h, 7d, 1w ago") from None
+        raise BadMoment(f"{text!r} is not a time: expected 2026-03-07T09:15 or 30s, 15m, 2h, 7d, 1w ago") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

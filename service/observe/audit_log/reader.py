@@ -1,7 +1,7 @@
-"""Reading the log: every form of file alike, line by line, however large it is.
+"""Reads the log line by line, in every form of file, however large it is.
 
-While somebody reads, files go on being closed, packed and deleted. So a file is known by its stem, and is looked for in its
-other forms where it is no more what it was.
+While the log is read, files are still closed, packed and deleted. So a file is known by its stem. If it is gone, the
+reader looks for its other forms.
 """
 
 import contextlib
@@ -20,17 +20,19 @@ import zstandard
 from service.observe.audit_log.files import FORMS, LIVE, started_at, stem_of
 
 MAX_LINE_BYTES: Final = 64_000_000
-"""A line of ours is shorter; what is longer, as the zeros that a power failure leaves may be, comes in pieces."""
+"""The length of one read. A line of ours is shorter. Longer lines, such as the zeros that a power failure may leave,
+come in pieces."""
 _POLL_S: Final = 0.2
 _DAMAGE: Final = (OSError, EOFError, ValueError, ImportError, zlib.error, zstandard.ZstdError)
 
 
 class NotThere(Exception):
-    """There is nothing of the log at this place; the message says so."""
+    """There is no file of the log at this place. The message says so."""
 
 
 def find(places: Iterable[Path]) -> list[Path]:
-    """The files at these places (folders or files), in the order of their first records; each once, packed or not.
+    """The files at these places (folders or files), in the order of their first records. Each file comes once, packed
+    or not.
 
     Raises:
         NotThere
@@ -43,7 +45,7 @@ def find(places: Iterable[Path]) -> list[Path]:
         for path in place.iterdir() if place.is_dir() else (place,):
             stem = stem_of(path)
             if stem is not None:
-                # While it is being packed it is there twice, and the original is whole.
+                # A file that is being packed is there twice. The original is whole.
                 found[stem] = min(path, found.get(stem, path), key=_form)
             elif path == place:
                 found[place.name] = place
@@ -51,7 +53,7 @@ def find(places: Iterable[Path]) -> list[Path]:
 
 
 def may_hold(path: Path, since: datetime | None, until: datetime | None) -> bool:
-    """Whether the file may have records of this time."""
+    """Whether the file may hold records of this time."""
     stem = stem_of(path)
     if stem is None:
         return True
@@ -65,7 +67,9 @@ def may_hold(path: Path, since: datetime | None, until: datetime | None) -> bool
 
 
 def lines(path: Path, damaged: list[str]) -> Iterator[bytes]:
-    """The lines of a file; the last may lack its end. What is damaged is told of in `damaged`, and ends the file."""
+    """The lines of a file. The last may lack its end. If the file is damaged, it ends there, and `damaged` gets a
+    message.
+    """
     try:
         if _is_parquet(path):
             # Imported only here: pyarrow is an extra.
@@ -76,14 +80,16 @@ def lines(path: Path, damaged: list[str]) -> Iterator[bytes]:
                     yield line
     except FileNotFoundError:
         there = _elsewhere(path)
-        if there is not None:  # otherwise it was deleted, being the oldest
+        if there is not None:  # otherwise it was deleted, because it was the oldest
             yield from lines(there, damaged)
     except _DAMAGE as error:
         damaged.append(f"{path}: {error}")
 
 
 def follow(places: Sequence[Path], damaged: list[str], is_wanted: Callable[[Path], bool]) -> Iterator[bytes | None]:
-    """All lines there are, and then those that are written; None whenever there is nothing for now. Never ends."""
+    """All lines so far, and then new ones as they are written. Yields None whenever there is nothing for now. It never
+    ends.
+    """
     tails: dict[str, _Tail] = {}
     while True:
         told = False
@@ -108,14 +114,14 @@ def _find_what_is_left(places: Sequence[Path]) -> list[Path]:
 
 
 def _elsewhere(path: Path) -> Path | None:
-    """Where a file of the log is now that it has been closed or packed."""
+    """The path of a file of the log after it has been closed or packed."""
     stem = stem_of(path)
     others = [path.with_name(stem + form) for form in FORMS] if stem else []
     return next((other for other in others if other.exists()), None)
 
 
 class _Tail:
-    """One file while it grows: what has been told of it."""
+    """One file that grows, and how far it has been read."""
 
     def __init__(self) -> None:
         self._file: BinaryIO | None = None
@@ -123,7 +129,7 @@ class _Tail:
         self._is_over = False
 
     def more(self, path: Path | None, damaged: list[str]) -> Iterator[bytes]:
-        """What has been written since the last call; `path` is where the file is now, None if it is no more."""
+        """The lines that were written since the last call. `path` is where the file is now, None if it is gone."""
         is_live = path is not None and path.name.endswith(LIVE)
         if self._file is None:
             if self._is_over or path is None:

@@ -1,8 +1,8 @@
-"""The record of one item.
+"""Makes the record of one item.
 
-With redaction a record says that of its texts which tells them apart and nothing more: SHA-256 and length. Then nothing a
-model wrote is in the log: neither what a verifier took from the response, nor its detail. Metadata is the caller's own, and
-stays.
+With redaction a record holds of each text only SHA-256 and length, which tell texts apart. Then the log holds nothing
+that a model wrote: neither the answer that a verifier took from the response, nor the verifier's detail. Metadata is
+the caller's own, and stays.
 """
 
 import hashlib
@@ -21,15 +21,17 @@ ABSENT: Final = msgspec.Raw()
 _TOLD_OF_CHECKS: Final = frozenset(
     ("name", "verifier", "version", "status", "score", "value", "weight", "reason", "cached")
 )
-"""What redaction leaves of a check."""
+"""The fields of a check that redaction leaves."""
 _MAX_ID_CHARS: Final = 256
 
 
 class Record(msgspec.Struct, omit_defaults=True):
-    """One line of the log. Of each text there is the text, cut to a length, or its SHA-256; and how long it is."""
+    """One line of the log. For each text it holds the text, cut to a length, or the SHA-256 of the text; and the length
+    of the text.
+    """
 
     time: str
-    """When the batch was done, UTC."""
+    """The time at which the batch was done, UTC."""
     id: str | int
     status: str
     reason: str
@@ -55,21 +57,22 @@ class Record(msgspec.Struct, omit_defaults=True):
     prompt_sha256: str | None = None
     prompt_chars: int | None = None
     reference: str | None = None
-    """A text as it is, anything else as JSON."""
+    """A text as it is, any other value as JSON."""
     response_messages: msgspec.Raw = ABSENT
-    """The response where it is more than text; then `response` is what the assistant said last. As text if it is too long."""
+    """The response if it is more than text; then `response` is the last text of the assistant. It is text if it is too
+    long."""
     reference_sha256: str | None = None
     reference_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which items are remembered, and what of them."""
+    """Which items are logged, and what of them."""
 
     sample: float = 1.0
     """The share of items."""
     keep_unjudged: bool = True
-    """Remember all that is `invalid` or `failed`, whatever the share."""
+    """Log every item that is `invalid` or `failed`, whatever the share."""
     redact: bool = False
     max_text_chars: int = 20_000
 
@@ -87,7 +90,7 @@ class Finished:
 
 
 def record_of(batch: Finished, at: int, time: str, rules: Rules) -> Record | None:
-    """The record of the item at this position; None if it is left out."""
+    """The record of the item at this position. None if it is left out."""
     item, result = batch.items[at], batch.results[at]
     response, messages = _response(item.response)
     if not is_kept(item.id, messages or response, result.status, rules):
@@ -96,8 +99,8 @@ def record_of(batch: Finished, at: int, time: str, rules: Rules) -> Record | Non
 
 
 def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules) -> bool:
-    """Whether the item is in the sample. A hash decides, so that the same answer to the same item is always in, or
-    always out, whichever process and whichever step.
+    """Whether the item is in the sample. A hash decides, so that the same answer to the same item is always in or
+    always out, whatever the process and the step.
     """
     if rules.sample >= 1 or (rules.keep_unjudged and status != "ok"):
         return True
@@ -107,7 +110,7 @@ def is_kept(item_id: str | int | None, response: str, status: str, rules: Rules)
 
 
 def timestamp(time_s: float) -> str:
-    """Such texts sort as the times do."""
+    """The time as text. Such texts sort like the times."""
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -165,7 +168,7 @@ def _told(text: str) -> tuple[str, int]:
 
 
 def _response(value: str | list[Message]) -> tuple[str, str | None]:
-    """What the assistant said last; and the messages as JSON, where they are more than that."""
+    """The last text of the assistant; and the messages as JSON, if they are more than that."""
     if isinstance(value, str):
         return _sound(value), None
     messages = _sound(_encoder.encode(value).decode())
@@ -188,7 +191,7 @@ def _text(value: str | list[Message]) -> str:
 
 
 def _sound(text: str) -> str:
-    """Without the mark that stands for half a character, which nobody outside may know."""
+    """The text without the mark for half a character, which must not become known outside."""
     return text.replace(DAMAGED, "\ufffd") if DAMAGED in text else text
 
 
@@ -197,7 +200,7 @@ def _label(text: str | None) -> str | None:
 
 
 def _reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> str | None:
-    """What the response was judged against, whatever it was called."""
+    """The reference of the item, under whichever name it came."""
     shared = references.get(item.reference_id, ABSENT) if item.reference_id is not None else ABSENT
     for raw in map(bytes, (item.reference, shared, item.ground_truth, item.test_cases)):
         if not raw:
@@ -211,7 +214,7 @@ def _reference(item: ScoreItem, references: Mapping[str, msgspec.Raw]) -> str | 
 
 
 def _json(raw: bytes, rules: Rules) -> msgspec.Raw:
-    """A caller's JSON on one line; as text if it is none, or too long."""
+    """JSON of a caller on one line. It becomes text if it is not JSON or is too long."""
     if not raw:
         return ABSENT
     whole = raw.replace(DAMAGED_JSON, b"\\ufffd")
@@ -229,7 +232,7 @@ def _compact(raw: bytes) -> str:
 
 
 def _encoded(value: Any, rules: Rules) -> msgspec.Raw:
-    """What verifiers told, as JSON; as text if it is too long."""
+    """The output of verifiers as JSON. It becomes text if it is too long."""
     encoded = _encoder.encode(value)
     if len(encoded) > rules.max_text_chars:
         encoded = _encoder.encode(encoded[: rules.max_text_chars].decode("utf-8", "ignore"))

@@ -1,7 +1,7 @@
-"""From the engine to the disk: a bounded queue, and the thread that empties it.
+"""Writes records from the engine to the disk: a bounded queue, and the thread that empties it.
 
-The event loop only hands over references, in a microsecond per item or so. Everything else is the thread's: choosing, cutting,
-hashing, encoding, writing. It holds Python's lock in short slices, so that scoring gets it back soon.
+The event loop only hands over references, in about a microsecond per item. The thread does everything else: choosing,
+cutting, hashing, encoding, writing. It holds Python's lock in short slices, so that scoring gets it back soon.
 """
 
 import threading
@@ -25,20 +25,20 @@ from service.wire import BatchRequest, Message, Result
 log = structlog.get_logger("rewardline.audit")
 
 _SLICE_ITEMS: Final = 128
-"""Looked at before others may have Python's lock: less than a millisecond. Where texts are long, writing gives it away
-sooner."""
+"""Items that the thread handles before it gives away Python's lock: less than a millisecond. If texts are long, writing
+gives it away sooner."""
 _PAUSE_S: Final = 0.0001
 _WRITE_BYTES: Final = 256_000
 _IDLE_S: Final = 1.0
-"""How often the age of the file is looked at while nothing comes."""
+"""The interval at which the age of the file is checked while no records come."""
 _COMPLAIN_S: Final = 60.0
 _ITEM_BYTES: Final = 1_500
-"""Of an item and its result, beside their texts."""
+"""The memory of an item and its result, beside their texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where to write, and how much of it to keep."""
+    """Where to write, and how much of the log to keep."""
 
     folder: Path
     rules: Rules = field(default_factory=Rules)
@@ -51,16 +51,16 @@ class Options:
 
 
 class AuditLog:
-    """Told of every finished batch; `start` it before and `close` it after all of them."""
+    """Logs every finished batch. Call `start` before the first batch and `close` after the last."""
 
     def __init__(self, options: Options) -> None:
         self.records = 0
         self.nbytes = 0
         self.dropped: Counter[str] = Counter(queue_full=0, disk=0, bug=0, shutdown=0)
-        """Items that should have been looked at, by why they were not, or their records not written."""
+        """Items that should have been logged, by the reason why they were not."""
         self._options = options
         self._queue: SimpleQueue[Finished | None] = SimpleQueue()
-        # Each of the four is written by one thread only: by the loop's what was handed over, by the writer's what is done.
+        # One thread writes each of the four: the event loop's thread counts what comes in, the writer's what is done.
         self._put_bytes = self._put_items = 0
         self._done_bytes = self._done_items = 0
         self._archive = Archive(
@@ -71,13 +71,13 @@ class AuditLog:
         self._lines = bytearray()
         self._lines_held = 0
         self._lines_from_s = 0.0
-        """The time of the first of them."""
+        """The time of the first of these lines."""
         self._complained_s = -_COMPLAIN_S
         self._complained_of = 0
 
     @property
     def queued_bytes(self) -> int:
-        """About what the queue holds."""
+        """The approximate number of bytes in the queue."""
         return self._put_bytes - self._done_bytes
 
     def start(self) -> None:
@@ -85,22 +85,22 @@ class AuditLog:
         self._thread.start()
 
     def close(self, timeout_s: float) -> None:
-        """Write what was handed over and close the file; gives up after this time. Blocks."""
+        """Write the queue and close the file. It gives up after the timeout. It blocks."""
         ends_s = time.monotonic() + timeout_s
         self._queue.put(None)
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             self.dropped["shutdown"] += self._put_items - self._done_items
-            log.warning("the audit log was not written to its end", items_lost=self.dropped["shutdown"])
+            log.warning("the audit log was not written completely", items_lost=self.dropped["shutdown"])
         self._archive.stop(max(0.0, ends_s - time.monotonic()))
 
     def observe(self, batch: BatchRequest, results: Sequence[Result]) -> None:
-        """Remember a finished batch. Returns at once; for the event loop's thread."""
+        """Queue a finished batch for the log. Returns at once. Call it in the thread of the event loop."""
         try:
             nbytes = _weight(batch)
-        except Exception:  # nothing here may reach scoring
+        except Exception:  # no error of the log may reach scoring
             self.dropped["bug"] += len(results)
-            log.exception("a batch cannot be remembered")
+            log.exception("a batch cannot be logged")
             return
         # An empty queue takes any batch: requests have bounds of their own.
         if self.queued_bytes and self.queued_bytes + nbytes > self._options.queue_bytes:
@@ -128,9 +128,9 @@ class AuditLog:
                 return
             try:
                 self._take(batch)
-            except OSError:  # some of it may be written; the log goes on with the next
+            except OSError:  # part of the batch may be written; the log goes on with the next batch
                 self.dropped["bug"] += len(batch.results)
-                log.exception("a batch was not remembered to its end")
+                log.exception("a batch was not logged completely")
             self._done_bytes += batch.nbytes
             taken += len(batch.results)
             if self._queue.empty():
@@ -150,7 +150,7 @@ class AuditLog:
             except Exception:
                 del self._lines[held:]
                 self.dropped["bug"] += 1
-                log.exception("an item cannot be remembered")
+                log.exception("an item cannot be logged")
             if len(self._lines) > held:
                 self._lines_held += 1
                 if not held:
@@ -161,7 +161,7 @@ class AuditLog:
                 time.sleep(_PAUSE_S)
 
     def _write(self) -> None:
-        """Write what is held, or drop it."""
+        """Write the held lines, or drop them."""
         if not self._lines:
             return
         try:
@@ -183,7 +183,7 @@ class AuditLog:
             self._lines_held = 0
 
     def _end_file(self, if_older_s: float = 0.0) -> None:
-        """Close the file if it is older than this, or is no more."""
+        """Close the file if it is older than this or is gone."""
         if self._file is None:
             return
         if self._file.age_s < if_older_s and not self._file.is_gone:
@@ -198,7 +198,7 @@ class AuditLog:
                 self._archive.add(closed)
 
     def _complain(self, why: str = "") -> None:
-        """Say in the service's log what was lost, at most once a minute."""
+        """Log what was lost, at most once a minute."""
         now_s, lost = time.monotonic(), self.dropped.total()
         if lost > self._complained_of and now_s - self._complained_s > _COMPLAIN_S:
             log.warning("the audit log loses items", items=lost - self._complained_of, of=dict(self.dropped), why=why)
@@ -206,7 +206,9 @@ class AuditLog:
 
 
 def _weight(batch: BatchRequest) -> int:
-    """About the bytes that are held as long as the batch is. Texts count twice: what stays JSON keeps the whole body."""
+    """The approximate number of bytes that the batch holds in memory. Texts count twice, because raw JSON keeps the
+    whole body in memory.
+    """
     nbytes = len(batch.items) * _ITEM_BYTES + sum(map(_raw_bytes, batch.references.values()))
     for item in batch.items:
         response, prompt = item.response, item.prompt

@@ -295,7 +295,7 @@ def test_filters_do_not_see_the_length_reward() -> None:
 @pytest.mark.parametrize(
     ("group", "options", "said"),
     [
-        ({"rewards": [1, 0], "lengths": [1]}, {}, "lengths: expected one entry per answer, which are 2, found 1"),
+        ({"rewards": [1, 0], "lengths": [1]}, {}, "lengths: expected one entry for each of 2 answers, found 1"),
         ({"rewards": [1, 0], "components": {"a": [1, 0]}}, {}, "not both"),
         ({"components": {"a": [1, 0]}}, {"weights": {"b": 1}}, "no group has the components ['b']"),
         ({"rewards": [1, 0]}, {"filters": {"overlong": "mask"}}, "needs truncated"),

@@ -31,10 +31,10 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
     ("text", "told"),
     [
         ("recipes: [", "not YAML"),
-        ("recipes: {a: {checks: []}, a: {checks: []}}", "'a' stands twice"),
+        ("recipes: {a: {checks: []}, a: {checks: []}}", "'a' occurs twice"),
         ("recipies: {}", "recipies: Extra inputs are not permitted"),
         (RECIPE + "    - {verifier: maths}", "recipes.mine.checks.0: no verifier 'maths'; did you mean ['math'"),
-        (RECIPE + "    - {verifier: math, recipe: think_math}", "names a verifier or a recipe"),
+        (RECIPE + "    - {verifier: math, recipe: think_math}", "names either a verifier or a recipe"),
         (
             RECIPE + "    - {verifier: math, params: {abs_tool: 1}}",
             "params.abs_tool: math has no such parameter; did you",
@@ -52,7 +52,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         (RECIPE + "    - {verifier: math, scale: pm2}", "a scale is 01, pm1"),
         (RECIPE + "    - {verifier: math, scale: [1, 2, 3]}", "a scale is 01, pm1"),
         (RECIPE + "    - {verifier: math, scale: pm1, penalty: 1}", "penalty is a scale"),
-        (RECIPE + "    - {verifier: math, skipped: 1}", "skipped is for a check with a gate"),
+        (RECIPE + "    - {verifier: math, skipped: 1}", "skipped needs a gate"),
         (RECIPE + "    - {verifier: math}\n    clip: [1, -1]", "clip: 1 is above -1"),
         (RECIPE + "    - {verifier: math}\n    score: maths", "score: no check is called 'maths'"),
         (RECIPE + "    - {verifier: math, scale: pm1}\n    aggregate: max", "the aggregated value may leave [0, 1]"),
@@ -62,7 +62,7 @@ ROUTES = "recipes:\n  mine:\n    checks: [{verifier: math}]\nroutes:\n"
         (ROUTES + "- {tag: a, recipe: yours}", "the route of tag a to yours: no such recipe"),
         (ROUTES + "- {tag: a, domain: b, recipe: mine}", "a route matches one of domain, data_source, tag"),
         (ROUTES + "- {tag: a, recipe: mine}\n- {tag: a, recipe: think_math}", "may match the same row"),
-        (ROUTES + "- {tag: a, difficulty: {gte: 2, lt: 2}, recipe: mine}", "gte is not less than lt"),
+        (ROUTES + "- {tag: a, difficulty: {gte: 2, lt: 2}, recipe: mine}", "gte must be less than lt"),
     ],
 )
 def test_a_mistake_is_told_with_its_place(registry: Registry, tmp_path: Path, text: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""Pages for people, served as they are: no script or style comes from elsewhere, so they work without the internet."""
+"""Static pages for people. They load no script or style from elsewhere, so they work without the internet."""
 
 from importlib.resources import files
 
