@@ -1,4 +1,4 @@
-"""What a caller says of an item: the reference, and how exactly the answer has to be it."""
+"""The parameters of `math`: the reference, and how closely the answer must match it."""
 
 from functools import cached_property
 from typing import Annotated, Any
@@ -75,7 +75,7 @@ class MathParams(ExtractionParams):
 
     @cached_property
     def look(self) -> FirstLook:
-        """How responses are looked at by these parameters. It is kept with them, as all samples of a prompt share them."""
+        """The first look for these parameters; it is kept with them, because all samples of a prompt share them."""
         references = [sendable(reference) for reference in self.references]
         return FirstLook(Terms(references, self.options, packed_extraction(self.think, self.extract, self.on_conflict)))
 
