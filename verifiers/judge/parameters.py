@@ -18,7 +18,7 @@ _ANSWER_FIELDS = ("final_answer", "answer", "reference", "ground_truth")
 
 
 def _references(value: Any) -> Any:
-    """One answer, or several of which any is right; of an object its answer, or all of it."""
+    """Read the reference: one answer, or several of which any is right; of an object its answer, or all of it."""
     if isinstance(value, list | tuple):
         return tuple(_answer(each) for each in value)
     return () if value is None else (_answer(value),)
@@ -81,7 +81,7 @@ class JudgeParams(Params):
 
     @property
     def usual_mode(self) -> Mode:
-        """What the other parameters are for."""
+        """The mode that the other parameters imply."""
         if self.mode is not None:
             return self.mode
         if self.criteria is not None:
