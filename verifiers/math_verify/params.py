@@ -96,7 +96,7 @@ class MathVerifyParams(Terms):
 
     @property
     def references(self) -> list[str]:
-        """Each as it is handed to `parse`."""
+        """Each reference in the form for `parse`."""
         answers = self.reference.final_answer if isinstance(self.reference, FinalAnswer) else self.reference
         given = answers if isinstance(answers, list) else [answers]
         return [_written(str(reference), self.reference_is) for reference in given]
@@ -109,5 +109,5 @@ def _written(reference: str, written_as: str) -> str:
 
 
 def is_marked(text: str) -> bool:
-    """Whether a text says itself where its mathematics is."""
+    """Whether a text itself marks its mathematics."""
     return "$" in text.replace(r"\$", "") or text.lstrip().startswith((r"\(", r"\[")) or r"\boxed" in text
