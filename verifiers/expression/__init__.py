@@ -1,17 +1,17 @@
-r"""The expression or quantity that a response gives as its answer comes to the reference.
+r"""Checks that the value of the expression or quantity in a response equals the reference.
 
     response ──answers──► "60 km/h * 2 h" ──reading──► tree ──evaluation──► 120 km ──comparison──► 120000 m
 
-For answers that are calculations rather than results, in LaTeX, plain text or as a program writes them (`comb(5, 2) // 3`),
-and for quantities: with SI prefixes, compound units, degrees Celsius and Fahrenheit, angles, percent; currencies are not
-converted. Text is read into a tree and the tree is evaluated, in a worker under a limit of CPU time; nothing is ever executed,
-and sizes are looked at before anything is computed: `9**9**9` is `too_complex`. An equation counts as what its sides come to,
-if they come to the same.
+It is for answers that are calculations rather than results, in LaTeX, plain text or as a program writes them (`comb(5,
+2) // 3`), and for quantities: with SI prefixes, compound units, degrees Celsius and Fahrenheit, angles, percent;
+currencies are not converted. Text is read into a tree and the tree is evaluated, in a worker under a limit of CPU time;
+nothing is ever executed, and sizes are checked before anything is computed: `9**9**9` is `too_complex`. An equation
+counts as the value of its sides, if they have the same value.
 
-What cannot be evaluated is wrong, with the reason (`unparseable`, `no_value`, `wrong_units`, `too_complex`); a reference that
-cannot is `invalid`; where a worker's time ends, `math.blame` says whose fault that is. What is evaluated and is not the reference is wrong too: `partial_credit` pays for it only if its
-author says so, and then only an expression that computes with two numbers of the prompt and comes to the right kind of
-quantity.
+An answer that cannot be evaluated is wrong, with the reason (`unparseable`, `no_value`, `wrong_units`, `too_complex`);
+such a reference is `invalid`; if a worker's time ends, `math.blame` decides which side is at fault. An answer with
+another value is wrong, too: it earns `partial_credit` only if the item sets that, and only for an expression that
+computes with two numbers of the prompt and has the right kind of quantity.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,7 +65,7 @@ class ExpressionParams(ExtractionParams):
 
 GRADE = Task("verifiers.expression.grading", "grade", time_limit_s=0.5)
 _REFERENCE_ALONE = replace(GRADE, time_limit_s=0.25)
-"""A reference that takes longer by itself is at fault for a broken limit, whatever the answer took."""
+"""A reference that alone takes longer than this is at fault for a broken limit, whatever the answer took."""
 _LIMITS = (Exit.TIME_LIMIT, Exit.MEMORY_LIMIT, Exit.OUTPUT_LIMIT)
 _EXTRACTION_FIELDS = set(ExtractionParams.model_fields)
 
@@ -138,7 +138,7 @@ _QUESTION_CHARS = 8_000
 def _blamed(broken: Outcome, outcome: Outcome, item: Item[ExpressionParams]) -> Verdict:
     """The verdict after a limit was broken; `outcome` is that of the reference alone.
 
-    To find the answer in a long response may have taken the time.
+    The time may have gone into finding the answer in a long response.
     """
     if outcome.exit in _LIMITS:
         message = f"reference {item.params.references[0][:100]!r} takes more than a worker may spend: {outcome.exit}"
