@@ -253,9 +253,7 @@ class Reader(Levels):
         return self.primary(bare=True)
 
     def _command_before(self) -> bool:
-        r"""Whether a command takes one digit here, as in `\frac12` and `\sqrt12`; `2^10` in plain text takes all
-        digits.
-        """
+        r"""Whether one digit is read here, as in LaTeX's `\frac12` and `\sqrt12`, and not all digits, as in `2^10`."""
         before = self.tokens[self.at - 1]
         return before.kind == "cmd" or (before.kind in ("num", "}") and not self.tokens[self.at].spaced)
 
