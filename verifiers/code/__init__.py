@@ -48,36 +48,39 @@ class CodeParams(Params):
     """The tests, and how the program is run and scored."""
 
     reference: dict[str, Any] | list[Any] | str
-    """The tests: `{"case_type": ..., "test_cases": [...], ...}` as an object or JSON text, in any form that data sets
-    use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker."""
+    """The tests: `{"case_type": ..., "test_cases": [...], ...}` as an object or JSON text, in any form that data
+    sets use. Case types: stdio, function, assert, pytest, unittest, check_based, text, checker."""
     language: str | None = None
-    """Of the program; None: what the tests say, or else the response's code fence, or else Python."""
+    """The language of the program; None: that of the tests, or else that of the response's code fence, or else
+    Python."""
     time_limit_s: float = Field(default=2.0, gt=0, le=600)
-    """CPU seconds of each test; of tests that are one program (check, unittest, pytest) for all of them together."""
+    """CPU seconds for each test; for tests that are one program (check, unittest, pytest) for all of them together."""
     memory_mb: int = Field(default=512, ge=16, le=65_536)
     policy: Policy = "all"
-    """all: 1 if every test passes, else 0; ratio: the share that passes; threshold: the share, or 0 below `threshold`;
-    first_n: the share of the first `first_n` tests, and no others are run."""
+    """all: 1 if every test passes, else 0; ratio: the share that passes; threshold: the share, or 0 below
+    `threshold`; first_n: the share of the first `first_n` tests, and no others are run."""
     threshold: float = Field(default=1.0, ge=0, le=1)
     first_n: int = Field(default=10, ge=1)
     fail_fast: bool = False
-    """Run nothing after the first test that fails; what is not run has not passed. Where the rest cannot change the
-    score, it is left out anyway unless an explanation is wanted."""
+    """Whether nothing runs after the first failed test; a test that does not run has not passed. If the remaining
+    tests cannot change the score, they are left out anyway, unless an explanation is wanted."""
     max_timeouts: int = Field(default=3, ge=1)
-    """After so many tests that reached the time limit the rest is not run, and has not passed."""
+    """After this many tests that reached the time limit, the remaining tests do not run and have not passed."""
     comparator: Annotated[Comparator | Mode | None, BeforeValidator(_by_name)] = None
-    """How outputs and values are compared: a mode's name or an object; None: outputs by lines, numbers as decimals."""
+    """How outputs and values are compared: the name of a mode, or an object; None: outputs by lines, numbers as
+    decimals."""
     prelude: Prelude = "none"
-    """leetcode: the imports that solutions for such sites take for granted, before a Python program."""
+    """leetcode: the imports that solutions for such sites expect, before a Python program."""
     select: Select = "last"
     """Which of several code blocks is the program."""
     think: Think = "auto"
-    """Which text is looked at. auto: after the last closing think tag; required: there must be one; none: all of it."""
+    """Which text is searched. auto: the text after the last closing think tag; required: the tag must be there;
+    none: all text."""
     objects: bool | None = None
     """Whether tests may compare and compute with objects of the program's own classes, which runs the program's
-    operators. None: those asserts may which do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`."""
+    operators. None: only asserts that do so with objects they make themselves, as `Vec(1, 2) + Vec(3, 4)`, may."""
     allow_nonzero_exit: bool = False
-    """A right output counts even if the program ends with an error."""
+    """Whether a right output counts even if the program ends with an error."""
 
     def terms(self, *, explain: bool = False) -> Terms:
         # Time in which the machine does not run the program is not counted, so only sleeping programs meet this.

@@ -30,13 +30,13 @@ class Comparator(Params):
     """How an output, or the value of a function, is compared."""
 
     mode: Mode = "lines"
-    """Of outputs; values of functions are always compared as values."""
+    """The mode for outputs; values of functions are always compared as values."""
     abs_tol: float | None = Field(default=None, ge=0)
     rel_tol: float | None = Field(default=None, ge=0, lt=1)
-    """A number may be off by the larger of `abs_tol` and this part of the expected one."""
+    """A number may differ by the larger of `abs_tol` and this share of the expected number."""
     ignore_case: bool = False
     unordered: bool = False
-    """The lines, or the elements of the value, may stand in any order."""
+    """Whether the lines, or the elements of the value, may be in any order."""
 
     @model_validator(mode="after")
     def _check(self) -> "Comparator":

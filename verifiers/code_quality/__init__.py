@@ -43,7 +43,7 @@ Times = Sequence[Sequence[float]]
 
 
 class Weights(BaseModel):
-    """What each part counts; they need not add up to 1."""
+    """The weights of the parts; they need not add up to 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -56,14 +56,14 @@ class CodeQualityParams(CodeParams):
     """Those of `code`, and what quality is measured by."""
 
     policy: Policy = "ratio"
-    """How the tests make the correctness: see `code`."""
+    """How the tests make up the correctness; see `code`."""
     weights: Weights = Weights()
     reference_solution: str | None = Field(default=None, min_length=1)
-    """A program that passes all tests, in the language of the tests; its CPU times are the measure."""
+    """A program that passes all tests, in the language of the tests; its CPU times are the measure for efficiency."""
     reference_ms: Annotated[float, Field(gt=0)] | list[Annotated[float, Field(gt=0)]] | None = None
-    """CPU milliseconds that a good program takes for each test, where they are known; or a list of them."""
+    """The known CPU milliseconds that a good program takes for each test; or a list with one time per test."""
     repeat: int = Field(default=3, ge=1, le=10)
-    """Runs of each test that was passed, the fastest of which counts."""
+    """The number of runs of each passed test; the fastest one counts."""
 
 
 class CodeQuality(Code):

@@ -15,7 +15,7 @@ from pydantic import Field
 
 Role = Literal["system", "user", "assistant", "tool"]
 Turn = Literal["last", "all"] | Annotated[int, Field(strict=True, ge=1, le=10_000)]
-"""Which of a conversation's turns is judged; a number counts from 1. A response that is text is one turn."""
+"""The turn of a conversation that is judged; a number counts from 1. A response that is text is one turn."""
 
 
 class ToolCall(msgspec.Struct, frozen=True):

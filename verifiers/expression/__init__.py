@@ -36,17 +36,19 @@ class ExpressionParams(ExtractionParams):
     reference: Answers | FinalAnswer
     """A number, quantity or expression, or several of which each is right; or `{"final_answer", "unit", "tolerance"}`."""
     unit_policy: UnitPolicy = "convert"
-    """convert: the same quantity in any unit of its kind is right, and a unit on one side only is left aside; require: the
-    answer must have a unit where the reference has one; ignore: the numbers alone are compared."""
+    """How units are compared. convert: the same quantity in any unit of its kind is right, and a unit on one side
+    only is ignored; require: the answer must have a unit if the reference has one; ignore: only the numbers are
+    compared."""
     missing_unit_credit: float = Field(default=0.5, ge=0, le=1)
-    """With `require`: what the right number without a unit is worth."""
+    """With `require`: the score of the right number without a unit."""
     abs_tol: float | None = Field(default=None, ge=0)
     rel_tol: float | None = Field(default=None, ge=0, lt=1)
-    """Either is enough, in the reference's unit. Without any: integers exactly, other numbers within a millionth."""
+    """How much a number may differ, in the reference's unit; one of the two bounds is enough. Without both, integers
+    are compared exactly, and other numbers within a millionth."""
     sig_figs: int | None = Field(default=None, ge=1, le=30)
-    """A number that rounds to the reference at so many figures is right too."""
+    """A number that rounds to the reference at this many significant figures is right, too."""
     partial_credit: float = Field(default=0.0, ge=0, lt=1)
-    """What an expression is worth that is wrong, but computes with two numbers of the prompt or more."""
+    """The score of a wrong expression that computes with at least two numbers of the prompt."""
 
     @property
     def references(self) -> list[str]:

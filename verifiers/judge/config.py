@@ -31,7 +31,7 @@ class Proxy(Part):
     """`POST /v1/chat/completions` for callers' own prompts."""
 
     models: dict[str, str] = Field(default_factory=dict)
-    """Names that callers may give as `model`, and the pool each means; beside them the names of pools."""
+    """Names that callers may give as `model`, with the pool of each; the names of pools are valid, too."""
     default_pool: str | None = None
     """The pool for any other name; None: such a call is refused."""
     cache: bool = True
@@ -56,11 +56,11 @@ class JudgeConfig(Part):
     pools: Annotated[dict[str, PoolConfig], Field(min_length=1)]
     profiles: dict[str, Profile] = Field(default_factory=dict)
     defaults: dict[Mode, str] = Field(default_factory=dict)
-    """The profile of items that name none, by mode; without it, the first profile of that mode."""
+    """The profile of items that name none, by mode; by default the first profile of the mode."""
     prompts_dir: Path | None = None
-    """A folder of prompts beside those that ship."""
+    """A folder with further prompts beside those that ship."""
     max_items_in_flight: Annotated[int, Field(gt=0, le=100_000)] = 512
-    """Items that are asked about at once; others wait in their queue."""
+    """The number of items that are asked about at once; others wait in the queue."""
     answers_memory_mb: Annotated[float, Field(ge=0)] = 128
     """Memory for the answers of models."""
     proxy: Proxy = Proxy()

@@ -76,11 +76,11 @@ class MathStepsParams(MathParams):
     """Those of `math`, and what steps count."""
 
     reference: Annotated[Answers | Derivation, BeforeValidator(_from_json)]
-    """The final answer as `math` takes it; `{"final_answer", "steps", ...}`, also as JSON text; or a solution as GSM8K has
-    it, with its calculations in `<<48/2=24>>` and the answer behind `####`."""
+    """The final answer as in `math`; or `{"final_answer", "steps", ...}`, also as JSON text; or a worked solution in
+    the form of GSM8K, with its calculations in `<<48/2=24>>` and the answer behind `####`."""
     mode: Mode = "partial_if_wrong"
     step_weight: float = Field(default=0.3, ge=0, lt=1)
-    """What the steps are worth."""
+    """The weight of the steps in the score."""
 
     @property
     def weighted_steps(self) -> list[tuple[str, float]]:

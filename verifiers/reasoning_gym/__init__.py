@@ -40,12 +40,12 @@ class ReasoningGymParams(ExtractionParams):
     """The entry, and what its scorer's score is worth. `extract` auto: the last answer tag, else box, else all of the text."""
 
     reference: dict[str, Any] | str
-    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}` as an object or its JSON text; or a row
-    that holds it beside other fields, or as `entry` or `extra_info`. `metadata` may be JSON text too."""
+    """The data set's entry `{"question": ..., "answer": ..., "metadata": {...}}` as an object or its JSON text; or a
+    row that holds it among other fields, or as `entry` or `extra_info`. `metadata` may be JSON text, too."""
     task: str | None = Field(default=None, max_length=100)
-    """The data set's name, such as `chain_sum`; None or `composite`: what the entry names as its `source_dataset`."""
+    """The data set's name, such as `chain_sum`; None or `composite`: the name in the entry's `source_dataset`."""
     threshold: float | None = Field(default=1.0, gt=0, le=1)
-    """From this score of the scorer's on the score is 1, below it 0. None: the scorer's own score, where it counts."""
+    """A score of the scorer from this value on makes 1, a lower one 0. None: the scorer's own score, if it counts."""
 
 
 EXTRACT = WorkerTask("verifiers.reasoning_gym", "extract_in_worker", time_limit_s=10.0)

@@ -43,21 +43,21 @@ PARTS = ("required", "others", "forbidden", "max_steps", "max_calls", "max_repea
 
 
 class Answer(BaseModel):
-    """Who judges what the assistant said last."""
+    """The verifier of the assistant's last text, and its parameters."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     verifier: str
     params: dict[str, Any] = {}
     reference: Any = None
-    """By default, the item's own."""
+    """The reference for that verifier; by default that of the item."""
 
 
 class TrajectoryParams(Params):
     """What is asked of a trajectory; one part at least."""
 
     reference: Any = None
-    """Of the answer; where nothing is asked but calls, those that are required. Other parts do not look at it."""
+    """The reference for the answer; or the required calls if only calls are requested. Other parts ignore it."""
     turn: Turn = "all"
     required: Any = None
     ordered: bool = False
@@ -71,8 +71,8 @@ class TrajectoryParams(Params):
     max_repeats: int | None = Field(default=None, ge=1)
     recovered: bool = False
     error_pattern: str | None = Field(default=None, max_length=4096)
-    """A result in which this is found is an error, too; RE2's syntax. Always one is what its message says is an error, and a
-    JSON object with an `error`."""
+    """A result in which this pattern (RE2's syntax) is found is an error, too. A result is always an error if its
+    message says so, or if it is a JSON object with an `error`."""
     state: Any = None
     state_match: Literal["exact", "subset"] = "exact"
     """subset: objects may have further keys."""
@@ -80,7 +80,7 @@ class TrajectoryParams(Params):
     answer: Answer | None = None
     credit: Literal["all", "mean"] = "all"
     weights: Mapping[str, float] = {}
-    """Of parts by name, for the mean; 1 unless said otherwise."""
+    """The weights of parts by name, for the mean; the default is 1."""
     think: Think = "auto"
 
     _inner: Any = PrivateAttr(None)
